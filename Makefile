@@ -1,0 +1,99 @@
+# Purser's build. `make demo` and `make test` install what is missing by themselves; the other targets expect it there.
+#
+#   make demo       set up, build, and run examples/tour.lua against the simulator over HTTP
+#   make test       set up, build, and run every check; closes with `N passed, N failed`
+#   make            build for one Lua (LUA=lua5.1|lua5.2|lua5.3|lua5.4|luajit, default lua5.4)
+#   make lint       luacheck, and the C sources once more with every warning an error
+#   make install    into PREFIX (default /usr/local)
+#   make clean
+
+LUA     ?= lua5.4
+PREFIX  ?= /usr/local
+BUILD   ?= build/$(LUA)
+
+LUA_VERSION := $(if $(filter luajit,$(LUA)),5.1,$(patsubst lua%,%,$(LUA)))
+
+CFLAGS  ?= -O2 -g
+WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion
+STRICT  := -std=c99 -D_POSIX_C_SOURCE=200809L -fPIC -fvisibility=hidden $(WARN) $(EXTRA_CFLAGS)
+
+LUA_CFLAGS   = $(shell pkg-config --cflags $(LUA))
+CORE_CFLAGS  = $(shell pkg-config --cflags libcurl libcrypto)
+CORE_LIBS    = $(shell pkg-config --libs libcurl libcrypto) -lpthread
+HTTPD_CFLAGS = $(shell pkg-config --cflags libmicrohttpd)
+HTTPD_LIBS   = $(shell pkg-config --libs libmicrohttpd)
+
+ifeq ($(shell uname -s),Darwin)
+SHARED := -bundle -undefined dynamic_lookup
+else
+SHARED := -shared
+endif
+
+CORE_OBJECTS  := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/core/*.c))
+BIND_OBJECTS  := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/bind/*.c))
+HTTPD_OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/httpd/*.c))
+C_TESTS       := $(patsubst spec/c/%.c,$(BUILD)/spec/%,$(wildcard spec/c/test_*.c))
+
+export LUA BUILD
+# Where the tests and examples find Purser before it is installed. The trailing ;; keeps Lua's own path.
+export LUA_PATH  := $(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;
+export LUA_CPATH := $(CURDIR)/$(BUILD)/?.so;;
+
+.PHONY: all demo test lint c-tests install clean setup setup-test
+
+all: $(BUILD)/purser/core.so $(BUILD)/purser/httpd.so
+
+demo: setup
+	@$(MAKE) --no-print-directory all
+	@tools/demo
+
+test: setup-test
+	@$(MAKE) --no-print-directory all c-tests
+	@$(LUA) tools/test.lua
+
+setup:
+	@tools/setup build
+
+setup-test:
+	@tools/setup build test
+
+$(BUILD)/purser/core.so: $(CORE_OBJECTS) $(BIND_OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) $(SHARED) $(LDFLAGS) -o $@ $^ $(CORE_LIBS)
+
+$(BUILD)/purser/httpd.so: $(HTTPD_OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) $(SHARED) $(LDFLAGS) -o $@ $^ $(HTTPD_LIBS)
+
+$(BUILD)/core/%.o: src/core/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(STRICT) $(CORE_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/bind/%.o: src/bind/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(STRICT) $(LUA_CFLAGS) $(CORE_CFLAGS) -Isrc/core -MMD -MP -c -o $@ $<
+
+$(BUILD)/httpd/%.o: src/httpd/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(STRICT) $(LUA_CFLAGS) $(HTTPD_CFLAGS) -Isrc/bind -MMD -MP -c -o $@ $<
+
+# The C floor's own tests: one program a file, linked with the floor and nothing of Lua.
+c-tests: $(C_TESTS)
+
+$(BUILD)/spec/%: spec/c/%.c $(CORE_OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(STRICT) $(CORE_CFLAGS) -Isrc/core -MMD -MP -o $@ $< $(CORE_OBJECTS) $(LDFLAGS) $(CORE_LIBS)
+
+lint:
+	@tools/lint
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/share/lua/$(LUA_VERSION) $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/purser $(DESTDIR)$(PREFIX)/bin
+	cp -R lua/purser $(DESTDIR)$(PREFIX)/share/lua/$(LUA_VERSION)/
+	install -m 755 $(BUILD)/purser/core.so $(BUILD)/purser/httpd.so $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/purser/
+	install -m 755 bin/purser $(DESTDIR)$(PREFIX)/bin/
+
+clean:
+	rm -rf build
+
+-include $(CORE_OBJECTS:.o=.d) $(BIND_OBJECTS:.o=.d) $(HTTPD_OBJECTS:.o=.d) $(C_TESTS:=.d)

@@ -1,0 +1,24 @@
+/* The binding: one file a userdata type, each with one function that adds its constructors to the module table.
+ *
+ * A body here reads check -> call -> return. Userdata is made closed and with its metatable first; the C resource is
+ * acquired into it second; `close`, `__gc` and `__close` are one idempotent function. Misuse raises; what can happen
+ * in a correct program returns nil and a reason. */
+#ifndef PURSER_BIND_BIND_H
+#define PURSER_BIND_BIND_H
+
+#include "compat.h"
+
+/* Each expects the module table on top of the stack and leaves it there. */
+void pu_bind_layout(lua_State *L);
+void pu_bind_signer(lua_State *L);
+void pu_bind_decoder(lua_State *L);
+void pu_bind_decimal(lua_State *L);
+void pu_bind_http(lua_State *L);
+
+/* Makes the metatable `name` with `methods` behind __index and `meta` beside it; leaves the stack as it was. */
+void pu_newtype(lua_State *L, const char *name, const luaL_Reg *methods, const luaL_Reg *meta);
+
+/* Gives the value on top of the stack the metatable `name`. */
+void pu_settype(lua_State *L, const char *name);
+
+#endif

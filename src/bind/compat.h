@@ -1,0 +1,127 @@
+/* Every difference between Lua 5.1, 5.2, 5.3, 5.4 and LuaJIT that the binding meets, and nothing else.
+ *
+ * The bodies under src/bind are written for the newest API; this header supplies what an older one lacks. */
+#ifndef PURSER_BIND_COMPAT_H
+#define PURSER_BIND_COMPAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#if defined(__GNUC__)
+#define PU_EXPORT __attribute__((visibility("default")))
+#else
+#define PU_EXPORT
+#endif
+
+/* Integers that every host represents exactly: 2^53 where numbers are doubles, 64 bits elsewhere. */
+#if LUA_VERSION_NUM >= 503
+#define PU_INTEGER_MAX INT64_MAX
+#define PU_INTEGER_MIN INT64_MIN
+#else
+#define PU_INTEGER_MAX INT64_C(9007199254740992)
+#define PU_INTEGER_MIN (-INT64_C(9007199254740992))
+#endif
+
+#if LUA_VERSION_NUM < 502
+
+#define lua_rawlen(L, index) lua_objlen(L, index)
+
+/* LuaJIT's own luaL_setfuncs exists only in some builds, so ours has its own name. */
+static inline void pu_setfuncs(lua_State *L, const luaL_Reg *list, int upvalues)
+{
+    luaL_checkstack(L, upvalues + 1, "too many upvalues");
+    for (; list->name; list++) {
+        for (int i = 0; i < upvalues; i++) lua_pushvalue(L, -upvalues);
+        lua_pushcclosure(L, list->func, upvalues);
+        lua_setfield(L, -(upvalues + 2), list->name);
+    }
+    lua_pop(L, upvalues);
+}
+
+static inline int pu_absindex(lua_State *L, int index)
+{
+    return index > 0 || index <= LUA_REGISTRYINDEX ? index : lua_gettop(L) + index + 1;
+}
+
+#else
+
+#define pu_setfuncs luaL_setfuncs
+#define pu_absindex lua_absindex
+
+#endif
+
+/* A userdata's one companion table: the Lua values a C object needs live there, never in the registry.
+ * pu_setcompanion pops a table; pu_getcompanion pushes it (or nil). */
+static inline void *pu_newuserdata(lua_State *L, size_t size)
+{
+#if LUA_VERSION_NUM >= 504
+    return lua_newuserdatauv(L, size, 1);
+#else
+    return lua_newuserdata(L, size);
+#endif
+}
+
+static inline void pu_setcompanion(lua_State *L, int index)
+{
+#if LUA_VERSION_NUM >= 504
+    lua_setiuservalue(L, index, 1);
+#elif LUA_VERSION_NUM >= 502
+    lua_setuservalue(L, index);
+#else
+    lua_setfenv(L, index);
+#endif
+}
+
+static inline void pu_getcompanion(lua_State *L, int index)
+{
+#if LUA_VERSION_NUM >= 504
+    lua_getiuservalue(L, index, 1);
+#elif LUA_VERSION_NUM >= 502
+    lua_getuservalue(L, index);
+#else
+    lua_getfenv(L, index);
+#endif
+}
+
+/* Reads the number at `index` when it is an integer that is exact on this host; false for anything else. A float with
+ * an integral value counts only where the host has no other numbers. LuaJIT's luaL_checkinteger would truncate. */
+static inline bool pu_tointeger(lua_State *L, int index, int64_t *value)
+{
+    if (lua_type(L, index) != LUA_TNUMBER) return false;
+#if LUA_VERSION_NUM >= 503
+    if (!lua_isinteger(L, index)) return false;
+    *value = (int64_t)lua_tointeger(L, index);
+    return true;
+#else
+    lua_Number number = lua_tonumber(L, index);
+    if (!(number >= (lua_Number)PU_INTEGER_MIN && number <= (lua_Number)PU_INTEGER_MAX)) return false;
+    *value = (int64_t)number;
+    return (lua_Number)*value == number;
+#endif
+}
+
+/* The integer argument `index` within [low, high], or an argument error. */
+static inline int64_t pu_checkinteger(lua_State *L, int index, int64_t low, int64_t high)
+{
+    int64_t value;
+    if (!pu_tointeger(L, index, &value)) {
+        luaL_argerror(L, index, "an integer is expected");
+        return 0;
+    }
+    luaL_argcheck(L, value >= low && value <= high, index, "out of range");
+    return value;
+}
+
+static inline void pu_pushinteger(lua_State *L, int64_t value)
+{
+#if LUA_VERSION_NUM >= 503
+    lua_pushinteger(L, (lua_Integer)value);
+#else
+    lua_pushnumber(L, (lua_Number)value);
+#endif
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* How the C floor reports a failure: a code, a constant message, and where in the input it happened.
+ *
+ * Messages are string literals: nobody frees them, they live for ever, and they never carry a secret. */
+#ifndef PURSER_CORE_ERROR_H
+#define PURSER_CORE_ERROR_H
+
+#include <stddef.h>
+
+enum pu_code {
+    PU_OK = 0,
+    PU_NOMEM,   /* an allocation failed; the object is as it was before the call */
+    PU_TOO_BIG, /* a ceiling was reached */
+    PU_SYNTAX,  /* the input is not well-formed; `offset` says where */
+    PU_TYPE,    /* well-formed, but not of the shape asked for; `offset` says where */
+    PU_ARGUMENT, /* the caller's value cannot be used */
+    PU_CRYPTO,  /* OpenSSL refused */
+};
+
+typedef struct pu_error {
+    enum pu_code code;
+    const char *message; /* constant text, never NULL after a failure */
+    size_t offset;       /* byte offset in the input, 0 where there is none */
+} pu_error;
+
+#endif
