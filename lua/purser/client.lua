@@ -70,7 +70,9 @@ local function use_credentials(self, api_key, secret_key)
   if self._signer then self._signer:close() end
   self._signer, self._api_key = signer, api_key
   self._headers = {
-    ["Content-Type"] = self.profile.content_type, [self.profile.key_header] = api_key, ["User-Agent"] = self._user_agent,
+    ["Content-Type"] = self.profile.content_type,
+    [self.profile.key_header] = api_key,
+    ["User-Agent"] = self._user_agent,
   }
 end
 
@@ -221,7 +223,8 @@ local function wait_for_budget(self, row)
     if banned or limits.when_full == "refuse" then
       return errors.new { kind = "throttled", outcome = "not_sent", operation = row.full_name, retryable = true,
         retry_after = math.ceil(ms / 1000),
-        message = banned and "the service asked for a pause that is not over" or "the request-weight budget is used up" }
+        message = banned and "the service asked for a pause that is not over"
+          or "the request-weight budget is used up" }
     end
     pause(self, ms)
   end
@@ -281,9 +284,15 @@ function Client:call(name, params, opts)
   return run(self, row, params, opts)
 end
 
+---@class purser.Request
+---@field method string
+---@field url string
+---@field headers table<string, string>
+---@field body string
+
 --- Checks, builds and signs a request without sending it.
 ---@param name string  full name of the operation
----@return { method: string, url: string, headers: table<string, string>, body: string }|nil request, purser.Error|nil err
+---@return purser.Request|nil request, purser.Error|nil err
 function Client:prepare(name, params, opts)
   local row, err = row_of(name)
   if not row then return nil, err end

@@ -42,7 +42,8 @@ local function from_status(row, status, body, headers)
   if message and message ~= "" then
     err.message = message
   elseif status >= 300 and status < 400 then
-    err.message = ("the service answered with a redirect (HTTP %d), which is never followed; check base_url"):format(status)
+    err.message = ("the service answered with a redirect (HTTP %d), which is never followed; check base_url")
+      :format(status)
   else
     err.message = ("HTTP %d with %d bytes that are not the service's (%s); a firewall or proxy may stand in between")
       :format(status, #body, header(headers, "content-type") or "no content type")
