@@ -40,45 +40,41 @@ static layout_object *check_object(lua_State *L, int index)
     return object;
 }
 
-/* The value is on top of the stack, the list of names below it. */
-static int refuse_value(lua_State *L, size_t slot)
+/* The value is on top of the stack. */
+static int refuse_value(lua_State *L, int names, size_t slot)
 {
     const char *type = luaL_typename(L, -1);
     if (lua_type(L, -1) == LUA_TNUMBER) type = "a number that is no exact integer (pass a string)";
-    lua_rawgeti(L, -2, (int)slot + 1);
+    lua_rawgeti(L, names, (int)slot + 1);
     return luaL_error(L, "parameter '%s': a string, an integer or a boolean is expected, got %s",
                       lua_tostring(L, -1), type);
 }
 
-static void read_value(lua_State *L, size_t slot, pu_value *value)
-{
-    switch (lua_type(L, -1)) {
-    case LUA_TSTRING:
-        value->kind = PU_STRING;
-        value->text = lua_tolstring(L, -1, &value->len);
-        break;
-    case LUA_TNIL: value->kind = PU_ABSENT; break;
-    case LUA_TBOOLEAN:
-        value->kind = PU_BOOLEAN;
-        value->integer = lua_toboolean(L, -1);
-        break;
-    default:
-        value->kind = PU_INTEGER;
-        if (!pu_tointeger(L, -1, &value->integer)) refuse_value(L, slot);
-    }
-}
-
+/* Leaves the values on the stack: taking each away again would cost as much as encoding it. */
 static void read_values(lua_State *L, int index, int list, int table, size_t count, pu_value *values)
 {
+    luaL_checkstack(L, (int)count + 4, "too many values");
     pu_getcompanion(L, index);
     lua_rawgeti(L, -1, list); /* companion names */
+    int names = lua_gettop(L);
     for (size_t i = 0; i < count; i++) {
-        lua_rawgeti(L, -1, (int)i + 1); /* companion names name */
-        lua_rawget(L, table);           /* companion names value */
-        read_value(L, i, &values[i]);
-        lua_pop(L, 1);
+        pu_value *value = &values[i];
+        lua_rawgeti(L, names, (int)i + 1); /* companion names value... name */
+        switch (pu_rawget(L, table)) {     /* companion names value... value */
+        case LUA_TSTRING:
+            value->kind = PU_STRING;
+            value->text = lua_tolstring(L, -1, &value->len);
+            break;
+        case LUA_TNIL: value->kind = PU_ABSENT; break;
+        case LUA_TBOOLEAN:
+            value->kind = PU_BOOLEAN;
+            value->integer = lua_toboolean(L, -1);
+            break;
+        default:
+            value->kind = PU_INTEGER;
+            if (!pu_tointeger(L, -1, &value->integer)) refuse_value(L, names, i);
+        }
     }
-    lua_pop(L, 2);
 }
 
 const pu_layout *pu_readquery(lua_State *L, int index, int table, pu_value values[PU_LAYOUT_MAX])

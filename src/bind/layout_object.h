@@ -10,7 +10,7 @@
 enum { PU_TEXT_MAX = 1 << 20 };
 
 /* Fills `values` for the query of the layout at `index` from the table at `table`, and returns the layout. Raises on
- * anything of a wrong type. The texts belong to the table: they are good until Lua code runs. */
+ * anything of a wrong type. Leaves the values on the stack; their texts are good until Lua code runs. */
 const pu_layout *pu_readquery(lua_State *L, int index, int table, pu_value values[PU_LAYOUT_MAX]);
 
 /* The userdata at `index` when it is of this type, or an argument error. An object that begins with the address of its

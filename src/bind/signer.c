@@ -42,14 +42,15 @@ static int signer_sign(lua_State *L)
     return 1;
 }
 
-/* Appends `&name=signature`, without the `&` where nothing stands in front. */
-static enum pu_code append_signature(pu_buf *buf, const pu_name *name, const char *signature, size_t len)
+/* Appends `&name=signature`, without the `&` where nothing stands in front. Hex needs no encoding. */
+static enum pu_code append_signature(pu_buf *buf, const pu_name *name, enum pu_encoding encoding,
+                                     const char *signature, size_t len)
 {
     enum pu_code code = buf->len ? pu_buf_append(buf, "&", 1) : PU_OK;
     if (code == PU_OK) code = pu_percent_append(buf, name->text, name->len);
     if (code == PU_OK) code = pu_buf_append(buf, "=", 1);
-    if (code == PU_OK) code = pu_percent_append(buf, signature, len);
-    return code;
+    if (code != PU_OK) return code;
+    return encoding == PU_HEX ? pu_buf_append(buf, signature, len) : pu_percent_append(buf, signature, len);
 }
 
 static int signer_sign_query(lua_State *L)
@@ -72,7 +73,7 @@ static int signer_sign_query(lua_State *L)
     message.text = text->data;
     message.len = text->len;
     if (pu_signer_sign(&object->signer, &message, signature, &len, &error) != PU_OK) return pu_pushfailure(L, &error);
-    enum pu_code code = append_signature(text, &name, signature, len);
+    enum pu_code code = append_signature(text, &name, object->signer.encoding, signature, len);
     if (code != PU_OK) {
         error.message = code == PU_NOMEM ? "out of memory" : "the text is too long";
         return pu_pushfailure(L, &error);

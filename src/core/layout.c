@@ -126,7 +126,7 @@ void pu_layout_close(pu_layout *layout)
     *layout = (pu_layout){0};
 }
 
-/* Integers and booleans are bare in both places. */
+/* Integers and booleans are bare in a body, as in a query. */
 static enum pu_code append_bare(pu_buf *buf, const pu_value *value)
 {
     enum pu_code code = pu_buf_reserve(buf, PU_INTEGER_TEXT);
@@ -143,22 +143,57 @@ static enum pu_code append_label(const pu_layout *layout, const pu_slot *slot, s
     return pu_buf_append(buf, layout->labels + slot->label + skip, slot->label_len - skip);
 }
 
-enum pu_code pu_layout_query(const pu_layout *layout, const pu_value *values, pu_buf *buf, pu_error *error)
+/* The room a query takes: at most (`exact` false, without a look at the text) or to the byte for strings. False when
+ * a single text is so long that the sum could overflow; no buffer takes such a text. */
+static bool query_room(const pu_layout *layout, const pu_value *values, size_t max, bool exact, size_t *room)
 {
-    size_t start = buf->len;
+    size_t total = 0;
     for (size_t i = 0; i < layout->query_count; i++) {
         const pu_value *value = &values[i];
         if (value->kind == PU_ABSENT) continue;
-        enum pu_code code = append_label(layout, &layout->query[i], buf->len == start, buf);
-        if (code == PU_OK) {
-            code = value->kind == PU_STRING ? pu_percent_append(buf, value->text, value->len)
-                                            : append_bare(buf, value);
+        if (value->kind != PU_STRING) {
+            total += PU_INTEGER_TEXT;
+        } else if (value->len > max || value->len > SIZE_MAX / (8 * PU_LAYOUT_MAX)) {
+            return false;
+        } else {
+            total += exact ? pu_percent_length(value->text, value->len) : 3 * value->len;
         }
-        if (code != PU_OK) {
-            buf->len = start;
-            return fail_append(error, code);
-        }
+        total += layout->query[i].label_len;
     }
+    *room = total;
+    return true;
+}
+
+static char *write_query_value(char *at, const pu_value *value)
+{
+    if (value->kind == PU_STRING) return at + pu_percent_write(at, value->text, value->len);
+    if (value->kind == PU_INTEGER) return at + pu_integer_write(at, value->integer);
+    size_t len = value->integer ? 4 : 5;
+    memcpy(at, value->integer ? "true" : "false", len);
+    return at + len;
+}
+
+enum pu_code pu_layout_query(const pu_layout *layout, const pu_value *values, pu_buf *buf, pu_error *error)
+{
+    size_t room = 0;
+    if (!query_room(layout, values, buf->max, false, &room)) return fail_append(error, PU_TOO_BIG);
+    enum pu_code code = pu_buf_reserve(buf, room);
+    if (code != PU_OK) { /* the worst case is over the ceiling; the text itself may still fit */
+        query_room(layout, values, buf->max, true, &room);
+        code = pu_buf_reserve(buf, room);
+        if (code != PU_OK) return fail_append(error, code);
+    }
+    if (!room) return PU_OK;
+
+    char *start = buf->data + buf->len, *at = start;
+    for (size_t i = 0; i < layout->query_count; i++) {
+        if (values[i].kind == PU_ABSENT) continue;
+        const pu_slot *slot = &layout->query[i];
+        size_t skip = at == start; /* the first label drops its `&` */
+        memcpy(at, layout->labels + slot->label + skip, slot->label_len - skip);
+        at = write_query_value(at + slot->label_len - skip, &values[i]);
+    }
+    buf->len += (size_t)(at - start);
     return PU_OK;
 }
 

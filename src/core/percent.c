@@ -32,7 +32,7 @@ size_t pu_percent_write(char *out, const char *text, size_t len)
     return (size_t)(at - out);
 }
 
-static size_t encoded_length(const char *text, size_t len)
+size_t pu_percent_length(const char *text, size_t len)
 {
     size_t total = len;
     for (size_t i = 0; i < len; i++) total += unreserved[(unsigned char)text[i]] ? 0 : 2;
@@ -44,7 +44,7 @@ enum pu_code pu_percent_append(pu_buf *buf, const char *text, size_t len)
     if (len > SIZE_MAX / 3) return PU_TOO_BIG;
     enum pu_code code = pu_buf_reserve(buf, 3 * len);
     /* The worst case is over the ceiling, or too much to have at once; the text itself may still fit. */
-    if (code != PU_OK) code = pu_buf_reserve(buf, encoded_length(text, len));
+    if (code != PU_OK) code = pu_buf_reserve(buf, pu_percent_length(text, len));
     if (code != PU_OK) return code;
     buf->len += pu_percent_write(buf->data + buf->len, text, len);
     return PU_OK;
