@@ -1,0 +1,15 @@
+# decode
+# The floor is built beside the module, once for each Lua.
+.PHONY: bench-decode bench-decode-one
+
+bench-decode:
+	@tools/setup build bench
+	@$(MAKE) --no-print-directory LUA=lua5.4 bench-decode-one
+	@$(MAKE) --no-print-directory LUA=luajit bench-decode-one
+
+bench-decode-one: $(BUILD)/purser/core.so $(BUILD)/floor_decode.so
+	@REPORT=$(BUILD)/bench-decode.tsv LUA_PATH="$(CURDIR)/?.lua;$(LUA_PATH)" $(LUA) bench/decode.lua
+
+$(BUILD)/floor_decode.so: bench/floor_decode.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(STRICT) $(LUA_CFLAGS) -Isrc/bind $(SHARED) -o $@ $<
