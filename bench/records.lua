@@ -65,10 +65,10 @@ function M.deposits(count)
   for i = 1, count do
     local net = pick(random, NETWORKS)
     local memo = net[3] == "XRP" and text_of(random, "0123456789", 9) or ""
-    records[i] = ('{"amount":"%s","coin":"%s","network":"%s","status":%d,"address":"%s","txId":"%s:%d",' ..
+    records[i] = ('{"amount":"%s","coin":"%s","network":"%s","status":%d,"address":"%s","txId":"%s",' ..
       '"unlockConfirm":"%s","confirmTimes":"%s","insertTime":%s,"netWork":"%s","memo":"%s"}'):format(
       amount(random), net[1], net[2], pick(random, { 5, 5, 5, 5, 4, 6 }), address(random, net[3]),
-      text_of(random, HEX, 64), random(3), pick(random, { "12", "20", "64", "3" }), tostring(20 + random(300)),
+      text_of(random, HEX, 64), pick(random, { "12", "20", "64", "3" }), tostring(20 + random(300)),
       time(random, i), net[3], memo)
   end
   return list(records)
@@ -89,8 +89,9 @@ function M.withdrawals(count)
       address(random, net[3]), amount(random), random(10) == 0 and 1 or 0, settled and 7 or 2,
       pick(random, { "1", "0.0005", "0.8", "5" }), settled and tostring(random(40)) or "null", at,
       pick(random, { "", "", "", "payroll", "cold storage" }), "",
-      settled and ('"%s%s"'):format(net[4], hash) or "null", settled and ('"%s"'):format(hash) or "null", at, net[3],
-      "128f589271cb4951b03e71e6323eb7b" .. random(8), "febc9973be4d4d53bb374476239eb21" .. random(8))
+      settled and i % 2 == 0 and ('"%s%s"'):format(net[4], hash) or "null",
+      settled and i % 4 > 0 and ('"%s"'):format(hash) or "null", at, net[3],
+      "128f589271cb4951b03e71e6323e" .. random(8), "febc9973be4d4d53bb374476239e" .. random(8))
   end
   return list(records)
 end

@@ -27,7 +27,7 @@ enum {
     VALUES = 128,           /* remembered strings, a power of two */
     VALUE_BYTES = 40,       /* longer strings are not interned by Lua, so there is nothing to save */
     DOCUMENT_BYTES = 1024,  /* a document shorter than this is over before remembering pays */
-    PATIENCE = 16,          /* misses in a row (hits count four) before a field stops asking */
+    PATIENCE = 32,          /* misses (a hit makes good for two) before a field stops asking */
     TYPES_DEEP = 24         /* types inside one another */
 };
 
@@ -35,8 +35,10 @@ typedef struct decoder {
     pu_plan *plan; /* NULL: not made yet, or gone */
 } decoder;
 
+/* A string at its place on the stack, and the bytes of the document it was made of. */
 typedef struct remembered {
-    const char *text;
+    uint64_t head, tail; /* its first and last eight bytes */
+    const char *text;    /* NULL: none yet */
     size_t len;
 } remembered;
 
@@ -44,6 +46,7 @@ typedef struct lua_sink {
     pu_sink calls; /* first: a pu_sink pointer is one to this */
     lua_State *L;
     const pu_plan *plan;
+    const char *end; /* of the document */
     int first_value;
     bool remembers;
     bool fetched[PU_MAX_SLOTS];     /* the key is on the stack; as many as the plan has slots */
@@ -68,37 +71,50 @@ static void push_escaped(lua_State *L, const char *text, size_t len)
     lua_remove(L, -2);
 }
 
-static inline uint32_t mix(const char *text, size_t len)
+/* The first eight and the last eight bytes; of a text shorter than eight, all bytes and nothing else in both. */
+static inline void ends_of(const lua_sink *sink, const char *text, size_t len, uint64_t *head, uint64_t *tail)
 {
-    uint64_t head = 0, tail = 0;
     if (len >= 8) {
-        memcpy(&head, text, 8);
-        memcpy(&tail, text + len - 8, 8);
-    } else {
-        for (size_t i = 0; i < len; i++) head = head << 8 | (unsigned char)text[i];
+        memcpy(head, text, 8);
+        memcpy(tail, text + len - 8, 8);
+        return;
     }
-    return (uint32_t)(((head ^ tail << 1 ^ len) * UINT64_C(0x9E3779B97F4A7C15)) >> 57);
+    *head = 0;
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (sink->end - text >= 8) { /* read past the text, but not past the document */
+        memcpy(head, text, 8);
+        *head &= (UINT64_C(1) << 8 * len) - 1;
+    } else
+#endif
+        memcpy(head, text, len);
+    *tail = *head;
 }
 
+/* Pushes a short string, the one made before when it is still remembered. */
 static inline void push_text(lua_sink *sink, const pu_entry *entry)
 {
     lua_State *L = sink->L;
-    if (entry->len > VALUE_BYTES || !sink->remembers || entry->slot == PU_NO_SLOT || !sink->patience[entry->slot]) {
-        lua_pushlstring(L, entry->text, entry->len);
+    const char *text = entry->text;
+    size_t len = entry->len;
+    if (len > VALUE_BYTES || !sink->remembers || entry->slot == PU_NO_SLOT || !sink->patience[entry->slot]) {
+        lua_pushlstring(L, text, len);
         return;
     }
     uint8_t *patience = &sink->patience[entry->slot];
-    uint32_t place = mix(entry->text, entry->len);
+    uint64_t head, tail;
+    ends_of(sink, text, len, &head, &tail);
+    uint32_t place = (uint32_t)(((head ^ tail << 1 ^ len) * UINT64_C(0x9E3779B97F4A7C15)) >> 57);
     remembered *value = &sink->values[place];
-    if (value->text && value->len == entry->len && memcmp(value->text, entry->text, entry->len) == 0) {
+    if (value->head == head && value->tail == tail && value->len == len && value->text &&
+        (len <= 16 || memcmp(value->text + 8, text + 8, len - 16) == 0)) {
         lua_pushvalue(L, sink->first_value + (int)place);
-        *patience = (uint8_t)(*patience + 4 < 4 * PATIENCE ? *patience + 4 : 4 * PATIENCE);
+        if (*patience < PATIENCE) *patience = (uint8_t)(*patience + 2);
         return;
     }
     --*patience;
-    lua_pushlstring(L, entry->text, entry->len);
+    lua_pushlstring(L, text, len);
     pu_copy(L, -1, sink->first_value + (int)place);
-    *value = (remembered){entry->text, entry->len};
+    *value = (remembered){head, tail, text, len};
 }
 
 static inline void push_value(lua_sink *sink, const pu_entry *entry)
@@ -227,6 +243,7 @@ static int decode(lua_State *L, pu_plan *plan)
     sink.calls = (pu_sink){sink_open, sink_fields, sink_items, sink_close_field, sink_close_item, sink_scalar};
     sink.L = L;
     sink.plan = plan;
+    sink.end = text + len;
     sink.first_value = FIRST_KEY + places;
     sink.remembers = len >= DOCUMENT_BYTES;
     memset(sink.fetched, 0, (size_t)places);

@@ -122,7 +122,20 @@ static inline const char *read_string(walk *w, const char *p, enum pu_kind kind,
     return close + 1;
 }
 
-static inline const char *read_number(walk *w, const char *p, enum pu_kind kind, pu_entry *entry)
+/* Digits that cannot overflow, as times, states and counters are; NULL for any other number. */
+static inline const char *read_short_integer(const walk *w, const char *p, pu_entry *entry)
+{
+    const char *start = p, *stop = w->end - p > 15 ? p + 15 : w->end;
+    int64_t sum = 0;
+    if (*p == '0') return NULL;
+    while (p < stop && pu_json_digit(*p)) sum = sum * 10 + (*p++ - '0');
+    if (p == start || p == stop || pu_json_digit(*p) || *p == '.' || (*p | 0x20) == 'e' || sum > w->plan->high) return NULL;
+    entry->kind = PU_ENTRY_INTEGER;
+    entry->integer = sum;
+    return p;
+}
+
+static const char *read_number(walk *w, const char *p, enum pu_kind kind, pu_entry *entry)
 {
     pu_mark mark;
     bool integral;
@@ -166,7 +179,10 @@ static inline const char *read_scalar(walk *w, const char *p, enum pu_kind kind,
 {
     if (p < w->end && (kind <= PU_KIND_ANY || *p == 'n')) {
         if (*p == '"') return read_string(w, p, kind, entry);
-        if (pu_json_digit(*p) || *p == '-') return read_number(w, p, kind, entry);
+        if (pu_json_digit(*p) || *p == '-') {
+            const char *stop = kind == PU_KIND_INTEGER || kind == PU_KIND_ANY ? read_short_integer(w, p, entry) : NULL;
+            return stop ? stop : read_number(w, p, kind, entry);
+        }
         if (*p == 't' || *p == 'f' || *p == 'n') return read_literal(w, p, kind, entry);
     }
     return mistyped(w, p, kind);
