@@ -160,11 +160,14 @@ static const char *read_number(walk *w, const char *p, enum pu_kind kind, pu_ent
 static const char *read_literal(walk *w, const char *p, enum pu_kind kind, pu_entry *entry)
 {
     pu_mark mark;
-    const char *stop = pu_json_literal(p, w->end, &mark);
-    if (!stop) return refuse_mark(w, &mark);
-    if (*p == 'n') {
+    const char *stop;
+    if (w->end - p >= 4 && memcmp(p, "null", 4) == 0) {
         entry->kind = PU_ENTRY_NULL;
-    } else if (kind == PU_KIND_ANY || kind == PU_KIND_BOOLEAN) {
+        return p + 4;
+    }
+    stop = pu_json_literal(p, w->end, &mark);
+    if (!stop) return refuse_mark(w, &mark);
+    if (kind == PU_KIND_ANY || kind == PU_KIND_BOOLEAN) {
         entry->kind = *p == 't' ? PU_ENTRY_TRUE : PU_ENTRY_FALSE;
     } else {
         entry->kind = PU_ENTRY_TEXT;
@@ -235,14 +238,19 @@ static inline pu_entry *next_entry(walk *w, record *r)
     return &w->entries[w->count];
 }
 
+/* Whether the member at `p` begins with the key's token. Of tokens over 16 bytes the last eight are compared as one word
+ * more, which overlaps the others or, beyond 24 bytes, leaves the middle to memcmp. */
 static inline bool token_at(const walk *w, const pu_key *key, const char *p)
 {
-    size_t left = (size_t)(w->end - p);
-    uint64_t head[2];
-    if (left < sizeof head) return left >= key->token_len && memcmp(p, key->token, key->token_len) == 0;
+    size_t left = (size_t)(w->end - p), len = key->token_len;
+    uint64_t head[2], tail;
+    if (left < sizeof head) return left >= len && memcmp(p, key->token, len) == 0;
     memcpy(head, p, sizeof head);
     if (((head[0] ^ key->head[0]) & key->mask[0]) | ((head[1] ^ key->head[1]) & key->mask[1])) return false;
-    return key->token_len <= sizeof head || (left >= key->token_len && memcmp(p, key->token, key->token_len) == 0);
+    if (len <= 16) return true;
+    if (left < len) return false;
+    memcpy(&tail, p + len - 8, 8);
+    return tail == key->tail && (len <= 24 || memcmp(p + 16, key->token + 16, len - 24) == 0);
 }
 
 /* The key of a name that was not the expected one, PU_NO_KEY when it is not known and cannot be learned. */

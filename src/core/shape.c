@@ -111,6 +111,7 @@ static enum pu_code make_key(pu_key *key, const char *name, size_t len)
     size_t head = key->token_len < 16 ? key->token_len : 16;
     memcpy(key->head, key->token, head);
     memset(key->mask, 0xFF, head);
+    if (key->token_len > 16) memcpy(&key->tail, key->token + key->token_len - 8, 8);
     return PU_OK;
 }
 

@@ -44,6 +44,7 @@ typedef struct pu_type {
 
 typedef struct pu_key {
     uint64_t head[2], mask[2]; /* the first 16 bytes of the token, and which of them count */
+    uint64_t tail;             /* the last eight of a token longer than that */
     char *token;               /* `"name":`, the bytes a member is expected to begin with */
     uint32_t token_len;
     uint16_t slot, type;
