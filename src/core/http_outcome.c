@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <openssl/x509_vfy.h>
+
 typedef struct curl_rule {
     CURLcode code;
     enum pu_http_phase phase; /* PU_PHASE_NONE: the times of the transfer tell */
@@ -19,9 +21,7 @@ static const curl_rule rules[] = {
      "no connection could be made; check `base_url`, the port and the firewall"},
     {CURLE_PROXY, PU_PHASE_CONNECT, "the proxy refused the connection; check `proxy`"},
     {CURLE_INTERFACE_FAILED, PU_PHASE_CONNECT, "the address of the option `interface` cannot be used"},
-    {CURLE_PEER_FAILED_VERIFICATION, PU_PHASE_TLS,
-     "the service's certificate is not trusted; public authorities come with the package ca-certificates, a private "
-     "one is named by `ca_file`, `ca_path` or `ca_pem`"},
+    {CURLE_PEER_FAILED_VERIFICATION, PU_PHASE_TLS, "the service's certificate is not accepted"},
     {CURLE_SSL_CACERT_BADFILE, PU_PHASE_TLS,
      "the authorities' certificates cannot be read; check `ca_file`, `ca_path` or `ca_pem`, or install the package "
      "ca-certificates"},
@@ -42,6 +42,13 @@ static const curl_rule rules[] = {
     {CURLE_HTTP2_STREAM, PU_PHASE_RECEIVE, "the service ended the HTTP/2 stream before its answer was complete"},
     {CURLE_BAD_CONTENT_ENCODING, PU_PHASE_RECEIVE, "the answer's compression could not be undone"},
 };
+
+static const curl_rule *find_rule(CURLcode code)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].code == code) return &rules[i];
+    return NULL;
+}
 
 static int64_t time_us(CURL *curl, CURLINFO info)
 {
@@ -72,6 +79,12 @@ static void read_facts(pu_http_easy *easy)
     answer->headers = (pu_http_text){easy->response_headers.data, easy->response_headers.len};
 }
 
+static bool before_request(CURLcode code)
+{
+    const curl_rule *rule = find_rule(code);
+    return rule && rule->phase != PU_PHASE_NONE && rule->phase < PU_PHASE_SEND;
+}
+
 static enum pu_http_phase phase_by_facts(const pu_http_easy *easy)
 {
     if (easy->sends > 0) {
@@ -84,22 +97,42 @@ static enum pu_http_phase phase_by_facts(const pu_http_easy *easy)
     return easy->base_secure ? PU_PHASE_TLS : PU_PHASE_CONNECT;
 }
 
-static const curl_rule *find_rule(CURLcode code)
-{
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (rules[i].code == code) return &rules[i];
-    return NULL;
-}
-
+/* What the message adds to the rule's sentence: the option or the package that may cure it. */
 static const char *timeout_advice(const pu_http_easy *easy)
 {
     switch (easy->answer.phase) {
-    case PU_PHASE_RESOLVE:
-    case PU_PHASE_CONNECT: return " while connecting; `connect_timeout_ms` allows more";
-    case PU_PHASE_TLS: return " while agreeing on TLS; `connect_timeout_ms` allows more";
     case PU_PHASE_SEND: return " while sending; `timeout_ms` allows more";
-    default: return " while waiting for the answer; `timeout_ms` allows more";
+    case PU_PHASE_RECEIVE: return " while waiting for the answer; `timeout_ms` allows more";
+    default: return " while connecting; `connect_timeout_ms` and `timeout_ms` allow more";
     }
+}
+
+static const char *certificate_advice(const pu_http_easy *easy)
+{
+    long result = 0;
+    curl_easy_getinfo(easy->curl, CURLINFO_SSL_VERIFYRESULT, &result);
+    switch (result) {
+    case X509_V_ERR_UNSPECIFIED: /* libcurl's first value: the name is compared before the chain is judged */
+        return ": it was made for another host name; check `base_url`";
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+        return ": it is not valid at this time; check the clock of this machine, else the service must renew it";
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+        return ": its authority is not known here; public ones come with the package ca-certificates, a private one is "
+               "named by `ca_file`, `ca_path` or `ca_pem`";
+    default: return "";
+    }
+}
+
+static const char *advice(const pu_http_easy *easy, CURLcode code)
+{
+    if (code == CURLE_OPERATION_TIMEDOUT) return timeout_advice(easy);
+    if (code == CURLE_PEER_FAILED_VERIFICATION) return certificate_advice(easy);
+    return "";
 }
 
 /* libcurl's own words are added only while nothing of the request was given to it to send: they name hosts, ports and
@@ -107,14 +140,22 @@ static const char *timeout_advice(const pu_http_easy *easy)
 static void write_message(pu_http_easy *easy, CURLcode code, const char *sentence)
 {
     pu_http_answer *answer = &easy->answer;
-    const char *advice = code == CURLE_OPERATION_TIMEDOUT ? timeout_advice(easy) : "";
+    const char *cure = advice(easy, code);
     if (easy->sends == 0 && easy->detail[0]) {
         for (char *c = easy->detail; *c; c++)
             if ((unsigned char)*c < ' ' || *c == 127) *c = ' ';
-        snprintf(answer->message, sizeof answer->message, "%s%s (%s)", sentence, advice, easy->detail);
+        snprintf(answer->message, sizeof answer->message, "%s%s (%s)", sentence, cure, easy->detail);
     } else {
-        snprintf(answer->message, sizeof answer->message, "%s%s", sentence, advice);
+        snprintf(answer->message, sizeof answer->message, "%s%s", sentence, cure);
     }
+}
+
+/* libcurl allows a header line 100 KB and calls more of it a lack of memory (a code of its own since 8.6). */
+static bool line_too_long(const pu_http_easy *easy, CURLcode code)
+{
+    enum { TOO_LARGE = 100 };
+    return (code == CURLE_OUT_OF_MEMORY || (int)code == TOO_LARGE) && !easy->out_of_memory &&
+           easy->header_bytes > 0 && !easy->block_ended;
 }
 
 static void fail(pu_http_easy *easy, CURLcode code)
@@ -124,17 +165,18 @@ static void fail(pu_http_easy *easy, CURLcode code)
     answer->outcome = easy->sends == 0 ? PU_OUTCOME_NOT_SENT : PU_OUTCOME_UNKNOWN;
     answer->failure = PU_HTTP_TRANSPORT;
 
-    if (easy->over_ceiling || code == CURLE_FILESIZE_EXCEEDED) {
+    if (easy->over_ceiling || code == CURLE_FILESIZE_EXCEEDED || line_too_long(easy, code)) {
         answer->failure = PU_HTTP_CEILING;
         answer->phase = PU_PHASE_RECEIVE;
         write_message(easy, CURLE_OK, "the answer is larger than `max_response_bytes` or its headers than 256 KiB");
         return;
     }
+    /* A kept connection that died may be noticed only by a failing attempt at a new one. What matters is the first. */
+    if (easy->sends > 0 && before_request(code)) code = CURLE_ABORTED_BY_CALLBACK;
     const curl_rule *rule = find_rule(code);
     answer->phase = rule && rule->phase != PU_PHASE_NONE ? rule->phase : phase_by_facts(easy);
-    /* The same code may be met before the request was handed over, by a proxy or in the TLS handshake, and after. */
+    /* The same code may be met before the request was handed over, from a proxy or in the TLS handshake. */
     if (easy->sends == 0 && answer->phase >= PU_PHASE_SEND) answer->phase = phase_by_facts(easy);
-    if (easy->sends > 0 && answer->phase < PU_PHASE_SEND) answer->phase = phase_by_facts(easy);
     if (easy->out_of_memory || code == CURLE_OUT_OF_MEMORY)
         write_message(easy, code, "there was not enough memory for the exchange");
     else
@@ -144,6 +186,8 @@ static void fail(pu_http_easy *easy, CURLcode code)
 void pu_http_easy_finish(pu_http_easy *easy, CURLcode code)
 {
     read_facts(easy);
+    /* libcurl takes a header block that is cut off for an answer without a body. */
+    if (code == CURLE_OK && !easy->block_ended) code = CURLE_PARTIAL_FILE;
     if (code != CURLE_OK) fail(easy, code);
 }
 
