@@ -78,7 +78,7 @@ $(BUILD)/httpd/%.o: src/httpd/%.c
 	$(CC) $(CFLAGS) $(STRICT) $(LUA_CFLAGS) $(HTTPD_CFLAGS) -Isrc/bind -MMD -MP -c -o $@ $<
 
 # The C floor's own tests: one program a file, linked with the floor and nothing of Lua.
-c-tests: $(C_TESTS)
+c-tests: $(C_TESTS) $(BUILD)/spec/peer
 
 $(BUILD)/spec/%: spec/c/%.c $(CORE_OBJECTS)
 	@mkdir -p $(@D)
@@ -86,6 +86,10 @@ $(BUILD)/spec/%: spec/c/%.c $(CORE_OBJECTS)
 
 # This one makes the floor's allocations fail, which takes the linker's help.
 $(BUILD)/spec/test_signing_memory: LDFLAGS += -Wl,--wrap=malloc -Wl,--wrap=realloc
+# The peer that misbehaves to order, for the specs of the transports.
+$(BUILD)/spec/peer: spec/support/peer.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(STRICT) -o $@ $< $(LDFLAGS) $(shell pkg-config --libs libssl libcrypto) -lpthread
 
 lint:
 	@tools/lint
