@@ -32,6 +32,7 @@ endif
 CORE_OBJECTS  := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/core/*.c))
 BIND_OBJECTS  := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/bind/*.c))
 HTTPD_OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/httpd/*.c))
+SPEC_TOOLS    := $(BUILD)/spec/peer
 C_TESTS       := $(patsubst spec/c/%.c,$(BUILD)/spec/%,$(wildcard spec/c/test_*.c))
 
 export LUA BUILD
@@ -48,7 +49,7 @@ demo: setup
 	@tools/demo
 
 test: setup-test
-	@$(MAKE) --no-print-directory all c-tests
+	@$(MAKE) --no-print-directory all c-tests $(SPEC_TOOLS)
 	@$(LUA) tools/test.lua
 
 setup:
