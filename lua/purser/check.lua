@@ -52,7 +52,9 @@ local function take_plain(row, params, name, value, values)
       if params[param[1]] ~= nil then
         return complain(row, name, ('is given together with "%s"; give one of them'):format(param[1]))
       end
-      if type(value) ~= "string" or value == "" then return complain(row, name, "must be a string that is not empty") end
+      if type(value) ~= "string" or value == "" then
+        return complain(row, name, "must be a string that is not empty")
+      end
       values[param[1]] = core.md5_hex(value)
       return true
     end

@@ -1,4 +1,4 @@
--- All operations: the rows of broker.lua, sub_account.lua and wallet.lua, checked against the vocabulary below and indexed.
+-- All operations: the rows of broker.lua, sub_account.lua and wallet.lua, checked against the vocabulary below.
 --
 -- A row that uses a word not listed here, a kind, shape or rule that does not exist, or a name twice, fails at load.
 
@@ -98,8 +98,9 @@ for _, group in ipairs { "broker", "sub_account", "wallet" } do
 end
 
 for _, row in ipairs(M.list) do
-  for _, other in ipairs { row.deprecated or false, row.settle and row.settle.through, row.settle and row.settle.undo } do
-    assert(not other or M.by_name[other], row.full_name .. ": refers to an unknown operation")
+  local settle = row.settle or {}
+  for _, other in pairs { row.deprecated, settle.through, settle.undo } do
+    assert(M.by_name[other], row.full_name .. ": refers to an unknown operation")
   end
 end
 
@@ -110,7 +111,7 @@ local function copy(value)
   return result
 end
 
---- A copy of all rows, in the document's order, also by full name: what a user may look at. Changing it changes nothing.
+--- A copy of all rows, in the document's order and by full name: what a user may look at. Changing it changes nothing.
 ---@return table
 function M.public()
   local result = {}

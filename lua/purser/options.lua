@@ -91,7 +91,7 @@ local function is_loopback(host)
   return host == "localhost" or host == "[::1]" or host:find("^127%.%d+%.%d+%.%d+$") ~= nil
 end
 
---- Splits a base URL into origin ("https://host:port") and path prefix. Returns nil and a complaint when it will not do.
+--- Splits a base URL into origin ("https://host:port") and path prefix; nil and a complaint when it will not do.
 ---@return string|nil origin, string prefix_or_complaint
 function M.split_url(url, allow_insecure)
   if url:find("[%c%s]") then return nil, "base_url holds a blank or a control character" end
@@ -103,7 +103,9 @@ function M.split_url(url, allow_insecure)
   if authority:find("@", 1, true) then return nil, "base_url must not hold a user name or password" end
   local host, port = authority:match("^(%[[%x:%.]+%])(.*)$")
   if not host then host, port = authority:match("^([^:]+)(.*)$") end
-  if not host or (port ~= "" and not port:find("^:%d+$")) then return nil, "base_url has a host or port that cannot be" end
+  if not host or (port ~= "" and not port:find("^:%d+$")) then
+    return nil, "base_url has a host or port that cannot be"
+  end
   if scheme == "http" and not allow_insecure and not is_loopback(host:lower()) then
     return nil, "base_url is http:// to another machine, which anyone on the way can read and change; use https://, "
       .. "or allow_insecure = true if you must"
@@ -113,7 +115,9 @@ end
 
 local function check_key(name, value)
   if value == "" then return ('"%s" is empty'):format(name) end
-  if value:find("[%c]") then return ('"%s" holds a line break or another control character; remove it'):format(name) end
+  if value:find("%c") then
+    return ('"%s" holds a line break or another control character; remove it'):format(name)
+  end
 end
 
 --- Checks what credentials are made of. Returns nil, or a complaint that never quotes a value.

@@ -35,7 +35,7 @@ local function digits_of(number)
   return ("%d"):format(number)
 end
 
--- Byte ranges of well-formed UTF-8 beyond ASCII: lead byte, least and greatest second byte, continuation bytes after it.
+-- The length of the well-formed UTF-8 sequence beyond ASCII that begins at `at`, or nil.
 local function utf8_length(text, at)
   local lead, second = text:byte(at, at + 1)
   if not second then return nil end

@@ -1,6 +1,6 @@
 -- Profiles: the conventions of signing and placement that the interface document leaves open, as data.
 --
--- "default" sends what the document says, completed by what is known of the live service; "mexc" sends the forms seen live.
+-- "default" sends what the document says, completed by what is known of the live service; "mexc" sends the live forms.
 -- A table given as `profile` overrides any single convention of "default", or of the profile it names in `base`.
 
 local M = {}

@@ -22,7 +22,8 @@ function M.policy(options)
   for name, value in pairs(defaults) do policy[name] = value end
   for name, value in pairs(options or {}) do
     if not defaults[name] then
-      return nil, ('retry option "%s" is not known; there are attempts, base_ms, max_ms, deadline_ms'):format(tostring(name))
+      return nil, ('retry option "%s" is not known; there are attempts, base_ms, max_ms, deadline_ms')
+        :format(tostring(name))
     end
     if type(value) ~= "number" or value ~= math.floor(value) or value < 1 then
       return nil, ('retry option "%s" must be a whole number from 1'):format(name)

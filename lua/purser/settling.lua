@@ -1,11 +1,12 @@
--- What to say when an operation that is not a read ends with an unknown outcome: not to run it again, and what settles it.
+-- What to say when an operation that is not a read ends with an unknown outcome: what settles it.
 
 local M = {}
 
 local advice = {
   handle = 'do not run it again: look in %s for %s "%s" first',
   name = 'do not run it again: look in %s for %s "%s" first',
-  token = 'do not run it again: look in %s for the key with %s "%s" first; its secret is lost, so delete it before making another',
+  token = 'do not run it again: look in %s for the key with %s "%s" first; '
+    .. "its secret is lost, so delete it before making another",
   match = "do not run it again: look in %s for a record with the same %s first",
   state = 'look in %s whether %s "%s" is as wanted before running it again',
   ["repeat"] = "it may be run again: doing it twice is the same as once",

@@ -60,7 +60,8 @@ return {
   balance = { { "asset", "string" }, { "free", "string" }, { "locked", "string" } },
   -- C1
   coin = {
-    { "coin", "string" }, { "name", "string", aliases = { "Name" } }, { "networkList", { list = { record = "network" } } },
+    { "coin", "string" }, { "name", "string", aliases = { "Name" } },
+    { "networkList", { list = { record = "network" } } },
   },
   network = {
     { "coin", "string" }, { "name", "string", aliases = { "Name" } }, { "network", "string" },
