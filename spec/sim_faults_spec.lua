@@ -181,7 +181,8 @@ describe("arming", function()
       outcomes(state, 500)
       local text = {}
       for i, record in ipairs(faults.injected(state)) do
-        text[i] = ("%s %s %s %s"):format(record.kind, record.when, record.form or record.status, tostring(record.applied))
+        text[i] = ("%s %s %s %s"):format(record.kind, record.when, record.form or record.status,
+          tostring(record.applied))
       end
       return table.concat(text, "\n"), #text
     end
@@ -208,7 +209,8 @@ describe("arming", function()
     assert.matches('unknown kind "explode"', message { kind = "explode" }, 1, true)
     assert.matches('refuse does not take "opration" (did you mean "operation"?)',
       message { kind = "refuse", opration = "C2" }, 1, true)
-    assert.matches('(did you mean "wallet.withdraw"?)', message { kind = "refuse", operation = "wallet.withdrw" }, 1, true)
+    assert.matches('(did you mean "wallet.withdraw"?)',
+      message { kind = "refuse", operation = "wallet.withdrw" }, 1, true)
     assert.matches("probability is not between 0 and 1", message { kind = "reset", probability = 30 }, 1, true)
     assert.matches("times is not a number", message { kind = "reset", times = {} }, 1, true)
     assert.matches("unknown time of a lost_answer", message { kind = "lost_answer", when = "before" }, 1, true)

@@ -28,7 +28,8 @@ local function copy(response)
   return result
 end
 
--- garbage[form](fault, row, response, state): an answer that is none. `response` is nil before the operation is applied.
+-- garbage[form](fault, row, response, state): an answer that is none. `response` is nil before the operation is
+-- applied.
 local garbage = {}
 local LONG_NUMBER = ("1234567890"):rep(4)
 local titles = { [500] = "Internal Server Error", [502] = "Bad Gateway", [503] = "Service Unavailable" }
@@ -132,13 +133,18 @@ local function complain(message, ...)
   error("purser.sim: fault: " .. message:format(...), 0)
 end
 
--- Numbers may come as text: a fraction keeps its literal text on its way through JSON.
+-- The number that a text of digits stands for, whatever the locale: a fraction comes as text through JSON.
+local function number_of(text)
+  local whole, places = text:match("^(%d+)%.?(%d*)$")
+  return whole and #whole + #places < 16 and tonumber(whole .. places) / 10 ^ #places or nil
+end
+
 local function read_word(word, value, expected)
   if expected == "code" then
     if type(value) == "number" then return ("%d"):format(value) end
     expected = "string"
   end
-  if expected == "number" then value = tonumber(value) or value end
+  if expected == "number" and type(value) == "string" then value = number_of(value) end
   if type(value) ~= expected then complain("%s is not a %s", word, expected) end
   return value
 end
@@ -148,7 +154,9 @@ local function rows_of(wanted)
   if wanted == nil then return nil end
   local rows, known = {}, {}
   for _, row in ipairs(operations.list) do
-    if wanted == row.full_name or wanted == row.id or wanted == row.group or wanted == row.effect then rows[row] = true end
+    for _, word in ipairs { row.full_name, row.id, row.group, row.effect } do
+      if wanted == word then rows[row] = true end
+    end
     known[#known + 1] = row.full_name
   end
   if next(rows) == nil then complain("unknown operation %q%s", wanted, nearest.hint(wanted, known)) end
