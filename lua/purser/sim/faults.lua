@@ -129,6 +129,9 @@ local function names_of(...)
   return names
 end
 
+--- The kinds of faults, in order of their names.
+M.kinds = names_of(kinds)
+
 local function complain(message, ...)
   error("purser.sim: fault: " .. message:format(...), 0)
 end
@@ -171,7 +174,7 @@ local function one_of(value, names, what)
 end
 
 local function check_fault(spec)
-  local kind = kinds[one_of(spec.kind, names_of(kinds), "kind")]
+  local kind = kinds[one_of(spec.kind, M.kinds, "kind")]
   local fault = {}
   for word, value in pairs(spec) do
     local expected = common_words[word] or kind.words[word]
