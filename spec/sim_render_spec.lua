@@ -22,7 +22,8 @@ describe("an answer in the document's form", function()
     local record = {}
     for name, value in pairs(answers.C5.result[1]) do record[name] = value end
     record.withdrawOrderId = "mine-1"
-    assert.matches('"id":"45","withdrawOrderId":"mine-1","txId":null', render.answer(operations.by_id.C5, { record }), 1, true)
+    assert.matches('"id":"45","withdrawOrderId":"mine-1","txId":null',
+      render.answer(operations.by_id.C5, { record }), 1, true)
     assert.not_matches("withdrawOrderId", answer "C5")
   end)
 
@@ -32,7 +33,7 @@ describe("an answer in the document's form", function()
   end)
 end)
 
--- Each switch: the operation, and the edits that turn the document's text into the variant's, in order. Texts are plain.
+-- Each switch: the operation, and the edits that turn the document's text into the variant's, in order, as plain text.
 local edits = {
   counted_lists = {
     A1 = { { '[{"tranId"', '{"result":[{"tranId"' }, { "}]", '}],"totalCount":1}' } },
@@ -40,11 +41,13 @@ local edits = {
   },
   records_bare = {
     A2 = { { "[{", "{" }, { "}]", "}" } }, A14 = { { "[{", "{" }, { "}]", "}" } },
-    B6 = { { "[{", "{" }, { "}]", "}" } }, C9 = { { "[{", "{" }, { "}]", "}" } }, C17 = { { "[{", "{" }, { "}]", "}" } },
+    B6 = { { "[{", "{" }, { "}]", "}" } },
+    C9 = { { "[{", "{" }, { "}]", "}" } }, C17 = { { "[{", "{" }, { "}]", "}" } },
     C2 = {}, C6 = {}, C15 = {},
   },
   records_in_array = {
-    C2 = { { "{", "[{" }, { "}", "}]" } }, C6 = { { "{", "[{" }, { "}", "}]" } }, C15 = { { "{", "[{" }, { "}", "}]" } },
+    C2 = { { "{", "[{" }, { "}", "}]" } },
+    C6 = { { "{", "[{" }, { "}", "}]" } }, C15 = { { "{", "[{" }, { "}", "}]" } },
     B6 = {}, C9 = {}, C17 = {}, A2 = {}, A14 = {},
   },
   rows_bare = { C10 = { { "[{\"rows\"", "{\"rows\"" }, { '1}]', '1}' } } },
@@ -108,7 +111,8 @@ local edits = {
     C1 = { { ":true", ':"true"' }, { ":false", ':"false"' }, { ":false", ':"false"' } },
   },
   other_create_time = {
-    A5 = { { "createTime", "creatTime" } }, A6 = { { "creatTime", "createTime" } }, B2 = { { "createTime", "creatTime" } },
+    A5 = { { "createTime", "creatTime" } }, A6 = { { "creatTime", "createTime" } },
+    B2 = { { "createTime", "creatTime" } },
     B3 = { { "creatTime", "createTime" } }, B4 = { { "creatTime", "createTime" } },
   },
   other_api_key = {
@@ -256,7 +260,8 @@ describe("a refusal", function()
   end
 
   it("is HTTP 400 with a numeric code and msg", function()
-    assert.equal('400 {"code":700002,"msg":"Signature for this request is not valid."}', refused("700002", nil, nil, withdraw))
+    assert.equal('400 {"code":700002,"msg":"Signature for this request is not valid."}',
+      refused("700002", nil, nil, withdraw))
     assert.equal('400 {"code":10101,"msg":"not enough"}', refused(10101, "not enough", "document", create))
     assert.equal('400 {"code":700002,"msg":"x"}', refused("700002", "x", "document", nil))
   end)

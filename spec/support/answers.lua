@@ -3,8 +3,9 @@
 local secret = "obviously-not-a-secret"
 
 local deposit = {
-  amount = "1.500000000000000000", coin = "USDT", network = "Tron(TRC20)", status = 5, address = "TAddr", addressTag = "77",
-  txId = "0xab:0", unlockConfirm = "20", confirmTimes = "19", insertTime = 1700000000000, memo = "77",
+  amount = "1.500000000000000000", coin = "USDT", network = "Tron(TRC20)", status = 5, address = "TAddr",
+  addressTag = "77", txId = "0xab:0", unlockConfirm = "20", confirmTimes = "19", insertTime = 1700000000000,
+  memo = "77",
 }
 local sub_deposit = {}
 for name, value in pairs(deposit) do sub_deposit[name] = value end
@@ -13,7 +14,8 @@ sub_deposit.status = "5"
 local sub_transfer = {
   tranId = "9007199254740993", fromAccount = "parent", toAccount = "alice0001",
   clientTranId = "abcdefghijklmnopqrstuvwxyz012345", asset = "USDT", amount = "0.10", fromAccountType = "SPOT",
-  toAccountType = "FUTURES", fromSymbol = "BTCUSDT", toSymbol = "ETHUSDT", status = "SUCCESS", timestamp = 1700000000001,
+  toAccountType = "FUTURES", fromSymbol = "BTCUSDT", toSymbol = "ETHUSDT", status = "SUCCESS",
+  timestamp = 1700000000001,
 }
 local wallet_transfer = {
   tranId = "123", asset = "USDT", amount = "7", fromAccountType = "SPOT", toAccountType = "FUTURES", status = "WAIT",
@@ -33,7 +35,8 @@ return {
     json = '{"code":"0","message":"","data":[{"subAccount":"alice0001","note":"x","timestamp":1700000000000}]}',
   },
   A3 = {
-    result = { { subAccount = "alice0001", note = "x", timestamp = 1 }, { subAccount = "bob00001", note = "y", timestamp = 2 } },
+    result = { { subAccount = "alice0001", note = "x", timestamp = 1 },
+      { subAccount = "bob00001", note = "y", timestamp = 2 } },
     json = '{"code":"0","message":"","data":[{"subAccount":"alice0001","note":"x","timestamp":1},'
       .. '{"subAccount":"bob00001","note":"y","timestamp":2}]}',
   },
@@ -45,7 +48,8 @@ return {
       .. secret .. '","createTime":1700000000000,"ip":"10.0.0.1,10.0.0.2"}',
   },
   A6 = {
-    result = { { note = "k", apiKey = "mx0fake", permissions = "SPOT_ACCOUNT_READ", ip = "", createTime = 1700000000000 } },
+    result = { { note = "k", apiKey = "mx0fake", permissions = "SPOT_ACCOUNT_READ", ip = "",
+      createTime = 1700000000000 } },
     json = '{"subAccount":[{"note":"k","apiKey":"mx0fake","permissions":"SPOT_ACCOUNT_READ","ip":"",'
       .. '"creatTime":1700000000000}]}',
   },
@@ -61,12 +65,14 @@ return {
   A10 = {
     result = { sub_deposit },
     json = '[{"amount":"1.500000000000000000","coin":"USDT","network":"Tron(TRC20)","status":"5","address":"TAddr",'
-      .. '"addressTag":"77","txId":"0xab:0","unlockConfirm":"20","confirmTimes":"19","insertTime":1700000000000,"memo":"77"}]',
+      .. '"addressTag":"77","txId":"0xab:0","unlockConfirm":"20","confirmTimes":"19",'
+      .. '"insertTime":1700000000000,"memo":"77"}]',
   },
   A11 = {
     result = { deposit }, unsaid = { "addressTag" },
     json = '[{"amount":"1.500000000000000000","coin":"USDT","network":"Tron(TRC20)","status":5,"address":"TAddr",'
-      .. '"txId":"0xab:0","unlockConfirm":"20","confirmTimes":"19","insertTime":1700000000000,"memo":"77"}]',
+      .. '"txId":"0xab:0","unlockConfirm":"20","confirmTimes":"19",'
+      .. '"insertTime":1700000000000,"memo":"77"}]',
   },
   A12 = { result = { id = "42" }, json = '{"id":"42"}' },
   A13 = { result = { tranId = "43" }, json = '{"tranId":"43"}' },
@@ -81,7 +87,10 @@ return {
     json = '{"page":1,"totalRecords":11,"totalPageNum":2,"data":[{"asset":"USDT","amount":"0.01","type":"spot",'
       .. '"uid":"55","time":"20231114"}]}',
   },
-  B1 = { result = { subAccount = "alice0001", note = 'a "b"\\\n' }, json = [[{"subAccount":"alice0001","note":"a \"b\"\\\n"}]] },
+  B1 = {
+    result = { subAccount = "alice0001", note = 'a "b"\\\n' },
+    json = [[{"subAccount":"alice0001","note":"a \"b\"\\\n"}]],
+  },
   B2 = {
     result = { { subAccount = "alice0001", isFreeze = false, createTime = 1700000000000, uid = "66" } },
     json = '{"subAccounts":[{"subAccount":"alice0001","isFreeze":false,"createTime":1700000000000,"uid":"66"}]}',
@@ -94,7 +103,8 @@ return {
   },
   B4 = {
     result = { { note = "k", apiKey = "mx0fake", permissions = "SPOT_ACCOUNT_READ", ip = "10.0.0.1", createTime = 1 } },
-    json = '{"subAccount":[{"note":"k","apiKey":"mx0fake","permissions":"SPOT_ACCOUNT_READ","ip":"10.0.0.1","creatTime":1}]}',
+    json = '{"subAccount":[{"note":"k","apiKey":"mx0fake","permissions":"SPOT_ACCOUNT_READ","ip":"10.0.0.1",'
+      .. '"creatTime":1}]}',
   },
   B5 = { result = { subAccount = "alice0001" }, json = '{"subAccount":"alice0001"}' },
   B6 = { result = { tranId = "44" }, json = '[{"tranId":"44"}]' },
@@ -125,7 +135,8 @@ return {
   C4 = {
     result = { deposit },
     json = '[{"amount":"1.500000000000000000","coin":"USDT","network":"Tron(TRC20)","status":5,"address":"TAddr",'
-      .. '"addressTag":"77","txId":"0xab:0","unlockConfirm":"20","confirmTimes":"19","insertTime":1700000000000,"memo":"77"}]',
+      .. '"addressTag":"77","txId":"0xab:0","unlockConfirm":"20","confirmTimes":"19",'
+      .. '"insertTime":1700000000000,"memo":"77"}]',
   },
   C5 = {
     result = { {
@@ -144,7 +155,8 @@ return {
   C7 = { result = {}, json = "[]" },
   C8 = {
     result = { data = { { coin = "XRP", network = "XRP", address = "rSaved", addressTag = "home", memo = "31" },
-      { coin = "BTC", network = "BTC", address = "bc1", addressTag = "" } }, page = 1, totalRecords = 2, totalPageNum = 1 },
+      { coin = "BTC", network = "BTC", address = "bc1", addressTag = "" } },
+      page = 1, totalRecords = 2, totalPageNum = 1 },
     json = '{"data":[{"coin":"XRP","network":"XRP","address":"rSaved","addressTag":"home","memo":"31"},'
       .. '{"coin":"BTC","network":"BTC","address":"bc1","addressTag":"","memo":null}],'
       .. '"totalRecords":2,"page":1,"totalPageNum":1}',
@@ -177,13 +189,16 @@ return {
     result = { data = { { totalConvert = "0.07", totalFee = "0.001", convertTime = 1700000000000, convertDetails = { {
       id = "8", convert = "0.07", fee = "0.001", amount = "3", time = 1700000000000, asset = "ABC" } } } }, page = 1,
       totalRecords = 1, totalPageNum = 1 },
-    json = '{"data":[{"totalConvert":"0.07","totalFee":"0.001","convertTime":1700000000000,"convertDetails":[{"id":"8",'
-      .. '"convert":"0.07","fee":"0.001","amount":"3","time":1700000000000,"asset":"ABC"}]}],"totalRecords":1,"page":1,'
+    json = '{"data":[{"totalConvert":"0.07","totalFee":"0.001","convertTime":1700000000000,"convertDetails":['
+      .. '{"id":"8",'
+      .. '"convert":"0.07","fee":"0.001","amount":"3","time":1700000000000,"asset":"ABC"}]}],"totalRecords":1,'
+      .. '"page":1,'
       .. '"totalPageNum":1}',
   },
   C15 = { result = { tranId = "47" }, json = '{"tranId":"47"}' },
   C16 = {
-    result = { data = { { tranId = "47", asset = "USDT", amount = "2", toAccountType = "EMAIL", toAccount = "b@example.org",
+    result = { data = { { tranId = "47", asset = "USDT", amount = "2", toAccountType = "EMAIL",
+      toAccount = "b@example.org",
       fromAccount = "a@example.org", status = "SUCCESS", timestamp = 1700000000000 } }, page = 1, totalRecords = 1,
       totalPageNum = 1 },
     json = '{"page":1,"totalRecords":1,"totalPageNum":1,"data":[{"tranId":"47","asset":"USDT","amount":"2",'

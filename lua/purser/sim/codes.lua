@@ -1,4 +1,5 @@
--- The codes of refusals and their texts. A handler names a code; the text here goes with it unless the handler has its own.
+-- The codes of refusals and their texts. A handler names a code; the text here goes with it unless the handler has one
+-- of its own.
 
 return {
   ["400"] = "start time cannot be earlier than 90 days",

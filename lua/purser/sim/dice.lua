@@ -1,7 +1,7 @@
 -- A small seeded generator of integers, the same on every Lua: one seed replays one run.
 --
--- Lehmer's generator modulo 2^31 - 1: each product stays below 2^46, so it is exact where numbers are doubles. It decides
--- which faults happen and how answers are shuffled; nothing secret is ever drawn from it.
+-- Lehmer's generator modulo 2^31 - 1: each product stays below 2^46, so it is exact where numbers are doubles. It
+-- decides which faults happen and how answers are shuffled; nothing secret is ever drawn from it.
 
 local MODULUS, FACTOR = 2147483647, 16807
 

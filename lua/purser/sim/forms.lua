@@ -3,11 +3,11 @@
 -- Written from the document, not from the shapes that the decoder uses: the simulator must not share their mistakes.
 -- A form is { list | record | page | rows = members } and how the result is wrapped. Members are words:
 --
---   name<canonical:kind?     `canonical` where the document's spelling differs from the canonical name; `kind` where it is
---                            not text; `?` where the document says "or null": without it an absent member is left out
+--   name<canonical:kind?     `canonical` where the document's spelling differs from the canonical name; `kind` where it
+--                            is not text; `?` where the document says "or null"; others are left out
 --
--- Kinds: text, id, amount, state and confirmations (numbers), state_text and account_state (their digits), time (a number),
--- time_text, count, flag, address; texts, a list of texts; records, whose members are the next argument.
+-- Kinds: text, id, amount, state and confirmations (numbers), state_text and account_state (their digits), time (a
+-- number), time_text, count, flag, address; texts, a list of texts; records, whose members are the next argument.
 
 local function members(words, ...)
   local list, nested, used = {}, { ... }, 0
@@ -39,11 +39,13 @@ local data_first = { "data", "totalRecords", "page", "totalPageNum" }
 
 local network = members(
   "coin name network netWork depositEnable:flag withdrawEnable:flag withdrawFee:amount withdrawMin:amount "
-  .. "withdrawMax:amount withdrawIntegerMultiple:amount? minConfirm:confirmations sameAddress:flag contract depositDesc? "
-  .. "depositTips? withdrawTips?")
+  .. "withdrawMax:amount withdrawIntegerMultiple:amount? minConfirm:confirmations sameAddress:flag contract "
+  .. "depositDesc? depositTips? withdrawTips?")
 
 return {
-  A1 = { list = members(transfer_ids .. "fromsymbol<fromSymbol tosymbol<toSymbol status timestamp:time"), counted = true },
+  A1 = {
+    list = members(transfer_ids .. "fromsymbol<fromSymbol tosymbol<toSymbol status timestamp:time"), counted = true,
+  },
   A2 = { record = created, envelope = true, single = "array" },
   A3 = { list = created, envelope = true },
   A4 = { record = members "status:account_state" },
@@ -75,9 +77,9 @@ return {
   C3 = { record = withdrawal_id },
   C4 = { list = members("amount:amount coin network status:state address:address addressTag txId unlockConfirm "
     .. "confirmTimes insertTime:time memo") },
-  C5 = { list = members("id:id withdrawOrderId txId? coin network address amount:amount transferType:count status:state "
-    .. "transactionFee:amount confirmNo:confirmations? applyTime:time updateTime:time remark memo transHash coinId:id "
-    .. "vcoinId:id") },
+  C5 = { list = members("id:id withdrawOrderId txId? coin network address amount:amount transferType:count "
+    .. "status:state transactionFee:amount confirmNo:confirmations? applyTime:time updateTime:time remark memo "
+    .. "transHash coinId:id vcoinId:id") },
   C6 = { record = address, single = "object" },
   C7 = { list = address },
   C8 = { page = members "coin network address addressTag memo?", order = data_first },

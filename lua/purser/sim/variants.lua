@@ -1,7 +1,7 @@
 -- The variants: every way in which an answer of the service may differ from the interface document, as a switch.
 --
--- "document" is none of them, "live" is the set seen in real answers, and a table picks single ones, by name or as a map:
--- { "bare_ids", "shuffled", seed = 7 } or { bare_ids = true }. A name that is not in the list is an error.
+-- "document" is none of them, "live" is the set seen in real answers, and a table picks single ones, by name or as a
+-- map: { "bare_ids", "shuffled", seed = 7 } or { bare_ids = true }. A name that is not in the list is an error.
 
 local nearest = require "purser.nearest"
 
