@@ -79,7 +79,7 @@ local function make(options)
     if state then return sim.restore(state) end
     return sim.new { seed = options.seed, clock = options.clock, variant = options.variant }
   end)
-  if not ok then return nil, tostring(made) end
+  if not ok then return nil, (tostring(made):gsub("^purser%.sim: ", "")) end
   return made, nil, state == nil
 end
 
