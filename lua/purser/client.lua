@@ -1,19 +1,24 @@
 -- The client: one pipeline that runs every operation.
 --
---   check -> build -> sign -> send -> decode
+--   check -> build -> sign -> (record) -> send -> decode
 --
--- `prepare` is the first three stages, `parse` the last; the transport does the one in between.
+-- `prepare` is the first three stages, `parse` the last; the transport does the one in between. What is not a read passes
+-- the guard rails and is written to the journal, where there are any, after it was signed and before it is sent.
 
 local budget = require "purser.budget"
 local check = require "purser.check"
 local core = require "purser.core"
 local errors = require "purser.errors"
+local intents = require "purser.intent"
 local interpret = require "purser.interpret"
 local nearest = require "purser.nearest"
 local operations = require "purser.operations"
 local options_ = require "purser.options"
+local recording = require "purser.recording"
 local result = require "purser.result"
 local retry = require "purser.retry"
+local rivals = require "purser.settle.rivals"
+local schedule = require "purser.schedule"
 local settling = require "purser.settling"
 
 local Client = { __name = "purser.client" }
@@ -213,7 +218,8 @@ local function attempt_once(self, row, request, attempt, info)
 end
 
 local function pause(self, ms)
-  if self._transport.sleep then self._transport:sleep(ms) else core.sleep_ms(math.ceil(ms)) end
+  if self._transport.sleep then return self._transport:sleep(math.ceil(ms)) end
+  schedule.sleep(math.ceil(ms))
 end
 
 -- Waits until the budget has room. Returns nil, or the error of a call that must not be made now.
@@ -233,34 +239,49 @@ local function wait_for_budget(self, row)
   end
 end
 
-local function advise(row, values, err)
-  if err.outcome == "unknown" and row.settle then err.settle = settling.advice(row, values) end
+local function advise(row, values, err, intent)
+  if err.outcome == "unknown" and row.settle then err.settle, err.intent = settling.advice(row, values), intent end
   return nil, err
+end
+
+-- One attempt, with the record of it where it is not a read.
+local function attempt_recorded(self, row, request, values, opts, attempt, payment)
+  if row.effect == "read" then return attempt_once(self, row, request, attempt, opts.info) end
+  local intent, problem = recording.begin(self, row, values, opts, payment)
+  if not intent then return nil, problem end
+  local value, err = attempt_once(self, row, request, attempt, opts.info)
+  recording.finish(self, row, intent, value, err, opts.info)
+  return value, err, intent
 end
 
 local no_options = {}
 
 --- Runs an operation: the whole pipeline. Reads are tried again as the retry policy says; nothing else ever is.
-local function run(self, row, params, opts)
+local function run(self, row, params, opts, payment)
   opts = opts or no_options
   local values, layout = check_call(self, row, params, opts)
   if not values then return nil, layout end
+  if row.effect ~= "read" then
+    recording.make_handle(self, row, values)
+    local refusal = self._guard and self._guard:check(row, values)
+    if refusal then return nil, refusal end
+  end
   local started, attempt = core.monotonic_ms(), 0
   while true do
     local err = wait_for_budget(self, row)
     if err then return nil, err end
-    local request, value
+    local request, value, intent
     request, err = build(self, row, layout, values, opts)
     if not request then
       err.operation = row.full_name
       return nil, err
     end
     attempt = attempt + 1
-    value, err = attempt_once(self, row, request, attempt, opts.info)
+    value, err, intent = attempt_recorded(self, row, request, values, opts, attempt, payment)
     if value ~= nil then return value end
     if err.retry_after and self._limits then self._limits:block(err.retry_after * 1000) end
     local ms = row.effect == "read" and retry.pause(self._retry, attempt, core.monotonic_ms() - started, err)
-    if not ms then return advise(row, values, err) end
+    if not ms then return advise(row, values, err, intent) end
     pause(self, ms)
   end
 end
@@ -325,6 +346,33 @@ function Client:parse(name, status, body, headers)
   return value
 end
 
+-- For purser.payouts: a call whose record belongs to a payment.
+function Client:_pay(name, params, opts, payment)
+  local row, err = row_of(name)
+  if not row then return nil, err end
+  return run(self, row, params, opts, payment)
+end
+
+--- Finds out what became of a call whose outcome is unknown; purser.settle says how. Takes its error, or its intent.
+---@param unsettled purser.Error|purser.Intent
+---@param options purser.SettleOptions|nil
+---@return purser.Settlement|nil, purser.Error|nil err
+function Client:settle(unsettled, options)
+  return require("purser.settle").settle({
+    run = function(row, params) return run(self, row, params) end,
+    now = function() return (assert(read_clock(self))) end,
+    pause = function(ms) pause(self, ms) end,
+    rivals = self._rivals, journal = self._journal, lag_ms = self._lag_ms, recv_window = self._recv_window or 5000,
+  }, unsettled, options)
+end
+
+--- The name under which the journal keeps what this client's key signs: a digest of it.
+---@return string
+function Client:account()
+  if not self._api_key and self._credentials then refresh_credentials(self) end
+  return intents.account_of(self._api_key or "")
+end
+
 --- Asks whether the service is there. Not signed. Returns true.
 function Client:ping(opts)
   return run(self, unsigned.ping, nil, opts)
@@ -386,6 +434,11 @@ local function make_limits(limits, profile)
   }
 end
 
+local function make_guard(options)
+  if not options.guard then return nil end
+  return require("purser.guard").new(options.guard, options.journal)
+end
+
 local function user_agent_of(options)
   local agent = options.user_agent or ("purser/" .. require("purser.version"))
   if agent:find("[%c]") then return nil, '"user_agent" holds a control character' end
@@ -416,6 +469,10 @@ local function furnish(self, options)
   end
   self._clock, self._hooks = options.clock or core.now_ms, options.hooks or {}
   self._timeout_ms, self._recv_window = options.timeout_ms or 10000, options.recv_window
+  self._client_ids, self._lag_ms = options.client_ids ~= false, options.visibility_lag_ms or 3000
+  self._rivals, self._journal = rivals.new(), options.journal
+  self._guard, wrong = make_guard(options)
+  if wrong then return wrong end
   self._transport, wrong = make_transport(options, self._origin)
   self._own_transport = options.transport == nil
   return not self._transport and (wrong or "the transport could not be made") or nil

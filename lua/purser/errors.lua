@@ -19,6 +19,7 @@ local M = {}
 ---@field offset integer|nil     decode: byte offset in the answer, from 0
 ---@field retryable boolean      whether the same call may be made again without harm
 ---@field parameter string|nil   argument: the parameter at fault
+---@field intent purser.Intent|nil  what was sent, when its outcome is unknown: client:settle takes it
 ---@field settle string|nil      what finds out the outcome, when it is unknown and the operation was not a read
 
 local kinds = {
