@@ -120,7 +120,7 @@ describe("a lost answer", function()
         else
           assert.equal("not_done", answer.outcome)
           -- only when the service would no longer take the request, and a record would be seen
-          if row.settle.wanted ~= "cancelled" then assert.is_true(sim:now() >= before + 8000) end
+          if row.settle.wanted ~= "cancelled" then assert.is_true(sim:now() >= before + 9000) end
         end
         assert.equal(row.settle.by == "repeat" and 1 or 0, applied(name))
         assert.is_true(sim:verify())
@@ -241,8 +241,8 @@ describe("settle", function()
     local answer = assert(client:settle(err, { wait = false }))
     assert.equal(now, sim:now())
     assert.equal("undecided", answer.outcome)
-    assert.equal(now + 5000 + 3000, answer.not_before)
-    sim:advance(8000)
+    assert.equal(now + 5000 + 1000 + 3000, answer.not_before)
+    sim:advance(9000)
     assert.equal("not_done", assert(client:settle(err, { wait = false })).outcome)
   end)
 

@@ -366,9 +366,10 @@ function Client:settle(unsettled, options)
   }, unsettled, options)
 end
 
---- The name under which the journal keeps what this client's key signs: a digest of it.
+--- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.
 ---@return string
 function Client:account()
+  if self._account then return self._account end
   if not self._api_key and self._credentials then refresh_credentials(self) end
   return intents.account_of(self._api_key or "")
 end
@@ -470,7 +471,7 @@ local function furnish(self, options)
   self._clock, self._hooks = options.clock or core.now_ms, options.hooks or {}
   self._timeout_ms, self._recv_window = options.timeout_ms or 10000, options.recv_window
   self._client_ids, self._lag_ms = options.client_ids ~= false, options.visibility_lag_ms or 3000
-  self._rivals, self._journal = rivals.new(), options.journal
+  self._rivals, self._journal, self._account = rivals.new(), options.journal, options.account
   self._guard, wrong = make_guard(options)
   if wrong then return wrong end
   self._transport, wrong = make_transport(options, self._origin)

@@ -41,7 +41,7 @@ local option_types = { lag_ms = "number", skew_ms = "number", poll_ms = "number"
 -- Handles are looked for with this much to spare on both sides: they cannot be mistaken, so it costs nothing.
 local HANDLE_MARGIN_MS = 60000
 local HANDLE_AFTER_MS = 3600000
--- The service takes a timestamp that is up to a second ahead of its clock.
+-- The service takes a timestamp that is up to a second ahead of its clock, so by its clock we may be early by as much.
 local AHEAD_MS = 1000
 
 ---------------------------------------------------------------------------------------------------- comparing
@@ -362,7 +362,7 @@ function M.settle(host, intent, options)
   local look = {
     host = host, row = row, settle = row.settle, intent = intent, options = options, read = host.run, now = host.now,
     pause = host.pause, skew_ms = options.skew_ms or 5000, poll_ms = math.max(1, options.poll_ms or 1000),
-    deadline = intent.sent_at + (intent.recv_window or host.recv_window) + (options.lag_ms or host.lag_ms),
+    deadline = intent.sent_at + (intent.recv_window or host.recv_window) + AHEAD_MS + (options.lag_ms or host.lag_ms),
     rivals = function(first)
       if host.journal and intent.id then return host.journal:rivals(intent, first) end
       return rivals.of(host.rivals, row, intent, first)
