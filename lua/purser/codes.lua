@@ -3,8 +3,8 @@
 
 local M = {}
 
--- `on` says who may answer it: "*" every operation, "broker.*" a group, "*.transfer" that operation of any group, or one
--- operation's full name.
+-- `on` says who may answer it: "*" every operation, "broker.*" a group, "*.transfer" that operation of any group, or
+-- one operation's full name.
 local signed = { "*" }
 local sub_accounts = { "*.create_sub_account" }
 local keys = { "*.create_api_key" }
@@ -29,7 +29,8 @@ local networked = {
 ---@type table<string, purser.Code>
 M.list = {
   ["400"] = { meaning = "The start time is more than 90 days back.",
-    cure = "Ask for a window within the last 90 days.", on = { "wallet.deposit_history", "wallet.withdrawal_history" } },
+    cure = "Ask for a window within the last 90 days.",
+    on = { "wallet.deposit_history", "wallet.withdrawal_history" } },
   ["10072"] = { meaning = "The API key is not known.",
     cure = "Check `api_key`; a deleted or expired key answers the same.", on = signed },
   ["10073"] = { meaning = "The request's time is not acceptable.",
@@ -87,10 +88,12 @@ M.list = {
     cure = "Use the operations of `client.sub_account`, or a broker's key.", on = { "broker.*" } },
   ["730700"] = { meaning = "The key's note is missing.", cure = "Give `note`.", on = keys },
   ["730701"] = { meaning = "The key's permissions are missing.", cure = "Give `permissions`.", on = keys },
-  ["730702"] = { meaning = "A permission does not exist.", cure = "Use the names that the operation lists.", on = keys },
+  ["730702"] = { meaning = "A permission does not exist.", cure = "Use the names that the operation lists.",
+    on = keys },
   ["730703"] = { meaning = "An IP address is wrong, or there are too many.",
     cure = "A broker's key takes 4 addresses, a main account's 20.", on = keys },
-  ["730704"] = { meaning = "An IP address has the wrong form.", cure = "Send plain IPv4 or IPv6 addresses.", on = keys },
+  ["730704"] = { meaning = "An IP address has the wrong form.", cure = "Send plain IPv4 or IPv6 addresses.",
+    on = keys },
   ["730705"] = { meaning = "The sub-account has 30 keys already.", cure = "Delete one first.", on = keys },
   ["730706"] = { meaning = "The key does not exist.", cure = "`list_api_keys` lists those that do.",
     on = { "*.delete_api_key" } },
