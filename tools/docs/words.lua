@@ -7,7 +7,7 @@ M.groups = {
     about = "What a broker does with its sub-accounts. Each needs the key of a broker, or of one of its sub-accounts "
       .. "where the operation says so." },
   sub_account = { title = "Sub-account operations", class = "SubAccount",
-    about = "What a main account does with its sub-accounts. The service accepts only the main account's own key here." },
+    about = "What a main account does with its sub-accounts. Only its own key is accepted here." },
   wallet = { title = "Wallet operations", class = "Wallet",
     about = "What an account does with its own wallet: coins, deposits, withdrawals, transfers, conversions." },
 }
@@ -23,8 +23,9 @@ M.signers = { main = "the main account's", sub = "the sub-account's own" }
 
 -- Members that mean the same wherever they stand.
 M.members = {
-  address = "address, without the memo", addressTag = "address tag", amount = "amount", applyTime = "time of the request, ms",
-  apiKey = "public key", asset = "asset", balance = "balance", clientTranId = "your own id of the transfer",
+  address = "address, without the memo", addressTag = "address tag", amount = "amount",
+  applyTime = "time of the request, ms", apiKey = "public key", asset = "asset", balance = "balance",
+  clientTranId = "your own id of the transfer",
   code = "code of the reason", coin = "coin", coinId = "id of the asset", confirmNo = "confirmations so far",
   confirmTimes = "progress of the confirmations", contract = "contract of the coin on this network",
   convert = "obtained, in the platform token", convertFee = "fee, in the platform token",
@@ -44,17 +45,22 @@ M.members = {
   time = "time, ms", timestamp = "time, ms", toAccount = "destination; absent: the parent",
   toAccountType = "destination business account", toSymbol = "destination trading pair (margin)",
   totalConvert = "obtained in all after the fee, in the platform token", totalFee = "fee in all",
-  tranId = "id of the transfer", transactionFee = "fee", transferType = "0 off the platform, 1 within it",
-  transHash = "hash of the transaction", txId = "id of the transaction on its network", type = "category, such as `spot`",
+  tranId = "id of the transfer",
+  transactionFee = "fee", transferType = "0 off the platform, 1 within it",
+  transHash = "hash of the transaction", txId = "id of the transaction on its network",
+  type = "category, such as `spot`",
   uid = "user id", unlockConfirm = "confirmations needed before the funds are free",
   updateTime = "time of the last change, ms", vcoinId = "id of the coin", withdrawEnable = "withdrawals are possible",
   withdrawFee = "fee of a withdrawal", withdrawIntegerMultiple = "as the service sends it",
-  withdrawMax = "largest withdrawal", withdrawMin = "smallest withdrawal", withdrawOrderId = "your own id, when one was given",
+  withdrawMax = "largest withdrawal", withdrawMin = "smallest withdrawal",
+  withdrawOrderId = "your own id, when one was given",
   withdrawTips = "hint for withdrawals",
 }
 
 -- Members whose meaning is narrower in one shape.
 M.members_of = {
+  withdrawal_id = { id = "id of the withdrawal" },
+  conversion = { totalConvert = "obtained after the fee, in the platform token" },
   sub_account_status = { status = "`1` normal, `2` frozen" },
   sub_account_transfer = { status = "`SUCCESS`, or a word for failed, waiting or interrupted" },
   wallet_transfer = { status = "`SUCCESS`, `FAILED`, `WAIT`" },
@@ -93,6 +99,39 @@ M.settle = {
   state = "Look in `{through}` whether the `{handle}` is as wanted.",
   ["repeat"] = "It may be run again: twice is the same as once.",
   nothing = "Nothing identifies it but its `remark`: no program should run it again; a person must look.",
+}
+
+-- The options of purser.new in the order of their page: name, type, default, what it does.
+M.options = {
+  { "base_url", "string", "of the profile", "Where the service is. `https://`; `http://` only to this machine." },
+  { "profile", "string|table", '`"default"`', "The signing conventions: [signing.md](signing.md)." },
+  { "api_key", "string", "", "The public key." },
+  { "secret_key", "string", "", "Its secret, or a PEM private key. Kept in C, wiped by `client:close()`." },
+  { "credentials", "fun(): string, string", "", "Called before each request instead: returns both, so that keys can rotate." },
+  { "recv_window", "integer", "of the service", "Milliseconds a request stays acceptable; at most 60000." },
+  { "timeout_ms", "integer", "10000", "For one attempt, connecting included." },
+  { "connect_timeout_ms", "integer", "3000", "For connecting and TLS." },
+  { "retry", "purser.RetryOptions|false", "3 attempts", "How reads are tried again: [below](#retries)." },
+  { "limits", "purser.BudgetOptions|table|false", "500 in 10 s", "The request-weight budget: [below](#limits)." },
+  { "hooks", "purser.Hooks", "none", "Functions that see every attempt: [below](#hooks)." },
+  { "transport", "purser.Transport", "curl", "What carries requests: [transports.md](transports.md)." },
+  { "clock", "fun(): integer", "the system's", "Returns epoch milliseconds for `timestamp`." },
+  { "proxy", "string", "none", "URL of a proxy." },
+  { "ca_file", "string", "the system's", "A file of certificates to trust." },
+  { "ca_path", "string", "the system's", "A directory of certificates; loads faster than one large file." },
+  { "ca_pem", "string", "", "Certificates to trust, as text." },
+  { "pinned_key", "string", "", "The service's public key must have this hash (`sha256//...`)." },
+  { "user_agent", "string", "`purser/<version>`", "The `User-Agent` header." },
+  { "max_response_bytes", "integer", "16777216", "An answer that is longer is refused." },
+  { "allow_insecure", "boolean", "`false`", "Permits `http://` to other machines. Keys and funds are then in the open." },
+}
+
+-- The options of one call.
+M.call_options = {
+  { "timeout_ms", "integer", "the client's", "For each attempt of this call." },
+  { "recv_window", "integer", "the client's", "For this call." },
+  { "extra", "table<string, string|integer|boolean>", "", "Parameters that this version does not know." },
+  { "info", "table", "", "Is filled with `http_status`, `headers` (lower-case names), `attempts`, `timings`." },
 }
 
 --- What a member of a shape means; raises when nobody wrote it down.

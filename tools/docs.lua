@@ -1,0 +1,73 @@
+-- Makes the parts of the documentation that repeat what the rows say: `make docs`.
+--
+--   lua tools/docs.lua           writes them
+--   lua tools/docs.lua --check   names those that differ from what is written, and fails if there are any
+
+package.path = "tools/?.lua;" .. package.path
+
+local pages = require "docs.pages"
+local annotations = require "docs.annotations"
+
+local M = {}
+
+-- A page that is written by hand may hold generated parts between these two marks.
+local function replace_part(path, name, text)
+  local file = assert(io.open(path, "rb"))
+  local page = file:read "*a"
+  file:close()
+  local first, last = ("<!-- made: %s -->\n"):format(name), ("<!-- end: %s -->\n"):format(name)
+  local _, from = page:find(first, 1, true)
+  local to = page:find(last, 1, true)
+  assert(from and to, ("%s has no part %s"):format(path, name))
+  return page:sub(1, from) .. text .. page:sub(to)
+end
+
+--- Every generated file: path -> text. Nothing is written.
+---@return table<string, string>
+function M.files()
+  return {
+    ["docs/operations-broker.md"] = pages.page "broker",
+    ["docs/operations-sub-account.md"] = pages.page "sub_account",
+    ["docs/operations-wallet.md"] = pages.page "wallet",
+    ["docs/errors.md"] = replace_part("docs/errors.md", "codes", pages.codes()),
+    ["lua/purser/meta.lua"] = annotations.file(),
+  }
+end
+
+local function read(path)
+  local file = io.open(path, "rb")
+  if not file then return nil end
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+--- The paths whose committed text differs from what would be made now, sorted.
+---@return string[]
+function M.stale()
+  local stale = {}
+  for path, text in pairs(M.files()) do
+    if read(path) ~= text then stale[#stale + 1] = path end
+  end
+  table.sort(stale)
+  return stale
+end
+
+local function write_all()
+  for path, text in pairs(M.files()) do
+    local file = assert(io.open(path, "wb"))
+    file:write(text)
+    file:close()
+  end
+end
+
+if arg and arg[0] and arg[0]:find("docs%.lua$") then
+  if arg[1] == "--check" then
+    local stale = M.stale()
+    for _, path in ipairs(stale) do print(path .. " differs from what tools/docs.lua makes; run `make docs`") end
+    os.exit(#stale == 0)
+  end
+  write_all()
+end
+
+return M
