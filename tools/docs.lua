@@ -7,19 +7,25 @@ package.path = "tools/?.lua;" .. package.path
 
 local pages = require "docs.pages"
 local annotations = require "docs.annotations"
+local words = require "docs.words"
 
 local M = {}
 
 -- A page that is written by hand may hold generated parts between these two marks.
-local function replace_part(path, name, text)
-  local file = assert(io.open(path, "rb"))
-  local page = file:read "*a"
-  file:close()
+local function with_part(page, name, text)
   local first, last = ("<!-- made: %s -->\n"):format(name), ("<!-- end: %s -->\n"):format(name)
   local _, from = page:find(first, 1, true)
   local to = page:find(last, 1, true)
-  assert(from and to, ("%s has no part %s"):format(path, name))
+  assert(from and to, "the page has no part " .. name)
   return page:sub(1, from) .. text .. page:sub(to)
+end
+
+local function read(path)
+  local file = io.open(path, "rb")
+  if not file then return nil end
+  local text = file:read "*a"
+  file:close()
+  return text
 end
 
 --- Every generated file: path -> text. Nothing is written.
@@ -29,17 +35,12 @@ function M.files()
     ["docs/operations-broker.md"] = pages.page "broker",
     ["docs/operations-sub-account.md"] = pages.page "sub_account",
     ["docs/operations-wallet.md"] = pages.page "wallet",
-    ["docs/errors.md"] = replace_part("docs/errors.md", "codes", pages.codes()),
+    ["docs/errors.md"] = with_part(assert(read "docs/errors.md"), "codes", pages.codes()),
+    ["docs/getting-started.md"] = with_part(
+      with_part(assert(read "docs/getting-started.md"), "options", pages.options(words.options)),
+      "call options", pages.options(words.call_options)),
     ["lua/purser/meta.lua"] = annotations.file(),
   }
-end
-
-local function read(path)
-  local file = io.open(path, "rb")
-  if not file then return nil end
-  local text = file:read "*a"
-  file:close()
-  return text
 end
 
 --- The paths whose committed text differs from what would be made now, sorted.

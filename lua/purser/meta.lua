@@ -67,7 +67,7 @@
 ---@class purser.record.conversion
 ---@field successList? string[]  coins that were converted
 ---@field failedList? purser.record.failed_conversion[]  coins that were not converted, and why
----@field totalConvert? string  obtained in all after the fee, in the platform token
+---@field totalConvert? string  obtained after the fee, in the platform token
 ---@field convertFee? string  fee, in the platform token
 
 ---@class purser.record.conversion_batch
@@ -244,7 +244,7 @@
 ---@field memo? string  memo
 
 ---@class purser.record.withdrawal_id
----@field id string  id
+---@field id string  id of the withdrawal
 
 ---@class purser.page.rebate
 ---@field data purser.record.rebate[]
@@ -592,7 +592,7 @@ function Broker:rebates(params, opts) end
 ---@field subAccount string|integer  text; sub-account name
 ---@field accountType purser.account_types  one of SPOT, FUTURES; only SPOT is supported by the service
 
---- What a main account does with its sub-accounts. The service accepts only the main account's own key here.
+--- What a main account does with its sub-accounts. Only its own key is accepted here.
 ---@class purser.SubAccount
 local SubAccount = {}
 
@@ -986,3 +986,100 @@ function Wallet:internal_transfer_history(params, opts) end
 ---@return purser.record.withdrawal_id? result
 ---@return purser.Error? err
 function Wallet:withdraw_legacy(params, opts) end
+
+---@class purser.Options
+---@field base_url? string  Where the service is. https://; http:// only to this machine. Default: of the profile.
+---@field profile? string|table  The signing conventions. Default: "default".
+---@field api_key? string  The public key.
+---@field secret_key? string  Its secret, or a PEM private key. Kept in C, wiped by client:close().
+---@field credentials? fun(): string, string  Called before each request instead: returns both, so that keys can rotate.
+---@field recv_window? integer  Milliseconds a request stays acceptable; at most 60000. Default: of the service.
+---@field timeout_ms? integer  For one attempt, connecting included. Default: 10000.
+---@field connect_timeout_ms? integer  For connecting and TLS. Default: 3000.
+---@field retry? purser.RetryOptions|false  How reads are tried again. Default: 3 attempts.
+---@field limits? purser.BudgetOptions|table|false  The request-weight budget. Default: 500 in 10 s.
+---@field hooks? purser.Hooks  Functions that see every attempt. Default: none.
+---@field transport? purser.Transport  What carries requests. Default: curl.
+---@field clock? fun(): integer  Returns epoch milliseconds for timestamp. Default: the system's.
+---@field proxy? string  URL of a proxy. Default: none.
+---@field ca_file? string  A file of certificates to trust. Default: the system's.
+---@field ca_path? string  A directory of certificates; loads faster than one large file. Default: the system's.
+---@field ca_pem? string  Certificates to trust, as text.
+---@field pinned_key? string  The service's public key must have this hash (sha256//...).
+---@field user_agent? string  The User-Agent header. Default: purser/<version>.
+---@field max_response_bytes? integer  An answer that is longer is refused. Default: 16777216.
+---@field allow_insecure? boolean  Permits http:// to other machines. Keys and funds are then in the open. Default: false.
+
+---@class purser.CallOptions
+---@field timeout_ms? integer  For each attempt of this call. Default: the client's.
+---@field recv_window? integer  For this call. Default: the client's.
+---@field extra? table<string, string|integer|boolean>  Parameters that this version does not know.
+---@field info? table  Is filled with http_status, headers (lower-case names), attempts, timings.
+
+---@class purser.Event
+---@field operation string      such as "wallet.withdraw"
+---@field method string
+---@field path string           without the query
+---@field attempt integer       from 1
+---@field duration_us? integer  after: microseconds
+---@field http_status? integer  after: when an answer arrived
+---@field outcome? "done"|"not_sent"|"rejected"|"unknown"  after
+---@field error? purser.Error   after
+
+---@class purser.Hooks
+---@field before? fun(event: purser.Event)  before each attempt
+---@field after? fun(event: purser.Event)   behind each attempt
+
+---@alias purser.Send fun(self, request: purser.transport.request): purser.transport.response?, purser.transport.failure?
+
+---@class purser.Transport
+---@field send purser.Send
+---@field sleep? fun(self: purser.Transport, ms: number)  how this transport waits between attempts
+---@field close? fun(self: purser.Transport)
+
+---@class purser.Client
+---@field broker purser.Broker
+---@field sub_account purser.SubAccount
+---@field wallet purser.Wallet
+---@field profile table  the conventions in use
+local Client = {}
+
+--- Asks whether the service is there. Not signed.
+---@param opts? purser.CallOptions
+---@return true? there
+---@return purser.Error? err
+function Client:ping(opts) end
+
+--- The service's time in epoch milliseconds. Not signed.
+---@param opts? purser.CallOptions
+---@return integer? time
+---@return purser.Error? err
+function Client:server_time(opts) end
+
+--- Runs an operation by its full name, such as "wallet.withdraw".
+---@param name string
+---@param params? table
+---@param opts? purser.CallOptions
+---@return any result
+---@return purser.Error? err
+function Client:call(name, params, opts) end
+
+--- Checks, builds and signs a request without sending it.
+---@param name string
+---@param params? table
+---@param opts? purser.CallOptions
+---@return purser.Request? request
+---@return purser.Error? err
+function Client:prepare(name, params, opts) end
+
+--- Turns the answer to a prepared request into a result.
+---@param name string
+---@param status integer
+---@param body string
+---@param headers? string|table<string, string>
+---@return any result
+---@return purser.Error? err
+function Client:parse(name, status, body, headers) end
+
+--- Wipes the secret and closes the connections that this client opened itself.
+function Client:close() end

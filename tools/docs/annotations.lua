@@ -144,6 +144,86 @@ local head = [[
 -- Made by tools/docs.lua from the rows; `make docs` makes it again. For editors: no program loads this file.
 -- An `integer` beyond the host's exact range arrives as its text; see docs/numbers.md.]]
 
+-- What is called the same whatever the rows say.
+local tail = [[
+
+---@class purser.Event
+---@field operation string      such as "wallet.withdraw"
+---@field method string
+---@field path string           without the query
+---@field attempt integer       from 1
+---@field duration_us? integer  after: microseconds
+---@field http_status? integer  after: when an answer arrived
+---@field outcome? "done"|"not_sent"|"rejected"|"unknown"  after
+---@field error? purser.Error   after
+
+---@class purser.Hooks
+---@field before? fun(event: purser.Event)  before each attempt
+---@field after? fun(event: purser.Event)   behind each attempt
+
+---@alias purser.Send fun(self, request: purser.transport.request): purser.transport.response?, purser.transport.failure?
+
+---@class purser.Transport
+---@field send purser.Send
+---@field sleep? fun(self: purser.Transport, ms: number)  how this transport waits between attempts
+---@field close? fun(self: purser.Transport)
+
+---@class purser.Client
+---@field broker purser.Broker
+---@field sub_account purser.SubAccount
+---@field wallet purser.Wallet
+---@field profile table  the conventions in use
+local Client = {}
+
+--- Asks whether the service is there. Not signed.
+---@param opts? purser.CallOptions
+---@return true? there
+---@return purser.Error? err
+function Client:ping(opts) end
+
+--- The service's time in epoch milliseconds. Not signed.
+---@param opts? purser.CallOptions
+---@return integer? time
+---@return purser.Error? err
+function Client:server_time(opts) end
+
+--- Runs an operation by its full name, such as "wallet.withdraw".
+---@param name string
+---@param params? table
+---@param opts? purser.CallOptions
+---@return any result
+---@return purser.Error? err
+function Client:call(name, params, opts) end
+
+--- Checks, builds and signs a request without sending it.
+---@param name string
+---@param params? table
+---@param opts? purser.CallOptions
+---@return purser.Request? request
+---@return purser.Error? err
+function Client:prepare(name, params, opts) end
+
+--- Turns the answer to a prepared request into a result.
+---@param name string
+---@param status integer
+---@param body string
+---@param headers? string|table<string, string>
+---@return any result
+---@return purser.Error? err
+function Client:parse(name, status, body, headers) end
+
+--- Wipes the secret and closes the connections that this client opened itself.
+function Client:close() end]]
+
+local function write_options(lines, class, options)
+  lines[#lines + 1] = "\n---@class purser." .. class
+  for _, option in ipairs(options) do
+    local name, type_, default, text = option[1], option[2], option[3], option[4]
+    lines[#lines + 1] = ("---@field %s? %s  %s%s"):format(name, type_, plain(text:gsub(": %[[^%]]*%]%b()", "")),
+      default ~= "" and " Default: " .. plain(default) .. "." or "")
+  end
+end
+
 --- The text of lua/purser/meta.lua.
 ---@return string
 function M.file()
@@ -152,6 +232,9 @@ function M.file()
   write_records(lines)
   write_pages(lines)
   for _, group in ipairs { "broker", "sub_account", "wallet" } do write_group(lines, group) end
+  write_options(lines, "Options", words.options)
+  write_options(lines, "CallOptions", words.call_options)
+  lines[#lines + 1] = tail
   return table.concat(lines, "\n") .. "\n"
 end
 

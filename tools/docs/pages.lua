@@ -255,6 +255,18 @@ function M.page(group)
   return table.concat(lines, "\n") .. "\n"
 end
 
+--- A table of options, for docs/getting-started.md.
+---@param options table  words.options or words.call_options
+---@return string
+function M.options(options)
+  local lines = {}
+  local add = table_of(lines, { "option", "type", "default", "what it does" })
+  for _, option in ipairs(options) do
+    add("`" .. option[1] .. "`", "`" .. option[2]:gsub("|", "\\|") .. "`", option[3], option[4])
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
 --- The table of all codes, for docs/errors.md.
 ---@return string
 function M.codes()

@@ -107,7 +107,8 @@ M.options = {
   { "profile", "string|table", '`"default"`', "The signing conventions: [signing.md](signing.md)." },
   { "api_key", "string", "", "The public key." },
   { "secret_key", "string", "", "Its secret, or a PEM private key. Kept in C, wiped by `client:close()`." },
-  { "credentials", "fun(): string, string", "", "Called before each request instead: returns both, so that keys can rotate." },
+  { "credentials", "fun(): string, string", "",
+    "Called before each request instead: returns both, so that keys can rotate." },
   { "recv_window", "integer", "of the service", "Milliseconds a request stays acceptable; at most 60000." },
   { "timeout_ms", "integer", "10000", "For one attempt, connecting included." },
   { "connect_timeout_ms", "integer", "3000", "For connecting and TLS." },
@@ -123,7 +124,8 @@ M.options = {
   { "pinned_key", "string", "", "The service's public key must have this hash (`sha256//...`)." },
   { "user_agent", "string", "`purser/<version>`", "The `User-Agent` header." },
   { "max_response_bytes", "integer", "16777216", "An answer that is longer is refused." },
-  { "allow_insecure", "boolean", "`false`", "Permits `http://` to other machines. Keys and funds are then in the open." },
+  { "allow_insecure", "boolean", "`false`",
+    "Permits `http://` to other machines. Keys and funds are then in the open." },
 }
 
 -- The options of one call.
