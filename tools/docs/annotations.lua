@@ -145,6 +145,7 @@ local head = [[
 -- An `integer` beyond the host's exact range arrives as its text; see docs/numbers.md.]]
 
 -- What is called the same whatever the rows say.
+-- luacheck: push no max line length
 local tail = [[
 
 ---@class purser.Event
@@ -214,6 +215,7 @@ function Client:parse(name, status, body, headers) end
 
 --- Wipes the secret and closes the connections that this client opened itself.
 function Client:close() end]]
+-- luacheck: pop
 
 local function write_options(lines, class, options)
   lines[#lines + 1] = "\n---@class purser." .. class
