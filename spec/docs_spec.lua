@@ -229,7 +229,11 @@ describe("every public function", function()
     return missing
   end
 
-  for _, path in ipairs(paths_of "find lua -name '*.lua' -not -name meta.lua | sort") do
+  -- What users call. The parts of the simulator share an interface of their own.
+  local sources = "ls lua/purser/*.lua lua/purser/transport/*.lua lua/purser/sim/init.lua lua/purser/sim/remote.lua"
+    .. " | grep -v meta.lua"
+
+  for _, path in ipairs(paths_of(sources)) do
     it("of " .. path .. " is documented", function()
       assert.same({}, undocumented(path))
     end)
@@ -238,7 +242,7 @@ describe("every public function", function()
   it("is found out when it is not", function()
     local path = os.tmpname()
     local file = assert(io.open(path, "w"))
-    file:write("--- Does.\nfunction M.a() end\nfunction M.b() end\n-- x\nfunction Thing:c() end\n\nlocal function d() end\n")
+    file:write "--- Does.\nfunction M.a() end\nfunction M.b() end\n-- x\nfunction Thing:c() end\nlocal function d() end\n"
     file:close()
     local missing = undocumented(path)
     os.remove(path)

@@ -75,14 +75,19 @@ function World:advance(ms)
   return answer.now
 end
 
+--- Opens an account. Returns its uid, api_key and secret_key.
 function World:account(options) return post(self, "/sim/accounts", options) end
 
+--- Lets a deposit arrive.
 function World:deposit(options) return post(self, "/sim/deposits", options) end
 
+--- Credits a broker with a rebate.
 function World:rebate(options) return post(self, "/sim/rebates", options) end
 
+--- Puts an address into an account's address book.
 function World:save_address(options) return post(self, "/sim/saved-addresses", options) end
 
+--- Freezes a sub-account, or frees it again.
 function World:freeze(options) return post(self, "/sim/freeze", options) end
 
 --- Arms a fault (see purser.sim.faults).
