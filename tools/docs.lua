@@ -7,16 +7,16 @@ package.path = "tools/?.lua;" .. package.path
 
 local pages = require "docs.pages"
 local annotations = require "docs.annotations"
+local rocks = require "docs.rocks"
 local words = require "docs.words"
 
 local M = {}
 
--- A page that is written by hand may hold generated parts between these two marks.
+-- A file that is written by hand may hold generated parts, between a line with `made: name` and one with `end: name`.
 local function with_part(page, name, text)
-  local first, last = ("<!-- made: %s -->\n"):format(name), ("<!-- end: %s -->\n"):format(name)
-  local _, from = page:find(first, 1, true)
-  local to = page:find(last, 1, true)
-  assert(from and to, "the page has no part " .. name)
+  local _, from = page:find("\n[^\n]*made: " .. name .. "[^\n%w]*\n")
+  local to = page:find("[^\n]*end: " .. name .. "[^\n%w]*\n", from)
+  assert(from and to, "the file has no part " .. name)
   return page:sub(1, from) .. text .. page:sub(to)
 end
 
@@ -40,6 +40,10 @@ function M.files()
       with_part(assert(read "docs/getting-started.md"), "options", pages.options(words.options)),
       "call options", pages.options(words.call_options)),
     ["lua/purser/meta.lua"] = annotations.file(),
+    ["purser-scm-1.rockspec"] = with_part(
+      with_part(assert(read "purser-scm-1.rockspec"), "core", rocks.sources("core", "bind")), "modules", rocks.modules()),
+    ["purser-sim-http-scm-1.rockspec"] = with_part(
+      assert(read "purser-sim-http-scm-1.rockspec"), "httpd", rocks.sources "httpd"),
   }
 end
 
