@@ -128,7 +128,8 @@ local function fields(description)
 end
 
 M.deposit = { name = "deposit_record", fields = fields [[amount:string coin:string network:string status:integer
-  address:address addressTag:string txId:string unlockConfirm:string confirmTimes:string insertTime:integer memo:string]] }
+  address:address addressTag:string txId:string unlockConfirm:string confirmTimes:string insertTime:integer
+  memo:string]] }
 
 M.withdrawal = { name = "withdrawal_record", fields = fields [[id:string withdrawOrderId:string txId:string coin:string
   network:string address:string amount:string transferType:integer status:integer transactionFee:string

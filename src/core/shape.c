@@ -73,8 +73,8 @@ enum pu_code pu_plan_shape(pu_plan *plan, uint16_t *shape)
     return PU_OK;
 }
 
-/* The slot of a name, made when there is none yet. Before the plan is sealed the array grows, afterwards it has room for
- * all that can be learned. */
+/* The slot of a name, made when there is none yet. Before the plan is sealed the array grows, afterwards it has room
+ * for all that can be learned. */
 static enum pu_code slot_of(pu_plan *plan, const char *name, size_t len, bool sealed, uint16_t *slot)
 {
     for (uint16_t i = 0; i < plan->slot_count; i++) {

@@ -1,13 +1,13 @@
 /* Compiled shapes: what a decoder knows about its documents before it has seen one, and what it learns from them.
  *
- * A plan owns everything: its types, its shapes, the names of their members. It is built once (the pu_plan_* calls below,
- * then pu_plan_seal) and used for any number of decodings, which write into it only what they learn: in which order the
- * members came, how many there were, and up to a fixed number of names the shape did not declare. Learning changes how
- * fast a document is read, never what comes out, so a decoding that starts while another is under way (a Lua finaliser
- * can do that) harms neither. Not thread-safe.
+ * A plan owns everything: its types, its shapes, the names of their members. It is built once (the pu_plan_* calls
+ * below, then pu_plan_seal) and used for any number of decodings, which write into it only what they learn: in which
+ * order the members came, how many there were, and up to a fixed number of names the shape did not declare. Learning
+ * changes how fast a document is read, never what comes out, so a decoding that starts while another is under way (a
+ * Lua finaliser can do that) harms neither. Not thread-safe.
  *
- * A *slot* is a distinct name under which a value is delivered; a *key* is a spelling of a member's name within one shape
- * and leads to a slot. Aliases are further keys of the same slot. */
+ * A *slot* is a distinct name under which a value is delivered; a *key* is a spelling of a member's name within one
+ * shape and leads to a slot. Aliases are further keys of the same slot. */
 #ifndef PURSER_CORE_SHAPE_H
 #define PURSER_CORE_SHAPE_H
 
@@ -83,8 +83,9 @@ typedef struct pu_plan {
 pu_plan *pu_plan_new(int64_t low, int64_t high);
 void pu_plan_free(pu_plan *plan);
 
-/* Each adds one thing and gives its number. PU_NOMEM, PU_TOO_BIG, or PU_ARGUMENT for a name that is empty, taken already
- * in that shape, or not printable ASCII free of quotes and backslashes. The plan may only be freed after a failure. */
+/* Each adds one thing and gives its number. PU_NOMEM, PU_TOO_BIG, or PU_ARGUMENT for a name that is empty, taken
+ * already in that shape, or not printable ASCII free of quotes and backslashes. The plan may only be freed after a
+ * failure. */
 enum pu_code pu_plan_type(pu_plan *plan, enum pu_kind kind, uint16_t ref, uint16_t *type);
 enum pu_code pu_plan_shape(pu_plan *plan, uint16_t *shape);
 enum pu_code pu_plan_field(pu_plan *plan, uint16_t shape, const char *name, size_t len, uint16_t type, uint16_t *key);
