@@ -36,11 +36,23 @@ typedef struct record {
     bool opened;       /* the sink has its table already */
     size_t total;      /* members handed over before the present batch */
     uint64_t seen;     /* the first 64 keys of the shape */
-    pu_entry address, memo;
+    size_t address_at; /* 1 + the place of an address in the present batch, 0: none there */
+    pu_entry address, memo; /* what earlier batches held of them */
 } record;
+
+/* Keeps the address and the memo of the present batch. */
+static void note_address(const walk *w, record *r)
+{
+    for (const pu_entry *entry = w->entries; entry < w->entries + w->count; entry++) {
+        if (entry->slot == r->shape->address) r->address = *entry;
+        if (entry->slot == r->shape->memo) r->memo = *entry;
+    }
+    r->address_at = 0;
+}
 
 static void flush_record(walk *w, record *r, bool complete)
 {
+    if (!complete && r->shape->address != PU_NO_KEY) note_address(w, r);
     if (!r->opened) {
         size_t size = w->count;
         if (!complete && size < r->shape->size) size = r->shape->size;
@@ -169,9 +181,8 @@ static const char *read_member(walk *w, record *r, const char *p)
     } else {
         p = read_scalar(w, p, kind, entry);
         if (!p) return NULL;
-        if (entry->slot == r->shape->address) r->address = *entry;
-        if (entry->slot == r->shape->memo) r->memo = *entry;
         if (entry->kind != PU_ENTRY_NULL || null_counts(r, number)) w->count++;
+        if (kind == PU_KIND_ADDRESS) r->address_at = w->count;
     }
     if (number < 64) r->seen |= UINT64_C(1) << number;
     return p;
@@ -186,6 +197,13 @@ static bool is_text(const pu_entry *entry)
  * like). The new values are simply set again: the last of equal names wins. */
 static void split_address(walk *w, record *r)
 {
+    if (r->shape->memo == PU_NO_KEY) return;
+    if (!r->opened) { /* nearly always: one batch, and no colon */
+        if (r->address_at == 0) return;
+        const pu_entry *entry = &w->entries[r->address_at - 1];
+        if (!is_text(entry) || !memchr(entry->text, ':', entry->len)) return;
+    }
+    note_address(w, r);
     if (!is_text(&r->address)) return;
     const char *text = r->address.text, *stop = text + r->address.len;
     const char *colon = memchr(text, ':', r->address.len), *p = text;
@@ -218,6 +236,7 @@ static const char *read_record(walk *w, const char *p, pu_shape *shape)
     r.opened = false;
     r.total = 0;
     r.seen = 0;
+    r.address_at = 0;
     r.address.kind = r.memo.kind = PU_ENTRY_NULL;
 
     p = enter(w, p);
@@ -234,7 +253,7 @@ static const char *read_record(walk *w, const char *p, pu_shape *shape)
             if (p < w->end && (unsigned char)*p <= ' ') p = pu_json_space(p, w->end);
         }
         if (p == w->end || *p != '}') return refuse(w, p, "a comma or } was expected");
-        if (shape->address != PU_NO_KEY && shape->memo != PU_NO_KEY) split_address(w, &r);
+        if (shape->address != PU_NO_KEY) split_address(w, &r);
         bool flat = !r.opened;
         flush_record(w, &r, true);
         if (!flat) shape->size = r.total < UINT16_MAX ? (uint16_t)r.total : UINT16_MAX;
