@@ -35,15 +35,16 @@ typedef struct record {
     uint16_t previous; /* the key before it */
     bool opened;       /* the sink has its table already */
     size_t total;      /* members handed over before the present batch */
-    uint64_t seen;     /* the first 64 keys of the shape */
+    uint64_t seen;     /* those of the first 64 keys that came in earlier batches */
     size_t address_at; /* 1 + the place of an address in the present batch, 0: none there */
     pu_entry address, memo; /* what earlier batches held of them */
 } record;
 
-/* Keeps the address and the memo of the present batch. */
-static void note_address(const walk *w, record *r)
+/* Keeps of the present batch the address, the memo and which keys came. */
+static void note_batch(const walk *w, record *r)
 {
     for (const pu_entry *entry = w->entries; entry < w->entries + w->count; entry++) {
+        if (entry->key < 64) r->seen |= UINT64_C(1) << entry->key;
         if (entry->slot == r->shape->address) r->address = *entry;
         if (entry->slot == r->shape->memo) r->memo = *entry;
     }
@@ -52,7 +53,7 @@ static void note_address(const walk *w, record *r)
 
 static void flush_record(walk *w, record *r, bool complete)
 {
-    if (!complete && r->shape->address != PU_NO_KEY) note_address(w, r);
+    if (!complete) note_batch(w, r);
     if (!r->opened) {
         size_t size = w->count;
         if (!complete && size < r->shape->size) size = r->shape->size;
@@ -140,52 +141,78 @@ static const char *read_name(walk *w, record *r, const char *p, uint16_t *number
 }
 
 /* A null member is absent. It matters only where an equal name came before. */
-static bool null_counts(const record *r, uint16_t number)
+static bool null_counts(const walk *w, const record *r, uint16_t number)
 {
-    return number >= 64 || (r->seen >> number & 1);
+    if (number >= 64 || (r->seen >> number & 1)) return true;
+    for (const pu_entry *entry = w->entries; entry < w->entries + w->count; entry++)
+        if (entry->key == number) return true;
+    return false;
 }
 
-static const char *read_member(walk *w, record *r, const char *p)
+/* Reads any value into the entry whose name is filled in. */
+static const char *read_value(walk *w, record *r, const char *p, pu_type *type, pu_entry *entry)
 {
-    pu_entry *entry = next_entry(w, r);
-    uint16_t number = r->guess;
-    pu_type *type;
-    if (number != PU_NO_KEY && token_at(w, &r->shape->keys[number], p)) {
-        p += r->shape->keys[number].token_len;
-    } else {
-        p = read_name(w, r, p, &number, entry);
-        if (!p) return NULL;
-    }
-    enum pu_kind kind = PU_KIND_ANY;
-    if (number != PU_NO_KEY) {
-        w->key = &r->shape->keys[number];
-        kind = (enum pu_kind)w->key->kind;
-        type = &w->plan->types[w->key->type];
-        entry->slot = w->key->slot;
-        r->previous = number;
-        r->guess = w->key->next;
-    } else {
-        w->key = NULL;
-        type = &w->plan->types[entry->slot == PU_NO_SLOT ? (uint16_t)PU_KIND_ANY : r->shape->prefix_type];
-        kind = type->kind;
-    }
-    if (p < w->end && (unsigned char)*p <= ' ') p = pu_json_space(p, w->end);
-
-    if (is_container(w, p, kind)) {
+    p = pu_json_space(p, w->end);
+    if (is_container(w, p, type->kind)) {
         pu_entry name = *entry;
         flush_record(w, r, false);
         p = read_container(w, p, type);
         if (!p) return NULL;
         w->sink->close_field(w->sink, &name);
+        if (name.key < 64) r->seen |= UINT64_C(1) << name.key;
         r->total++;
-    } else {
-        p = read_scalar(w, p, kind, entry);
-        if (!p) return NULL;
-        if (entry->kind != PU_ENTRY_NULL || null_counts(r, number)) w->count++;
-        if (kind == PU_KIND_ADDRESS) r->address_at = w->count;
+        return p;
     }
-    if (number < 64) r->seen |= UINT64_C(1) << number;
+    p = read_scalar(w, p, type->kind, entry);
+    if (!p) return NULL;
+    if (entry->kind != PU_ENTRY_NULL || null_counts(w, r, entry->key)) w->count++;
+    if (type->kind == PU_KIND_ADDRESS) r->address_at = w->count;
     return p;
+}
+
+static inline bool takes_text(uint8_t kind)
+{
+    return kind == PU_KIND_STRING || kind == PU_KIND_ADDRESS || kind == PU_KIND_ANY;
+}
+
+/* The path of nearly every member, an expected name and a string without escapes, is written out; read_value does the
+ * rest. */
+static inline const char *read_member(walk *w, record *r, const char *p)
+{
+    if (w->count == BATCH) flush_record(w, r, false);
+    pu_entry *entry = &w->entries[w->count];
+    uint16_t number = r->guess;
+    const pu_key *keys = r->shape->keys, *key;
+    if (number != PU_NO_KEY && token_at(w, &keys[number], p)) {
+        p += keys[number].token_len;
+    } else {
+        p = read_name(w, r, p, &number, entry);
+        if (!p) return NULL;
+        if (number == PU_NO_KEY) {
+            uint16_t type = entry->slot == PU_NO_SLOT ? (uint16_t)PU_KIND_ANY : r->shape->prefix_type;
+            entry->key = number;
+            w->key = NULL;
+            return read_value(w, r, p, &w->plan->types[type], entry);
+        }
+    }
+    key = &keys[number];
+    entry->slot = key->slot;
+    entry->key = number;
+    r->previous = number;
+    r->guess = key->next;
+    if (p < w->end && *p == '"' && takes_text(key->kind)) {
+        const char *close = pu_json_plain(p + 1, w->end);
+        if (close < w->end && *close == '"') {
+            entry->text = p + 1;
+            entry->len = (size_t)(close - p - 1);
+            entry->kind = PU_ENTRY_TEXT;
+            w->count++;
+            if (key->kind == PU_KIND_ADDRESS) r->address_at = w->count;
+            return close + 1;
+        }
+    }
+    w->key = key;
+    return read_value(w, r, p, &w->plan->types[key->type], entry);
 }
 
 static bool is_text(const pu_entry *entry)
@@ -203,7 +230,7 @@ static void split_address(walk *w, record *r)
         const pu_entry *entry = &w->entries[r->address_at - 1];
         if (!is_text(entry) || !memchr(entry->text, ':', entry->len)) return;
     }
-    note_address(w, r);
+    note_batch(w, r);
     if (!is_text(&r->address)) return;
     const char *text = r->address.text, *stop = text + r->address.len;
     const char *colon = memchr(text, ':', r->address.len), *p = text;
@@ -247,10 +274,13 @@ static const char *read_record(walk *w, const char *p, pu_shape *shape)
         for (;;) {
             p = read_member(w, &r, p);
             if (!p) return NULL;
-            if (p < w->end && (unsigned char)*p <= ' ') p = pu_json_space(p, w->end);
+            if (w->end - p > 1 && *p == ',' && p[1] == '"') {
+                p++;
+                continue;
+            }
+            p = pu_json_space(p, w->end);
             if (p == w->end || *p != ',') break;
-            p++;
-            if (p < w->end && (unsigned char)*p <= ' ') p = pu_json_space(p, w->end);
+            p = pu_json_space(p + 1, w->end);
         }
         if (p == w->end || *p != '}') return refuse(w, p, "a comma or } was expected");
         if (shape->address != PU_NO_KEY) split_address(w, &r);

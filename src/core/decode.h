@@ -35,6 +35,7 @@ typedef struct pu_entry {
     uint8_t kind;
     bool name_escaped;
     uint16_t slot;    /* the slot of a field; PU_NO_SLOT: it is `name`, which the plan does not know */
+    uint16_t key;     /* its number in the shape, for the walk itself */
     const char *name; /* these three only without a slot */
     size_t name_len;
 } pu_entry;
