@@ -158,12 +158,12 @@ static bool step_fill(link_t *link, long count)
     return true;
 }
 
+/* Over TLS the client's close_notify arrives too, in a record of some twenty bytes; a request's is longer. */
 static bool step_arrive(link_t *link)
 {
-    struct pollfd ready = {.fd = link->fd, .events = POLLIN};
-    char byte;
-    if (link->ssl && SSL_pending(link->ssl) == 0 && poll(&ready, 1, -1) < 0) return false;
-    if (!link->ssl && (poll(&ready, 1, -1) < 0 || recv(link->fd, &byte, 1, MSG_PEEK) <= 0)) return false;
+    unsigned char head[5];
+    long n = recv(link->fd, head, link->ssl ? sizeof head : 1, MSG_PEEK | MSG_WAITALL);
+    if (n <= 0 || (link->ssl && (n < (long)sizeof head || head[3] * 256 + head[4] < 48))) return false;
     count_request(link);
     return true;
 }

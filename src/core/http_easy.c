@@ -186,6 +186,10 @@ static const char *set_base(pu_http_easy *easy, pu_http_text base)
     easy->base_secure = base.data[4] == 's';
     size_t host = easy->base_secure ? 8 : 7;
     easy->base_prefix = host + strcspn(easy->base.data + host, "/");
+    /* Where HTTP/2 may be agreed on, rather wait for a connection that can be shared than make another. */
+    const char *version = easy->options->text[PU_HTTP_VERSION];
+    long share = easy->base_secure && version && version[0] == '2';
+    if (curl_easy_setopt(easy->curl, CURLOPT_PIPEWAIT, share) != CURLE_OK) return no_memory;
     if (easy->options->text[PU_HTTP_PROXY] == NULL &&
         curl_easy_setopt(easy->curl, CURLOPT_PROXY, easy->base_secure ? NULL : "") != CURLE_OK)
         return no_memory;

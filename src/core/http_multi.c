@@ -93,7 +93,7 @@ bool pu_http_multi_open(pu_http_multi *multi, const pu_http_options *options, pu
         curl_multi_setopt(curl, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK &&
         curl_multi_setopt(curl, CURLMOPT_TIMERDATA, multi) == CURLM_OK &&
         curl_multi_setopt(curl, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX) == CURLM_OK &&
-        curl_multi_setopt(curl, CURLMOPT_MAXCONNECTS, (long)options->number[PU_HTTP_MAX_IN_FLIGHT]) == CURLM_OK) {
+        curl_multi_setopt(curl, CURLMOPT_MAXCONNECTS, 2 * (long)options->number[PU_HTTP_MAX_IN_FLIGHT]) == CURLM_OK) {
         /* The first handle is made now, so that options libcurl refuses are refused here. */
         pu_http_slot *slot = calloc(1, sizeof *slot);
         *error = (pu_error){.code = PU_NOMEM, .message = "there is not enough memory"};
