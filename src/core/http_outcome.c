@@ -33,7 +33,7 @@ static const curl_rule rules[] = {
     {CURLE_ABORTED_BY_CALLBACK, PU_PHASE_SEND,
      "the kept connection was closed as the request went out, and it was not sent a second time"},
     {CURLE_SEND_ERROR, PU_PHASE_SEND, "the connection broke while the request was sent"},
-    {CURLE_RECV_ERROR, PU_PHASE_RECEIVE, "the connection broke before the answer was complete"},
+    {CURLE_RECV_ERROR, PU_PHASE_NONE, "the connection broke before the answer was complete"},
     {CURLE_GOT_NOTHING, PU_PHASE_RECEIVE, "the service closed the connection without an answer"},
     {CURLE_PARTIAL_FILE, PU_PHASE_RECEIVE, "the service closed the connection in the middle of its answer"},
     {CURLE_UNSUPPORTED_PROTOCOL, PU_PHASE_RECEIVE, "what came back is not an answer in HTTP"},
