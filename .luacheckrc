@@ -1,4 +1,4 @@
-std = "min"
+std = "max"
 max_line_length = 120
-files["spec"] = { std = "min+busted" }
+files["spec"] = { std = "max+busted" }
 exclude_files = { "build" }

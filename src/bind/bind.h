@@ -9,6 +9,7 @@
 #include "compat.h"
 
 /* Each expects the module table on top of the stack and leaves it there. */
+void pu_bind_clock(lua_State *L);
 void pu_bind_layout(lua_State *L);
 void pu_bind_signer(lua_State *L);
 void pu_bind_decoder(lua_State *L);

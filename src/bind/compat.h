@@ -46,10 +46,18 @@ static inline int pu_absindex(lua_State *L, int index)
     return index > 0 || index <= LUA_REGISTRYINDEX ? index : lua_gettop(L) + index + 1;
 }
 
+/* Valid indices only. */
+static inline void pu_copy(lua_State *L, int from, int to)
+{
+    lua_pushvalue(L, from);
+    lua_replace(L, to);
+}
+
 #else
 
 #define pu_setfuncs luaL_setfuncs
 #define pu_absindex lua_absindex
+#define pu_copy lua_copy
 
 #endif
 
@@ -83,6 +91,17 @@ static inline void pu_getcompanion(lua_State *L, int index)
     lua_getuservalue(L, index);
 #else
     lua_getfenv(L, index);
+#endif
+}
+
+/* lua_rawget that tells the type of what it pushed, as Lua 5.3 and later do by themselves. */
+static inline int pu_rawget(lua_State *L, int index)
+{
+#if LUA_VERSION_NUM >= 503
+    return lua_rawget(L, index);
+#else
+    lua_rawget(L, index);
+    return lua_type(L, -1);
 #endif
 }
 

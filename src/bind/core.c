@@ -26,6 +26,7 @@ PU_EXPORT int luaopen_purser_core(lua_State *L);
 int luaopen_purser_core(lua_State *L)
 {
     lua_newtable(L);
+    pu_bind_clock(L);
     pu_bind_layout(L);
     pu_bind_signer(L);
     pu_bind_decoder(L);

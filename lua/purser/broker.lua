@@ -1,0 +1,169 @@
+-- Group A: what a broker does with its sub-accounts.
+-- One row an operation; operations.lua says what a row may hold.
+
+local client_id = { "clientTranId", "client_id", type = "string" }
+local from_account = { "fromAccount", "text", type = "string", note = "sub-account name; the parent when omitted" }
+local to_account = { "toAccount", "text", type = "string", note = "sub-account name; the parent when omitted" }
+local from_type = { "fromAccountType", "text", type = "string", required = true, note = "such as SPOT, FUTURES" }
+local to_type = { "toAccountType", "text", type = "string", required = true, note = "such as SPOT, FUTURES" }
+local sub_account = { "subAccount", "text", type = "string", required = true, note = "sub-account name" }
+local key_note = { "note", "text", type = "string", required = true, note = "remark of the key" }
+local coin = { "coin", "text", type = "string", required = true }
+local network = { "network", "text", type = "string", required = true, note = "network name, such as Tron(TRC20)" }
+local coin_filter = { "coin", "text", type = "string" }
+local status_filter = { "status", "status", type = "string", note = "deposit status" }
+local start_time = { "startTime", "time", type = "string" }
+local end_time = { "endTime", "time", type = "string" }
+local page = { "page", "count", type = "string", default = 1 }
+
+return {
+  {
+    id = "A1", name = "transfer_history", method = "GET", path = "/api/v3/broker/sub-account/universalTransfer",
+    summary = "Transfers between the parent and its sub-accounts.",
+    permission = "SPOT_TRANSFER_READ", effect = "read", signer = "main",
+    params = {
+      client_id, from_account, to_account, from_type, to_type, start_time, end_time, page,
+      { "limit", "count", type = "string", default = 500, max = 500 },
+    },
+    result = { list = "sub_account_transfer", from = { "result" } },
+  },
+  {
+    id = "A2", name = "create_sub_account", method = "POST", path = "/api/v3/broker/sub-account/virtualSubAccount",
+    summary = "Creates a virtual sub-account.",
+    effect = "create", signer = "main", body = "object",
+    params = {
+      { "subAccount", "text", type = "string", required = true, note = "name of the new sub-account" },
+      { "note", "text", type = "string", required = true, note = "remark" },
+      { "password", "md5", type = "string", plain = "funds_password", note = "funds password as hexadecimal MD5" },
+    },
+    result = { record = "created_sub_account", essential = "subAccount" },
+    settle = { by = "name", handle = "subAccount", through = "broker.list_sub_accounts" },
+  },
+  {
+    id = "A3", name = "list_sub_accounts", method = "GET", path = "/api/v3/broker/sub-account/list",
+    summary = "The broker's sub-accounts.",
+    effect = "read", signer = "main",
+    params = {
+      { "subAccount", "text", type = "string", note = "sub-account name" }, page,
+      { "limit", "count", type = "string", default = 10, max = 200 },
+    },
+    result = { list = "broker_sub_account" },
+  },
+  {
+    id = "A4", name = "sub_account_status", method = "GET", path = "/api/v3/broker/sub-account/status",
+    summary = "Whether a sub-account is normal (1) or frozen (2).",
+    effect = "read", signer = "main",
+    params = { sub_account },
+    result = { record = "sub_account_status", essential = "status" },
+  },
+  {
+    id = "A5", name = "create_api_key", method = "POST", path = "/api/v3/broker/sub-account/apiKey",
+    summary = "Creates an API key for a sub-account. The answer holds the secretKey, this once.",
+    effect = "create", signer = "main", body = "object",
+    params = {
+      sub_account,
+      { "permissions", "permissions", type = "string", required = true, choices = "broker_permissions" },
+      { "ip", "ips", type = "string", max = 4 },
+      key_note,
+    },
+    result = { record = "api_key", essential = "apiKey" },
+    settle = { by = "token", handle = "note", through = "broker.list_api_keys", undo = "broker.delete_api_key" },
+  },
+  {
+    id = "A6", name = "list_api_keys", method = "GET", path = "/api/v3/broker/sub-account/apiKey",
+    summary = "The API keys of a sub-account.",
+    effect = "read", signer = "main",
+    params = { sub_account },
+    result = { list = "api_key", from = { "subAccount" } },
+  },
+  {
+    id = "A7", name = "delete_api_key", method = "DELETE", path = "/api/v3/broker/sub-account/apiKey",
+    summary = "Deletes an API key of a sub-account.",
+    effect = "change", signer = "main", body = "object",
+    params = { sub_account, { "apiKey", "text", type = "string", required = true, note = "public key" } },
+    result = { record = "named_sub_account" },
+    settle = { by = "state", handle = "apiKey", through = "broker.list_api_keys" },
+  },
+  {
+    id = "A8", name = "create_deposit_address", method = "POST", path = "/api/v3/broker/capital/deposit/subAddress",
+    summary = "Generates a deposit address of the sub-account whose key signs.",
+    permission = "SPOT_DEPOSIT_WRITE", effect = "create", signer = "sub", body = "object",
+    params = { coin, network },
+    result = { record = "deposit_address", essential = "address" },
+    settle = { by = "state", handle = "network", through = "broker.deposit_addresses" },
+  },
+  {
+    id = "A9", name = "deposit_addresses", method = "GET", path = "/api/v3/broker/capital/deposit/subAddress",
+    summary = "The deposit addresses of the sub-account whose key signs.",
+    permission = "SPOT_DEPOSIT_READ", effect = "read", signer = "sub",
+    params = { coin },
+    result = { list = "deposit_address" },
+  },
+  {
+    id = "A10", name = "deposit_history", method = "GET", path = "/api/v3/broker/capital/deposit/subHisrec",
+    summary = "Deposits of the sub-account whose key signs.",
+    effect = "read", signer = "sub",
+    params = {
+      coin_filter, status_filter, start_time, end_time,
+      { "limit", "count", type = "string", default = 20 }, page,
+    },
+    window = { default_days = 10 },
+    result = { list = "sub_account_deposit" },
+  },
+  {
+    id = "A11", name = "all_deposit_history", method = "GET", path = "/api/v3/broker/capital/deposit/subHisrec/getall",
+    summary = "Deposits of all sub-accounts, from 00:00 three days ago.",
+    effect = "read", signer = "main",
+    params = {
+      coin_filter, status_filter, start_time, end_time,
+      { "limit", "count", type = "string", default = 100, max = 1000 }, page,
+    },
+    window = { default_days = 3, reach_days = 3, from_midnight = true },
+    result = { list = "deposit" },
+  },
+  {
+    id = "A12", name = "withdraw", method = "POST", path = "/api/v3/broker/capital/withdraw/apply",
+    summary = "Withdraws from the sub-account whose key signs.",
+    permission = "SPOT_TRANSFER_READ", effect = "move", signer = "sub", body = "object",
+    params = {
+      coin, network,
+      { "address", "text", type = "string", required = true },
+      { "amount", "amount", type = "string", required = true },
+      { "password", "md5", type = "string", plain = "funds_password",
+        note = "funds password as hexadecimal MD5; when sent, the address book is not checked" },
+      { "remark", "text", type = "string" },
+    },
+    result = { record = "withdrawal_id", essential = "id" },
+    settle = { by = "nothing" },
+  },
+  {
+    id = "A13", name = "transfer", method = "POST", path = "/api/v3/broker/sub-account/universalTransfer",
+    summary = "Moves funds between the parent and its sub-accounts.",
+    permission = "SPOT_TRANSFER_READ", effect = "move", signer = "main", body = "object",
+    params = {
+      client_id, from_account, to_account, from_type, to_type,
+      { "asset", "text", type = "string", required = true },
+      { "amount", "amount", type = "string", required = true },
+    },
+    result = { record = "transfer_id", essential = "tranId" },
+    settle = { by = "handle", handle = "clientTranId", through = "broker.transfer_history" },
+  },
+  {
+    id = "A14", name = "enable_futures", method = "POST", path = "/api/v3/broker/sub-account/futures",
+    summary = "Enables the futures business of a sub-account.",
+    effect = "change", signer = "main", body = "object",
+    params = { sub_account },
+    result = { record = "futures_state", essential = "subAccount" },
+    settle = { by = "repeat" },
+  },
+  {
+    id = "A15", name = "rebates", method = "GET", path = "/api/v3/broker/rebate/taxQuery",
+    summary = "The broker's rebates.",
+    effect = "read", signer = "main",
+    params = {
+      start_time, end_time, page,
+      { "pageSize", "count", type = "string", default = 10 },
+    },
+    result = { page = "rebate" },
+  },
+}

@@ -1,0 +1,127 @@
+-- The first stage: parameters against their row. What does not pass ends here, and nothing is sent.
+
+local errors = require "purser.errors"
+local nearest = require "purser.nearest"
+local kinds = require("purser.parameters").kinds
+local core = require "purser.core"
+
+local M = {}
+
+-- Rules over several parameters. Each returns the parameter at fault and a complaint, or nil.
+local rules = {
+  area_code_with_mobile = function(values)
+    if values.toAccountType == "MOBILE" and not values.areaCode then
+      return "areaCode", "is required when toAccountType is MOBILE; give the telephone area code, such as 86"
+    end
+  end,
+}
+
+-- Names that travel with every request and are set elsewhere.
+local reserved = {
+  timestamp = "is set by Purser from the client's clock; remove it",
+  signature = "is made by Purser; remove it",
+  recvWindow = "travels with every operation; pass it as recv_window, in purser.new{...} or in the options of the call",
+}
+
+local function complain(row, name, complaint)
+  local err = errors.argument(name, ('parameter "%s" %s'):format(name, complaint))
+  err.operation = row.full_name
+  return nil, err
+end
+
+local function unknown(row, name)
+  if type(name) ~= "string" then
+    local err = errors.argument(nil, "parameters are given by name, as in { coin = \"USDT\" }")
+    err.operation = row.full_name
+    return nil, err
+  end
+  if reserved[name] then return complain(row, name, reserved[name]) end
+  local names = {}
+  for _, param in ipairs(row.params) do
+    names[#names + 1] = param[1]
+    names[#names + 1] = param.plain
+  end
+  local known = #names == 0 and "; this operation has none" or "; it knows " .. table.concat(names, ", ")
+  return complain(row, name, "is not known" .. nearest.hint(name, names) .. known)
+end
+
+-- Puts the hash of a password given in plain under the parameter's own name.
+local function take_plain(row, params, name, value, values)
+  for _, param in ipairs(row.params) do
+    if param.plain == name then
+      if params[param[1]] ~= nil then
+        return complain(row, name, ('is given together with "%s"; give one of them'):format(param[1]))
+      end
+      if type(value) ~= "string" or value == "" then
+        return complain(row, name, "must be a string that is not empty")
+      end
+      values[param[1]] = core.md5_hex(value)
+      return true
+    end
+  end
+  return unknown(row, name)
+end
+
+local function check_order(row, values)
+  local first, last = values.startTime, values.endTime
+  if first and last and first > last then -- both have 13 digits, so text order is time order
+    return complain(row, "startTime", "is later than endTime; exchange them")
+  end
+  for _, rule in ipairs(row.rules or {}) do
+    local name, complaint = rules[rule](values)
+    if name then return complain(row, name, complaint) end
+  end
+  return values
+end
+
+--- Checks `params` against `row` and returns the values that travel, by name; or nil and an argument error.
+---@param row table       an operation
+---@param params table|nil
+---@return table|nil values, purser.Error|nil err
+function M.check(row, params)
+  if params ~= nil and type(params) ~= "table" then
+    local err = errors.argument(nil, ("parameters are a table, not a %s"):format(type(params)))
+    err.operation = row.full_name
+    return nil, err
+  end
+  local values, by_name = {}, row.by_name
+  for name, value in pairs(params or {}) do
+    local param = by_name[name]
+    if param then
+      local text, complaint = kinds[param[2]].check(value, param)
+      if not text then return complain(row, name, complaint) end
+      values[name] = text
+    else
+      local ok, err = take_plain(row, params, name, value, values)
+      if not ok then return nil, err end
+    end
+  end
+  for _, name in ipairs(row.required) do
+    if values[name] == nil then return complain(row, name, "is required") end
+  end
+  return check_order(row, values)
+end
+
+--- Checks `opts.extra`: parameters this version does not know. Returns their names in order and adds them to `values`.
+---@return string[]|nil names, purser.Error|nil err
+function M.add_extra(row, extra, values)
+  local names = {}
+  for name, value in pairs(extra) do
+    if type(name) ~= "string" or name == "" or name:find("[%c]") then
+      return nil, errors.argument("extra", 'option "extra" is a table of values by parameter name')
+    end
+    if row.by_name[name] then return complain(row, name, "is known; pass it among the parameters, not as extra") end
+    if reserved[name] then return complain(row, name, reserved[name]) end
+    if type(value) ~= "boolean" then
+      local text, complaint = kinds.text.check(value)
+      if not text then return complain(row, name, complaint) end
+      value = text
+    end
+    values[name] = value
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  return names
+end
+
+return M

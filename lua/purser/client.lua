@@ -1,0 +1,437 @@
+-- The client: one pipeline that runs every operation.
+--
+--   check -> build -> sign -> send -> decode
+--
+-- `prepare` is the first three stages, `parse` the last; the transport does the one in between.
+
+local budget = require "purser.budget"
+local check = require "purser.check"
+local core = require "purser.core"
+local errors = require "purser.errors"
+local interpret = require "purser.interpret"
+local nearest = require "purser.nearest"
+local operations = require "purser.operations"
+local options_ = require "purser.options"
+local result = require "purser.result"
+local retry = require "purser.retry"
+local settling = require "purser.settling"
+
+local Client = { __name = "purser.client" }
+Client.__index = Client
+
+local M = {}
+
+-- The two operations that are not signed. They are rows, too, so that one pipeline runs them.
+local unsigned = {
+  ping = {
+    id = "ping", name = "ping", full_name = "ping", method = "GET", effect = "read", unsigned = "ping_path", weight = 1,
+    params = {}, by_name = {}, names = {}, required = {},
+  },
+  server_time = {
+    id = "time", name = "server_time", full_name = "server_time", method = "GET", effect = "read",
+    unsigned = "time_path", weight = 1, params = {}, by_name = {}, names = {}, required = {},
+  },
+}
+
+--------------------------------------------------------------------------------------------------- build and sign
+
+-- Where the parameters of a row travel under this profile: the form of the JSON body, or nil for the query.
+local function body_form(profile, row)
+  if row.body == "object" then return profile.object_body ~= "query" and profile.object_body or nil end
+  if row.body == "array" then return profile.array_body ~= "query" and profile.array_body or nil end
+end
+
+local function make_layout(profile, row, extra_names)
+  local names = {}
+  for i, name in ipairs(row.names) do names[i] = name end
+  for _, name in ipairs(extra_names or {}) do names[#names + 1] = name end
+  local form = body_form(profile, row)
+  local query, body = form and {} or names, form and names or {}
+  query[#query + 1] = profile.recv_window_name
+  query[#query + 1] = profile.timestamp_name
+  return core.layout(query, body, form, profile.order == "sorted")
+end
+
+local function layout_for(self, row)
+  local layout = self._layouts[row]
+  if not layout then
+    layout = make_layout(self.profile, row)
+    self._layouts[row] = layout
+  end
+  return layout
+end
+
+-- Makes the signer of a key pair, and the headers that go with it. Returns nil, or a complaint.
+local function use_credentials(self, api_key, secret_key)
+  local complaint = options_.check_credentials(api_key, secret_key)
+  if complaint then return complaint end
+  local signer, message = core.signer(self.profile.algorithm, secret_key, self.profile.encoding)
+  if not signer then return '"secret_key" cannot be used: ' .. message end
+  if self._signer then self._signer:close() end
+  self._signer, self._api_key = signer, api_key
+  self._headers = {
+    ["Content-Type"] = self.profile.content_type,
+    [self.profile.key_header] = api_key,
+    ["User-Agent"] = self._user_agent,
+  }
+end
+
+-- Asks the credentials function again; a key that changed brings a new signer.
+local function refresh_credentials(self)
+  local ok, api_key, secret_key = pcall(self._credentials)
+  if not ok or api_key == nil then
+    return "the credentials function " .. (ok and "returned nothing" or "raised an error")
+  end
+  if api_key ~= self._api_key then return use_credentials(self, api_key, secret_key) end
+end
+
+-- The clock's reading as an exact integer.
+local function read_clock(self)
+  local now = self._clock()
+  if type(now) == "number" and now == math.floor(now) and now > 0 then return math.floor(now) end
+  return nil, "the clock must return whole epoch milliseconds"
+end
+
+local function build_unsigned(self, row)
+  return {
+    method = row.method, base_url = self._origin, target = self._prefix .. self.profile[row.unsigned],
+    headers = self._headers or { ["Content-Type"] = self.profile.content_type, ["User-Agent"] = self._user_agent },
+    body = "", single_send = false, operation = row.full_name, timeout_ms = self._timeout_ms,
+  }
+end
+
+-- Builds and signs one request from checked values. Called again for every attempt, so each has its own timestamp.
+local function build(self, row, layout, values, opts)
+  if row.unsigned then return build_unsigned(self, row) end
+  local profile = self.profile
+  local complaint = self._credentials and refresh_credentials(self)
+  if complaint then return nil, errors.config(complaint) end
+  local now, wrong = read_clock(self)
+  if not now then return nil, errors.config(wrong) end
+  values[profile.timestamp_name] = now
+  values[profile.recv_window_name] = opts.recv_window or self._recv_window
+  local body = layout:body(values)
+  local query = self._signer:sign_query(layout, values, profile.signature_name, profile.sign_body and body or nil)
+  return {
+    method = row.method, base_url = self._origin, target = self._prefix .. row.path .. "?" .. query,
+    headers = self._headers, body = body, single_send = row.effect ~= "read", operation = row.full_name,
+    timeout_ms = opts.timeout_ms or self._timeout_ms,
+  }
+end
+
+-- Checks everything about a call. Returns the values that travel and their layout; or nil and an error.
+local function check_call(self, row, params, opts)
+  if self._closed then
+    return nil, errors.new { kind = "closed", outcome = "not_sent", message = "the client is closed",
+      operation = row.full_name }
+  end
+  local err = next(opts) ~= nil and options_.check_call(opts, self.profile)
+  if err then
+    err.operation = row.full_name
+    return nil, err
+  end
+  local values
+  values, err = check.check(row, params)
+  if not values then return nil, err end
+  if row.unsigned then return values end
+  if not opts.extra then return values, layout_for(self, row) end
+  local names
+  names, err = check.add_extra(row, opts.extra, values)
+  if not names then
+    err.operation = row.full_name
+    return nil, err
+  end
+  return values, make_layout(self.profile, row, names)
+end
+
+------------------------------------------------------------------------------------------------------------- send
+
+local function transport_error(row, failure)
+  local kind = failure.kind or "transport"
+  return errors.new {
+    kind = kind, outcome = failure.outcome or "unknown", code = failure.code, phase = failure.phase,
+    message = failure.message or "the transport failed", operation = row.full_name,
+    retryable = kind == "transport" and (row.effect == "read" or failure.outcome == "not_sent"),
+  }
+end
+
+local function interpret_unsigned(row, response)
+  if response.status ~= 200 then
+    return interpret.answer({ full_name = row.full_name, effect = "read" }, {}, response.status, response.body,
+      response.headers)
+  end
+  local value, message, offset = core.decode(response.body)
+  if type(value) ~= "table" or (row.name == "server_time" and type(value.serverTime) ~= "number") then
+    return nil, errors.new { kind = "decode", outcome = "unknown", operation = row.full_name, phase = "decode",
+      http_status = response.status, offset = offset, retryable = true,
+      message = "the answer cannot be read: " .. (message or "it is not what the service documents") }
+  end
+  if row.name == "server_time" then return value.serverTime end
+  return true
+end
+
+local function run_hook(self, name, event, info)
+  local hook = self._hooks[name]
+  if not hook then return end
+  local ok, message = pcall(hook, event)
+  if not ok and info then info.hook_error = tostring(message) end
+end
+
+local function fill_info(info, response, attempts)
+  info.attempts = attempts
+  if not response then return end
+  info.http_status = response.status
+  info.headers = result.headers(response.headers)
+  info.timings = response.timings
+end
+
+-- One attempt: from a request to `result | nil, err`.
+local function attempt_once(self, row, request, attempt, info)
+  local event = { operation = row.full_name, method = request.method, path = row.path, attempt = attempt }
+  run_hook(self, "before", event, info)
+  local started = core.monotonic_us()
+  local response, failure = self._transport:send(request)
+  local value, err
+  if not response then
+    err = transport_error(row, failure or {})
+  elseif row.unsigned then
+    value, err = interpret_unsigned(row, response)
+  else
+    value, err = interpret.answer(row, self.profile.success_codes, response.status, response.body, response.headers)
+  end
+  if info then fill_info(info, response, attempt) end
+  if self._hooks.after then
+    event.duration_us = core.monotonic_us() - started
+    event.http_status = response and response.status
+    event.error, event.outcome = err, err and err.outcome or "done"
+    run_hook(self, "after", event, info)
+  end
+  return value, err
+end
+
+local function pause(self, ms)
+  if self._transport.sleep then self._transport:sleep(ms) else core.sleep_ms(math.ceil(ms)) end
+end
+
+-- Waits until the budget has room. Returns nil, or the error of a call that must not be made now.
+local function wait_for_budget(self, row)
+  local limits = self._limits
+  if not limits then return end
+  while true do
+    local ok, ms, banned = limits:take(row.weight or 1)
+    if ok then return end
+    if banned or limits.when_full == "refuse" then
+      return errors.new { kind = "throttled", outcome = "not_sent", operation = row.full_name, retryable = true,
+        retry_after = math.ceil(ms / 1000),
+        message = banned and "the service asked for a pause that is not over"
+          or "the request-weight budget is used up" }
+    end
+    pause(self, ms)
+  end
+end
+
+local function advise(row, values, err)
+  if err.outcome == "unknown" and row.settle then err.settle = settling.advice(row, values) end
+  return nil, err
+end
+
+local no_options = {}
+
+--- Runs an operation: the whole pipeline. Reads are tried again as the retry policy says; nothing else ever is.
+local function run(self, row, params, opts)
+  opts = opts or no_options
+  local values, layout = check_call(self, row, params, opts)
+  if not values then return nil, layout end
+  local started, attempt = core.monotonic_ms(), 0
+  while true do
+    local err = wait_for_budget(self, row)
+    if err then return nil, err end
+    local request, value
+    request, err = build(self, row, layout, values, opts)
+    if not request then
+      err.operation = row.full_name
+      return nil, err
+    end
+    attempt = attempt + 1
+    value, err = attempt_once(self, row, request, attempt, opts.info)
+    if value ~= nil then return value end
+    if err.retry_after and self._limits then self._limits:block(err.retry_after * 1000) end
+    local ms = row.effect == "read" and retry.pause(self._retry, attempt, core.monotonic_ms() - started, err)
+    if not ms then return advise(row, values, err) end
+    pause(self, ms)
+  end
+end
+
+------------------------------------------------------------------------------------------------- what users call
+
+local function row_of(name)
+  local row = operations.by_name[name] or unsigned[name]
+  if row then return row end
+  local names = {}
+  for _, known in ipairs(operations.list) do names[#names + 1] = known.full_name end
+  return nil, errors.argument(nil, ('operation "%s" is not known%s'):format(tostring(name),
+    nearest.hint(tostring(name), names)))
+end
+
+--- Runs the operation of that full name, such as "wallet.withdraw": the same as client.wallet:withdraw(params, opts).
+---@param name string
+---@param params table|nil
+---@param opts table|nil
+---@return any result, purser.Error|nil err
+function Client:call(name, params, opts)
+  local row, err = row_of(name)
+  if not row then return nil, err end
+  return run(self, row, params, opts)
+end
+
+---@class purser.Request
+---@field method string
+---@field url string
+---@field headers table<string, string>
+---@field body string
+
+--- Checks, builds and signs a request without sending it.
+---@param name string  full name of the operation
+---@return purser.Request|nil request, purser.Error|nil err
+function Client:prepare(name, params, opts)
+  local row, err = row_of(name)
+  if not row then return nil, err end
+  opts = opts or no_options
+  local values, layout = check_call(self, row, params, opts)
+  if not values then return nil, layout end
+  local request
+  request, err = build(self, row, layout, values, opts)
+  if not request then return nil, err end
+  local headers = {}
+  for header, value in pairs(request.headers) do headers[header] = value end
+  return { method = request.method, url = request.base_url .. request.target, headers = headers, body = request.body }
+end
+
+--- Turns the answer to a prepared request into `result | nil, err`.
+---@param name string           full name of the operation
+---@param status integer        HTTP status
+---@param body string
+---@param headers string|table|nil  raw header block or map
+function Client:parse(name, status, body, headers)
+  local row, err = row_of(name)
+  if not row then return nil, err end
+  if row.unsigned then return interpret_unsigned(row, { status = status, body = body, headers = headers }) end
+  local value
+  value, err = interpret.answer(row, self.profile.success_codes, status, body, headers)
+  if value == nil then return advise(row, {}, err) end
+  return value
+end
+
+--- Asks whether the service is there. Not signed. Returns true.
+function Client:ping(opts)
+  return run(self, unsigned.ping, nil, opts)
+end
+
+--- The service's time in epoch milliseconds. Not signed.
+function Client:server_time(opts)
+  return run(self, unsigned.server_time, nil, opts)
+end
+
+--- Wipes the secret and closes the connections that this client opened itself. May be called again.
+function Client:close()
+  if self._closed then return end
+  self._closed = true
+  if self._signer then self._signer:close() end
+  if self._own_transport then self._transport:close() end
+end
+
+function Client:__tostring()
+  return ("purser.client (%s%s)"):format(self._origin .. self._prefix, self._closed and ", closed" or "")
+end
+Client.__gc = Client.close
+Client.__close = Client.close
+
+-- One method an operation, made once from the rows; a group of a client is { _client = client } with these methods.
+local group_types = {}
+for group, rows in pairs(operations.groups) do
+  local methods = {}
+  for _, row in ipairs(rows) do
+    methods[row.name] = function(self, params, opts) return run(self._client, row, params, opts) end
+  end
+  local names = {}
+  for name in pairs(methods) do names[#names + 1] = name end
+  group_types[group] = {
+    __name = "purser." .. group,
+    __index = function(_, name)
+      if methods[name] then return methods[name] end
+      error(('client.%s has no operation "%s"%s'):format(group, tostring(name), nearest.hint(tostring(name), names)), 2)
+    end,
+  }
+end
+
+local function make_transport(options, origin)
+  if options.transport then return options.transport end
+  return require("purser.transport.curl").new {
+    base_url = origin, connect_timeout_ms = options.connect_timeout_ms or 3000, proxy = options.proxy,
+    ca_file = options.ca_file, ca_path = options.ca_path, ca_pem = options.ca_pem, pinned_key = options.pinned_key,
+    max_response_bytes = options.max_response_bytes,
+  }
+end
+
+local function make_limits(limits, profile)
+  if limits == false or budget.is(limits) then return limits end
+  if limits ~= nil and type(limits) ~= "table" then return nil, 'option "limits" is a table, a budget or false' end
+  limits = limits or {}
+  return budget.new {
+    weight = limits.weight or profile.weight_limit, window_ms = limits.window_ms or profile.weight_window_ms,
+    when_full = limits.when_full,
+  }
+end
+
+local function user_agent_of(options)
+  local agent = options.user_agent or ("purser/" .. require("purser.version"))
+  if agent:find("[%c]") then return nil, '"user_agent" holds a control character' end
+  return agent
+end
+
+-- Fills a client from checked options. Returns nil, or a complaint.
+local function furnish(self, options)
+  local complaint, wrong
+  self.profile, complaint = options_.resolve_profile(options.profile)
+  if not self.profile then return complaint end
+  complaint = options_.check_whole(options, "recv_window", 1, self.profile.max_recv_window)
+  if complaint then return complaint end
+  local url = options.base_url or self.profile.base_url
+  if not url then return '"base_url" is missing; give one, or a profile that has one' end
+  self._origin, self._prefix = options_.split_url(url, options.allow_insecure)
+  if not self._origin then return self._prefix end
+  self._user_agent, wrong = user_agent_of(options)
+  if wrong then return wrong end
+  self._retry, wrong = retry.policy(options.retry)
+  if wrong then return wrong end
+  self._limits, wrong = make_limits(options.limits, self.profile)
+  if wrong then return wrong end
+  self._credentials = options.credentials
+  if not options.credentials then
+    complaint = use_credentials(self, options.api_key, options.secret_key)
+    if complaint then return complaint end
+  end
+  self._clock, self._hooks = options.clock or core.now_ms, options.hooks or {}
+  self._timeout_ms, self._recv_window = options.timeout_ms or 10000, options.recv_window
+  self._transport, wrong = make_transport(options, self._origin)
+  self._own_transport = options.transport == nil
+  return not self._transport and (wrong or "the transport could not be made") or nil
+end
+
+--- Makes a client. See docs/getting-started.md for the options.
+---@param options table
+---@return purser.Client|nil client, purser.Error|nil err
+function M.new(options)
+  local complaint = options_.check(options)
+  if complaint then return nil, errors.config(complaint) end
+  local self = { _layouts = {} }
+  complaint = furnish(self, options)
+  if complaint then
+    if self._signer then self._signer:close() end
+    return nil, errors.config(complaint)
+  end
+  for group, group_type in pairs(group_types) do self[group] = setmetatable({ _client = self }, group_type) end
+  return setmetatable(self, Client)
+end
+
+return M

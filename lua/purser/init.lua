@@ -1,0 +1,45 @@
+-- purser: the account-management side of a trading platform, for Lua.
+--
+--   local purser = require "purser"
+--   local client = assert(purser.new { profile = "mexc", api_key = "...", secret_key = "..." })
+--   local deposits, err = client.wallet:deposit_history { coin = "USDT" }
+
+local M = { _VERSION = require "purser.version" }
+
+--- Makes a client. Returns it, or nil and an error of kind "config".
+---@param options table
+function M.new(options)
+  return require("purser.client").new(options)
+end
+
+--- A fresh clientTranId: 32 random letters and digits.
+---@return string
+function M.client_id()
+  return require("purser.core").random_token(32)
+end
+
+-- What is loaded when it is first used.
+local lazy = {
+  operations = function() return require("purser.operations").public() end,
+  profiles = function() return require "purser.profiles" end,
+  budget = function() return require("purser.budget").new end,
+  decimal = function() return require "purser.decimal" end,
+  sim = function() return require "purser.sim" end,
+  transport = function()
+    return setmetatable({}, { __index = function(transports, name)
+      local make = require("purser.transport." .. name).new
+      transports[name] = make
+      return make
+    end })
+  end,
+}
+
+return setmetatable(M, {
+  __index = function(module, name)
+    local load = lazy[name]
+    if not load then return nil end
+    local value = load()
+    module[name] = value
+    return value
+  end,
+})

@@ -1,0 +1,98 @@
+-- What an answer means: a result, a refusal, or something nobody can be sure about.
+--
+--   2xx with a result           the result
+--   2xx with an error code      rejected (api)
+--   2xx that cannot be decoded  unknown (decode): the service may well have done it
+--   4xx                         rejected (api, or http when the body is not the service's); 408 is unknown
+--   418, 429                    rejected (throttled)
+--   3xx, 5xx and the rest       unknown (http, or api when the body is the service's)
+
+local errors = require "purser.errors"
+local result = require "purser.result"
+
+local M = {}
+
+local function header(headers, name)
+  return headers and result.headers(headers)[name]
+end
+
+-- The service's own words in an error body: code and message, or nil when the body is not the service's.
+local function refusal_of(body)
+  local value = body ~= "" and result.error_decoder:decode(body)
+  if not value or not (value.code or value.msg or value.message) then return nil end
+  return value.code, value.msg or value.message or ""
+end
+
+local function outcome_of(status)
+  return status >= 400 and status < 500 and status ~= 408 and "rejected" or "unknown"
+end
+
+local function retry_after_of(headers)
+  local seconds = header(headers, "retry-after")
+  return seconds and seconds:find("^%d+$") and #seconds < 10 and tonumber(seconds) or nil
+end
+
+local function from_status(row, status, body, headers)
+  local code, message = refusal_of(body)
+  local err = {
+    kind = code and "api" or "http", outcome = outcome_of(status), code = code, http_status = status,
+    operation = row.full_name, phase = "receive", retry_after = retry_after_of(headers),
+    retryable = status >= 500 and row.effect == "read",
+  }
+  if message and message ~= "" then
+    err.message = message
+  elseif status >= 300 and status < 400 then
+    err.message = ("the service answered with a redirect (HTTP %d), which is never followed; check base_url")
+      :format(status)
+  else
+    err.message = ("HTTP %d with %d bytes that are not the service's (%s); a firewall or proxy may stand in between")
+      :format(status, #body, header(headers, "content-type") or "no content type")
+  end
+  if status == 429 or status == 418 then
+    err.kind, err.retryable = "throttled", true
+    if message == nil then err.message = "the service asks for a pause" end
+  end
+  return nil, errors.new(err)
+end
+
+local function undecodable(row, status, message, offset)
+  return nil, errors.new {
+    kind = "decode", outcome = "unknown", http_status = status, operation = row.full_name, phase = "decode",
+    message = message, offset = offset, retryable = row.effect == "read",
+  }
+end
+
+--- Turns an answer into `result | nil, err`.
+---@param row table       the operation
+---@param success_codes table<string, boolean> codes that an envelope may carry without being an error
+---@param status integer  HTTP status
+---@param body string
+---@param headers string|table|nil  raw header block, or a map
+function M.answer(row, success_codes, status, body, headers)
+  if status < 200 or status > 299 then return from_status(row, status, body, headers) end
+  if body == "" then
+    return undecodable(row, status, ("HTTP %d with an empty body"):format(status), 0)
+  end
+
+  local value, message, offset = result.decoder(row):decode(body)
+  if value == nil then
+    -- an error whose members do not fit the row's shape is still an error
+    local code, text = refusal_of(body)
+    if not code or success_codes[code] then
+      return undecodable(row, status, "the answer cannot be read: " .. (message or "it is null"), offset)
+    end
+    value = { code = code, msg = text }
+  end
+  local code = value[1] == nil and value.code
+  if code and not success_codes[code] then
+    return nil, errors.new {
+      kind = "api", outcome = "rejected", code = code, http_status = status, operation = row.full_name,
+      phase = "receive", message = value.msg or value.message or "the service gave no reason",
+    }
+  end
+  local taken, missing = result.take(row, value)
+  if not taken then return undecodable(row, status, missing) end
+  return taken
+end
+
+return M

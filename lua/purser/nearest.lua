@@ -1,0 +1,44 @@
+-- "Did you mean ...": the known name nearest to an unknown one.
+
+local M = {}
+
+-- Edits (insert, delete, replace) that turn `a` into `b`.
+local function distance(a, b)
+  local row = {}
+  for j = 0, #b do row[j] = j end
+  for i = 1, #a do
+    local diagonal = row[0]
+    row[0] = i
+    for j = 1, #b do
+      local replace = diagonal + (a:byte(i) == b:byte(j) and 0 or 1)
+      diagonal = row[j]
+      row[j] = math.min(replace, row[j] + 1, row[j - 1] + 1)
+    end
+  end
+  return row[#b]
+end
+
+--- The name of `names` (a list) that `unknown` was probably meant to be, or nil when none is near.
+---@param unknown string
+---@param names string[]
+---@return string|nil
+function M.find(unknown, names)
+  local wanted = unknown:sub(1, 64):lower():gsub("[_%-]", "")
+  local best, best_distance = nil, math.max(2, math.floor(#wanted / 3)) + 1
+  for _, name in ipairs(names) do
+    local d = distance(wanted, (name:lower():gsub("[_%-]", "")))
+    if d < best_distance then best, best_distance = name, d end
+  end
+  return best
+end
+
+--- ` (did you mean "x"?)`, or an empty string.
+---@param unknown string
+---@param names string[]
+---@return string
+function M.hint(unknown, names)
+  local name = M.find(unknown, names)
+  return name and (' (did you mean "%s"?)'):format(name) or ""
+end
+
+return M

@@ -1,0 +1,307 @@
+-- The kinds of parameters: what a value must look like, and how it travels.
+--
+-- A kind is { text = what the documentation says, check = function(value, param) -> wire value | nil, complaint }.
+-- A complaint completes the sentence `parameter "x" ...` and names the cure.
+
+local M = {}
+
+local floor = math.floor
+
+-- Far above anything the service could store, far below what a request line can carry.
+local MAX_TEXT_BYTES = 1024
+
+M.choices = {
+  account_types = { "SPOT", "FUTURES" },
+  identifier_types = { "EMAIL", "UID", "MOBILE" },
+  permissions = {
+    "SPOT_ACCOUNT_READ", "SPOT_ACCOUNT_WRITE", "SPOT_DEAL_READ", "SPOT_DEAL_WRITE", "CONTRACT_ACCOUNT_READ",
+    "CONTRACT_ACCOUNT_WRITE", "CONTRACT_DEAL_READ", "CONTRACT_DEAL_WRITE", "SPOT_TRANSFER_READ",
+    "SPOT_TRANSFER_WRITE",
+  },
+  broker_permissions = {
+    "SPOT_ACCOUNT_READ", "SPOT_ACCOUNT_WRITE", "SPOT_DEAL_READ", "SPOT_DEAL_WRITE", "CONTRACT_ACCOUNT_READ",
+    "CONTRACT_ACCOUNT_WRITE", "CONTRACT_DEAL_READ", "CONTRACT_DEAL_WRITE", "SPOT_TRANSFER_READ",
+    "SPOT_TRANSFER_WRITE", "SPOT_WITHDRAW_READ", "SPOT_WITHDRAW_WRITE", "SPOT_DEPOSIT_READ", "SPOT_DEPOSIT_WRITE",
+  },
+}
+
+-- Integers are told from floats where the host can (5.3 on); elsewhere a number with an integral value is one.
+local math_type = math.type or function(number) return floor(number) == number and "integer" or "float" end
+
+-- The digits of a number that is an exact integer on this host, or nil.
+local function digits_of(number)
+  if math_type(number) ~= "integer" then return nil end
+  if not math.type and (number > 2 ^ 53 or number < -2 ^ 53) then return nil end
+  return ("%d"):format(number)
+end
+
+-- The length of the well-formed UTF-8 sequence beyond ASCII that begins at `at`, or nil.
+local function utf8_length(text, at)
+  local lead, second = text:byte(at, at + 1)
+  if not second then return nil end
+  local low, high, more = 0x80, 0xBF, nil
+  if lead >= 0xC2 and lead <= 0xDF then more = 0
+  elseif lead >= 0xE0 and lead <= 0xEF then
+    more = 1
+    if lead == 0xE0 then low = 0xA0 elseif lead == 0xED then high = 0x9F end
+  elseif lead >= 0xF0 and lead <= 0xF4 then
+    more = 2
+    if lead == 0xF0 then low = 0x90 elseif lead == 0xF4 then high = 0x8F end
+  end
+  if not more or second < low or second > high then return nil end
+  if not text:find("^" .. ("[\128-\191]"):rep(more), at + 2) then return nil end
+  return 2 + more
+end
+
+local function is_utf8(text)
+  local at = text:find("[\128-\255]")
+  while at do
+    local length = utf8_length(text, at)
+    if not length then return false end
+    at = text:find("[\128-\255]", at + length)
+  end
+  return true
+end
+
+-- What every text must be, whatever its kind.
+local function clean_text(value)
+  if type(value) == "number" then
+    local digits = digits_of(value)
+    if not digits then return nil, "is a float; pass it as a string" end
+    return digits
+  end
+  if type(value) ~= "string" then return nil, ("is a %s; pass a string"):format(type(value)) end
+  if value == "" then return nil, "is empty; give it a value or leave it out" end
+  if #value > MAX_TEXT_BYTES then
+    return nil, ("is %d bytes long; at most %d are sent"):format(#value, MAX_TEXT_BYTES)
+  end
+  if value:find("[%z\1-\31\127]") then return nil, "holds a control character (line break, tab, NUL); remove it" end
+  if not is_utf8(value) then return nil, "is not valid UTF-8; convert it" end
+  return value
+end
+
+local function one_of(value, names)
+  for _, name in ipairs(names) do
+    if name == value then return value end
+  end
+  local hint = require("purser.nearest").hint(value, names)
+  return nil, ('is "%s"%s; allowed are %s'):format(value, hint, table.concat(names, ", "))
+end
+
+-- The items of a list given as a table or as comma-separated text.
+local function items_of(value)
+  if type(value) == "table" then
+    local count = 0
+    for _ in pairs(value) do count = count + 1 end
+    if count ~= #value then return nil, "is not a plain list; pass { \"a\", \"b\" } or \"a,b\"" end
+    return value
+  end
+  local text, complaint = clean_text(value)
+  if not text then return nil, complaint end
+  local items = {}
+  for item in (text .. ","):gmatch("([^,]*),") do items[#items + 1] = item end
+  return items
+end
+
+-- A list of at most param.max items, each passing `check`, joined by commas.
+local function list_of(check)
+  return function(value, param)
+    local items, complaint = items_of(value)
+    if not items then return nil, complaint end
+    if #items == 0 then return nil, "is an empty list; give at least one item or leave it out" end
+    if param.max and #items > param.max then
+      return nil, ("has %d items; at most %d are allowed in one call"):format(#items, param.max)
+    end
+    local texts = {}
+    for i, item in ipairs(items) do
+      local text, wrong = clean_text(item)
+      if text then text, wrong = check(text, param) end
+      if not text then return nil, ("has item %d which %s"):format(i, wrong) end
+      texts[i] = text
+    end
+    return table.concat(texts, ",")
+  end
+end
+
+local function is_ipv4(text)
+  local a, b, c, d = text:match("^(%d%d?%d?)%.(%d%d?%d?)%.(%d%d?%d?)%.(%d%d?%d?)$")
+  if not a then return false end
+  for _, part in ipairs { a, b, c, d } do
+    if tonumber(part) > 255 or (#part > 1 and part:sub(1, 1) == "0") then return false end
+  end
+  return true
+end
+
+local function is_ipv6(text)
+  if not text:find(":", 1, true) or text:find("[^%x:]") or text:find(":::", 1, true) then return false end
+  local head, tail = text:match("^(.-)::(.*)$")
+  if head and tail:find("::", 1, true) then return false end
+  local groups = 0
+  for _, side in ipairs(head and { head, tail } or { text }) do
+    if side ~= "" then
+      for group in (side .. ":"):gmatch("([^:]*):") do
+        if #group == 0 or #group > 4 then return false end
+        groups = groups + 1
+      end
+    end
+  end
+  return head and groups < 8 or groups == 8
+end
+
+--- Milliseconds of 2001-09-09 and 2286-11-20: the times that have 13 digits.
+local FIRST_TIME, LAST_TIME = 1000000000000, 9999999999999
+
+local function integer_of(value)
+  if type(value) == "number" then return digits_of(value) and value end
+  return type(value) == "string" and #value <= 15 and value:find("^%d+$") and tonumber(value)
+end
+
+M.kinds = {
+  text = { text = "text", check = function(value) return clean_text(value) end },
+
+  new_name = {
+    text = "8 to 32 letters and digits",
+    check = function(value)
+      local text, complaint = clean_text(value)
+      if not text then return nil, complaint end
+      if #text < 8 or #text > 32 or text:find("[^%w]") then
+        return nil, ("must be 8 to 32 letters and digits; it has %d characters%s"):format(#text,
+          text:find("[^%w]") and ", and one that is neither" or "")
+      end
+      return text
+    end,
+  },
+
+  client_id = {
+    text = "32 letters and digits",
+    check = function(value)
+      local text, complaint = clean_text(value)
+      if not text then return nil, complaint end
+      if #text ~= 32 or text:find("[^%w]") then
+        return nil, ("must be exactly 32 letters and digits; it has %d characters (purser.client_id() makes one)")
+          :format(#text)
+      end
+      return text
+    end,
+  },
+
+  amount = {
+    text = "positive decimal as a string, such as \"12.5\"",
+    check = function(value)
+      if type(value) == "number" then
+        local digits = digits_of(value)
+        if not digits then return nil, "is a float, which is not exact; pass a string such as \"12.5\"" end
+        value = digits
+      end
+      if type(value) == "userdata" then -- a decimal, or nothing that could be an amount
+        value = require("purser.decimal").new(value)
+        if not value then return nil, "is a userdata; pass a string such as \"12.5\" or a decimal" end
+        value = tostring(value)
+      end
+      local text, complaint = clean_text(value)
+      if not text then return nil, complaint end
+      if text:find("^%-") then return nil, "is negative; amounts are positive" end
+      if not (text:find("^%d+$") or text:find("^%d+%.%d+$")) then
+        return nil, "is not a plain decimal; pass digits with at most one point, no sign, no exponent, such as \"12.5\""
+      end
+      if text:find("^0%d") then return nil, "begins with 0 and another digit; remove the leading zero" end
+      if not text:find("[1-9]") then return nil, "is zero; amounts are positive" end
+      return text
+    end,
+  },
+
+  time = {
+    text = "epoch milliseconds (13 digits)",
+    check = function(value)
+      local time = integer_of(value)
+      if not time then return nil, "is not a time; pass an integer of epoch milliseconds (13 digits)" end
+      if time < FIRST_TIME or time > LAST_TIME then
+        return nil, "does not have 13 digits; times are epoch milliseconds (seconds times 1000)"
+      end
+      return ("%d"):format(time)
+    end,
+  },
+
+  count = {
+    text = "integer from 1",
+    check = function(value, param)
+      local count = integer_of(value)
+      if not count then return nil, "is not an integer; pass a whole number from 1" end
+      if count < 1 then return nil, "is less than 1" end
+      if param.max and count > param.max then
+        return nil, ("is %d; at most %d is allowed"):format(count, param.max)
+      end
+      return ("%d"):format(count)
+    end,
+  },
+
+  status = {
+    text = "status number",
+    check = function(value)
+      local status = integer_of(value)
+      if not status or status < 0 then return nil, "is not a status; pass its number, such as 5" end
+      return ("%d"):format(status)
+    end,
+  },
+
+  flag = {
+    text = "boolean",
+    check = function(value)
+      if value == true or value == "true" then return "true" end
+      if value == false or value == "false" then return "false" end
+      return nil, "is not a boolean; pass true or false"
+    end,
+  },
+
+  choice = {
+    text = "one of",
+    check = function(value, param)
+      local text, complaint = clean_text(value)
+      if not text then return nil, complaint end
+      return one_of(text, M.choices[param.choices])
+    end,
+  },
+
+  permissions = {
+    text = "permission names, a list or comma-separated",
+    check = list_of(function(text, param) return one_of(text, M.choices[param.choices]) end),
+  },
+
+  ips = {
+    text = "IP addresses, a list or comma-separated",
+    check = list_of(function(text)
+      if is_ipv4(text) or is_ipv6(text) then return text end
+      return nil, ('is "%s"; pass IPv4 or IPv6 addresses such as "203.0.113.7"'):format(text)
+    end),
+  },
+
+  coins = {
+    text = "coins, a list or comma-separated",
+    check = list_of(function(text)
+      if text:find("[,%s]") then return nil, ('is "%s"; a coin has no comma or blank'):format(text) end
+      return text
+    end),
+  },
+
+  md5 = {
+    text = "32 hexadecimal digits",
+    check = function(value)
+      if type(value) ~= "string" or #value ~= 32 or value:find("%X") then
+        return nil, "must be 32 hexadecimal digits; pass the plain password as funds_password instead"
+      end
+      return value:lower()
+    end,
+  },
+
+  area_code = {
+    text = "digits of a telephone area code",
+    check = function(value)
+      local text, complaint = clean_text(value)
+      if not text then return nil, complaint end
+      if not text:find("^%+?%d%d?%d?%d?%d?$") then return nil, "must be 1 to 5 digits, such as 86" end
+      return text
+    end,
+  },
+}
+
+return M

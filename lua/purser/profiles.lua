@@ -1,0 +1,35 @@
+-- Profiles: the conventions of signing and placement that the interface document leaves open, as data.
+--
+-- "default" sends what the document says, completed by what is known of the live service; "mexc" sends the live forms.
+-- A table given as `profile` overrides any single convention of "default", or of the profile it names in `base`.
+
+local M = {}
+
+M.default = {
+  base_url = nil,
+  algorithm = "hmac-sha256",      -- hmac-sha256 | hmac-sha512 | ed25519 | rsa-sha256
+  encoding = "hex",               -- of the signature: hex | base64
+  order = "sent",                 -- of the query: sent (parameters, recvWindow, timestamp) | sorted (by name)
+  sign_body = false,              -- true: the signed text is the query directly followed by the body
+  key_header = "X-MEXC-APIKEY",
+  content_type = "application/json",
+  timestamp_name = "timestamp",
+  recv_window_name = "recvWindow",
+  signature_name = "signature",
+  max_recv_window = 60000,        -- ms
+  object_body = "object",         -- group A POST and DELETE: object (JSON object body) | query
+  array_body = "array",           -- B3 and B5: array (JSON array holding one object) | object | query
+  ping_path = "/api/v3/ping",
+  time_path = "/api/v3/time",
+  success_codes = { ["0"] = true, ["200"] = true },
+  weight_limit = 500,             -- request weight in one window
+  weight_window_ms = 10000,
+}
+
+M.mexc = {
+  base = "default",
+  base_url = "https://api.mexc.com",
+  array_body = "query",
+}
+
+return M

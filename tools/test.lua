@@ -1,0 +1,63 @@
+-- Runs every check of the project and adds up what each counted; `make test` calls it, with the names of stages or none.
+--
+-- A stage is a command whose output holds one line of the form `N passed, N failed`, or busted's closing line. A stage
+-- that ends with an error without saying what failed counts as one failure. The last line is the sum.
+
+local lua = os.getenv "LUA" or "lua5.4"
+local build = os.getenv "BUILD" or "build/" .. lua
+
+local stages = {
+  { name = "lint", command = "tools/lint" },
+  { name = "C floor", command = ([[for t in %s/spec/test_*; do
+      case $t in *.d) ;; *) echo "$t"; "$t" || exit 1;; esac
+    done]]):format(build) },
+  { name = "specs", command = lua .. " /usr/bin/busted --output=TAP 2>&1" },
+}
+
+-- Adds up what one stage printed. TAP is counted line by line; everything else by its closing lines.
+local function count(line, seen)
+  local passed, failed = line:match("^(%d+) passed, (%d+) failed$")
+  if passed then
+    seen.passed, seen.failed, seen.said = seen.passed + passed, seen.failed + failed, true
+  elseif line:find("^ok %d+") then
+    seen.passed, seen.said = seen.passed + 1, true
+    if line:find("# SKIP", 1, true) then seen.failed = seen.failed + 1 end -- nothing may be left pending
+  elseif line:find("^not ok %d+") then
+    seen.failed, seen.said = seen.failed + 1, true
+  end
+end
+
+local function run(stage)
+  local seen = { passed = 0, failed = 0, said = false }
+  local pipe = assert(io.popen("{ " .. stage.command .. "\n} 2>&1; echo \"exit $?\"", "r"))
+  local status
+  for line in pipe:lines() do
+    status = line:match("^exit (%d+)$") or status
+    count(line, seen)
+    if not line:find("^ok %d+") and not line:find("^exit %d+$") and not line:find("^1%.%.") then print("  " .. line) end
+  end
+  pipe:close()
+  if (status ~= "0" and seen.failed == 0) or not seen.said then
+    print(("  stage %s ended with status %s%s"):format(stage.name, tostring(status),
+      seen.said and "" or " and counted nothing"))
+    seen.failed = seen.failed + 1
+  end
+  return seen
+end
+
+local wanted = {}
+for _, name in ipairs(arg) do wanted[name] = true end
+
+local passed, failed = 0, 0
+for _, stage in ipairs(stages) do
+  if #arg == 0 or wanted[stage.name] then
+    local started = os.time()
+    print(stage.name)
+    io.stdout:flush()
+    local seen = run(stage)
+    print(("  %s: %d passed, %d failed (%d s)"):format(stage.name, seen.passed, seen.failed, os.time() - started))
+    passed, failed = passed + seen.passed, failed + seen.failed
+  end
+end
+print(("%d passed, %d failed"):format(passed, failed))
+os.exit(failed == 0 and passed > 0)
