@@ -275,7 +275,7 @@ describe("the multi transport", function()
 
   it("is collected with requests under way", function()
     peer:script "head body stall"
-    local mark = peer:count()
+    local mark = peer:settle()
     do
       local t = assert(multi.new { base_url = peer:url() })
       t:submit(get())
