@@ -14,12 +14,12 @@ local function fail(code, message, ...)
   return code
 end
 
--- A module, or nil and a sentence that says what to install.
-local function need(name, package)
+-- A module, or nil and a sentence that says where it comes from.
+local function need(name, cure)
   local ok, module = pcall(require, name)
   if ok then return module end
   if not tostring(module):find("not found", 1, true) then return nil, tostring(module) end
-  return nil, ("%s is missing; install it (Debian: %s)"):format(name, package)
+  return nil, ("%s is missing: %s"):format(name, cure)
 end
 
 local function whole(text)
@@ -128,12 +128,12 @@ end
 --- Runs the command. Returns the exit code: 0 ended as asked, 1 could not serve or save, 2 bad input.
 ---@param arguments string[]
 function M.run(arguments)
-  local argparse, missing = need("argparse", "lua-argparse")
+  local argparse, missing = need("argparse", "install argparse (Debian: lua-argparse)")
   if not argparse then return fail(1, "%s", missing) end
   local parsed, options = parse(argparse, arguments)
   if not parsed then return fail(2, "%s", options) end
   local httpd
-  httpd, missing = need("purser.httpd", "libmicrohttpd12")
+  httpd, missing = need("purser.httpd", "build it with libmicrohttpd (Debian: libmicrohttpd-dev)")
   if not httpd then return fail(1, "%s", missing) end
 
   local world, message, fresh = make(options)
