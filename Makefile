@@ -45,11 +45,11 @@ export LUA_CPATH := $(CURDIR)/$(BUILD)/?.so;;
 all: $(BUILD)/purser/core.so $(BUILD)/purser/httpd.so
 
 demo: setup
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) -s all
 	@tools/demo
 
 test: setup-test
-	@$(MAKE) --no-print-directory all c-tests $(SPEC_TOOLS)
+	@$(MAKE) -s all c-tests $(SPEC_TOOLS)
 	@$(LUA) tools/test.lua
 
 setup:
