@@ -79,10 +79,11 @@ describe("purser sim", function()
     client:close()
   end)
 
-  it("keeps its state in a file", function()
+  it("keeps its state in a file, and one demo account in it", function()
     local path = os.tmpname()
     os.remove(path)
-    local sim, world = start { "--state", path, "--clock", "virtual", "--seed", "5" }
+    local sim, world = start({ "--state", path, "--clock", "virtual", "--seed", "5", "--demo" }, "secret_key")
+    local keys = table.concat(sim.lines, "\n", 2)
     local account = assert(world:account { name = "Acme", role = "broker", balances = { USDT = "7.25" } })
     local client = client_of(world, sim.url, account)
     assert(client.sub_account:create_sub_account { subAccount = "statedesk01", note = "x" })
@@ -90,7 +91,9 @@ describe("purser sim", function()
     client:close()
     assert.equal(0, sim.stop())
 
-    sim, world = start { "--state", path }
+    sim, world = start({ "--state", path, "--demo" }, "secret_key")
+    assert.equal(keys, table.concat(sim.lines, "\n", 2))
+    assert.equal(2, #assert(world:state()).accounts - 1) -- Acme, its sub-account, and the demo account once
     assert.equal(later, world:now())
     client = client_of(world, sim.url, account)
     assert.equal("statedesk01", assert(client.sub_account:list_sub_accounts {})[1].subAccount)
@@ -142,6 +145,10 @@ describe("purser sim", function()
     second.pipe:close()
     assert.matches("exit 1", second.lines[#second.lines], 1, true)
     assert.matches("^purser sim: ", second.lines[1])
+    local open = service.launch { "--port", "0", "--host", "0.0.0.0" }
+    open.pipe:close()
+    assert.matches("loopback", open.lines[1])
+    assert.equal("exit 1", open.lines[2])
   end)
 
   it("can keep its own door shut", function()
@@ -153,6 +160,48 @@ describe("purser sim", function()
     ended.pipe:close()
     assert.is_nil(world)
     assert.matches("HTTP 4", message)
+  end)
+end)
+
+describe("a world over HTTP", function()
+  it("has every method of the in-process simulator that tests use, with the same effect", function()
+    local running = service.start { "--clock", "virtual", "--seed", "9" }
+    local inside = purser.sim.new { clock = "virtual", seed = 9 }
+    local function story(world, transport)
+      local seen = {}
+      local function note(...) seen[#seen + 1] = { ... } end
+      local acme = assert(world:account { name = "Acme", role = "broker", balances = { USDT = "100" } })
+      note(acme)
+      note(world:deposit { account = acme.uid, coin = "USDT", network = "Tron(TRC20)", amount = "5.5" })
+      note(world:rebate { account = acme.uid, asset = "USDT", amount = "3.1415", uid = acme.uid })
+      note(world:save_address { account = acme.uid, coin = "USDT", network = "Tron(TRC20)", address = "nonsense" })
+      note(world:freeze(acme.uid), world:freeze(acme.uid, false))
+      local before = world:now()
+      assert(world:advance(7200000) or true)
+      note(world:now() - before)
+      local client = client_of(world, running.url, acme, { transport = transport })
+      note(client.wallet:deposit_history {})
+      local drawn = assert(client.wallet:withdraw {
+        coin = "USDT", netWork = "TRX", amount = "20",
+        address = assert(client.wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" }).address,
+      })
+      note(world:fail_withdrawal(drawn.id))
+      note(world:fail_withdrawal "0")
+      note(world:fail_transfer "0")
+      assert(world:fault { kind = "throttle", operation = "wallet.coins", probability = 0.25 })
+      note(world:armed_faults())
+      client.wallet:coins()
+      assert(world:disarm() or true)
+      note(world:armed_faults(), #world:faults())
+      note(world:counts(), world:verify())
+      note(world:state().accounts)
+      client:close()
+      return seen
+    end
+    local near = story(inside, inside:transport())
+    local far = story(running.world)
+    running.stop()
+    assert.same(near, far)
   end)
 end)
 
