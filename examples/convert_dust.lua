@@ -31,7 +31,8 @@ end
 
 local obtained, fees, converted = decimal "0", decimal "0", 0
 for first = 1, #coins, BATCH do
-  local batch = { table.unpack(coins, first, math.min(first + BATCH - 1, #coins)) }
+  local batch = {}
+  for i = first, math.min(first + BATCH - 1, #coins) do batch[#batch + 1] = coins[i] end
   local result, err = client.wallet:convert { asset = batch }
   if not result then
     -- Either it was refused, or nobody knows: in both cases the next batch waits for a person.

@@ -3,8 +3,8 @@
 --   lua examples/export_csv.lua > history.csv
 --
 -- The service answers at most 7 days and 1000 records a call and reaches 90 days back; this walks there window by
--- window, and halves a window that is full. PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the
--- other examples.
+-- window, and halves a window that is full. PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as
+-- in the other examples.
 
 local purser = require "purser"
 
@@ -20,7 +20,7 @@ local client = assert(purser.new {
 local function collect(fetch, first, last, all)
   local records = assert(fetch { startTime = first, endTime = last, limit = LIMIT })
   if #records >= LIMIT and last > first then
-    local middle = first + (last - first) // 2
+    local middle = math.floor((first + last) / 2)
     collect(fetch, first, middle, all)
     return collect(fetch, middle + 1, last, all)
   end
@@ -51,7 +51,7 @@ local function line(...)
 end
 
 local function utc(ms)
-  return os.date("!%Y-%m-%dT%H:%M:%SZ", ms // 1000)
+  return os.date("!%Y-%m-%dT%H:%M:%SZ", math.floor(ms / 1000))
 end
 
 local now = assert(client:server_time())

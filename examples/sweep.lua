@@ -3,8 +3,8 @@
 --   lua examples/sweep.lua [ASSET [KEEP]]
 --
 -- Without ASSET every asset is moved; KEEP stays behind in each sub-account. Each transfer has an id of its own, so
--- that one whose answer was lost is looked up instead of being run again. PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY
--- and PURSER_SECRET_KEY as in the other examples.
+-- that one whose answer was lost is looked up instead of being run again. PURSER_BASE_URL or PURSER_PROFILE,
+-- PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
 local purser = require "purser"
 local decimal = purser.decimal

@@ -42,8 +42,8 @@ local function look()
     local key, state = key_of(deposit), deposit.status
     if seen[key] ~= state then
       print(("%s  %s %s on %s  %s (%s/%s confirmations)"):format(
-        os.date("!%Y-%m-%d %H:%M:%S", deposit.insertTime // 1000), deposit.amount, deposit.coin, deposit.network,
-        states[state] or tostring(state), deposit.confirmTimes or "?", deposit.unlockConfirm or "?"))
+        os.date("!%Y-%m-%d %H:%M:%S", math.floor(deposit.insertTime / 1000)), deposit.amount, deposit.coin,
+        deposit.network, states[state] or tostring(state), deposit.confirmTimes or "?", deposit.unlockConfirm or "?"))
       seen[key] = state
     end
   end
