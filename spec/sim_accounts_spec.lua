@@ -133,7 +133,8 @@ describe("accounts in the simulator", function()
 
   it("keeps saved withdrawal addresses, in pages (C8)", function()
     for i = 1, 12 do
-      local fields = { account = main.uid, coin = "USDT", network = "TRX", address = ("T%033d"):format(i):gsub("0", "z") }
+      local fields = { account = main.uid, coin = "USDT", network = "TRX",
+        address = ("T%033d"):format(i):gsub("0", "z") }
       if i > 10 then
         fields = { account = main.uid, coin = "XLM", network = "XLM", address = "G" .. ("A"):rep(55), memo = "m" }
       end
