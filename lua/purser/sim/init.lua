@@ -217,9 +217,9 @@ end
 
 local function carry_out(sim, row, request, query_text, facts)
   local result, code, message, expected = perform(sim, row, request, query_text)
+  sim:check()
   local response = { headers = headers_of(sim) }
   if result then
-    sim:check()
     facts.outcome = "applied"
     response.status, response.body = 200, render.answer(row, result, sim.variant)
   else
