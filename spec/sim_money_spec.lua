@@ -378,7 +378,7 @@ describe("money in the simulator", function()
   describe("internal transfers", function()
     it("reach a user by e-mail, uid or telephone, and both see the record", function()
       local friend = sim:account { email = "Friend@mail.example", mobile = "8613800000000" }
-      local ways = { { "EMAIL", "friend@mail.example" }, { "UID", friend.uid }, { "MOBILE", "13800000000", "86" } }
+      local ways = { { "EMAIL", "FRIEND@mail.example" }, { "UID", friend.uid }, { "MOBILE", "13800000000", "86" } }
       for _, to in ipairs(ways) do
         get(sim, house, "C15", { toAccountType = to[1], toAccount = to[2], areaCode = to[3], asset = "USDT",
           amount = "1.5" })
