@@ -200,6 +200,21 @@ describe("convert_dust.lua", function()
     assert(fixture.world:verify())
   end)
 
+  it("takes 15 coins a call, and leaves what cannot be converted", function()
+    local many = { USDT = "1000", OLDC = "3" }
+    local coins = { "BTC", "ETH", "BNB", "XRP", "XLM", "TON", "TRX", "SOL", "DOGE", "LTC", "ADA", "MATIC", "LINK", "UNI",
+      "AAVE", "ARB", "OP", "AVAX" }
+    for _, coin in ipairs(coins) do many[coin] = "0.0001" end
+    local fixture = open(many)
+    local output, code = fixture.run "examples/convert_dust.lua --yes"
+    assert.equal(0, code, output)
+    assert.matches(#coins .. " coins converted into ", output)
+    assert.is_nil(output:find("OLDC", 1, true))
+    assert.same({ received = 2, applied = 2 }, fixture.world:counts()["wallet.convert"])
+    local batches = assert(fixture.client.wallet:conversion_history { limit = 10 }).data
+    assert.same({ 3, 15 }, { #batches[1].convertDetails, #batches[2].convertDetails })
+  end)
+
   it("stops when nobody knows what became of a batch", function()
     local fixture = open(dust)
     assert(fixture.world:fault { kind = "lost_answer", operation = "wallet.convert", times = 1 })

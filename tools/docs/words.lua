@@ -133,7 +133,9 @@ M.call_options = {
   { "timeout_ms", "integer", "the client's", "For each attempt of this call." },
   { "recv_window", "integer", "the client's", "For this call." },
   { "extra", "table<string, string|integer|boolean>", "", "Parameters that this version does not know." },
-  { "info", "table", "", "Is filled with `http_status`, `headers` (lower-case names), `attempts`, `timings`." },
+  { "info", "table", "",
+    "Is filled with `http_status`, `headers` (lower-case names), `attempts` and `timings` (`connect_us`, `tls_us`, "
+      .. "`first_byte_us`, `total_us`: microseconds from the start, as far as the transport knows them)." },
 }
 
 --- What a member of a shape means; raises when nobody wrote it down.
