@@ -1,5 +1,5 @@
--- Every operation that moves money, creates or changes anything: one call puts at most one request on the wire, wherever
--- the service gives up, over HTTP/1.1, TLS and HTTP/2, by the blocking and the multi transport. A peer counts.
+-- Every operation that moves money, creates or changes anything: one call puts at most one request on the wire,
+-- wherever the service gives up, over HTTP/1.1, TLS and HTTP/2, by the blocking and the multi transport. A peer counts.
 
 local certificates = require "certificates"
 local operations = require "purser.operations"
