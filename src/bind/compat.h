@@ -86,6 +86,17 @@ static inline void pu_getcompanion(lua_State *L, int index)
 #endif
 }
 
+/* lua_rawget that tells the type of what it pushed, as Lua 5.3 and later do by themselves. */
+static inline int pu_rawget(lua_State *L, int index)
+{
+#if LUA_VERSION_NUM >= 503
+    return lua_rawget(L, index);
+#else
+    lua_rawget(L, index);
+    return lua_type(L, -1);
+#endif
+}
+
 /* Reads the number at `index` when it is an integer that is exact on this host; false for anything else. A float with
  * an integral value counts only where the host has no other numbers. LuaJIT's luaL_checkinteger would truncate. */
 static inline bool pu_tointeger(lua_State *L, int index, int64_t *value)

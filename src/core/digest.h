@@ -1,0 +1,18 @@
+/* The two small jobs beside signing: the hash of a funds password, and random letters and digits. */
+#ifndef PURSER_CORE_DIGEST_H
+#define PURSER_CORE_DIGEST_H
+
+#include "error.h"
+
+enum { PU_MD5_HEX = 32 };
+
+/* Lower-case hex, no NUL. The service wants MD5 of the funds password; nothing else here uses it. */
+enum pu_code pu_md5_hex(const void *text, size_t len, char out[PU_MD5_HEX], pu_error *error);
+
+/* Fills `out` with letters and digits, each of the 62 equally likely. */
+enum pu_code pu_random_token(char *out, size_t len, pu_error *error);
+
+/* Lower-case hex of `len` bytes into 2 * len bytes of `out`, no NUL. */
+void pu_hex_write(char *out, const unsigned char *bytes, size_t len);
+
+#endif

@@ -1,0 +1,235 @@
+#include "layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "integer.h"
+#include "json_write.h"
+#include "percent.h"
+
+/* Labels carry their separator in front (`&coin=`, `,"coin":`); the first one written drops it. */
+enum { LABELS_MAX = 1 << 16 };
+
+static enum pu_code fail(pu_error *error, enum pu_code code, const char *message)
+{
+    *error = (pu_error){code, message, 0};
+    return code;
+}
+
+static enum pu_code fail_append(pu_error *error, enum pu_code code)
+{
+    return fail(error, code, code == PU_NOMEM ? "out of memory" : "the text is too long");
+}
+
+static int compare_names(const pu_name *a, const pu_name *b)
+{
+    int order = memcmp(a->text, b->text, a->len < b->len ? a->len : b->len);
+    if (order) return order;
+    return a->len < b->len ? -1 : a->len > b->len;
+}
+
+static enum pu_code check_names(const pu_name *names, size_t count, pu_error *error)
+{
+    if (count > PU_LAYOUT_MAX) return fail(error, PU_ARGUMENT, "a layout takes at most 64 names in a list");
+    for (size_t i = 0; i < count; i++) {
+        if (!names[i].len) return fail(error, PU_ARGUMENT, "a name is empty");
+        for (size_t j = 0; j < i; j++) {
+            if (!compare_names(&names[i], &names[j])) return fail(error, PU_ARGUMENT, "a name occurs twice");
+        }
+    }
+    return PU_OK;
+}
+
+static void order_slots(pu_slot *slots, const pu_name *names, size_t count, bool sorted)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t at = i;
+        if (sorted) {
+            for (; at && compare_names(&names[slots[at - 1].source], &names[i]) > 0; at--) slots[at] = slots[at - 1];
+        }
+        slots[at] = (pu_slot){.source = i};
+    }
+}
+
+static enum pu_code label_query(pu_buf *labels, pu_slot *slot, const pu_name *name)
+{
+    slot->label = labels->len;
+    enum pu_code code = pu_buf_append(labels, "&", 1);
+    if (code == PU_OK) code = pu_percent_append(labels, name->text, name->len);
+    if (code == PU_OK) code = pu_buf_append(labels, "=", 1);
+    slot->label_len = labels->len - slot->label;
+    return code;
+}
+
+static enum pu_code label_body(pu_buf *labels, pu_slot *slot, const pu_name *name, pu_error *error)
+{
+    slot->label = labels->len;
+    enum pu_code code = pu_buf_append(labels, ",", 1);
+    if (code != PU_OK) return fail_append(error, code);
+    code = pu_json_append_string(labels, name->text, name->len, error);
+    if (code != PU_OK) return code;
+    code = pu_buf_append(labels, ":", 1);
+    slot->label_len = labels->len - slot->label;
+    return code == PU_OK ? code : fail_append(error, code);
+}
+
+enum pu_code pu_layout_open(pu_layout *layout, const pu_name *query, size_t query_count, const pu_name *body,
+                            size_t body_count, enum pu_body_form form, bool sorted, pu_error *error)
+{
+    *layout = (pu_layout){.form = form};
+    pu_buf labels;
+    pu_buf_init(&labels, LABELS_MAX);
+
+    enum pu_code code = check_names(query, query_count, error);
+    if (code == PU_OK) code = check_names(body, body_count, error);
+    if (code == PU_OK && body_count && form == PU_BODY_NONE) {
+        code = fail(error, PU_ARGUMENT, "body names need a body form");
+    }
+    if (code != PU_OK) goto failed;
+
+    /* One slot more than needed: malloc(0) may be NULL, and a closed layout is told by its NULL. */
+    layout->query = malloc((query_count + body_count + 1) * sizeof *layout->query);
+    if (!layout->query) {
+        code = fail_append(error, PU_NOMEM);
+        goto failed;
+    }
+    layout->body = layout->query + query_count;
+    layout->query_count = query_count;
+    layout->body_count = body_count;
+    order_slots(layout->query, query, query_count, sorted);
+    order_slots(layout->body, body, body_count, false);
+
+    for (size_t i = 0; i < query_count; i++) {
+        code = label_query(&labels, &layout->query[i], &query[layout->query[i].source]);
+        if (code != PU_OK) {
+            fail_append(error, code);
+            goto failed;
+        }
+    }
+    for (size_t i = 0; i < body_count; i++) {
+        code = label_body(&labels, &layout->body[i], &body[i], error);
+        if (code != PU_OK) goto failed;
+    }
+    layout->labels = labels.data;
+    return PU_OK;
+
+failed:
+    pu_buf_free(&labels);
+    pu_layout_close(layout);
+    return code;
+}
+
+void pu_layout_close(pu_layout *layout)
+{
+    free(layout->labels);
+    free(layout->query);
+    *layout = (pu_layout){0};
+}
+
+/* Integers and booleans are bare in a body, as in a query. */
+static enum pu_code append_bare(pu_buf *buf, const pu_value *value)
+{
+    enum pu_code code = pu_buf_reserve(buf, PU_INTEGER_TEXT);
+    if (code != PU_OK) return code;
+    if (value->kind == PU_INTEGER) {
+        buf->len += pu_integer_write(buf->data + buf->len, value->integer);
+        return PU_OK;
+    }
+    return value->integer ? pu_buf_append(buf, "true", 4) : pu_buf_append(buf, "false", 5);
+}
+
+static enum pu_code append_label(const pu_layout *layout, const pu_slot *slot, size_t skip, pu_buf *buf)
+{
+    return pu_buf_append(buf, layout->labels + slot->label + skip, slot->label_len - skip);
+}
+
+/* The room a query takes: at most (`exact` false, without a look at the text) or to the byte for strings. False when
+ * a single text is so long that the sum could overflow; no buffer takes such a text. */
+static bool query_room(const pu_layout *layout, const pu_value *values, size_t max, bool exact, size_t *room)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < layout->query_count; i++) {
+        const pu_value *value = &values[i];
+        if (value->kind == PU_ABSENT) continue;
+        if (value->kind != PU_STRING) {
+            total += PU_INTEGER_TEXT;
+        } else if (value->len > max || value->len > SIZE_MAX / (8 * PU_LAYOUT_MAX)) {
+            return false;
+        } else {
+            total += exact ? pu_percent_length(value->text, value->len) : 3 * value->len;
+        }
+        total += layout->query[i].label_len;
+    }
+    *room = total;
+    return true;
+}
+
+static char *write_query_value(char *at, const pu_value *value)
+{
+    if (value->kind == PU_STRING) return at + pu_percent_write(at, value->text, value->len);
+    if (value->kind == PU_INTEGER) return at + pu_integer_write(at, value->integer);
+    size_t len = value->integer ? 4 : 5;
+    memcpy(at, value->integer ? "true" : "false", len);
+    return at + len;
+}
+
+enum pu_code pu_layout_query(const pu_layout *layout, const pu_value *values, pu_buf *buf, pu_error *error)
+{
+    size_t room = 0;
+    if (!query_room(layout, values, buf->max, false, &room)) return fail_append(error, PU_TOO_BIG);
+    enum pu_code code = pu_buf_reserve(buf, room);
+    if (code != PU_OK) { /* the worst case is over the ceiling; the text itself may still fit */
+        query_room(layout, values, buf->max, true, &room);
+        code = pu_buf_reserve(buf, room);
+        if (code != PU_OK) return fail_append(error, code);
+    }
+    if (!room) return PU_OK;
+
+    char *start = buf->data + buf->len, *at = start;
+    for (size_t i = 0; i < layout->query_count; i++) {
+        if (values[i].kind == PU_ABSENT) continue;
+        const pu_slot *slot = &layout->query[i];
+        size_t skip = at == start; /* the first label drops its `&` */
+        memcpy(at, layout->labels + slot->label + skip, slot->label_len - skip);
+        at = write_query_value(at + slot->label_len - skip, &values[i]);
+    }
+    buf->len += (size_t)(at - start);
+    return PU_OK;
+}
+
+static enum pu_code append_member(const pu_layout *layout, const pu_slot *slot, size_t skip, const pu_value *value,
+                                  pu_buf *buf, pu_error *error)
+{
+    enum pu_code code = append_label(layout, slot, skip, buf);
+    if (code == PU_OK && value->kind == PU_STRING) {
+        return pu_json_append_string(buf, value->text, value->len, error);
+    }
+    if (code == PU_OK) code = append_bare(buf, value);
+    return code == PU_OK ? code : fail_append(error, code);
+}
+
+enum pu_code pu_layout_body(const pu_layout *layout, const pu_value *values, pu_buf *buf, pu_error *error)
+{
+    static const struct {
+        const char *open, *close;
+        size_t len;
+    } frames[] = {[PU_BODY_OBJECT] = {"{", "}", 1}, [PU_BODY_ARRAY] = {"[{", "}]", 2}};
+    if (layout->form == PU_BODY_NONE) return PU_OK;
+
+    size_t start = buf->len, len = frames[layout->form].len;
+    enum pu_code code = pu_buf_append(buf, frames[layout->form].open, len);
+    if (code != PU_OK) return fail_append(error, code);
+    size_t skip = 1;
+    for (size_t i = 0; i < layout->body_count; i++) {
+        if (values[i].kind == PU_ABSENT) continue;
+        code = append_member(layout, &layout->body[i], skip, &values[i], buf, error);
+        if (code != PU_OK) goto failed;
+        skip = 0;
+    }
+    code = pu_buf_append(buf, frames[layout->form].close, len);
+    if (code == PU_OK) return PU_OK;
+    fail_append(error, code);
+failed:
+    buf->len = start;
+    return code;
+}

@@ -1,0 +1,56 @@
+/* A layout says which named values of an operation travel in the query, which in the body, and in what order.
+ *
+ * It holds the names already encoded, so that building a text is copying names and encoding values. A layout never
+ * changes after pu_layout_open and may be used from several threads at once. */
+#ifndef PURSER_CORE_LAYOUT_H
+#define PURSER_CORE_LAYOUT_H
+
+#include <stdint.h>
+
+#include "buf.h"
+
+enum { PU_LAYOUT_MAX = 64 }; /* names in each of the two lists; the widest operation has twelve */
+
+enum pu_body_form { PU_BODY_NONE, PU_BODY_OBJECT, PU_BODY_ARRAY /* an array holding one object */ };
+
+typedef struct pu_name {
+    const char *text;
+    size_t len;
+} pu_name;
+
+enum pu_kind { PU_ABSENT, PU_STRING, PU_INTEGER, PU_BOOLEAN };
+
+/* A value lends its text for the time of one call. */
+typedef struct pu_value {
+    enum pu_kind kind;
+    const char *text; /* PU_STRING */
+    size_t len;
+    int64_t integer; /* PU_INTEGER; 0 or 1 of PU_BOOLEAN */
+} pu_value;
+
+typedef struct pu_slot {
+    size_t label, label_len; /* where its encoded name lies in `labels` */
+    size_t source;           /* which name of the caller's list it came from */
+} pu_slot;
+
+typedef struct pu_layout {
+    char *labels;
+    pu_slot *query, *body; /* in the order they travel; one block, `query` owns it */
+    size_t query_count, body_count;
+    enum pu_body_form form;
+} pu_layout;
+
+/* Copies the names. Refuses an empty name, a name that comes twice in a list, body names without a body form. With
+ * `sorted` the query goes in byte order of the names. The layout is zero on failure and safe to close. */
+enum pu_code pu_layout_open(pu_layout *layout, const pu_name *query, size_t query_count, const pu_name *body,
+                            size_t body_count, enum pu_body_form form, bool sorted, pu_error *error);
+
+/* Closing a closed (all zero) layout does nothing. */
+void pu_layout_close(pu_layout *layout);
+
+/* Appends `a=1&b=2` or a JSON text; values[i] belongs to the i-th slot. Absent values are left out. On failure the
+ * buffer keeps its length, and the error's offset counts within the value that could not be written. */
+enum pu_code pu_layout_query(const pu_layout *layout, const pu_value *values, pu_buf *buf, pu_error *error);
+enum pu_code pu_layout_body(const pu_layout *layout, const pu_value *values, pu_buf *buf, pu_error *error);
+
+#endif

@@ -1,0 +1,16 @@
+/* RFC 3986 percent-encoding: letters, digits and `-._~` stay, every other byte becomes %XX in upper-case hex. */
+#ifndef PURSER_CORE_PERCENT_H
+#define PURSER_CORE_PERCENT_H
+
+#include "buf.h"
+
+/* Writes the encoded text to `out`, which has room for 3 * len bytes, and returns how many it wrote. */
+size_t pu_percent_write(char *out, const char *text, size_t len);
+
+/* What pu_percent_write would write. */
+size_t pu_percent_length(const char *text, size_t len);
+
+/* Appends the encoded text. The buffer is unchanged on failure. */
+enum pu_code pu_percent_append(pu_buf *buf, const char *text, size_t len);
+
+#endif

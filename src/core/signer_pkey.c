@@ -1,0 +1,108 @@
+/* Ed25519 and RSA-SHA256 (PKCS #1 v1.5) with a private key in PEM.
+ *
+ * OpenSSL keeps the key. Each signature gets a context of its own, so a failure leaves nothing behind; its cost is
+ * nothing beside the signature's. */
+#include "signer_row.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+
+/* Without a callback OpenSSL would ask for a passphrase on the terminal. */
+static int no_passphrase(char *text, int size, int writing, void *user)
+{
+    (void)text, (void)size, (void)writing, (void)user;
+    return -1;
+}
+
+static enum pu_code open_pem(void **state, const char *type, const char *message, const void *pem, size_t len,
+                             pu_error *error)
+{
+    EVP_PKEY *key = NULL;
+    BIO *bio = BIO_new_mem_buf(pem, (int)len);
+    if (bio) key = PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL);
+    BIO_free(bio);
+    if (!key || !EVP_PKEY_is_a(key, type)) goto failed;
+    if ((size_t)EVP_PKEY_get_size(key) > PU_SIGNATURE_RAW) {
+        message = "the RSA key is longer than 8192 bits";
+        goto failed;
+    }
+    *state = key;
+    return PU_OK;
+
+failed:
+    EVP_PKEY_free(key);
+    *error = (pu_error){PU_CRYPTO, message, 0};
+    return PU_CRYPTO;
+}
+
+static enum pu_code open_ed25519(void **state, const void *pem, size_t len, pu_error *error)
+{
+    return open_pem(state, "ED25519", "the key is not an unencrypted Ed25519 private key in PEM", pem, len, error);
+}
+
+static enum pu_code open_rsa(void **state, const void *pem, size_t len, pu_error *error)
+{
+    return open_pem(state, "RSA", "the key is not an unencrypted RSA private key in PEM", pem, len, error);
+}
+
+/* Ed25519 reads its message twice and so wants it in one piece. `*joined` is what to free, with its length. */
+static const void *one_piece(const pu_message *message, char **joined, size_t *len)
+{
+    *joined = NULL;
+    *len = message->len + message->more_len;
+    if (!message->more_len) return message->text;
+    *joined = malloc(*len);
+    if (!*joined) return NULL;
+    if (message->len) memcpy(*joined, message->text, message->len);
+    memcpy(*joined + message->len, message->more, message->more_len);
+    return *joined;
+}
+
+static enum pu_code sign_digest(EVP_PKEY *key, const EVP_MD *digest, const pu_message *message, unsigned char *raw,
+                                size_t *raw_len, pu_error *error)
+{
+    char *joined = NULL;
+    size_t len = 0;
+    enum pu_code code = PU_NOMEM;
+    const char *reason = "out of memory";
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    const void *text = one_piece(message, &joined, &len);
+    if (!context || (message->more_len && !text)) goto done;
+
+    code = PU_CRYPTO;
+    reason = "OpenSSL could not sign";
+    *raw_len = PU_SIGNATURE_RAW;
+    if (EVP_DigestSignInit(context, NULL, digest, NULL, key) != 1) goto done;
+    if (EVP_DigestSign(context, raw, raw_len, text, len) != 1) goto done;
+    code = PU_OK;
+
+done:
+    if (joined) OPENSSL_cleanse(joined, len); /* a body may hold a funds password's hash */
+    free(joined);
+    EVP_MD_CTX_free(context);
+    if (code != PU_OK) *error = (pu_error){code, reason, 0};
+    return code;
+}
+
+static enum pu_code sign_ed25519(void *state, const pu_message *message, unsigned char *raw, size_t *raw_len,
+                                 pu_error *error)
+{
+    return sign_digest(state, NULL, message, raw, raw_len, error);
+}
+
+static enum pu_code sign_rsa(void *state, const pu_message *message, unsigned char *raw, size_t *raw_len,
+                             pu_error *error)
+{
+    return sign_digest(state, EVP_sha256(), message, raw, raw_len, error);
+}
+
+static void close_pkey(void *state)
+{
+    EVP_PKEY_free(state);
+}
+
+const pu_algorithm pu_ed25519 = {"ed25519", open_ed25519, sign_ed25519, close_pkey};
+const pu_algorithm pu_rsa_sha256 = {"rsa-sha256", open_rsa, sign_rsa, close_pkey};
