@@ -96,4 +96,5 @@ install: all
 clean:
 	rm -rf build
 
+-include bench/bench.mk spec/fuzz/fuzz.mk
 -include $(CORE_OBJECTS:.o=.d) $(BIND_OBJECTS:.o=.d) $(HTTPD_OBJECTS:.o=.d) $(C_TESTS:=.d)

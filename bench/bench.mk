@@ -6,3 +6,18 @@ $(BUILD)/bench/floor_sign: bench/floor_sign.c
 	$(CC) $(CFLAGS) -std=c99 -D_POSIX_C_SOURCE=200809L $(WARN) $(shell pkg-config --cflags libcrypto) -o $@ $< \
 		$(shell pkg-config --libs libcrypto)
 # sign: end
+# decode
+# The floor is built beside the module, once for each Lua.
+.PHONY: bench-decode bench-decode-one
+
+bench-decode:
+	@tools/setup build bench
+	@$(MAKE) --no-print-directory LUA=lua5.4 bench-decode-one
+	@$(MAKE) --no-print-directory LUA=luajit bench-decode-one
+
+bench-decode-one: $(BUILD)/purser/core.so $(BUILD)/floor_decode.so
+	@REPORT=$(BUILD)/bench-decode.tsv LUA_PATH="$(CURDIR)/?.lua;$(LUA_PATH)" $(LUA) bench/decode.lua
+
+$(BUILD)/floor_decode.so: bench/floor_decode.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(STRICT) $(LUA_CFLAGS) -Isrc/bind $(SHARED) -o $@ $<

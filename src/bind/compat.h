@@ -46,10 +46,18 @@ static inline int pu_absindex(lua_State *L, int index)
     return index > 0 || index <= LUA_REGISTRYINDEX ? index : lua_gettop(L) + index + 1;
 }
 
+/* Valid indices only. */
+static inline void pu_copy(lua_State *L, int from, int to)
+{
+    lua_pushvalue(L, from);
+    lua_replace(L, to);
+}
+
 #else
 
 #define pu_setfuncs luaL_setfuncs
 #define pu_absindex lua_absindex
+#define pu_copy lua_copy
 
 #endif
 

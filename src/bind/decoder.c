@@ -1,0 +1,495 @@
+/* purser.decoder: JSON by shape into Lua tables, and core.decode for documents without a shape.
+ *
+ * Caveats
+ *   - A decoding lays out the Lua stack as below; the sink's functions run between Lua calls that can raise, and hold
+ *     nothing that a longjmp would lose.
+ *
+ *         decoder  TEXT  COMPANION  key of slot 0 ... key of slot n-1  VALUES remembered strings  tables under construction ...
+ *
+ *   - Keys are made once, kept in the companion table and fetched to their place on the stack at first use.
+ *   - Making a Lua string costs more than recognising one. Coins, networks and states repeat, so short strings go through
+ *     a small table of those made before in the same document; a field that rarely repeats stops asking.
+ *   - A finaliser may run during any Lua call here and use the same decoder. All state of one decoding lies on the C and
+ *     Lua stacks, so that is harmless. */
+#include <string.h>
+
+#include "bind.h"
+#include "decode.h"
+#include "json.h"
+
+static const char TYPE_NAME[] = "purser.decoder";
+
+enum {
+    TEXT = 2, /* stack places, see above */
+    COMPANION,
+    FIRST_KEY,
+
+    VALUES = 128,           /* remembered strings, a power of two */
+    VALUE_BYTES = 40,       /* longer strings are not interned by Lua, so there is nothing to save */
+    DOCUMENT_BYTES = 1024,  /* a document shorter than this is over before remembering pays */
+    PATIENCE = 32,          /* misses (a hit makes good for two) before a field stops asking */
+    TYPES_DEEP = 24         /* types inside one another */
+};
+
+typedef struct decoder {
+    pu_plan *plan; /* NULL: not made yet, or gone */
+} decoder;
+
+/* A string at its place on the stack, and the bytes of the document it was made of. */
+typedef struct remembered {
+    uint64_t head, tail; /* its first and last eight bytes */
+    const char *text;    /* NULL: none yet */
+    size_t len;
+} remembered;
+
+typedef struct lua_sink {
+    pu_sink calls; /* first: a pu_sink pointer is one to this */
+    lua_State *L;
+    const pu_plan *plan;
+    const char *end; /* of the document */
+    int first_value;
+    bool remembers;
+    bool fetched[PU_MAX_SLOTS];     /* the key is on the stack; as many as the plan has slots */
+    uint8_t patience[PU_MAX_SLOTS]; /* a field with none left does not look for its strings */
+    remembered values[VALUES];
+} lua_sink;
+
+/* ---- the sink ---- */
+
+/* Pushes the text of an escaped string. A long one is unescaped in memory that Lua owns, so an error cannot lose it. */
+static void push_escaped(lua_State *L, const char *text, size_t len)
+{
+    char local[512];
+    if (len <= sizeof local) {
+        len = pu_json_unescape(text, len, local);
+        lua_pushlstring(L, local, len);
+        return;
+    }
+    char *block = lua_newuserdata(L, len); /* ... block */
+    len = pu_json_unescape(text, len, block);
+    lua_pushlstring(L, block, len); /* ... block text */
+    lua_remove(L, -2);
+}
+
+/* The first eight and the last eight bytes; of a text shorter than eight, all bytes and nothing else in both. */
+static inline void ends_of(const lua_sink *sink, const char *text, size_t len, uint64_t *head, uint64_t *tail)
+{
+    if (len >= 8) {
+        memcpy(head, text, 8);
+        memcpy(tail, text + len - 8, 8);
+        return;
+    }
+    *head = 0;
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (sink->end - text >= 8) { /* read past the text, but not past the document */
+        memcpy(head, text, 8);
+        *head &= (UINT64_C(1) << 8 * len) - 1;
+    } else
+#endif
+        memcpy(head, text, len);
+    *tail = *head;
+}
+
+/* Pushes a short string, the one made before when it is still remembered. */
+static inline void push_text(lua_sink *sink, const pu_entry *entry)
+{
+    lua_State *L = sink->L;
+    const char *text = entry->text;
+    size_t len = entry->len;
+    if (len > VALUE_BYTES || !sink->remembers || entry->slot == PU_NO_SLOT || !sink->patience[entry->slot]) {
+        lua_pushlstring(L, text, len);
+        return;
+    }
+    uint8_t *patience = &sink->patience[entry->slot];
+    uint64_t head, tail;
+    ends_of(sink, text, len, &head, &tail);
+    uint32_t place = (uint32_t)(((head ^ tail << 1 ^ len) * UINT64_C(0x9E3779B97F4A7C15)) >> 57);
+    remembered *value = &sink->values[place];
+    if (value->head == head && value->tail == tail && value->len == len && value->text &&
+        (len <= 16 || memcmp(value->text + 8, text + 8, len - 16) == 0)) {
+        lua_pushvalue(L, sink->first_value + (int)place);
+        if (*patience < PATIENCE) *patience = (uint8_t)(*patience + 2);
+        return;
+    }
+    --*patience;
+    lua_pushlstring(L, text, len);
+    pu_copy(L, -1, sink->first_value + (int)place);
+    *value = (remembered){head, tail, text, len};
+}
+
+static inline void push_value(lua_sink *sink, const pu_entry *entry)
+{
+    lua_State *L = sink->L;
+    switch (entry->kind) {
+    case PU_ENTRY_TEXT: push_text(sink, entry); break;
+    case PU_ENTRY_ESCAPED: push_escaped(L, entry->text, entry->len); break;
+    case PU_ENTRY_INTEGER: pu_pushinteger(L, entry->integer); break;
+    case PU_ENTRY_NULL: lua_pushnil(L); break;
+    default: lua_pushboolean(L, entry->kind == PU_ENTRY_TRUE);
+    }
+}
+
+/* Brings the Lua string of a slot to its place on the stack, making it when this is its first use ever. */
+static void fetch_key(lua_sink *sink, uint16_t slot)
+{
+    lua_State *L = sink->L;
+    lua_rawgeti(L, COMPANION, slot + 1);
+    if (lua_isnil(L, -1)) {
+        lua_pop(L, 1);
+        lua_pushlstring(L, sink->plan->slots[slot].name, sink->plan->slots[slot].len);
+        lua_pushvalue(L, -1);
+        lua_rawseti(L, COMPANION, slot + 1);
+    }
+    lua_replace(L, FIRST_KEY + slot);
+    sink->fetched[slot] = true;
+}
+
+static inline void push_key(lua_sink *sink, const pu_entry *entry)
+{
+    if (entry->slot != PU_NO_SLOT) {
+        if (!sink->fetched[entry->slot]) fetch_key(sink, entry->slot);
+        lua_pushvalue(sink->L, FIRST_KEY + entry->slot);
+    } else if (entry->name_escaped) {
+        push_escaped(sink->L, entry->name, entry->name_len);
+    } else {
+        lua_pushlstring(sink->L, entry->name, entry->name_len);
+    }
+}
+
+static void sink_open(pu_sink *calls, bool list, size_t size)
+{
+    lua_sink *sink = (lua_sink *)calls;
+    int room = size < INT32_MAX / 64 ? (int)size : INT32_MAX / 64;
+    lua_createtable(sink->L, list ? room : 0, list ? 0 : room);
+}
+
+static void sink_fields(pu_sink *calls, const pu_entry *entries, size_t count)
+{
+    lua_sink *sink = (lua_sink *)calls;
+    for (const pu_entry *entry = entries; entry < entries + count; entry++) {
+        push_key(sink, entry);
+        push_value(sink, entry);
+        lua_rawset(sink->L, -3);
+    }
+}
+
+static void sink_items(pu_sink *calls, const pu_entry *entries, size_t count, size_t first)
+{
+    lua_sink *sink = (lua_sink *)calls;
+    for (size_t i = 0; i < count; i++) {
+        pu_entry entry = entries[i];
+        if (entry.kind == PU_ENTRY_NULL) continue;
+        entry.slot = PU_NO_SLOT;
+        push_value(sink, &entry);
+        lua_rawseti(sink->L, -2, (int)(first + i));
+    }
+}
+
+static void sink_close_field(pu_sink *calls, const pu_entry *key)
+{
+    lua_sink *sink = (lua_sink *)calls;
+    push_key(sink, key); /* ... outer inner key */
+    lua_insert(sink->L, -2);
+    lua_rawset(sink->L, -3);
+}
+
+static void sink_close_item(pu_sink *calls, size_t place)
+{
+    lua_rawseti(((lua_sink *)calls)->L, -2, (int)place);
+}
+
+static void sink_scalar(pu_sink *calls, const pu_entry *entry)
+{
+    pu_entry plain = *entry;
+    plain.slot = PU_NO_SLOT;
+    push_value((lua_sink *)calls, &plain);
+}
+
+/* ---- decoding ---- */
+
+static decoder *check_decoder(lua_State *L, int index)
+{
+    decoder *self = luaL_checkudata(L, index, TYPE_NAME);
+    luaL_argcheck(L, self->plan, index, "the decoder is closed");
+    return self;
+}
+
+/* nil, message, offset */
+static int push_fault(lua_State *L, const pu_fault *fault)
+{
+    lua_pushnil(L);
+    if (fault->error.code != PU_TYPE) {
+        lua_pushstring(L, fault->error.message);
+    } else if (fault->field) {
+        lua_pushliteral(L, "field \"");
+        lua_pushlstring(L, fault->field, fault->field_len);
+        lua_pushfstring(L, "\" is %s, %s was expected", fault->found, fault->expected);
+        lua_concat(L, 3);
+    } else {
+        lua_pushfstring(L, "%s was found, %s was expected", fault->found, fault->expected);
+    }
+    pu_pushinteger(L, (int64_t)fault->error.offset);
+    return 3;
+}
+
+/* Expects the decoder, the text and the companion, and nothing else, on the stack. The decoder stays there: a collection
+ * during the decoding must not find it unused. */
+static int decode(lua_State *L, pu_plan *plan)
+{
+    size_t len;
+    const char *text = lua_tolstring(L, TEXT, &len);
+    int places = plan->slot_room; /* those of names learned on the way included */
+    lua_sink sink;
+    sink.calls = (pu_sink){sink_open, sink_fields, sink_items, sink_close_field, sink_close_item, sink_scalar};
+    sink.L = L;
+    sink.plan = plan;
+    sink.end = text + len;
+    sink.first_value = FIRST_KEY + places;
+    sink.remembers = len >= DOCUMENT_BYTES;
+    memset(sink.fetched, 0, (size_t)places);
+    if (sink.remembers) {
+        memset(sink.patience, PATIENCE, (size_t)places);
+        memset(sink.values, 0, sizeof sink.values);
+        places += VALUES;
+    }
+    luaL_checkstack(L, places + PU_MAX_DEPTH + LUA_MINSTACK, "the shape has too many fields");
+    lua_settop(L, COMPANION + places);
+
+    pu_fault fault;
+    if (pu_decode(plan, text, len, &sink.calls, &fault) != PU_OK) return push_fault(L, &fault);
+    return 1;
+}
+
+static int decoder_decode(lua_State *L)
+{
+    decoder *self = check_decoder(L, 1);
+    luaL_checktype(L, TEXT, LUA_TSTRING);
+    lua_settop(L, TEXT);
+    pu_getcompanion(L, 1);
+    return decode(L, self->plan);
+}
+
+/* core.decode(text): the same through a decoder of type `any`, kept as upvalue. */
+static int module_decode(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TSTRING);
+    lua_settop(L, 1);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    return decoder_decode(L);
+}
+
+/* ---- compiling a type ---- */
+
+enum { SHAPES = 3 /* stack place of a table: shape -> its number in the plan */ };
+
+static void check_code(lua_State *L, enum pu_code code, const char *name)
+{
+    switch (code) {
+    case PU_OK: return;
+    case PU_NOMEM: luaL_error(L, "not enough memory"); return;
+    case PU_TOO_BIG: luaL_error(L, "too many fields in one type, at \"%s\"", name); return;
+    default: luaL_error(L, "the name \"%s\" cannot be used, or is there already", name);
+    }
+}
+
+static uint16_t compile_type(lua_State *L, pu_plan *plan, int index, int deep);
+
+/* The string behind `key` of the table on top, pushed; NULL (and nothing pushed) when there is none. */
+static const char *push_name(lua_State *L, const char *key, size_t *len)
+{
+    lua_getfield(L, -1, key);
+    if (lua_isnil(L, -1)) {
+        lua_pop(L, 1);
+        return NULL;
+    }
+    if (lua_type(L, -1) != LUA_TSTRING) luaL_error(L, "'%s' of a field must be a string", key);
+    return lua_tolstring(L, -1, len);
+}
+
+static void compile_aliases(lua_State *L, pu_plan *plan, uint16_t shape, uint16_t key)
+{
+    size_t len;
+    lua_getfield(L, -1, "aliases"); /* field aliases */
+    if (!lua_isnil(L, -1)) {
+        luaL_argcheck(L, lua_istable(L, -1), 1, "'aliases' of a field must be a list");
+        for (int i = 1, count = (int)lua_rawlen(L, -1); i <= count; i++) {
+            lua_rawgeti(L, -1, i);
+            luaL_argcheck(L, lua_type(L, -1) == LUA_TSTRING, 1, "an alias must be a string");
+            const char *alias = lua_tolstring(L, -1, &len);
+            check_code(L, pu_plan_alias(plan, shape, key, alias, len), alias);
+            lua_pop(L, 1);
+        }
+    }
+    lua_pop(L, 1);
+}
+
+/* The field on top of the stack. */
+static void compile_field(lua_State *L, pu_plan *plan, uint16_t shape, int deep)
+{
+    size_t len;
+    uint16_t key;
+    luaL_argcheck(L, lua_istable(L, -1), 1, "a field must be a table");
+    lua_getfield(L, -1, "type"); /* field type */
+    uint16_t type = compile_type(L, plan, lua_gettop(L), deep);
+    lua_pop(L, 1);
+    const char *name = push_name(L, "name", &len); /* field name */
+    if (!name) luaL_error(L, "a field needs a name");
+    check_code(L, pu_plan_field(plan, shape, name, len, type, &key), name);
+    lua_pop(L, 1);
+    compile_aliases(L, plan, shape, key);
+    const char *prefix = push_name(L, "prefix", &len);
+    if (prefix) {
+        check_code(L, pu_plan_prefix(plan, shape, key, prefix, len), prefix);
+        lua_pop(L, 1);
+    }
+}
+
+static uint16_t compile_shape(lua_State *L, pu_plan *plan, int index, int deep)
+{
+    uint16_t shape;
+    luaL_argcheck(L, lua_istable(L, index), 1, "a shape must be a table");
+    lua_pushvalue(L, index);
+    lua_rawget(L, SHAPES);
+    if (!lua_isnil(L, -1)) {
+        shape = (uint16_t)lua_tointeger(L, -1);
+        lua_pop(L, 1);
+        return shape;
+    }
+    lua_pop(L, 1);
+    check_code(L, pu_plan_shape(plan, &shape), "shape");
+    lua_pushvalue(L, index);
+    lua_pushinteger(L, shape);
+    lua_rawset(L, SHAPES);
+    lua_getfield(L, index, "fields"); /* fields */
+    luaL_argcheck(L, lua_istable(L, -1), 1, "a shape needs a list of fields");
+    for (int i = 1, count = (int)lua_rawlen(L, -1); i <= count; i++) {
+        lua_rawgeti(L, -1, i);
+        compile_field(L, plan, shape, deep);
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    return shape;
+}
+
+static uint16_t scalar_type(lua_State *L, const char *name)
+{
+    static const char *const names[] = {"string", "integer", "boolean", "address", "any"};
+    for (uint16_t kind = PU_KIND_STRING; kind <= PU_KIND_ANY; kind++)
+        if (strcmp(name, names[kind]) == 0) return kind;
+    luaL_error(L, "unknown type \"%s\"", name);
+    return 0;
+}
+
+/* The type at `index` (absolute): a name, or a table with exactly one of list, record and one_or_many. */
+static uint16_t compile_type(lua_State *L, pu_plan *plan, int index, int deep)
+{
+    static const char *const forms[] = {"list", "record", "one_or_many"};
+    if (lua_type(L, index) == LUA_TSTRING) return scalar_type(L, lua_tostring(L, index));
+    luaL_argcheck(L, lua_istable(L, index), 1, "a type must be a name or a table");
+    if (deep == TYPES_DEEP) luaL_error(L, "types nested too deep");
+    luaL_checkstack(L, LUA_MINSTACK, "types nested too deep");
+    for (int form = 0; form < 3; form++) {
+        lua_getfield(L, index, forms[form]); /* content */
+        if (!lua_isnil(L, -1)) {
+            uint16_t ref, type;
+            enum pu_kind kind = (enum pu_kind)(PU_KIND_LIST + form);
+            if (kind == PU_KIND_LIST) {
+                ref = compile_type(L, plan, lua_gettop(L), deep + 1);
+            } else {
+                ref = compile_shape(L, plan, lua_gettop(L), deep + 1);
+            }
+            check_code(L, pu_plan_type(plan, kind, ref, &type), forms[form]);
+            lua_pop(L, 1);
+            return type;
+        }
+        lua_pop(L, 1);
+    }
+    luaL_argerror(L, 1, "a type needs one of list, record, one_or_many");
+    return 0;
+}
+
+/* Pushes a type that compiled as people write it: `deposit_record[]`. */
+static void push_description(lua_State *L, int index)
+{
+    if (lua_type(L, index) == LUA_TSTRING) {
+        lua_pushvalue(L, index);
+        return;
+    }
+    lua_getfield(L, index, "list");
+    if (!lua_isnil(L, -1)) {
+        push_description(L, lua_gettop(L)); /* item text */
+        lua_pushliteral(L, "[]");
+        lua_concat(L, 2);
+        lua_remove(L, -2);
+        return;
+    }
+    lua_pop(L, 1);
+    lua_getfield(L, index, "record");
+    bool one = !lua_isnil(L, -1);
+    if (!one) {
+        lua_pop(L, 1);
+        lua_getfield(L, index, "one_or_many");
+    }
+    lua_getfield(L, -1, "name"); /* shape name */
+    const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "record";
+    lua_pushfstring(L, one ? "%s" : "%s or %s[]", name, name); /* shape name text */
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+}
+
+/* core.decoder(type) */
+static int module_decoder(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    lua_settop(L, 1);
+    decoder *self = pu_newuserdata(L, sizeof *self); /* type self */
+    self->plan = NULL;
+    pu_settype(L, TYPE_NAME);
+    lua_newtable(L); /* type self shapes */
+    self->plan = pu_plan_new(PU_INTEGER_MIN, PU_INTEGER_MAX);
+    if (!self->plan) return luaL_error(L, "not enough memory");
+    uint16_t root = compile_type(L, self->plan, 1, 0);
+    check_code(L, pu_plan_seal(self->plan, root), "type");
+    lua_newtable(L); /* type self shapes companion */
+    push_description(L, 1);
+    lua_setfield(L, -2, "description");
+    pu_setcompanion(L, 2);
+    lua_settop(L, 2);
+    return 1;
+}
+
+static int decoder_gc(lua_State *L)
+{
+    decoder *self = luaL_checkudata(L, 1, TYPE_NAME);
+    pu_plan_free(self->plan);
+    self->plan = NULL;
+    return 0;
+}
+
+static int decoder_tostring(lua_State *L)
+{
+    decoder *self = luaL_checkudata(L, 1, TYPE_NAME);
+    if (!self->plan) {
+        lua_pushliteral(L, "purser.decoder (closed)");
+        return 1;
+    }
+    pu_getcompanion(L, 1);
+    lua_getfield(L, -1, "description");
+    lua_pushfstring(L, "purser.decoder (%s)", lua_tostring(L, -1));
+    return 1;
+}
+
+void pu_bind_decoder(lua_State *L)
+{
+    static const luaL_Reg methods[] = {{"decode", decoder_decode}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__gc", decoder_gc}, {"__tostring", decoder_tostring}, {NULL, NULL}};
+    pu_newtype(L, TYPE_NAME, methods, meta);
+    lua_pushcfunction(L, module_decoder);
+    lua_setfield(L, -2, "decoder");
+    lua_pushcfunction(L, module_decoder);
+    lua_pushliteral(L, "any");
+    lua_call(L, 1, 1); /* module decoder */
+    lua_pushcclosure(L, module_decode, 1);
+    lua_setfield(L, -2, "decode");
+}

@@ -1,0 +1,539 @@
+/* How it comes close to the cost of the tables alone (docs/decoding.md has the figures):
+ *   - No member name is hashed as long as members come in the order of the previous record: the bytes `"name":` are
+ *     compared with those of the key that followed last time, in two 8-byte words. One miss is forgiven (an optional
+ *     member left out) by trying the key behind it; only then is the name scanned and looked up.
+ *   - Undeclared names are learned and are predicted like declared ones from the second record on.
+ *   - A field's type selects the reader; a string is one vector comparison for each 16 bytes, which finds the closing
+ *     quote, escapes, control characters and UTF-8 at once.
+ *   - Scalars go to the sink in batches, so that a record's table is made at its exact size. A list outside any list is
+ *     made for (bytes left) / (bytes of its first element) elements; one inside a list for as many as the last had. */
+#include "decode.h"
+
+#include <string.h>
+
+#include "json.h"
+
+enum { BATCH = 48 };
+
+typedef struct walk {
+    const char *text, *end;
+    pu_plan *plan;
+    pu_sink *sink;
+    pu_fault *fault;
+    unsigned depth; /* open containers */
+    unsigned lists; /* those of them that are lists */
+    const pu_key *key; /* whose value is being read */
+    size_t count; /* entries collected */
+    pu_entry entries[BATCH];
+} walk;
+
+static const char ends_early[] = "the text ends too early";
+
+static const char *refuse(walk *w, const char *at, const char *message)
+{
+    if (at == w->end) message = ends_early;
+    w->fault->error = (pu_error){PU_SYNTAX, message, (size_t)(at - w->text)};
+    return NULL;
+}
+
+static const char *refuse_mark(walk *w, const pu_mark *mark)
+{
+    return refuse(w, mark->at, mark->message);
+}
+
+static const char *kind_name(enum pu_kind kind)
+{
+    static const char *const names[] = {"a string", "an integer", "a boolean", "a string", "a value",
+                                        "a list", "an object", "an object or a list of objects"};
+    return names[kind];
+}
+
+static const char *found_name(char byte)
+{
+    switch (byte) {
+    case '{': return "an object";
+    case '[': return "a list";
+    case '"': return "a string";
+    case 'n': return "null";
+    case 't': case 'f': return "a boolean";
+    default: return "a number";
+    }
+}
+
+/* A well-formed value of a kind that its place does not take. */
+static const char *mistyped(walk *w, const char *at, enum pu_kind expected)
+{
+    if (at == w->end) return refuse(w, at, ends_early);
+    if (!pu_json_digit(*at) && !memchr("{[\"ntf-", *at, 7)) return refuse(w, at, "a value was expected");
+    w->fault->error = (pu_error){PU_TYPE, "a value of another type was expected", (size_t)(at - w->text)};
+    w->fault->found = found_name(*at);
+    w->fault->expected = kind_name(expected);
+    if (w->key) {
+        w->fault->field = w->key->token + 1;
+        w->fault->field_len = w->key->token_len - 3;
+    }
+    return NULL;
+}
+
+/* ---- scalars ---- */
+
+/* A string whose field holds integers or booleans. Escapes in it are odd, but they are still that text. */
+static void narrow_string(walk *w, enum pu_kind kind, pu_entry *entry)
+{
+    char plain[128];
+    const char *text = entry->text;
+    size_t len = entry->len;
+    if (entry->kind == PU_ENTRY_ESCAPED) {
+        if (len > sizeof plain) return;
+        len = pu_json_unescape(text, len, plain);
+        text = plain;
+    }
+    if (kind == PU_KIND_INTEGER) {
+        int64_t integer;
+        if (pu_json_integer(text, len, w->plan->low, w->plan->high, &integer)) {
+            entry->kind = PU_ENTRY_INTEGER;
+            entry->integer = integer;
+        }
+    } else if ((len == 4 && memcmp(text, "true", 4) == 0) || (len == 1 && *text == '1')) {
+        entry->kind = PU_ENTRY_TRUE;
+    } else if ((len == 5 && memcmp(text, "false", 5) == 0) || (len == 1 && *text == '0')) {
+        entry->kind = PU_ENTRY_FALSE;
+    }
+}
+
+static bool is_boolean(const pu_entry *entry)
+{
+    return entry->kind == PU_ENTRY_TRUE || entry->kind == PU_ENTRY_FALSE;
+}
+
+static inline const char *read_string(walk *w, const char *p, enum pu_kind kind, pu_entry *entry)
+{
+    pu_mark mark;
+    bool escaped;
+    const char *close = pu_json_string(p + 1, w->end, &escaped, &mark);
+    if (!close) return refuse_mark(w, &mark);
+    entry->text = p + 1;
+    entry->len = (size_t)(close - p - 1);
+    entry->kind = escaped ? PU_ENTRY_ESCAPED : PU_ENTRY_TEXT;
+    if (kind == PU_KIND_INTEGER || kind == PU_KIND_BOOLEAN) {
+        narrow_string(w, kind, entry);
+        if (kind == PU_KIND_BOOLEAN && !is_boolean(entry)) return mistyped(w, p, kind);
+    }
+    return close + 1;
+}
+
+/* Digits that cannot overflow, as times, states and counters are; NULL for any other number. */
+static inline const char *read_short_integer(const walk *w, const char *p, pu_entry *entry)
+{
+    const char *start = p, *stop = w->end - p > 15 ? p + 15 : w->end;
+    int64_t sum = 0;
+    if (*p == '0') return NULL;
+    while (p < stop && pu_json_digit(*p)) sum = sum * 10 + (*p++ - '0');
+    if (p == start || p == stop || pu_json_digit(*p) || *p == '.' || (*p | 0x20) == 'e' || sum > w->plan->high) return NULL;
+    entry->kind = PU_ENTRY_INTEGER;
+    entry->integer = sum;
+    return p;
+}
+
+static const char *read_number(walk *w, const char *p, enum pu_kind kind, pu_entry *entry)
+{
+    pu_mark mark;
+    bool integral;
+    int64_t integer;
+    const char *stop = pu_json_number(p, w->end, &integral, &mark);
+    if (!stop) return refuse_mark(w, &mark);
+    entry->kind = PU_ENTRY_TEXT;
+    entry->text = p;
+    entry->len = (size_t)(stop - p);
+    if (kind == PU_KIND_INTEGER || kind == PU_KIND_ANY) {
+        if (integral && pu_json_integer(p, entry->len, w->plan->low, w->plan->high, &integer)) {
+            entry->kind = PU_ENTRY_INTEGER;
+            entry->integer = integer;
+        }
+    } else if (kind == PU_KIND_BOOLEAN) {
+        if (entry->len != 1 || *p > '1') return mistyped(w, p, kind);
+        entry->kind = *p == '1' ? PU_ENTRY_TRUE : PU_ENTRY_FALSE;
+    }
+    return stop;
+}
+
+static const char *read_literal(walk *w, const char *p, enum pu_kind kind, pu_entry *entry)
+{
+    pu_mark mark;
+    const char *stop;
+    if (w->end - p >= 4 && memcmp(p, "null", 4) == 0) {
+        entry->kind = PU_ENTRY_NULL;
+        return p + 4;
+    }
+    stop = pu_json_literal(p, w->end, &mark);
+    if (!stop) return refuse_mark(w, &mark);
+    if (kind == PU_KIND_ANY || kind == PU_KIND_BOOLEAN) {
+        entry->kind = *p == 't' ? PU_ENTRY_TRUE : PU_ENTRY_FALSE;
+    } else {
+        entry->kind = PU_ENTRY_TEXT;
+        entry->text = p;
+        entry->len = (size_t)(stop - p);
+    }
+    return stop;
+}
+
+/* Reads the scalar at `p` into the value part of `entry`; returns the byte behind it. */
+static inline const char *read_scalar(walk *w, const char *p, enum pu_kind kind, pu_entry *entry)
+{
+    if (p < w->end && (kind <= PU_KIND_ANY || *p == 'n')) {
+        if (*p == '"') return read_string(w, p, kind, entry);
+        if (pu_json_digit(*p) || *p == '-') {
+            const char *stop = kind == PU_KIND_INTEGER || kind == PU_KIND_ANY ? read_short_integer(w, p, entry) : NULL;
+            return stop ? stop : read_number(w, p, kind, entry);
+        }
+        if (*p == 't' || *p == 'f' || *p == 'n') return read_literal(w, p, kind, entry);
+    }
+    return mistyped(w, p, kind);
+}
+
+/* ---- containers ---- */
+
+static const char *read_container(walk *w, const char *p, pu_type *type);
+
+static bool is_container(const walk *w, const char *p, enum pu_kind kind)
+{
+    return kind >= PU_KIND_ANY && p < w->end && (*p == '{' || *p == '[');
+}
+
+static const char *enter(walk *w, const char *p)
+{
+    if (w->depth == PU_MAX_DEPTH) return refuse(w, p, "nested too deep");
+    w->depth++;
+    return pu_json_space(p + 1, w->end);
+}
+
+/* What is known of the record being read. */
+typedef struct record {
+    pu_shape *shape;
+    uint16_t guess;    /* the key expected next */
+    uint16_t previous; /* the key before it */
+    bool opened;       /* the sink has its table already */
+    size_t total;      /* members handed over before the present batch */
+    uint64_t seen;     /* the first 64 keys of the shape */
+    pu_entry address, memo;
+} record;
+
+static void flush_record(walk *w, record *r, bool complete)
+{
+    if (!r->opened) {
+        size_t size = w->count;
+        if (!complete && size < r->shape->size) size = r->shape->size;
+        w->sink->open(w->sink, false, size);
+        r->opened = true;
+    }
+    if (w->count) w->sink->fields(w->sink, w->entries, w->count);
+    r->total += w->count;
+    w->count = 0;
+}
+
+/* The place of the next entry, which is counted only once it has been filled. */
+static inline pu_entry *next_entry(walk *w, record *r)
+{
+    if (w->count == BATCH) flush_record(w, r, false);
+    return &w->entries[w->count];
+}
+
+/* Whether the member at `p` begins with the key's token. Of tokens over 16 bytes the last eight are compared as one word
+ * more, which overlaps the others or, beyond 24 bytes, leaves the middle to memcmp. */
+static inline bool token_at(const walk *w, const pu_key *key, const char *p)
+{
+    size_t left = (size_t)(w->end - p), len = key->token_len;
+    uint64_t head[2], tail;
+    if (left < sizeof head) return left >= len && memcmp(p, key->token, len) == 0;
+    memcpy(head, p, sizeof head);
+    if (((head[0] ^ key->head[0]) & key->mask[0]) | ((head[1] ^ key->head[1]) & key->mask[1])) return false;
+    if (len <= 16) return true;
+    if (left < len) return false;
+    memcpy(&tail, p + len - 8, 8);
+    return tail == key->tail && (len <= 24 || memcmp(p + 16, key->token + 16, len - 24) == 0);
+}
+
+/* The key of a name that was not the expected one, PU_NO_KEY when it is not known and cannot be learned. */
+static uint16_t look_up(walk *w, record *r, const char *name, size_t len, bool escaped)
+{
+    char plain[PU_LEARN_BYTES * 6];
+    if (escaped) {
+        if (len > sizeof plain) return PU_NO_KEY;
+        len = pu_json_unescape(name, len, plain);
+        name = plain;
+    }
+    uint16_t number = pu_shape_find(r->shape, name, len);
+    if (number == PU_NO_KEY && !escaped) number = pu_shape_learn(w->plan, r->shape, name, len);
+    return number;
+}
+
+/* Puts a key into the chain of expected ones behind the previous, ahead of what was expected there. */
+static void expect(record *r, uint16_t number)
+{
+    pu_key *keys = r->shape->keys;
+    uint16_t *link = r->previous == PU_NO_KEY ? &r->shape->first : &keys[r->previous].next;
+    if (keys[number].next == PU_NO_KEY && *link != number) keys[number].next = *link;
+    *link = number;
+}
+
+/* Reads a member's name and colon when they are not the expected bytes. An unknown name is left in `entry`, with the
+ * prefix rule applied. */
+static const char *read_name(walk *w, record *r, const char *p, uint16_t *number, pu_entry *entry)
+{
+    pu_mark mark;
+    bool escaped;
+    if (r->guess != PU_NO_KEY) {
+        *number = r->shape->keys[r->guess].next;
+        if (*number != PU_NO_KEY && token_at(w, &r->shape->keys[*number], p)) return p + r->shape->keys[*number].token_len;
+    }
+    if (p == w->end || *p != '"') return refuse(w, p, "a member's name was expected");
+    const char *close = pu_json_string(++p, w->end, &escaped, &mark);
+    if (!close) return refuse_mark(w, &mark);
+    size_t len = (size_t)(close - p);
+    *number = look_up(w, r, p, len, escaped);
+    if (*number != PU_NO_KEY) {
+        expect(r, *number);
+    } else {
+        bool prefixed = pu_shape_prefixed(r->shape, p, len);
+        entry->slot = prefixed ? r->shape->prefix_slot : PU_NO_SLOT;
+        entry->name = p;
+        entry->name_len = len;
+        entry->name_escaped = escaped;
+    }
+    p = pu_json_space(close + 1, w->end);
+    if (p == w->end || *p != ':') return refuse(w, p, "a colon was expected");
+    return p + 1;
+}
+
+/* A null member is absent. It matters only where an equal name came before. */
+static bool null_counts(const record *r, uint16_t number)
+{
+    return number >= 64 || (r->seen >> number & 1);
+}
+
+static const char *read_member(walk *w, record *r, const char *p)
+{
+    pu_entry *entry = next_entry(w, r);
+    uint16_t number = r->guess;
+    pu_type *type;
+    if (number != PU_NO_KEY && token_at(w, &r->shape->keys[number], p)) {
+        p += r->shape->keys[number].token_len;
+    } else {
+        p = read_name(w, r, p, &number, entry);
+        if (!p) return NULL;
+    }
+    enum pu_kind kind = PU_KIND_ANY;
+    if (number != PU_NO_KEY) {
+        w->key = &r->shape->keys[number];
+        kind = (enum pu_kind)w->key->kind;
+        type = &w->plan->types[w->key->type];
+        entry->slot = w->key->slot;
+        r->previous = number;
+        r->guess = w->key->next;
+    } else {
+        w->key = NULL;
+        type = &w->plan->types[entry->slot == PU_NO_SLOT ? (uint16_t)PU_KIND_ANY : r->shape->prefix_type];
+        kind = type->kind;
+    }
+    if (p < w->end && (unsigned char)*p <= ' ') p = pu_json_space(p, w->end);
+
+    if (is_container(w, p, kind)) {
+        pu_entry name = *entry;
+        flush_record(w, r, false);
+        p = read_container(w, p, type);
+        if (!p) return NULL;
+        w->sink->close_field(w->sink, &name);
+        r->total++;
+    } else {
+        p = read_scalar(w, p, kind, entry);
+        if (!p) return NULL;
+        if (entry->slot == r->shape->address) r->address = *entry;
+        if (entry->slot == r->shape->memo) r->memo = *entry;
+        if (entry->kind != PU_ENTRY_NULL || null_counts(r, number)) w->count++;
+    }
+    if (number < 64) r->seen |= UINT64_C(1) << number;
+    return p;
+}
+
+static bool is_text(const pu_entry *entry)
+{
+    return entry->kind >= PU_ENTRY_TEXT;
+}
+
+/* `address:memo` becomes two fields, unless a memo says otherwise or the address is a URI (`bitcoincash:` and the like).
+ * The new values are simply set again: the last of equal names wins. */
+static void split_address(walk *w, record *r)
+{
+    if (!is_text(&r->address)) return;
+    const char *text = r->address.text, *stop = text + r->address.len;
+    const char *colon = memchr(text, ':', r->address.len), *p = text;
+    if (!colon || colon == text || colon + 1 == stop) return;
+    while (p < colon && *p >= 'a' && *p <= 'z') p++;
+    if (p == colon && stop - colon - 1 >= 30) return;
+
+    size_t memo_len = (size_t)(stop - colon - 1);
+    bool same = is_text(&r->memo) && r->memo.len == memo_len && memcmp(r->memo.text, colon + 1, memo_len) == 0;
+    if (!same && r->memo.kind != PU_ENTRY_NULL && !(is_text(&r->memo) && r->memo.len == 0)) return;
+    pu_entry *entry = next_entry(w, r);
+    *entry = r->address;
+    entry->len = (size_t)(colon - text);
+    w->count++;
+    if (same) return;
+    entry = next_entry(w, r);
+    *entry = r->address;
+    entry->text = colon + 1;
+    entry->len = memo_len;
+    entry->slot = r->shape->memo;
+    w->count++;
+}
+
+static const char *read_record(walk *w, const char *p, pu_shape *shape)
+{
+    record r;
+    r.shape = shape;
+    r.guess = shape->first;
+    r.previous = PU_NO_KEY;
+    r.opened = false;
+    r.total = 0;
+    r.seen = 0;
+    r.address.kind = r.memo.kind = PU_ENTRY_NULL;
+
+    p = enter(w, p);
+    if (!p) return NULL;
+    if (p < w->end && *p == '}') {
+        flush_record(w, &r, true);
+    } else {
+        for (;;) {
+            p = read_member(w, &r, p);
+            if (!p) return NULL;
+            if (p < w->end && (unsigned char)*p <= ' ') p = pu_json_space(p, w->end);
+            if (p == w->end || *p != ',') break;
+            p++;
+            if (p < w->end && (unsigned char)*p <= ' ') p = pu_json_space(p, w->end);
+        }
+        if (p == w->end || *p != '}') return refuse(w, p, "a comma or } was expected");
+        if (shape->address != PU_NO_KEY && shape->memo != PU_NO_KEY) split_address(w, &r);
+        bool flat = !r.opened;
+        flush_record(w, &r, true);
+        if (!flat) shape->size = r.total < UINT16_MAX ? (uint16_t)r.total : UINT16_MAX;
+    }
+    w->depth--;
+    return p + 1;
+}
+
+/* How many elements to expect of a list whose first begins at `p`. A guess: too few costs a growth, too many costs memory
+ * that is bounded by the document's size. */
+static size_t expected_length(const walk *w, const char *p, const pu_type *type)
+{
+    if (w->lists > 0) return type->length ? type->length : 1;
+    size_t left = (size_t)(w->end - p);
+    const char *close = memchr(p, *p == '{' ? '}' : ',', left);
+    size_t element = close ? (size_t)(close - p) + 2 : left + 1;
+    size_t count = left / (element < 16 ? 16 : element);
+    return count + count / 16 + 1;
+}
+
+static void flush_items(walk *w, size_t *place)
+{
+    if (w->count) w->sink->items(w->sink, w->entries, w->count, *place);
+    *place += w->count;
+    w->count = 0;
+}
+
+/* `item` is the type of the elements, `type` that of the list, which remembers its length. */
+static const char *read_items(walk *w, const char *p, pu_type *item, size_t *length)
+{
+    const pu_key *key = w->key;
+    size_t place = 1;
+    for (;;) {
+        w->key = key;
+        if (is_container(w, p, item->kind)) {
+            flush_items(w, &place);
+            p = read_container(w, p, item);
+            if (!p) return NULL;
+            w->sink->close_item(w->sink, place++);
+        } else {
+            if (w->count == BATCH) flush_items(w, &place);
+            const char *at = p;
+            p = read_scalar(w, p, item->kind, &w->entries[w->count]);
+            if (!p) return NULL;
+            if (w->entries[w->count].kind == PU_ENTRY_NULL && item->kind != PU_KIND_ANY) return mistyped(w, at, item->kind);
+            w->count++;
+        }
+        p = pu_json_space(p, w->end);
+        if (p == w->end || *p != ',') break;
+        p = pu_json_space(p + 1, w->end);
+    }
+    if (p == w->end || *p != ']') return refuse(w, p, "a comma or ] was expected");
+    flush_items(w, &place);
+    *length = place - 1;
+    return p + 1;
+}
+
+static const char *read_list(walk *w, const char *p, pu_type *type)
+{
+    pu_type record_type = {.kind = PU_KIND_RECORD, .ref = type->ref};
+    pu_type *item = type->kind == PU_KIND_LIST ? &w->plan->types[type->ref]
+                    : type->kind == PU_KIND_ANY ? type
+                                                : &record_type;
+    size_t length = 0;
+    p = enter(w, p);
+    if (!p) return NULL;
+    if (p < w->end && *p == ']') {
+        w->sink->open(w->sink, true, 0);
+        p++;
+    } else if (p == w->end) {
+        return refuse(w, p, ends_early);
+    } else {
+        w->sink->open(w->sink, true, expected_length(w, p, type));
+        w->lists++;
+        p = read_items(w, p, item, &length);
+        if (!p) return NULL;
+        w->lists--;
+    }
+    type->length = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
+    w->depth--;
+    return p;
+}
+
+/* `p` is at a brace or bracket, and no entries are pending. */
+static const char *read_container(walk *w, const char *p, pu_type *type)
+{
+    enum pu_kind kind = type->kind;
+    if (*p == '{' ? kind == PU_KIND_LIST : kind == PU_KIND_RECORD) return mistyped(w, p, kind);
+    if (*p == '[') return read_list(w, p, type);
+    return read_record(w, p, &w->plan->shapes[kind == PU_KIND_ANY ? 0 : type->ref]);
+}
+
+enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_fault *fault)
+{
+    walk w;
+    w.text = text;
+    w.end = text + len;
+    w.plan = plan;
+    w.sink = sink;
+    w.fault = fault;
+    w.depth = w.lists = 0;
+    w.key = NULL;
+    w.count = 0;
+    *fault = (pu_fault){.error = {PU_OK, "", 0}};
+
+    pu_type *type = &plan->types[plan->root];
+    pu_entry *scalar = &w.entries[0];
+    const char *at = pu_json_space(text, w.end), *p;
+    bool container = is_container(&w, at, type->kind);
+    if (container) {
+        p = read_container(&w, at, type);
+    } else {
+        p = read_scalar(&w, at, type->kind, scalar);
+        if (p && scalar->kind == PU_ENTRY_NULL && type->kind != PU_KIND_ANY) p = mistyped(&w, at, type->kind);
+    }
+    if (!p) return fault->error.code;
+    p = pu_json_space(p, w.end);
+    if (p < w.end) {
+        refuse(&w, p, "something behind the end of the document");
+    } else if (!container) {
+        sink->scalar(sink, scalar);
+    }
+    return fault->error.code;
+}

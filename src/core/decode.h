@@ -1,0 +1,71 @@
+/* The decoder's walk: reads a JSON document by a plan (shape.h) and hands what it finds to a sink.
+ *
+ * The sink is few calls and wide ones. Scalars are collected in a batch, and a record that holds nothing but scalars,
+ * which is nearly every record, reaches the sink as three calls: open (with the exact number of members), fields (all of
+ * them at once), close. Collecting first is what makes the exact table size known before the table is made, lets an
+ * `address:memo` be split with all members in view, and leaves one indirect call a record where one a field would cost.
+ * Containers inside a record or list flush the batch and nest.
+ *
+ * The walk takes no memory at all and keeps its state on the C stack, so a sink may leave by longjmp at any call (a Lua
+ * error) and the plan is as usable as before. Nesting is bounded by PU_MAX_DEPTH. Texts handed to the sink point into the
+ * document and live as long as it does. */
+#ifndef PURSER_CORE_DECODE_H
+#define PURSER_CORE_DECODE_H
+
+#include "shape.h"
+
+enum {
+    PU_MAX_DEPTH = 64, /* containers inside one another */
+    PU_NO_SLOT = 0xFFFF
+};
+
+enum pu_entry_kind {
+    PU_ENTRY_NULL,    /* a field: take it out again, an equal name came before; an element: leave its place empty */
+    PU_ENTRY_FALSE,
+    PU_ENTRY_TRUE,
+    PU_ENTRY_INTEGER, /* `integer` */
+    PU_ENTRY_TEXT,    /* `text`, `len`: valid UTF-8, to be taken as it is */
+    PU_ENTRY_ESCAPED  /* `text`, `len`: valid, and pu_json_unescape gives the text that is meant */
+};
+
+typedef struct pu_entry {
+    const char *text;
+    size_t len;
+    int64_t integer;
+    uint8_t kind;
+    bool name_escaped;
+    uint16_t slot;    /* the slot of a field; PU_NO_SLOT: it is `name`, which the plan does not know */
+    const char *name; /* these three only without a slot */
+    size_t name_len;
+} pu_entry;
+
+typedef struct pu_sink pu_sink;
+struct pu_sink {
+    /* Begins a table for `size` fields, or a list of about `size` elements. It lies on top of those open already. */
+    void (*open)(pu_sink *sink, bool list, size_t size);
+    /* Sets fields in the table on top; of equal slots the later wins. */
+    void (*fields)(pu_sink *sink, const pu_entry *entries, size_t count);
+    /* Sets the elements of the list on top from place `first` (1 is the first) on. */
+    void (*items)(pu_sink *sink, const pu_entry *entries, size_t count, size_t first);
+    /* Takes the container on top and sets it in the one below, as a field or as an element. */
+    void (*close_field)(pu_sink *sink, const pu_entry *key);
+    void (*close_item)(pu_sink *sink, size_t place);
+    /* The document is one scalar. */
+    void (*scalar)(pu_sink *sink, const pu_entry *entry);
+};
+
+/* Why a document was refused. With code PU_TYPE, `found` and `expected` are noun phrases ("an object", "a string") and
+ * `field` names the member (it points into the plan or the document), or is NULL outside any. */
+typedef struct pu_fault {
+    pu_error error; /* the offset counts bytes from 0 and is that of the offending byte, or of the value */
+    const char *found, *expected;
+    const char *field;
+    size_t field_len;
+} pu_fault;
+
+/* Decodes one document, which fills [text, text + len) apart from white space around it. The outermost value stays with
+ * the sink, the only one that is not closed. PU_SYNTAX and PU_TYPE are the failures; `fault` is filled then, and what the
+ * sink was given so far is to be thrown away. */
+enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_fault *fault);
+
+#endif

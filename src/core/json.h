@@ -1,0 +1,91 @@
+/* The lexical floor of JSON (RFC 8259): strings, numbers and literals as (pointer, end), checked to the last byte.
+ *
+ * Nothing here allocates, keeps state or looks at the locale, and no number ever becomes a floating-point value. Every
+ * function reads only [p, end). A scanner returns where it stopped, or NULL after filling a `pu_mark` with the offending
+ * byte and a constant message. Thread-safe. */
+#ifndef PURSER_CORE_JSON_H
+#define PURSER_CORE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+typedef struct pu_mark {
+    const char *at;      /* the byte that cannot be; `end` where the text ends too early */
+    const char *message; /* constant text */
+} pu_mark;
+
+/* One step of the string scan: the first byte of [p, end) that is not plain ASCII text inside a string, i.e. a quote,
+ * a backslash, a control character or a byte from 0x80. */
+static inline const char *pu_json_plain(const char *p, const char *end)
+{
+#if defined(__SSE2__)
+    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), space = _mm_set1_epi8(0x20);
+    for (; end - p >= 16; p += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+        /* The comparison is signed, so it also finds the bytes from 0x80. */
+        __m128i found = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)),
+                                     _mm_cmplt_epi8(bytes, space));
+        int mask = _mm_movemask_epi8(found);
+        if (mask) return p + __builtin_ctz((unsigned)mask);
+    }
+#else
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = UINT64_C(0x8080808080808080);
+    for (; end - p >= 8; p += 8) {
+        uint64_t bytes, quote, backslash;
+        memcpy(&bytes, p, 8);
+        quote = bytes ^ ones * '"';
+        backslash = bytes ^ ones * '\\';
+        if ((((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | (bytes - ones * 0x20) | bytes) & tops) break;
+    }
+#endif
+    for (; p < end; p++) {
+        unsigned char byte = (unsigned char)*p;
+        if (byte < 0x20 || byte >= 0x80 || byte == '"' || byte == '\\') break;
+    }
+    return p;
+}
+
+/* What pu_json_string does once it has met something other than plain ASCII. */
+const char *pu_json_string_rest(const char *p, const char *end, bool *escaped, pu_mark *mark);
+
+/* Scans a string whose opening quote is just before `p`; returns its closing quote. `*escaped` tells whether it holds
+ * escapes, which are checked (lone surrogates are refused) but left as they are; see pu_json_unescape. */
+static inline const char *pu_json_string(const char *p, const char *end, bool *escaped, pu_mark *mark)
+{
+    const char *stop = pu_json_plain(p, end);
+    *escaped = false;
+    if (stop < end && *stop == '"') return stop;
+    return pu_json_string_rest(stop, end, escaped, mark);
+}
+
+/* Writes the text that [p, p + len), accepted by pu_json_string, stands for, and returns its length, which is never
+ * greater than `len`. `out` needs room for `len` bytes. */
+size_t pu_json_unescape(const char *p, size_t len, char *out);
+
+/* Scans the number that begins at `p`; returns the byte behind it. `*integral` is true when it is -?digits. */
+const char *pu_json_number(const char *p, const char *end, bool *integral, pu_mark *mark);
+
+/* Scans `true`, `false` or `null`, whichever begins with the byte at `p`; returns the byte behind it. */
+const char *pu_json_literal(const char *p, const char *end, pu_mark *mark);
+
+/* Reads text that is -?digits and whose value lies within [low, high]; false for any other text. */
+bool pu_json_integer(const char *p, size_t len, int64_t low, int64_t high, int64_t *value);
+
+static inline const char *pu_json_space(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')) p++;
+    return p;
+}
+
+static inline bool pu_json_digit(char byte)
+{
+    return (unsigned char)(byte - '0') <= 9;
+}
+
+#endif

@@ -1,0 +1,108 @@
+/* Compiled shapes: what a decoder knows about its documents before it has seen one, and what it learns from them.
+ *
+ * A plan owns everything: its types, its shapes, the names of their members. It is built once (the pu_plan_* calls below,
+ * then pu_plan_seal) and used for any number of decodings, which write into it only what they learn: in which order the
+ * members came, how many there were, and up to a fixed number of names the shape did not declare. Learning changes how
+ * fast a document is read, never what comes out, so a decoding that starts while another is under way (a Lua finaliser
+ * can do that) harms neither. Not thread-safe.
+ *
+ * A *slot* is a distinct name under which a value is delivered; a *key* is a spelling of a member's name within one shape
+ * and leads to a slot. Aliases are further keys of the same slot. */
+#ifndef PURSER_CORE_SHAPE_H
+#define PURSER_CORE_SHAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+
+enum pu_kind {
+    PU_KIND_STRING,
+    PU_KIND_INTEGER,
+    PU_KIND_BOOLEAN,
+    PU_KIND_ADDRESS,
+    PU_KIND_ANY,
+    PU_KIND_LIST,        /* of another type */
+    PU_KIND_RECORD,      /* of a shape */
+    PU_KIND_ONE_OR_MANY, /* one record of a shape, or a list of them */
+};
+
+enum {
+    PU_MAX_SLOTS = 1024,  /* names in a plan, learned ones included */
+    PU_LEARN_SHAPE = 24,  /* undeclared names a shape remembers */
+    PU_LEARN_ANY = 64,    /* names the objects of type `any` remember, together */
+    PU_LEARN_BYTES = 64,  /* longest name that is remembered */
+    PU_NO_KEY = 0xFFFF
+};
+
+typedef struct pu_type {
+    enum pu_kind kind;
+    uint16_t ref;    /* PU_KIND_LIST: the type of its elements; PU_KIND_RECORD, PU_KIND_ONE_OR_MANY: the shape */
+    uint32_t length; /* elements of the last list of this type */
+} pu_type;
+
+typedef struct pu_key {
+    uint64_t head[2], mask[2]; /* the first 16 bytes of the token, and which of them count */
+    uint64_t tail;             /* the last eight of a token longer than that */
+    char *token;               /* `"name":`, the bytes a member is expected to begin with */
+    uint32_t token_len;
+    uint16_t slot, type;
+    uint16_t next; /* the key that followed last time */
+    uint8_t kind;  /* that of the type */
+} pu_key;
+
+typedef struct pu_shape {
+    pu_key *keys;
+    uint16_t *index; /* hash of a name to its key; as large as 2^index_bits */
+    uint16_t count, capacity, index_bits;
+    uint16_t first;          /* the key that began the last record */
+    uint16_t size;           /* members of the last record that held more than scalars */
+    uint16_t address, memo;  /* slots, or PU_NO_KEY */
+    char *prefix;            /* NULL, or names that begin with it lead to prefix_slot */
+    uint32_t prefix_len;
+    uint16_t prefix_slot, prefix_type;
+} pu_shape;
+
+typedef struct pu_slot {
+    char *name;
+    size_t len;
+} pu_slot;
+
+typedef struct pu_plan {
+    pu_type *types; /* the first ones are PU_KIND_STRING to PU_KIND_ANY, each at its own number */
+    pu_shape *shapes; /* the first one is that of `any` */
+    pu_slot *slots;
+    uint16_t type_count, shape_count, slot_count;
+    uint16_t slot_room; /* slots there can ever be */
+    uint16_t root;
+    int64_t low, high; /* the integers the host holds exactly */
+} pu_plan;
+
+/* An empty plan, or NULL without memory. */
+pu_plan *pu_plan_new(int64_t low, int64_t high);
+void pu_plan_free(pu_plan *plan);
+
+/* Each adds one thing and gives its number. PU_NOMEM, PU_TOO_BIG, or PU_ARGUMENT for a name that is empty, taken already
+ * in that shape, or not printable ASCII free of quotes and backslashes. The plan may only be freed after a failure. */
+enum pu_code pu_plan_type(pu_plan *plan, enum pu_kind kind, uint16_t ref, uint16_t *type);
+enum pu_code pu_plan_shape(pu_plan *plan, uint16_t *shape);
+enum pu_code pu_plan_field(pu_plan *plan, uint16_t shape, const char *name, size_t len, uint16_t type, uint16_t *key);
+enum pu_code pu_plan_alias(pu_plan *plan, uint16_t shape, uint16_t key, const char *name, size_t len);
+enum pu_code pu_plan_prefix(pu_plan *plan, uint16_t shape, uint16_t key, const char *prefix, size_t len);
+
+/* Ends the building: documents will be of type `root`. Makes room for what will be learned, so that nothing in the plan
+ * moves from here on. */
+enum pu_code pu_plan_seal(pu_plan *plan, uint16_t root);
+
+/* The key of a member's name (unescaped), or PU_NO_KEY. */
+uint16_t pu_shape_find(const pu_shape *shape, const char *name, size_t len);
+
+/* Remembers a name the shape does not declare and gives its key; PU_NO_KEY when there is no room left. The
+ * name is one that stood between its quotes without escapes: it will be recognised by those bytes. */
+uint16_t pu_shape_learn(pu_plan *plan, pu_shape *shape, const char *name, size_t len);
+
+/* Whether a name the shape does not know falls under its prefix. */
+bool pu_shape_prefixed(const pu_shape *shape, const char *name, size_t len);
+
+#endif
