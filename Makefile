@@ -78,11 +78,16 @@ $(BUILD)/httpd/%.o: src/httpd/%.c
 	$(CC) $(CFLAGS) $(STRICT) $(LUA_CFLAGS) $(HTTPD_CFLAGS) -Isrc/bind -MMD -MP -c -o $@ $<
 
 # The C floor's own tests: one program a file, linked with the floor and nothing of Lua.
-c-tests: $(C_TESTS)
+c-tests: $(C_TESTS) $(BUILD)/spec/peer
 
 $(BUILD)/spec/%: spec/c/%.c $(CORE_OBJECTS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(STRICT) $(CORE_CFLAGS) -Isrc/core -MMD -MP -o $@ $< $(CORE_OBJECTS) $(LDFLAGS) $(CORE_LIBS)
+
+# The peer that misbehaves to order, for the specs of the transports.
+$(BUILD)/spec/peer: spec/support/peer.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(STRICT) -o $@ $< $(LDFLAGS) $(shell pkg-config --libs libssl libcrypto) -lpthread
 
 lint:
 	@tools/lint

@@ -1,0 +1,75 @@
+--- The blocking transport: one kept libcurl handle, which reuses its connections.
+-- A request that moves money (`single_send`) reaches the wire at most once; see docs/outcomes.md.
+
+local core = require "purser.core"
+
+---@class purser.transport.curl
+---@field private http userdata
+local methods = {}
+local meta = { __name = "purser.transport.curl", __index = methods }
+
+function meta:__tostring()
+  return (tostring(self.http):gsub("^purser%.http", meta.__name))
+end
+
+---@class purser.transport.request
+---@field method string "GET", "POST", "PUT" or "DELETE"
+---@field base_url? string that of the transport when absent
+---@field target string path and query, percent-encoded
+---@field headers? table<string, string>
+---@field body? string
+---@field timeout_ms? integer of the whole exchange, in milliseconds
+---@field single_send? boolean the request must never reach the wire twice
+
+---@class purser.transport.response
+---@field status integer
+---@field body string
+---@field headers string the raw header block
+---@field http_version string
+---@field address string the peer's IP address
+---@field reused boolean on a kept connection
+---@field sends integer how often the request was sent: 2 when libcurl repeated a read
+---@field total_us integer microseconds, as are the three below, all from the start of the exchange
+---@field connect_us integer
+---@field tls_us integer
+---@field first_byte_us integer
+
+---@class purser.transport.failure
+---@field kind "transport"|"decode"|"argument"|"closed" "decode": the answer was over the ceiling
+---@field outcome "not_sent"|"unknown"
+---@field message string what happened and what to do
+---@field code? string such as "curl 28"
+---@field phase? "resolve"|"connect"|"tls"|"send"|"receive"
+---@field status? integer when a status line had arrived
+---@field sends integer
+
+--- Sends one request and waits for its answer.
+---@param request purser.transport.request
+---@return purser.transport.response|nil
+---@return purser.transport.failure|nil
+function methods:send(request)
+  return self.http:send(request)
+end
+
+--- Ends the kept connections. May be called again.
+function methods:close()
+  self.http:close()
+end
+
+meta.__close = methods.close
+
+local M = {}
+
+--- Makes a transport. Options: `base_url`, `timeout_ms` (10000), `connect_timeout_ms` (3000), `max_response_bytes`
+-- (16 MiB), `user_agent`, `proxy`, `ca_file`, `ca_path`, `ca_pem`, `pinned_key`, `interface`, `http_version` ("1.1"),
+-- `compressed`, `fresh_connect`, `single_send_idle_s` (2).
+---@param options? table
+---@return purser.transport.curl|nil
+---@return string|nil message
+function M.new(options)
+  local http, message = core.http(options or {})
+  if not http then return nil, message end
+  return setmetatable({ http = http }, meta)
+end
+
+return M

@@ -1,0 +1,71 @@
+--- Starts the peer of peer.c and talks to its control port.
+
+local socket = require "socket"
+
+local methods = {}
+local meta = { __index = methods }
+
+local M = {}
+
+local build = os.getenv("BUILD") or "build/" .. (os.getenv("LUA") or "lua5.4")
+
+--- A peer that answers every request with 200 and `{}` until it gets another script.
+function M.start()
+  local pipe = assert(io.popen(build .. "/spec/peer", "r"))
+  local line = pipe:read("*l")
+  assert(line, "the peer did not start; `make c-tests` builds it")
+  local port, control_port = line:match("^(%d+) (%d+)$")
+  local control = assert(socket.connect("127.0.0.1", tonumber(control_port)))
+  return setmetatable({ pipe = pipe, control = control, port = tonumber(port) }, meta)
+end
+
+function methods:command(line)
+  assert(self.control:send(line .. "\n"))
+  return assert(self.control:receive("*l"))
+end
+
+function methods:script(steps)
+  assert(self:command("script " .. steps) == "ok")
+end
+
+function methods:tls(certificate, key, version)
+  local answer = self:command("tls " .. certificate .. " " .. key .. (version and " " .. version or ""))
+  assert(answer == "ok", answer)
+end
+
+function methods:plain()
+  assert(self:command("plain") == "ok")
+end
+
+local counts = { "connections", "requests", "wholes", "ended" }
+
+--- How many connections, requests, wholly read requests and ended connections there were since `mark`, or ever.
+function methods:count(mark)
+  local now, i = {}, 0
+  for number in self:command("count"):gmatch("%d+") do
+    i = i + 1
+    now[counts[i]] = tonumber(number) - (mark and mark[counts[i]] or 0)
+  end
+  return now
+end
+
+--- The last request that was read whole, byte for byte.
+function methods:last()
+  return (self:command("last"):gsub("%%(%x%x)", function(hex) return string.char(tonumber(hex, 16)) end))
+end
+
+function methods:url(scheme, host)
+  return (scheme or "http") .. "://" .. (host or "127.0.0.1") .. ":" .. self.port
+end
+
+--- A step that sends `text`, whatever bytes it holds.
+function M.send(text, step)
+  return (step or "send") .. "=" .. text:gsub("[^%w]", function(c) return ("%%%02X"):format(c:byte()) end)
+end
+
+function methods:stop()
+  self.control:close()
+  self.pipe:close()
+end
+
+return M

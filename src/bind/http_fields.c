@@ -1,0 +1,155 @@
+#include "http_fields.h"
+
+#include <string.h>
+
+/* One option: the value on top of the stack, its name below it. NULL, or what is wrong with it. */
+static const char *read_option(lua_State *L, pu_http_options *options, enum pu_http_option row)
+{
+    pu_error error = {.code = PU_OK};
+    int64_t number;
+    size_t len;
+    switch (pu_http_option_rows[row].type) {
+    case PU_OPTION_FLAG:
+        if (!lua_isboolean(L, -1)) return "must be a boolean";
+        options->number[row] = lua_toboolean(L, -1);
+        return NULL;
+    case PU_OPTION_NUMBER:
+        if (!pu_tointeger(L, -1, &number)) return "must be an integer";
+        return pu_http_options_number(options, row, number, &error) == PU_OK ? NULL : error.message;
+    default:
+        if (lua_type(L, -1) != LUA_TSTRING) return "must be a string";
+        const char *text = lua_tolstring(L, -1, &len);
+        return pu_http_options_text(options, row, text, len, &error) == PU_OK ? NULL : error.message;
+    }
+}
+
+bool pu_http_read_options(lua_State *L, int index, pu_http_options *options)
+{
+    index = pu_absindex(L, index);
+    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) { /* ... name value */
+        const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
+        enum pu_http_option row = pu_http_option_find(name);
+        const char *wrong = row == PU_HTTP_OPTIONS ? "is not an option of this transport" : read_option(L, options, row);
+        if (wrong) {
+            lua_pushfstring(L, "%s %s", *name ? name : "?", wrong);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Pushes field `name` of the request and returns its text; absent counts as empty. */
+static pu_http_text text_field(lua_State *L, int index, const char *name)
+{
+    pu_http_text text = {"", 0};
+    lua_getfield(L, index, name);
+    if (lua_type(L, -1) == LUA_TSTRING) text.data = lua_tolstring(L, -1, &text.len);
+    else if (!lua_isnil(L, -1)) luaL_error(L, "the request's %s must be a string", name);
+    return text;
+}
+
+static void append(lua_State *L, pu_buf *lines, const char *data, size_t len)
+{
+    if (pu_buf_append(lines, data, len) != PU_OK) luaL_error(L, "the request's headers are too long");
+}
+
+static void read_headers(lua_State *L, int index, pu_buf *lines)
+{
+    lines->len = 0;
+    lua_getfield(L, index, "headers");
+    if (lua_isnil(L, -1)) return;
+    if (!lua_istable(L, -1)) luaL_error(L, "the request's headers must be a table");
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) { /* headers name value */
+        if (lua_type(L, -2) != LUA_TSTRING || lua_type(L, -1) != LUA_TSTRING)
+            luaL_error(L, "the request's headers must be strings with string names");
+        size_t name_len, value_len;
+        const char *name = lua_tolstring(L, -2, &name_len), *value = lua_tolstring(L, -1, &value_len);
+        append(L, lines, name, name_len);
+        append(L, lines, ": ", 2);
+        append(L, lines, value, value_len);
+        append(L, lines, "", 1);
+    }
+}
+
+void pu_http_read_request(lua_State *L, int index, pu_http_request *request, pu_buf *lines)
+{
+    index = pu_absindex(L, index);
+    luaL_checktype(L, index, LUA_TTABLE);
+    luaL_checkstack(L, 12, "request");
+    request->method = text_field(L, index, "method");
+    request->base_url = text_field(L, index, "base_url");
+    request->target = text_field(L, index, "target");
+    request->body = text_field(L, index, "body");
+    read_headers(L, index, lines);
+    request->headers = (pu_http_text){lines->data, lines->len};
+
+    int64_t timeout = 0;
+    lua_getfield(L, index, "timeout_ms");
+    if (!lua_isnil(L, -1) && (!pu_tointeger(L, -1, &timeout) || timeout < 1 || timeout > INT32_MAX))
+        luaL_error(L, "the request's timeout_ms must be a positive integer");
+    request->timeout_ms = (long)timeout;
+    lua_getfield(L, index, "single_send");
+    request->single_send = lua_toboolean(L, -1);
+}
+
+static void set_text(lua_State *L, const char *name, pu_http_text text)
+{
+    lua_pushlstring(L, text.data ? text.data : "", text.len);
+    lua_setfield(L, -2, name);
+}
+
+static void set_integer(lua_State *L, const char *name, int64_t value)
+{
+    pu_pushinteger(L, value);
+    lua_setfield(L, -2, name);
+}
+
+static void set_string(lua_State *L, const char *name, const char *text)
+{
+    lua_pushstring(L, text);
+    lua_setfield(L, -2, name);
+}
+
+static const char *version_name(int version)
+{
+    return version == 20 ? "2" : version == 30 ? "3" : version == 10 ? "1.0" : "1.1";
+}
+
+static void push_failure(lua_State *L, const pu_http_answer *answer)
+{
+    lua_createtable(L, 0, 8);
+    set_string(L, "kind", pu_http_failure_name(answer->failure));
+    set_string(L, "outcome", pu_http_outcome_name(answer->outcome));
+    set_string(L, "message", answer->message);
+    set_integer(L, "sends", answer->sends);
+    if (answer->phase != PU_PHASE_NONE) set_string(L, "phase", pu_http_phase_name(answer->phase));
+    if (answer->status) set_integer(L, "status", answer->status);
+    if (answer->curl_code) {
+        lua_pushfstring(L, "curl %d", answer->curl_code);
+        lua_setfield(L, -2, "code");
+    }
+}
+
+int pu_http_push_answer(lua_State *L, const pu_http_answer *answer)
+{
+    luaL_checkstack(L, 6, "answer");
+    if (answer->failure != PU_HTTP_OK) {
+        lua_pushnil(L);
+        push_failure(L, answer);
+        return 2;
+    }
+    lua_createtable(L, 0, 11);
+    set_integer(L, "status", answer->status);
+    set_text(L, "body", answer->body);
+    set_text(L, "headers", answer->headers);
+    set_string(L, "http_version", version_name(answer->http_version));
+    set_string(L, "address", answer->address ? answer->address : "");
+    set_integer(L, "sends", answer->sends);
+    lua_pushboolean(L, answer->reused);
+    lua_setfield(L, -2, "reused");
+    set_integer(L, "total_us", answer->total_us);
+    set_integer(L, "connect_us", answer->connect_us);
+    set_integer(L, "tls_us", answer->tls_us);
+    set_integer(L, "first_byte_us", answer->first_byte_us);
+    return 1;
+}

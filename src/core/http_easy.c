@@ -1,0 +1,381 @@
+#include "http_easy.h"
+
+#include <pthread.h>
+#include <string.h>
+
+enum {
+    HEADER_CEILING = 256 * 1024,      /* of all header lines of one exchange */
+    TARGET_CEILING = 1024 * 1024,     /* of a request target, and of its header lines */
+    KEEP_CAPACITY = 2 * 1024 * 1024,  /* a larger buffer is given back before the next exchange */
+    READ_IDLE_S = 118                 /* libcurl's own limit on the rest of a kept connection */
+};
+
+static pthread_once_t global_once = PTHREAD_ONCE_INIT;
+static CURLcode global_code;
+
+static void global_init(void)
+{
+    global_code = curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+bool pu_http_global(pu_error *error)
+{
+    pthread_once(&global_once, global_init);
+    if (global_code != CURLE_OK) {
+        *error = (pu_error){.code = PU_CRYPTO, .message = "libcurl could not be initialised"};
+        return false;
+    }
+    if (curl_version_info(CURLVERSION_NOW)->version_num < 0x075000) {
+        *error = (pu_error){.code = PU_ARGUMENT,
+                            .message = "libcurl 7.80 or newer is needed: an older one may send a request twice"};
+        return false;
+    }
+    return true;
+}
+
+/* The callbacks: they see a pu_http_easy and nothing of Lua. */
+
+static int before_sending(void *context, char *remote, char *local, int remote_port, int local_port)
+{
+    (void)remote, (void)local, (void)remote_port, (void)local_port;
+    pu_http_easy *easy = context;
+    if (easy->single_send && easy->sends > 0) return CURL_PREREQFUNC_ABORT;
+    easy->sends++;
+    return CURL_PREREQFUNC_OK;
+}
+
+/* Returning another count than `len` makes libcurl end the transfer. */
+static size_t keep(pu_http_easy *easy, pu_buf *buf, const char *bytes, size_t len)
+{
+    enum pu_code code = pu_buf_append(buf, bytes, len);
+    if (code == PU_OK) return len;
+    if (code == PU_TOO_BIG) easy->over_ceiling = true;
+    else easy->out_of_memory = true;
+    return 0;
+}
+
+static size_t on_body(char *bytes, size_t size, size_t count, void *context)
+{
+    pu_http_easy *easy = context;
+    size_t len = size * count;
+    return len ? keep(easy, &easy->body, bytes, len) : 0;
+}
+
+/* Only the last block is kept: what came before it was interim (100, 103) or an answer to a sending that libcurl
+ * repeated. Trailers, which follow a finished block without a status line, are counted and dropped. */
+static size_t on_header(char *line, size_t size, size_t count, void *context)
+{
+    pu_http_easy *easy = context;
+    size_t len = size * count;
+    easy->header_bytes += len;
+    if (easy->header_bytes > HEADER_CEILING) {
+        easy->over_ceiling = true;
+        return 0;
+    }
+    if (easy->block_ended) {
+        if (len < 5 || memcmp(line, "HTTP/", 5) != 0) return len;
+        easy->response_headers.len = 0;
+        easy->block_ended = false;
+    }
+    if (line[0] == '\r' || line[0] == '\n') easy->block_ended = true;
+    return keep(easy, &easy->response_headers, line, len);
+}
+
+static bool set_callbacks(pu_http_easy *easy)
+{
+    CURL *curl = easy->curl;
+    return curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, easy->detail) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_PRIVATE, easy) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, before_sending) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_PREREQDATA, easy) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_WRITEDATA, easy) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_HEADERDATA, easy) == CURLE_OK;
+}
+
+bool pu_http_easy_open(pu_http_easy *easy, const pu_http_options *options, pu_error *error)
+{
+    memset(easy, 0, sizeof *easy);
+    easy->options = options;
+    pu_buf_init(&easy->base, TARGET_CEILING);
+    pu_buf_init(&easy->target, TARGET_CEILING);
+    pu_buf_init(&easy->header_block, TARGET_CEILING);
+    pu_buf_init(&easy->response_headers, HEADER_CEILING);
+    pu_buf_init(&easy->body, (size_t)options->number[PU_HTTP_MAX_RESPONSE_BYTES]);
+    easy->header_block.secret = true; /* the access key travels in a header */
+
+    if (!pu_http_global(error)) return false;
+    easy->curl = curl_easy_init();
+    if (easy->curl && set_callbacks(easy)) {
+        if (pu_http_options_apply(options, easy->curl, error)) return true;
+    } else {
+        *error = (pu_error){.code = PU_NOMEM, .message = "libcurl could not make a handle"};
+    }
+    pu_http_easy_close(easy);
+    return false;
+}
+
+void pu_http_easy_close(pu_http_easy *easy)
+{
+    if (easy->curl) curl_easy_cleanup(easy->curl);
+    easy->curl = NULL;
+    curl_slist_free_all(easy->headers);
+    easy->headers = NULL;
+    pu_buf_free(&easy->base);
+    pu_buf_free(&easy->target);
+    pu_buf_free(&easy->header_block);
+    pu_buf_free(&easy->response_headers);
+    pu_buf_free(&easy->body);
+}
+
+static void forget_exchange(pu_http_easy *easy)
+{
+    easy->sends = 0;
+    easy->over_ceiling = easy->out_of_memory = false;
+    easy->block_ended = true;
+    easy->header_bytes = 0;
+    easy->detail[0] = '\0';
+    easy->response_headers.len = easy->body.len = 0;
+    if (easy->body.cap > KEEP_CAPACITY) pu_buf_free(&easy->body);
+
+    char *message = easy->answer.message;
+    message[0] = '\0';
+    easy->answer.failure = PU_HTTP_OK;
+    easy->answer.status = 0;
+    easy->answer.sends = 0;
+    easy->answer.curl_code = 0;
+    easy->answer.phase = PU_PHASE_NONE;
+    easy->answer.outcome = PU_OUTCOME_UNKNOWN;
+}
+
+void pu_http_easy_refuse(pu_http_easy *easy, enum pu_http_failure failure, const char *message)
+{
+    size_t len = strlen(message);
+    if (len >= sizeof easy->answer.message) len = sizeof easy->answer.message - 1;
+    easy->answer.failure = failure;
+    easy->answer.outcome = PU_OUTCOME_NOT_SENT;
+    easy->answer.phase = PU_PHASE_NONE;
+    easy->answer.curl_code = 0;
+    easy->answer.status = 0;
+    easy->answer.sends = 0;
+    memcpy(easy->answer.message, message, len);
+    easy->answer.message[len] = '\0';
+}
+
+/* Each of the following tells the handle one part of the request. It returns NULL, or what is wrong. */
+
+static const char *const no_memory = "there is not enough memory to send the request";
+
+static const char *set_base(pu_http_easy *easy, pu_http_text base)
+{
+    if (base.len == 0) {
+        base.data = easy->options->text[PU_HTTP_BASE_URL];
+        base.len = easy->options->text_len[PU_HTTP_BASE_URL];
+        if (!base.data) return "no base_url was given, neither to the transport nor with the request";
+    }
+    if (easy->base.len == base.len + 1 && memcmp(easy->base.data, base.data, base.len) == 0) return NULL;
+    if (memchr(base.data, '\0', base.len) || pu_http_base_check(base.data, base.len))
+        return "the request's base_url is not a plain http or https URL";
+
+    easy->base.len = 0;
+    if (pu_buf_append(&easy->base, base.data, base.len) != PU_OK || pu_buf_append(&easy->base, "", 1) != PU_OK ||
+        curl_easy_setopt(easy->curl, CURLOPT_URL, easy->base.data) != CURLE_OK) {
+        easy->base.len = 0;
+        return no_memory;
+    }
+    easy->base_secure = base.data[4] == 's';
+    size_t host = easy->base_secure ? 8 : 7;
+    easy->base_prefix = host + strcspn(easy->base.data + host, "/");
+    if (easy->options->text[PU_HTTP_PROXY] == NULL &&
+        curl_easy_setopt(easy->curl, CURLOPT_PROXY, easy->base_secure ? NULL : "") != CURLE_OK)
+        return no_memory;
+    return NULL;
+}
+
+static bool through_plain_proxy(const pu_http_easy *easy)
+{
+    const char *proxy = easy->options->text[PU_HTTP_PROXY];
+    return !easy->base_secure && proxy && *proxy && strncmp(proxy, "socks", 5) != 0;
+}
+
+/* Usually the target goes as it is. The base's own path, if it has one, goes in front; and a proxy that does not
+ * tunnel wants the whole URL. */
+static const char *set_target(pu_http_easy *easy, pu_http_text target)
+{
+    if (target.len == 0 || target.data[0] != '/') return "the request target must begin with '/'";
+    for (size_t i = 0; i < target.len; i++) {
+        unsigned char c = (unsigned char)target.data[i];
+        if (c <= ' ' || c >= 127 || c == '#') return "the request target holds a byte that must be percent-encoded";
+    }
+
+    const char *whole = target.data;
+    bool absolute = through_plain_proxy(easy);
+    size_t from = absolute ? 0 : easy->base_prefix, to = easy->base.len - 1;
+    while (to > easy->base_prefix && easy->base.data[to - 1] == '/') to--;
+    if (from < to) {
+        easy->target.len = 0;
+        if (pu_buf_append(&easy->target, easy->base.data + from, to - from) != PU_OK ||
+            pu_buf_append(&easy->target, target.data, target.len) != PU_OK ||
+            pu_buf_append(&easy->target, "", 1) != PU_OK)
+            return no_memory;
+        whole = easy->target.data;
+    }
+    return curl_easy_setopt(easy->curl, CURLOPT_REQUEST_TARGET, whole) == CURLE_OK ? NULL : no_memory;
+}
+
+static bool is_token(const char *name, size_t len)
+{
+    static const char extra[] = "!#$%&'*+-.^_`|~";
+    for (size_t i = 0; i < len; i++) {
+        char c = name[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!letter && !memchr(extra, c, sizeof extra - 1)) return false;
+    }
+    return len > 0;
+}
+
+static bool same_name(const char *line, size_t len, const char *name)
+{
+    for (size_t i = 0; i < len; i++) {
+        char c = line[i];
+        if (c >= 'A' && c <= 'Z') c = (char)(c - 'A' + 'a');
+        if (c != name[i] || !name[i]) return false;
+    }
+    return name[len] == '\0';
+}
+
+static const char *check_headers(pu_http_text block, bool *has_type)
+{
+    for (size_t at = 0; at < block.len; at += strlen(block.data + at) + 1) {
+        const char *line = block.data + at;
+        size_t name = strcspn(line, ":");
+        if (!line[name] || !is_token(line, name)) return "a request header has a name that HTTP does not allow";
+        for (const char *c = line; *c; c++)
+            if (((unsigned char)*c < ' ' && *c != '\t') || *c == 127)
+                return "a request header holds a line break or another control character";
+        if (same_name(line, name, "content-length") || same_name(line, name, "transfer-encoding") ||
+            same_name(line, name, "host") || same_name(line, name, "expect"))
+            return "a request header is one that the transport writes by itself";
+        if (same_name(line, name, "content-type")) *has_type = true;
+    }
+    return NULL;
+}
+
+static bool append_header(struct curl_slist **list, const char *line)
+{
+    struct curl_slist *longer = curl_slist_append(*list, line);
+    if (longer) *list = longer;
+    return longer != NULL;
+}
+
+/* libcurl takes `Name:` as `do not send it` and wants `Name;` for a header without a value. */
+static bool append_lines(struct curl_slist **list, char *block, size_t len)
+{
+    for (size_t at = 0; at < len; at += strlen(block + at) + 1) {
+        char *line = block + at;
+        size_t colon = strcspn(line, ":");
+        bool empty = line[colon + 1 + strspn(line + colon + 1, " \t")] == '\0';
+        char kept = line[colon + 1];
+        if (empty) line[colon] = ';', line[colon + 1] = '\0';
+        bool fine = append_header(list, line);
+        if (empty) line[colon] = ':', line[colon + 1] = kept;
+        if (!fine) return false;
+    }
+    return true;
+}
+
+/* The list is made anew only when the lines differ from those of the request before. */
+static const char *set_headers(pu_http_easy *easy, pu_http_text block)
+{
+    pu_buf *last = &easy->header_block;
+    if (easy->headers && last->len == block.len && (!block.len || memcmp(last->data, block.data, block.len) == 0))
+        return NULL;
+    if (block.len && block.data[block.len - 1] != '\0') return "the header block is not ended by NUL";
+
+    bool has_type = false;
+    const char *wrong = check_headers(block, &has_type);
+    if (wrong) return wrong;
+
+    last->len = 0;
+    struct curl_slist *list = NULL;
+    bool fine = pu_buf_append(last, block.data, block.len) == PU_OK && append_header(&list, "Expect:") &&
+                (has_type || append_header(&list, "Content-Type:")) && append_lines(&list, last->data, last->len) &&
+                curl_easy_setopt(easy->curl, CURLOPT_HTTPHEADER, list) == CURLE_OK;
+    if (!fine) {
+        curl_slist_free_all(list);
+        return no_memory;
+    }
+    curl_slist_free_all(easy->headers);
+    easy->headers = list;
+    return NULL;
+}
+
+/* libcurl knows two shapes of request, without a body and with one; the method's name is laid over it where the shape
+ * would use another. POST and PUT always carry a body, if only an empty one with `Content-Length: 0`. */
+static const char *set_method(pu_http_easy *easy, pu_http_text method, pu_http_text body)
+{
+    static const char *const known[] = {"GET", "POST", "PUT", "DELETE"};
+    const char *name = NULL;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strlen(known[i]) == method.len && memcmp(known[i], method.data, method.len) == 0) name = known[i];
+    if (!name) return "the request method must be GET, POST, PUT or DELETE";
+
+    bool with_body = body.len > 0 || name[0] == 'P';
+    CURLcode code;
+    if (with_body) {
+        code = curl_easy_setopt(easy->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
+        if (code == CURLE_OK)
+            code = curl_easy_setopt(easy->curl, CURLOPT_POSTFIELDS, body.len ? body.data : "");
+    } else {
+        code = curl_easy_setopt(easy->curl, CURLOPT_HTTPGET, 1L);
+    }
+    const char *custom = strcmp(name, with_body ? "POST" : "GET") == 0 ? "" : name;
+    if (code == CURLE_OK && strcmp(custom, easy->custom) != 0) {
+        code = curl_easy_setopt(easy->curl, CURLOPT_CUSTOMREQUEST, *custom ? custom : NULL);
+        if (code == CURLE_OK) memcpy(easy->custom, custom, strlen(custom) + 1);
+    }
+    easy->body_len = body.len;
+    return code == CURLE_OK ? NULL : no_memory;
+}
+
+/* A request that must be sent once meets a kept connection at the moment the service closes it only if it was kept
+ * long: so it takes one that rested a short while, or a new one. */
+static const char *set_limits(pu_http_easy *easy, const pu_http_request *request)
+{
+    const int64_t *number = easy->options->number;
+    bool once = easy->single_send = request->single_send;
+    long timeout = request->timeout_ms > 0 ? request->timeout_ms : (long)number[PU_HTTP_TIMEOUT_MS];
+    long fresh = once && number[PU_HTTP_FRESH_CONNECT];
+    long idle_s = once ? (long)number[PU_HTTP_SINGLE_SEND_IDLE_S] : READ_IDLE_S;
+    bool fine = curl_easy_setopt(easy->curl, CURLOPT_TIMEOUT_MS, timeout) == CURLE_OK &&
+                curl_easy_setopt(easy->curl, CURLOPT_FRESH_CONNECT, fresh) == CURLE_OK &&
+                curl_easy_setopt(easy->curl, CURLOPT_MAXAGE_CONN, idle_s) == CURLE_OK;
+    return fine ? NULL : no_memory;
+}
+
+bool pu_http_easy_prepare(pu_http_easy *easy, const pu_http_request *request)
+{
+    forget_exchange(easy);
+    const char *wrong = set_base(easy, request->base_url);
+    if (!wrong) wrong = set_target(easy, request->target);
+    if (!wrong) wrong = set_headers(easy, request->headers);
+    if (!wrong) wrong = set_method(easy, request->method, request->body);
+    if (!wrong) wrong = set_limits(easy, request);
+    if (wrong) {
+        pu_http_easy_refuse(easy, PU_HTTP_ARGUMENT, wrong);
+        return false;
+    }
+    return true;
+}
+
+bool pu_http_send(pu_http_easy *easy, const pu_http_request *request)
+{
+    if (!easy->curl) {
+        pu_http_easy_refuse(easy, PU_HTTP_CLOSED, "the transport is closed");
+        return false;
+    }
+    if (!pu_http_easy_prepare(easy, request)) return false;
+    pu_http_easy_finish(easy, curl_easy_perform(easy->curl));
+    return easy->answer.failure == PU_HTTP_OK;
+}

@@ -1,0 +1,71 @@
+/* One libcurl handle, kept for many requests, and the facts of its latest exchange.
+ *
+ * It is driven in three steps: pu_http_easy_prepare, a transfer by curl_easy_perform or a multi handle, and
+ * pu_http_easy_finish. One thread at a time. libcurl keeps pointers into the struct, so it must not be moved while
+ * it is open.
+ *
+ * Caveats
+ * - libcurl sends a request again, by itself, when a kept connection dies before a byte of the answer. The callback
+ *   it makes before each sending (CURLOPT_PREREQFUNCTION) counts them, and refuses the second of a request that must
+ *   be sent once.
+ * - For the same reason that count is the proof of `not sent`: while it is zero, libcurl has not begun to write the
+ *   request. Byte counters prove less: TLS may have put a part of a large request on the wire before it fails.
+ * - Half of libcurl's work for a small request is printing and parsing its URL. The URL set here is that of the base
+ *   and stays; path and query go in CURLOPT_REQUEST_TARGET. */
+#ifndef PURSER_CORE_HTTP_EASY_H
+#define PURSER_CORE_HTTP_EASY_H
+
+#include <curl/curl.h>
+
+#include "buf.h"
+#include "http_options.h"
+#include "http_request.h"
+
+typedef struct pu_http_easy {
+    CURL *curl; /* NULL: closed */
+    const pu_http_options *options;
+
+    /* What the handle was told last, so that it is told again only what changes. */
+    pu_buf base;         /* URL of the base, NUL-terminated */
+    size_t base_prefix;  /* where the path in `base` begins */
+    bool base_secure;    /* https */
+    pu_buf header_block; /* the lines `headers` was made from */
+    struct curl_slist *headers;
+    pu_buf target; /* scratch for a target that must be put together */
+    char custom[8];      /* the method laid over libcurl's, or "" */
+
+    /* The exchange. */
+    bool single_send;
+    size_t body_len;
+    int sends;
+    bool over_ceiling, out_of_memory;
+    bool block_ended; /* the next header line begins a new block */
+    size_t header_bytes;
+    pu_buf body, response_headers;
+    pu_http_answer answer;
+    char detail[CURL_ERROR_SIZE];
+} pu_http_easy;
+
+/* Initialises libcurl once in the process. False: libcurl refused, or is too old to be trusted. */
+bool pu_http_global(pu_error *error);
+
+/* `options` must outlive the handle. On failure the handle is closed. */
+bool pu_http_easy_open(pu_http_easy *easy, const pu_http_options *options, pu_error *error);
+
+/* Idempotent; a zeroed struct counts as closed. */
+void pu_http_easy_close(pu_http_easy *easy);
+
+/* Readies the handle. The request's body must live until the transfer ends; everything else is copied. False: the
+ * request cannot be sent, and `answer` says why. */
+bool pu_http_easy_prepare(pu_http_easy *easy, const pu_http_request *request);
+
+/* Turns the transfer's result into `answer`. */
+void pu_http_easy_finish(pu_http_easy *easy, CURLcode code);
+
+/* Fills `answer` for a request that ended before libcurl saw it; `message` is copied. */
+void pu_http_easy_refuse(pu_http_easy *easy, enum pu_http_failure failure, const char *message);
+
+/* All three steps, blocking. False: `easy->answer` holds a failure. */
+bool pu_http_send(pu_http_easy *easy, const pu_http_request *request);
+
+#endif

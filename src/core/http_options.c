@@ -1,0 +1,248 @@
+#include "http_options.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/x509.h>
+
+static bool begins(const char *text, size_t len, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return len >= n && memcmp(text, prefix, n) == 0;
+}
+
+static bool has_control(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)text[i] <= ' ' || text[i] == 127) return true;
+    return false;
+}
+
+const char *pu_http_base_check(const char *url, size_t len)
+{
+    size_t scheme = begins(url, len, "https://") ? 8 : begins(url, len, "http://") ? 7 : 0;
+    if (!scheme) return "must begin with https:// or http://";
+    if (len > 1024) return "is longer than 1024 bytes";
+    if (len == scheme || url[scheme] == '/' || url[scheme] == ':') return "names no host";
+    if (has_control(url, len)) return "holds a blank or a control character";
+    for (size_t i = scheme; i < len; i++) {
+        if (url[i] == '@') return "must not hold a user name or password";
+        if (url[i] == '?' || url[i] == '#' || url[i] == '\\') return "must not hold a query or a fragment";
+    }
+    return NULL;
+}
+
+static const char *check_line(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)text[i] < ' ' || text[i] == 127) return "holds a control character";
+    return NULL;
+}
+
+static const char *check_word(const char *text, size_t len)
+{
+    if (len == 0) return "is empty";
+    return check_line(text, len);
+}
+
+static const char *check_pem(const char *text, size_t len)
+{
+    return begins(text, len, "-----BEGIN ") ? NULL : "must begin with -----BEGIN CERTIFICATE-----";
+}
+
+static const char *check_pin(const char *text, size_t len)
+{
+    if (!begins(text, len, "sha256//")) return "must be sha256// and the base64 of the public key's SHA-256";
+    return has_control(text, len) ? "holds a blank or a control character" : NULL;
+}
+
+static const char *check_version(const char *text, size_t len)
+{
+    if (len == 3 && memcmp(text, "1.1", 3) == 0) return NULL;
+    if (len == 1 && text[0] == '2') return NULL;
+    return "must be \"1.1\" or \"2\"";
+}
+
+#define DAY_MS 86400000
+
+const pu_http_option_row pu_http_option_rows[PU_HTTP_OPTIONS] = {
+    {"base_url", PU_OPTION_TEXT, 0, 0, 0, pu_http_base_check},
+    {"timeout_ms", PU_OPTION_NUMBER, 1, DAY_MS, 10000, NULL},
+    {"connect_timeout_ms", PU_OPTION_NUMBER, 1, DAY_MS, 3000, NULL},
+    {"max_response_bytes", PU_OPTION_NUMBER, 1, INT64_C(1) << 40, 16 * 1024 * 1024, NULL},
+    {"user_agent", PU_OPTION_TEXT, 0, 0, 0, check_word},
+    {"proxy", PU_OPTION_TEXT, 0, 0, 0, check_line}, /* "" means none, whatever the environment says */
+    {"ca_file", PU_OPTION_TEXT, 0, 0, 0, check_word},
+    {"ca_path", PU_OPTION_TEXT, 0, 0, 0, check_word},
+    {"ca_pem", PU_OPTION_TEXT, 0, 0, 0, check_pem},
+    {"pinned_key", PU_OPTION_TEXT, 0, 0, 0, check_pin},
+    {"interface", PU_OPTION_TEXT, 0, 0, 0, check_word},
+    {"http_version", PU_OPTION_TEXT, 0, 0, 0, check_version},
+    {"compressed", PU_OPTION_FLAG, 0, 1, 0, NULL},
+    {"fresh_connect", PU_OPTION_FLAG, 0, 1, 0, NULL},
+    {"single_send_idle_s", PU_OPTION_NUMBER, 0, 3600, 2, NULL},
+};
+
+void pu_http_options_init(pu_http_options *options)
+{
+    *options = (pu_http_options){.text = {NULL}};
+    for (int i = 0; i < PU_HTTP_OPTIONS; i++) options->number[i] = pu_http_option_rows[i].fallback;
+}
+
+void pu_http_options_free(pu_http_options *options)
+{
+    for (int i = 0; i < PU_HTTP_OPTIONS; i++) free(options->text[i]);
+    *options = (pu_http_options){.text = {NULL}};
+}
+
+enum pu_http_option pu_http_option_find(const char *name)
+{
+    int i = 0;
+    while (i < PU_HTTP_OPTIONS && strcmp(pu_http_option_rows[i].name, name) != 0) i++;
+    return (enum pu_http_option)i;
+}
+
+static enum pu_code refuse(pu_error *error, enum pu_code code, const char *message)
+{
+    *error = (pu_error){.code = code, .message = message};
+    return code;
+}
+
+enum pu_code pu_http_options_text(pu_http_options *options, enum pu_http_option row, const char *text, size_t len,
+                                  pu_error *error)
+{
+    if (memchr(text, '\0', len)) return refuse(error, PU_ARGUMENT, "holds a NUL byte");
+    const char *wrong = pu_http_option_rows[row].check(text, len);
+    if (wrong) return refuse(error, PU_ARGUMENT, wrong);
+
+    char *copy = malloc(len + 1);
+    if (!copy) return refuse(error, PU_NOMEM, "cannot be kept: not enough memory");
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    free(options->text[row]);
+    options->text[row] = copy;
+    options->text_len[row] = len;
+    return PU_OK;
+}
+
+enum pu_code pu_http_options_number(pu_http_options *options, enum pu_http_option row, int64_t value, pu_error *error)
+{
+    if (value < pu_http_option_rows[row].low || value > pu_http_option_rows[row].high)
+        return refuse(error, PU_ARGUMENT, "is out of range");
+    options->number[row] = value;
+    return PU_OK;
+}
+
+/* OpenSSL looks an authority up in a directory by the hash of its name: a file such as `4042bcee.0`. A directory
+ * without such names is of no use to it. */
+static bool is_hashed_name(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == 8 && name[8] == '.' && name[9] == '0' && !name[10];
+}
+
+static bool is_hashed_directory(const char *path)
+{
+    DIR *directory = path ? opendir(path) : NULL;
+    if (!directory) return false;
+    bool found = false;
+    for (struct dirent *entry; !found && (entry = readdir(directory));) found = is_hashed_name(entry->d_name);
+    closedir(directory);
+    return found;
+}
+
+/* Where the system keeps its authorities as a hashed directory, or NULL. libcurl's own answer goes first. */
+static const char *system_ca_directory(void)
+{
+    const curl_version_info_data *libcurl = curl_version_info(CURLVERSION_NOW);
+    const char *places[] = {libcurl->age >= CURLVERSION_SEVENTH ? libcurl->capath : NULL,
+                            X509_get_default_cert_dir(), "/etc/ssl/certs"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (is_hashed_directory(places[i])) return places[i];
+    return NULL;
+}
+
+typedef struct setter {
+    CURL *curl;
+    CURLcode code; /* the first refusal */
+} setter;
+
+static void set_long(setter *s, CURLoption option, long value)
+{
+    if (s->code == CURLE_OK) s->code = curl_easy_setopt(s->curl, option, value);
+}
+
+static void set_text(setter *s, CURLoption option, const char *value)
+{
+    if (s->code == CURLE_OK) s->code = curl_easy_setopt(s->curl, option, value);
+}
+
+/* Authorities: what the options name and nothing else; otherwise the system's hashed directory, from which OpenSSL
+ * reads the one file it needs, where the bundle would be parsed whole (26 ms against less than 1 ms); otherwise
+ * whatever libcurl was built with. */
+static void set_authorities(setter *s, const pu_http_options *options)
+{
+    const char *file = options->text[PU_HTTP_CA_FILE], *path = options->text[PU_HTTP_CA_PATH];
+    char *pem = options->text[PU_HTTP_CA_PEM];
+    if (file || path || pem) {
+        set_text(s, CURLOPT_CAINFO, file);
+        set_text(s, CURLOPT_CAPATH, path);
+        if (pem && s->code == CURLE_OK) {
+            struct curl_blob blob = {pem, options->text_len[PU_HTTP_CA_PEM], CURL_BLOB_NOCOPY};
+            s->code = curl_easy_setopt(s->curl, CURLOPT_CAINFO_BLOB, &blob);
+        }
+        return;
+    }
+    const char *directory = system_ca_directory();
+    if (!directory) return;
+    set_text(s, CURLOPT_CAINFO, NULL);
+    set_text(s, CURLOPT_CAPATH, directory);
+}
+
+/* The environment's proxy variables hold for https, as libcurl documents them. A named proxy is used for every
+ * request (no_proxy is not asked), and a plain http base never takes one from the environment: which form the
+ * request target has must not depend on it. */
+static void set_proxy(setter *s, const pu_http_options *options)
+{
+    const char *proxy = options->text[PU_HTTP_PROXY];
+    if (!proxy) return;
+    set_text(s, CURLOPT_PROXY, proxy);
+    set_text(s, CURLOPT_NOPROXY, "");
+    set_long(s, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1);
+}
+
+bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error *error)
+{
+    setter s = {curl, CURLE_OK};
+    const char *agent = options->text[PU_HTTP_USER_AGENT], *version = options->text[PU_HTTP_VERSION];
+
+    set_long(&s, CURLOPT_NOSIGNAL, 1);
+    set_long(&s, CURLOPT_NOPROGRESS, 1);
+    set_long(&s, CURLOPT_FOLLOWLOCATION, 0);
+    set_long(&s, CURLOPT_HTTP09_ALLOWED, 0);
+    set_long(&s, CURLOPT_NETRC, CURL_NETRC_IGNORED);
+    set_long(&s, CURLOPT_SSL_VERIFYPEER, 1);
+    set_long(&s, CURLOPT_SSL_VERIFYHOST, 2);
+    set_long(&s, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
+    set_long(&s, CURLOPT_HTTP_VERSION,
+             version && version[0] == '2' ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
+    if (s.code == CURLE_OK)
+        s.code = curl_easy_setopt(curl, CURLOPT_MAXFILESIZE_LARGE,
+                                  (curl_off_t)options->number[PU_HTTP_MAX_RESPONSE_BYTES]);
+    set_long(&s, CURLOPT_CONNECTTIMEOUT_MS, (long)options->number[PU_HTTP_CONNECT_TIMEOUT_MS]);
+#if LIBCURL_VERSION_NUM >= 0x075500
+    set_text(&s, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+    set_long(&s, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
+#endif
+    set_text(&s, CURLOPT_USERAGENT, agent ? agent : "purser");
+    if (options->text[PU_HTTP_PINNED_KEY]) set_text(&s, CURLOPT_PINNEDPUBLICKEY, options->text[PU_HTTP_PINNED_KEY]);
+    if (options->text[PU_HTTP_INTERFACE]) set_text(&s, CURLOPT_INTERFACE, options->text[PU_HTTP_INTERFACE]);
+    if (options->number[PU_HTTP_COMPRESSED]) set_text(&s, CURLOPT_ACCEPT_ENCODING, "");
+    set_proxy(&s, options);
+    set_authorities(&s, options);
+
+    if (s.code == CURLE_OK) return true;
+    refuse(error, PU_ARGUMENT, curl_easy_strerror(s.code));
+    return false;
+}

@@ -1,0 +1,69 @@
+/* The options of a transport: one row each, and one set of values that many handles can be made from.
+ *
+ * A set is filled once, checked value by value, and only read from then on. */
+#ifndef PURSER_CORE_HTTP_OPTIONS_H
+#define PURSER_CORE_HTTP_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <curl/curl.h>
+
+#include "error.h"
+
+enum pu_http_option_type { PU_OPTION_TEXT, PU_OPTION_NUMBER, PU_OPTION_FLAG };
+
+/* The order is that of the rows in http_options.c. */
+enum pu_http_option {
+    PU_HTTP_BASE_URL,
+    PU_HTTP_TIMEOUT_MS,
+    PU_HTTP_CONNECT_TIMEOUT_MS,
+    PU_HTTP_MAX_RESPONSE_BYTES,
+    PU_HTTP_USER_AGENT,
+    PU_HTTP_PROXY,
+    PU_HTTP_CA_FILE,
+    PU_HTTP_CA_PATH,
+    PU_HTTP_CA_PEM,
+    PU_HTTP_PINNED_KEY,
+    PU_HTTP_INTERFACE,
+    PU_HTTP_VERSION,
+    PU_HTTP_COMPRESSED,
+    PU_HTTP_FRESH_CONNECT,
+    PU_HTTP_SINGLE_SEND_IDLE_S,
+    PU_HTTP_OPTIONS
+};
+
+typedef struct pu_http_option_row {
+    const char *name;
+    enum pu_http_option_type type;
+    int64_t low, high, fallback;                   /* of a number */
+    const char *(*check)(const char *, size_t);    /* of a text: NULL when it is fine, else what is wrong with it */
+} pu_http_option_row;
+
+extern const pu_http_option_row pu_http_option_rows[PU_HTTP_OPTIONS];
+
+typedef struct pu_http_options {
+    char *text[PU_HTTP_OPTIONS]; /* owned; NULL: not given */
+    size_t text_len[PU_HTTP_OPTIONS];
+    int64_t number[PU_HTTP_OPTIONS]; /* flags too */
+} pu_http_options;
+
+/* A set with every fallback in place. */
+void pu_http_options_init(pu_http_options *options);
+void pu_http_options_free(pu_http_options *options);
+
+/* The row called `name`, or PU_HTTP_OPTIONS. */
+enum pu_http_option pu_http_option_find(const char *name);
+
+enum pu_code pu_http_options_text(pu_http_options *options, enum pu_http_option row, const char *text, size_t len,
+                                  pu_error *error);
+enum pu_code pu_http_options_number(pu_http_options *options, enum pu_http_option row, int64_t value, pu_error *error);
+
+/* Gives a handle everything that stays the same for all its requests. False: libcurl refused; `error` says why. */
+bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error *error);
+
+/* What is wrong with a base URL, or NULL: http or https, a host, perhaps a port and a path; nothing else. */
+const char *pu_http_base_check(const char *url, size_t len);
+
+#endif

@@ -1,0 +1,209 @@
+/* From libcurl's result to what a caller may rely on: where the exchange ended, whether the request can have had an
+ * effect, and what to do about it. docs/outcomes.md is this file in words. */
+#include "http_easy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <openssl/x509_vfy.h>
+
+typedef struct curl_rule {
+    CURLcode code;
+    enum pu_http_phase phase; /* PU_PHASE_NONE: the times of the transfer tell */
+    const char *sentence;
+} curl_rule;
+
+static const curl_rule rules[] = {
+    {CURLE_COULDNT_RESOLVE_PROXY, PU_PHASE_RESOLVE, "the proxy's host name could not be resolved; check `proxy`"},
+    {CURLE_COULDNT_RESOLVE_HOST, PU_PHASE_RESOLVE,
+     "the service's host name could not be resolved; check `base_url` and the name server"},
+    {CURLE_COULDNT_CONNECT, PU_PHASE_CONNECT,
+     "no connection could be made; check `base_url`, the port and the firewall"},
+    {CURLE_PROXY, PU_PHASE_CONNECT, "the proxy refused the connection; check `proxy`"},
+    {CURLE_INTERFACE_FAILED, PU_PHASE_CONNECT, "the address of the option `interface` cannot be used"},
+    {CURLE_PEER_FAILED_VERIFICATION, PU_PHASE_TLS, "the service's certificate is not accepted"},
+    {CURLE_SSL_CACERT_BADFILE, PU_PHASE_TLS,
+     "the authorities' certificates cannot be read; check `ca_file`, `ca_path` or `ca_pem`, or install the package "
+     "ca-certificates"},
+    {CURLE_SSL_PINNEDPUBKEYNOTMATCH, PU_PHASE_TLS,
+     "the service showed another public key than `pinned_key` names; if it was renewed, set the new one"},
+    {CURLE_SSL_CONNECT_ERROR, PU_PHASE_TLS, "TLS could not be agreed on; the service must offer TLS 1.2 or newer"},
+    {CURLE_SSL_CIPHER, PU_PHASE_TLS, "TLS could not be agreed on; the service offers no acceptable cipher"},
+    {CURLE_OPERATION_TIMEDOUT, PU_PHASE_NONE, "the time ran out"},
+    {CURLE_ABORTED_BY_CALLBACK, PU_PHASE_SEND,
+     "the kept connection was closed as the request went out, and it was not sent a second time"},
+    {CURLE_SEND_ERROR, PU_PHASE_SEND, "the connection broke while the request was sent"},
+    {CURLE_RECV_ERROR, PU_PHASE_RECEIVE, "the connection broke before the answer was complete"},
+    {CURLE_GOT_NOTHING, PU_PHASE_RECEIVE, "the service closed the connection without an answer"},
+    {CURLE_PARTIAL_FILE, PU_PHASE_RECEIVE, "the service closed the connection in the middle of its answer"},
+    {CURLE_UNSUPPORTED_PROTOCOL, PU_PHASE_RECEIVE, "what came back is not an answer in HTTP"},
+    {CURLE_WEIRD_SERVER_REPLY, PU_PHASE_RECEIVE, "what came back is not an answer in HTTP"},
+    {CURLE_HTTP2, PU_PHASE_RECEIVE, "the service broke the rules of HTTP/2"},
+    {CURLE_HTTP2_STREAM, PU_PHASE_RECEIVE, "the service ended the HTTP/2 stream before its answer was complete"},
+    {CURLE_BAD_CONTENT_ENCODING, PU_PHASE_RECEIVE, "the answer's compression could not be undone"},
+};
+
+static const curl_rule *find_rule(CURLcode code)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].code == code) return &rules[i];
+    return NULL;
+}
+
+static int64_t time_us(CURL *curl, CURLINFO info)
+{
+    curl_off_t value = 0;
+    return curl_easy_getinfo(curl, info, &value) == CURLE_OK ? (int64_t)value : 0;
+}
+
+static void read_facts(pu_http_easy *easy)
+{
+    static const unsigned char versions[] = {0, 10, 11, 20, 30};
+    CURL *curl = easy->curl;
+    pu_http_answer *answer = &easy->answer;
+    long version = 0, connects = 0;
+
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer->status);
+    curl_easy_getinfo(curl, CURLINFO_HTTP_VERSION, &version);
+    curl_easy_getinfo(curl, CURLINFO_NUM_CONNECTS, &connects);
+    answer->http_version = version == CURL_HTTP_VERSION_3 ? 30 : version >= 0 && version < 4 ? versions[version] : 0;
+    answer->sends = easy->sends;
+    answer->reused = easy->sends > 0 && connects == 0;
+    answer->address = NULL;
+    curl_easy_getinfo(curl, CURLINFO_PRIMARY_IP, &answer->address);
+    answer->total_us = time_us(curl, CURLINFO_TOTAL_TIME_T);
+    answer->connect_us = time_us(curl, CURLINFO_CONNECT_TIME_T);
+    answer->tls_us = time_us(curl, CURLINFO_APPCONNECT_TIME_T);
+    answer->first_byte_us = time_us(curl, CURLINFO_STARTTRANSFER_TIME_T);
+    answer->body = (pu_http_text){easy->body.data, easy->body.len};
+    answer->headers = (pu_http_text){easy->response_headers.data, easy->response_headers.len};
+}
+
+static bool before_request(CURLcode code)
+{
+    const curl_rule *rule = find_rule(code);
+    return rule && rule->phase != PU_PHASE_NONE && rule->phase < PU_PHASE_SEND;
+}
+
+static enum pu_http_phase phase_by_facts(const pu_http_easy *easy)
+{
+    if (easy->sends > 0) {
+        if (easy->header_bytes > 0) return PU_PHASE_RECEIVE;
+        bool whole = time_us(easy->curl, CURLINFO_SIZE_UPLOAD_T) >= (int64_t)easy->body_len;
+        return whole ? PU_PHASE_RECEIVE : PU_PHASE_SEND;
+    }
+    if (time_us(easy->curl, CURLINFO_NAMELOOKUP_TIME_T) == 0) return PU_PHASE_RESOLVE;
+    if (easy->answer.connect_us == 0) return PU_PHASE_CONNECT;
+    return easy->base_secure ? PU_PHASE_TLS : PU_PHASE_CONNECT;
+}
+
+/* What the message adds to the rule's sentence: the option or the package that may cure it. */
+static const char *timeout_advice(const pu_http_easy *easy)
+{
+    switch (easy->answer.phase) {
+    case PU_PHASE_SEND: return " while sending; `timeout_ms` allows more";
+    case PU_PHASE_RECEIVE: return " while waiting for the answer; `timeout_ms` allows more";
+    default: return " while connecting; `connect_timeout_ms` and `timeout_ms` allow more";
+    }
+}
+
+static const char *certificate_advice(const pu_http_easy *easy)
+{
+    long result = 0;
+    curl_easy_getinfo(easy->curl, CURLINFO_SSL_VERIFYRESULT, &result);
+    switch (result) {
+    case X509_V_ERR_UNSPECIFIED: /* libcurl's first value: the name is compared before the chain is judged */
+        return ": it was made for another host name; check `base_url`";
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+        return ": it is not valid at this time; check the clock of this machine, else the service must renew it";
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+        return ": its authority is not known here; public ones come with the package ca-certificates, a private one is "
+               "named by `ca_file`, `ca_path` or `ca_pem`";
+    default: return "";
+    }
+}
+
+static const char *advice(const pu_http_easy *easy, CURLcode code)
+{
+    if (code == CURLE_OPERATION_TIMEDOUT) return timeout_advice(easy);
+    if (code == CURLE_PEER_FAILED_VERIFICATION) return certificate_advice(easy);
+    return "";
+}
+
+/* libcurl's own words are added only while nothing of the request was given to it to send: they name hosts, ports and
+ * certificates then, and cannot hold the query or a header. */
+static void write_message(pu_http_easy *easy, CURLcode code, const char *sentence)
+{
+    pu_http_answer *answer = &easy->answer;
+    const char *cure = advice(easy, code);
+    if (easy->sends == 0 && easy->detail[0]) {
+        for (char *c = easy->detail; *c; c++)
+            if ((unsigned char)*c < ' ' || *c == 127) *c = ' ';
+        snprintf(answer->message, sizeof answer->message, "%s%s (%s)", sentence, cure, easy->detail);
+    } else {
+        snprintf(answer->message, sizeof answer->message, "%s%s", sentence, cure);
+    }
+}
+
+/* libcurl allows a header line 100 KB and calls more of it a lack of memory (a code of its own since 8.6). */
+static bool line_too_long(const pu_http_easy *easy, CURLcode code)
+{
+    enum { TOO_LARGE = 100 };
+    return (code == CURLE_OUT_OF_MEMORY || (int)code == TOO_LARGE) && !easy->out_of_memory &&
+           easy->header_bytes > 0 && !easy->block_ended;
+}
+
+static void fail(pu_http_easy *easy, CURLcode code)
+{
+    pu_http_answer *answer = &easy->answer;
+    answer->curl_code = (int)code;
+    answer->outcome = easy->sends == 0 ? PU_OUTCOME_NOT_SENT : PU_OUTCOME_UNKNOWN;
+    answer->failure = PU_HTTP_TRANSPORT;
+
+    if (easy->over_ceiling || code == CURLE_FILESIZE_EXCEEDED || line_too_long(easy, code)) {
+        answer->failure = PU_HTTP_CEILING;
+        answer->phase = PU_PHASE_RECEIVE;
+        write_message(easy, CURLE_OK, "the answer is larger than `max_response_bytes` or its headers than 256 KiB");
+        return;
+    }
+    /* A kept connection that died may be noticed only by a failing attempt at a new one. What matters is the first. */
+    if (easy->sends > 0 && before_request(code)) code = CURLE_ABORTED_BY_CALLBACK;
+    const curl_rule *rule = find_rule(code);
+    answer->phase = rule && rule->phase != PU_PHASE_NONE ? rule->phase : phase_by_facts(easy);
+    /* The same code may be met before the request was handed over, from a proxy or in the TLS handshake. */
+    if (easy->sends == 0 && answer->phase >= PU_PHASE_SEND) answer->phase = phase_by_facts(easy);
+    if (easy->out_of_memory || code == CURLE_OUT_OF_MEMORY)
+        write_message(easy, code, "there was not enough memory for the exchange");
+    else
+        write_message(easy, code, rule ? rule->sentence : curl_easy_strerror(code));
+}
+
+void pu_http_easy_finish(pu_http_easy *easy, CURLcode code)
+{
+    read_facts(easy);
+    /* libcurl takes a header block that is cut off for an answer without a body. */
+    if (code == CURLE_OK && !easy->block_ended) code = CURLE_PARTIAL_FILE;
+    if (code != CURLE_OK) fail(easy, code);
+}
+
+const char *pu_http_phase_name(enum pu_http_phase phase)
+{
+    static const char *const names[] = {"none", "resolve", "connect", "tls", "send", "receive"};
+    return names[phase];
+}
+
+const char *pu_http_outcome_name(enum pu_http_outcome outcome)
+{
+    return outcome == PU_OUTCOME_NOT_SENT ? "not_sent" : "unknown";
+}
+
+const char *pu_http_failure_name(enum pu_http_failure failure)
+{
+    static const char *const names[] = {"none", "argument", "transport", "decode", "closed"};
+    return names[failure];
+}

@@ -1,0 +1,64 @@
+/* What goes into a transport and what comes out of it.
+ *
+ * A request borrows everything it points to until the call that takes it says otherwise. An answer belongs to the
+ * object that made it and lives until that object's next request. */
+#ifndef PURSER_CORE_HTTP_REQUEST_H
+#define PURSER_CORE_HTTP_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct pu_http_text {
+    const char *data;
+    size_t len;
+} pu_http_text;
+
+typedef struct pu_http_request {
+    pu_http_text method;   /* "GET", "POST", "PUT" or "DELETE" */
+    pu_http_text base_url; /* "https://host[:port][/prefix]"; empty: that of the options */
+    pu_http_text target;   /* path and query, begins with '/', percent-encoded already */
+    pu_http_text headers;  /* lines `Name: value`, each ended by a NUL byte */
+    pu_http_text body;
+    long timeout_ms;       /* for the whole exchange; 0: that of the options */
+    bool single_send;      /* the request must never reach the wire twice */
+} pu_http_request;
+
+/* Where an exchange ended. */
+enum pu_http_phase { PU_PHASE_NONE, PU_PHASE_RESOLVE, PU_PHASE_CONNECT, PU_PHASE_TLS, PU_PHASE_SEND, PU_PHASE_RECEIVE };
+
+/* What is known of the request's effect when there is no whole answer. */
+enum pu_http_outcome { PU_OUTCOME_UNKNOWN, PU_OUTCOME_NOT_SENT };
+
+enum pu_http_failure {
+    PU_HTTP_OK,
+    PU_HTTP_ARGUMENT,  /* the request cannot be put on a wire as it is */
+    PU_HTTP_TRANSPORT, /* libcurl could not finish the exchange */
+    PU_HTTP_CEILING,   /* the answer is larger than allowed */
+    PU_HTTP_CLOSED     /* the object was closed, or the request taken back */
+};
+
+typedef struct pu_http_answer {
+    enum pu_http_failure failure;
+
+    /* Facts of every exchange; zero where it did not come that far. */
+    long status;
+    int http_version; /* 10, 11, 20, 30 */
+    int sends;        /* how often the request was given to a connection */
+    bool reused;      /* on a kept connection */
+    pu_http_text body, headers;
+    const char *address;
+    int64_t total_us, connect_us, tls_us, first_byte_us;
+
+    /* Facts of a failure. */
+    int curl_code;
+    enum pu_http_phase phase;
+    enum pu_http_outcome outcome;
+    char message[640];
+} pu_http_answer;
+
+const char *pu_http_phase_name(enum pu_http_phase phase);
+const char *pu_http_outcome_name(enum pu_http_outcome outcome);
+const char *pu_http_failure_name(enum pu_http_failure failure);
+
+#endif
