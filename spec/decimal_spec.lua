@@ -1,0 +1,287 @@
+local decimal = require "purser.decimal"
+local math_type = rawget(math, "type") -- absent before Lua 5.3
+
+-- The reference: school arithmetic on digit strings. It shares nothing with the C core, not even the idea of a scale:
+-- a number is { negative, digits }, an integer in units of 10^-PLACES, digits without leading zeros.
+local PLACES = 80
+
+local function trim(digits)
+  return (digits:gsub("^0+", ""))
+end
+
+local function parse(text)
+  local sign, whole, fraction = text:match("^(%-?)(%d+)%.?(%d*)$")
+  return { negative = sign == "-", digits = trim(whole .. fraction .. ("0"):rep(PLACES - #fraction)) }
+end
+
+local function format(number)
+  local digits = ("0"):rep(PLACES + 1 - #number.digits) .. number.digits
+  local whole, fraction = digits:sub(1, -PLACES - 1), digits:sub(-PLACES):gsub("0+$", "")
+  local text = fraction == "" and whole or whole .. "." .. fraction
+  return (number.negative and text ~= "0") and "-" .. text or text
+end
+
+local function compare_digits(a, b)
+  if #a ~= #b then return #a < #b and -1 or 1 end
+  return a == b and 0 or (a < b and -1 or 1)
+end
+
+local function add_digits(a, b)
+  local result, carry = {}, 0
+  for i = 1, math.max(#a, #b) + 1 do
+    local sum = (a:byte(-i) or 48) + (b:byte(-i) or 48) - 96 + carry
+    carry = sum >= 10 and 1 or 0
+    result[i] = string.char(48 + sum - 10 * carry)
+  end
+  return trim(table.concat(result):reverse())
+end
+
+local function sub_digits(a, b) -- a >= b
+  local result, borrow = {}, 0
+  for i = 1, #a do
+    local difference = a:byte(-i) - (b:byte(-i) or 48) - borrow
+    borrow = difference < 0 and 1 or 0
+    result[i] = string.char(48 + difference + 10 * borrow)
+  end
+  return trim(table.concat(result):reverse())
+end
+
+local function mul_digits(a, b)
+  local sum = ""
+  for i = 1, #b do
+    sum = sum == "" and "" or sum .. "0"
+    for _ = 1, b:byte(i) - 48 do sum = add_digits(sum, a) end
+  end
+  return sum
+end
+
+local function mod_digits(a, b) -- long division: bring down a digit, subtract while possible
+  local rest = ""
+  for i = 1, #a do
+    rest = trim(rest .. a:sub(i, i))
+    while compare_digits(rest, b) >= 0 do rest = sub_digits(rest, b) end
+  end
+  return rest
+end
+
+local reference = {}
+
+function reference.add(a, b)
+  if a.negative == b.negative then return { negative = a.negative, digits = add_digits(a.digits, b.digits) } end
+  if compare_digits(a.digits, b.digits) >= 0 then
+    return { negative = a.negative, digits = sub_digits(a.digits, b.digits) }
+  end
+  return { negative = b.negative, digits = sub_digits(b.digits, a.digits) }
+end
+
+function reference.sub(a, b)
+  return reference.add(a, { negative = not b.negative, digits = b.digits })
+end
+
+function reference.mul(a, b)
+  local product = mul_digits(a.digits, b.digits) -- in units of 10^-2PLACES; the test keeps the lower half zero
+  assert(product == "" or product:sub(-PLACES) == ("0"):rep(PLACES))
+  return { negative = a.negative ~= b.negative, digits = product:sub(1, -PLACES - 1) }
+end
+
+function reference.round_down(a, step)
+  return { negative = a.negative, digits = sub_digits(a.digits, mod_digits(a.digits, step.digits)) }
+end
+
+function reference.compare(a, b)
+  local difference = reference.sub(a, b)
+  return difference.digits == "" and 0 or (difference.negative and -1 or 1)
+end
+
+-- A generator of its own, so that a seed gives the same run on every Lua. Half of the cases have few digits: carries,
+-- equal values and zeros are met there; the others go to 30 + 30 digits.
+local function generator(seed)
+  local state = seed
+  local function below(n)
+    state = (state * 16807) % 2147483647
+    return state % n
+  end
+  local function digits(n)
+    local list = {}
+    for i = 1, n do
+      local kind = below(4)
+      list[i] = kind == 0 and "0" or kind == 1 and "9" or tostring(below(10)):match("%d")
+    end
+    return table.concat(list)
+  end
+  return function(longest)
+    longest = below(2) == 0 and 3 or longest
+    local text = digits(1 + below(longest))
+    local places = below(longest + 1)
+    if places > 0 then text = text .. "." .. digits(places) end
+    return (below(3) == 0 and "-" or "") .. text
+  end
+end
+
+describe("decimal", function()
+  it("reads plain decimals and shows them canonically", function()
+    for text, canonical in pairs {
+      ["0"] = "0", ["-0"] = "0", ["0.000"] = "0", ["1.50"] = "1.5", ["-1.50"] = "-1.5", ["007"] = "7", ["100"] = "100",
+      ["0.0000001"] = "0.0000001", ["-0.05"] = "-0.05",
+      ["123456789012345678901234567890.123456789012345678901234567891"] =
+        "123456789012345678901234567890.123456789012345678901234567891",
+    } do
+      assert.equal(canonical, tostring(decimal(text)))
+      assert.equal(canonical, decimal.new(text):text())
+    end
+  end)
+
+  it("reads integers, and returns a decimal as it is", function()
+    assert.equal("42", tostring(decimal(42)))
+    assert.equal("-9007199254740992", tostring(decimal(-9007199254740992)))
+    if math_type then
+      assert.equal("-9223372036854775808", tostring(decimal(rawget(math, "mininteger"))))
+    end
+    local one = decimal "1"
+    assert.is_true(rawequal(one, decimal(one)))
+  end)
+
+  it("refuses everything else with a reason", function()
+    local texts = { "", "-", "+1", ".5", "1.", "1.2.3", " 1", "1 ", "1\n", "1e5", "0x10", "1,5", "inf", "nan", "1\0" }
+    for _, text in ipairs(texts) do
+      local value, message = decimal(text)
+      assert.is_nil(value, text)
+      assert.is_string(message)
+    end
+    for _, value in ipairs { 0.5, 1e300, -1 / 0, true, {}, print, io.stdout } do
+      local none, message = decimal(value)
+      assert.is_nil(none)
+      assert.is_string(message)
+    end
+    assert.is_nil((decimal(nil)))
+    assert.matches("float", select(2, decimal(0.1)))
+    assert.matches("256", select(2, decimal(("1"):rep(257))))
+    assert.has_error(function() require("purser.core").decimal() end)
+  end)
+
+  if math_type then
+    it("refuses a float even when its value is whole", function()
+      assert.matches("float", select(2, decimal(1.0)))
+    end)
+  end
+
+  it("agrees with school arithmetic on seeded random numbers", function()
+    local next_text = generator(20240611)
+    for case = 1, 2400 do
+      local a, b = next_text(30), next_text(30)
+      local x, y, left, right = decimal(a), decimal(b), parse(a), parse(b)
+      local name = ("case %d: %s, %s"):format(case, a, b)
+      assert.equal(format(left), tostring(x), name)
+      assert.equal(format(reference.add(left, right)), tostring(x + y), name)
+      assert.equal(format(reference.sub(left, right)), tostring(x - y), name)
+      local order = reference.compare(left, right)
+      assert.equal(order, x:compare(y), name)
+      assert.equal(order == 0, x == y, name)
+      assert.equal(order < 0, x < y, name)
+      assert.equal(order <= 0, x <= y, name)
+      assert.equal(left.digits == "", x:is_zero(), name)
+      if case % 3 == 0 then assert.equal(format(reference.mul(left, right)), tostring(x * y), name) end
+      if case % 3 == 0 and right.digits ~= "" then
+        right.negative = false
+        assert.equal(format(reference.round_down(left, right)), tostring(x:round_down(y:abs())), name)
+      end
+    end
+  end)
+
+  it("obeys the laws of arithmetic", function()
+    local next_text = generator(77)
+    for _ = 1, 3000 do
+      local a, b, c = decimal(next_text(25)), decimal(next_text(25)), decimal(next_text(25))
+      assert.is_true(a + b == b + a and a * b == b * a)
+      assert.is_true((a + b) + c == a + (b + c) and (a * b) * c == a * (b * c))
+      assert.is_true(a * (b + c) == a * b + a * c)
+      assert.is_true(a - b == -(b - a) and (a - a):is_zero())
+      assert.is_true(decimal(tostring(a)) == a)
+      if not b:is_zero() then
+        local step = b:abs()
+        local rounded = a:round_down(step)
+        local rest = a - rounded
+        assert.is_true(rest:abs() < step and rest:sign() * a:sign() >= 0)
+        assert.is_true(rounded:round_down(step) == rounded)
+      end
+    end
+  end)
+
+  it("rounds towards zero to a multiple of the step", function()
+    assert.equal("12.3", tostring(decimal("12.345"):round_down "0.05"))
+    assert.equal("-12.3", tostring(decimal("-12.345"):round_down "0.1"))
+    assert.equal("9", tostring(decimal("11.9"):round_down(3)))
+    assert.equal("0", tostring(decimal("0.0009"):round_down "0.001"))
+    assert.has_error(function() decimal("1"):round_down "0" end)
+    assert.has_error(function() decimal("1"):round_down "-1" end)
+  end)
+
+  it("shows fixed places when the value fits them exactly", function()
+    assert.equal("1.50000000", decimal("1.5"):text(8))
+    assert.equal("0.00", decimal("0"):text(2))
+    assert.equal("-0.0015", decimal("-0.0015"):text(4))
+    assert.equal("12", decimal("12.0"):text(0))
+    local text, message = decimal("1.005"):text(2)
+    assert.is_nil(text)
+    assert.matches("places", message)
+    assert.has_error(function() decimal("1"):text(-1) end)
+    assert.has_error(function() decimal("1"):text(254) end)
+    assert.has_error(function() decimal("1"):text(1.5) end)
+  end)
+
+  it("mixes with texts and integers, never with floats", function()
+    assert.equal("0.3", tostring("0.1" + decimal "0.2"))
+    assert.equal("0.3", tostring(decimal("0.1"):add "0.2"))
+    assert.equal("3", tostring(1 + decimal "2"))
+    assert.equal("-2", tostring(-decimal "2"))
+    assert.equal(0, decimal("1.50"):compare "1.5")
+    if _VERSION ~= "Lua 5.1" then assert.is_true(decimal "2" < "10" and "2" <= decimal "2") end
+    assert.is_false(decimal "1" == "1") -- Lua asks no metamethod here: equality wants two decimals
+    for _, other in ipairs { 0.5, "1e3", "", true, {}, print } do
+      assert.has_error(function() return decimal "1" + other end)
+      assert.has_error(function() return decimal "1" < other end)
+      assert.has_error(function() return decimal("1"):compare(other) end)
+    end
+    assert.is_false(decimal "1" == io.stdout)
+  end)
+
+  it("raises where a result would have more than 253 digits", function()
+    local big = decimal(("9"):rep(253))
+    assert.has_error(function() return big * big end, "the result has more than 253 digits")
+    assert.equal(("9"):rep(253), tostring(big))
+  end)
+
+  it("cannot be changed or forged", function()
+    local d = decimal "1"
+    assert.has_error(function() d.value = 2 end)
+    assert.is_string(getmetatable(d))
+    assert.has_error(function() d.add(io.stdout, "1") end)
+  end)
+
+  if _VERSION ~= "Lua 5.1" then
+    it("says so when a finalizer brings it back after its collection", function()
+      local saved
+      do -- the table is finalized before the decimal, which is older
+        local d = decimal "1"
+        setmetatable({}, { __gc = function() saved = d end })
+      end
+      collectgarbage() collectgarbage()
+      assert.is_userdata(saved)
+      assert.error_matches(function() return saved + 1 end, "the decimal has been collected")
+    end)
+  end
+
+  it("gives its memory back", function()
+    local function churn()
+      local sum = decimal "0"
+      for i = 1, 20000 do sum = sum + "0.00000001" * decimal(i) end
+      return tostring(sum)
+    end
+    assert.equal("2.0001", churn())
+    collectgarbage() collectgarbage()
+    local before = collectgarbage("count")
+    churn()
+    collectgarbage() collectgarbage()
+    assert.is_true(collectgarbage("count") - before < 64)
+  end)
+end)

@@ -1,0 +1,234 @@
+#include "decimal.h"
+
+#include <string.h>
+
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+
+/* 10^253 has 841 bits and 2^843 is below 10^254: a value within this many bits has at most 254 digits, so its
+ * text, with a sign and a point, fits PU_DECIMAL_TEXT_MAX. */
+enum { VALUE_BITS_MAX = 843 };
+
+/* The greatest power of ten in a BN_ULONG of 32 bits. */
+enum { WORD_DIGITS = 9 };
+
+static BN_ULONG word_power(unsigned exponent)
+{
+    BN_ULONG power = 1;
+    while (exponent--) power *= 10;
+    return power;
+}
+
+void pu_decimal_free(pu_decimal *d)
+{
+    BN_free(d->value);
+    d->value = NULL;
+    d->scale = 0;
+}
+
+/* OpenSSL's numbers fail for want of memory only; its queue is left clean for whoever uses OpenSSL next. */
+static enum pu_code out_of_memory(BIGNUM *value)
+{
+    BN_free(value);
+    ERR_clear_error();
+    return PU_NOMEM;
+}
+
+static bool multiply_by_power(BIGNUM *value, unsigned exponent)
+{
+    for (; exponent > WORD_DIGITS; exponent -= WORD_DIGITS)
+        if (!BN_mul_word(value, word_power(WORD_DIGITS))) return false;
+    return BN_mul_word(value, word_power(exponent));
+}
+
+/* Takes over `value`, makes it canonical and puts it into `out`; or frees it and leaves `out` alone. */
+static enum pu_code settle(pu_decimal *out, BIGNUM *value, unsigned scale)
+{
+    if (BN_is_zero(value)) {
+        BN_set_negative(value, 0);
+        scale = 0;
+    }
+    while (scale && BN_mod_word(value, 10) == 0) {
+        if (BN_div_word(value, 10) == (BN_ULONG)-1) return out_of_memory(value);
+        scale--;
+    }
+    if (scale > PU_DECIMAL_SCALE_MAX || BN_num_bits(value) > VALUE_BITS_MAX) {
+        BN_free(value);
+        return PU_TOO_BIG;
+    }
+    BN_free(out->value);
+    out->value = value;
+    out->scale = scale;
+    return PU_OK;
+}
+
+static enum pu_code refuse(pu_error *error, enum pu_code code, const char *message, size_t offset)
+{
+    *error = (pu_error){code, message, offset};
+    return code;
+}
+
+static size_t digits_at(const char *text, size_t len, size_t at)
+{
+    size_t end = at;
+    while (end < len && text[end] >= '0' && text[end] <= '9') end++;
+    return end - at;
+}
+
+enum pu_code pu_decimal_parse(pu_decimal *out, const char *text, size_t len, pu_error *error)
+{
+    if (len > PU_DECIMAL_TEXT_MAX)
+        return refuse(error, PU_TOO_BIG, "a decimal has at most 256 characters", len);
+
+    size_t at = len && text[0] == '-';
+    size_t whole = digits_at(text, len, at), fraction = 0;
+    if (!whole) return refuse(error, PU_SYNTAX, "a decimal begins with a digit, or with - and a digit", at);
+    size_t end = at + whole;
+    if (end < len && text[end] == '.') {
+        fraction = digits_at(text, len, end + 1);
+        if (!fraction) return refuse(error, PU_SYNTAX, "a digit is expected behind the point", end + 1);
+        end += 1 + fraction;
+    }
+    if (end < len)
+        return refuse(error, PU_SYNTAX, "a decimal is digits with at most one point among them", end);
+
+    char digits[PU_DECIMAL_TEXT_MAX + 1]; /* BN_dec2bn reads up to a NUL */
+    memcpy(digits, text, at + whole);
+    if (fraction) memcpy(digits + at + whole, text + at + whole + 1, fraction);
+    digits[at + whole + fraction] = '\0';
+
+    BIGNUM *value = NULL;
+    enum pu_code code = PU_NOMEM;
+    if (BN_dec2bn(&value, digits))
+        code = settle(out, value, (unsigned)fraction);
+    else
+        code = out_of_memory(value);
+    if (code == PU_TOO_BIG) return refuse(error, code, "a decimal has at most 253 digits", len);
+    if (code != PU_OK) return refuse(error, code, "out of memory", 0);
+    return PU_OK;
+}
+
+/* Where the operands have different scales, *scaled becomes a copy of the one with the smaller scale, brought
+ * to the greater, and *left and *right point at two integers of one scale. The caller frees *scaled, which
+ * may be NULL. */
+static bool align(const pu_decimal *a, const pu_decimal *b, const BIGNUM **left, const BIGNUM **right,
+                  BIGNUM **scaled)
+{
+    *left = a->value;
+    *right = b->value;
+    *scaled = NULL;
+    if (a->scale == b->scale) return true;
+
+    bool a_is_shorter = a->scale < b->scale;
+    *scaled = BN_dup(a_is_shorter ? a->value : b->value);
+    if (!*scaled) return false;
+    if (!multiply_by_power(*scaled, a_is_shorter ? b->scale - a->scale : a->scale - b->scale)) return false;
+    *(a_is_shorter ? left : right) = *scaled;
+    return true;
+}
+
+static unsigned greater_scale(const pu_decimal *a, const pu_decimal *b)
+{
+    return a->scale > b->scale ? a->scale : b->scale;
+}
+
+typedef int (*bn_operation)(BIGNUM *, const BIGNUM *, const BIGNUM *);
+
+static enum pu_code add_or_sub(pu_decimal *out, const pu_decimal *a, const pu_decimal *b,
+                               bn_operation operation)
+{
+    const BIGNUM *left, *right;
+    BIGNUM *scaled, *sum = BN_new();
+    bool done = align(a, b, &left, &right, &scaled) && sum && operation(sum, left, right);
+    BN_free(scaled);
+    if (!done) return out_of_memory(sum);
+    return settle(out, sum, greater_scale(a, b));
+}
+
+enum pu_code pu_decimal_add(pu_decimal *out, const pu_decimal *a, const pu_decimal *b)
+{
+    return add_or_sub(out, a, b, BN_add);
+}
+
+enum pu_code pu_decimal_sub(pu_decimal *out, const pu_decimal *a, const pu_decimal *b)
+{
+    return add_or_sub(out, a, b, BN_sub);
+}
+
+enum pu_code pu_decimal_mul(pu_decimal *out, const pu_decimal *a, const pu_decimal *b)
+{
+    BN_CTX *scratch = BN_CTX_new();
+    BIGNUM *product = BN_new();
+    bool done = scratch && product && BN_mul(product, a->value, b->value, scratch);
+    BN_CTX_free(scratch);
+    if (!done) return out_of_memory(product);
+    return settle(out, product, a->scale + b->scale);
+}
+
+enum pu_code pu_decimal_round_down(pu_decimal *out, const pu_decimal *a, const pu_decimal *step)
+{
+    if (pu_decimal_sign(step) <= 0) return PU_ARGUMENT;
+
+    const BIGNUM *left, *right;
+    BIGNUM *scaled, *result = BN_new();
+    BN_CTX *scratch = BN_CTX_new();
+    /* The remainder has the sign of `a`, so that taking it away moves towards zero. */
+    bool done = align(a, step, &left, &right, &scaled) && scratch && result &&
+                BN_div(NULL, result, left, right, scratch) && BN_sub(result, left, result);
+    BN_free(scaled);
+    BN_CTX_free(scratch);
+    if (!done) return out_of_memory(result);
+    return settle(out, result, greater_scale(a, step));
+}
+
+enum pu_code pu_decimal_copy(pu_decimal *out, const pu_decimal *a, bool negated)
+{
+    BIGNUM *value = BN_dup(a->value);
+    if (!value) return out_of_memory(NULL);
+    if (negated) BN_set_negative(value, !BN_is_negative(value));
+    return settle(out, value, a->scale);
+}
+
+enum pu_code pu_decimal_compare(const pu_decimal *a, const pu_decimal *b, int *order)
+{
+    const BIGNUM *left, *right;
+    BIGNUM *scaled;
+    if (!align(a, b, &left, &right, &scaled)) return out_of_memory(scaled);
+    *order = BN_cmp(left, right);
+    BN_free(scaled);
+    return PU_OK;
+}
+
+int pu_decimal_sign(const pu_decimal *d)
+{
+    if (BN_is_zero(d->value)) return 0;
+    return BN_is_negative(d->value) ? -1 : 1;
+}
+
+enum pu_code pu_decimal_text(const pu_decimal *d, unsigned places, char *text, size_t *len)
+{
+    if (places > PU_DECIMAL_SCALE_MAX) return PU_TOO_BIG;
+    if (places < d->scale) return PU_ARGUMENT;
+    char *decimal = BN_bn2dec(d->value);
+    if (!decimal) return out_of_memory(NULL);
+
+    const char *digits = decimal;
+    char *to = text;
+    if (*digits == '-') *to++ = *digits++;
+    size_t count = strlen(digits), whole = count > d->scale ? count - d->scale : 0;
+    if (whole)
+        memcpy(to, digits, whole);
+    else
+        *to = '0';
+    to += whole ? whole : 1;
+    if (places) {
+        size_t zeros = whole ? 0 : d->scale - count; /* between the point and the first digit */
+        *to++ = '.';
+        memset(to, '0', places);
+        memcpy(to + zeros, digits + whole, count - whole);
+        to += places;
+    }
+    OPENSSL_free(decimal);
+    *len = (size_t)(to - text);
+    return PU_OK;
+}

@@ -1,0 +1,90 @@
+/* An HTTP server that its owner steps: requests are taken from it and answered by id, in any order, at any
+ * time.
+ *
+ * It runs libmicrohttpd without threads: bytes move inside httpd_wait and httpd_flush only. A request that
+ * has arrived whole is suspended and queued; its answer, or its failure, resumes it. While it is suspended a
+ * peer that goes away is not noticed; the answer then goes nowhere, quietly. Not thread-safe. Never includes
+ * lua.h. */
+#ifndef PURSER_HTTPD_SERVER_H
+#define PURSER_HTTPD_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <microhttpd.h>
+
+typedef struct httpd_server httpd_server;
+typedef struct httpd_request httpd_request;
+
+typedef struct httpd_header {
+    const char *name, *value;
+    size_t name_len, value_len;
+} httpd_header;
+
+typedef struct httpd_options {
+    const char *host;  /* a numeric address, or "localhost" */
+    uint16_t port;     /* 0: any that is free */
+    bool allow_remote; /* without it only loopback addresses are accepted */
+    size_t max_body;   /* a longer body is answered with 413 and never handed out */
+    unsigned max_connections;
+} httpd_options;
+
+enum httpd_fault {
+    HTTPD_CLOSE, /* the connection ends without an answer */
+    HTTPD_RESET, /* the same by a TCP reset */
+};
+
+/* How a body is to arrive: `limit` bytes of it (then the connection ends, if that is less than the body), in
+ * pieces of `piece` bytes every `interval_ms` (piece 0: as fast as it goes). */
+typedef struct httpd_pace {
+    size_t limit, piece;
+    int64_t interval_ms;
+} httpd_pace;
+
+/* NULL on failure, with a text in `message`. */
+httpd_server *httpd_listen(const httpd_options *options, char *message, size_t message_size);
+
+/* Ends every connection, the unanswered ones too, and frees the server and all its requests. */
+void httpd_close(httpd_server *server);
+
+uint16_t httpd_port(const httpd_server *server);
+
+/* Moves bytes until a request is there or the time is over (negative: no end). The request stays the server's
+ * and stays first in the queue until httpd_take. */
+httpd_request *httpd_wait(httpd_server *server, int64_t timeout_ms);
+
+/* Takes the request httpd_wait gave out of the queue; it is open under its id from now on. Its body is gone
+ * then. */
+void httpd_take(httpd_request *request);
+
+/* The open request of this id, or NULL. */
+httpd_request *httpd_find(const httpd_server *server, int64_t id);
+
+/* All pointers live as long as the request does. */
+int64_t httpd_id(const httpd_request *request);
+const char *httpd_method(const httpd_request *request);
+const char *httpd_target(const httpd_request *request); /* as sent, nothing decoded */
+const char *httpd_peer(const httpd_request *request);
+const char *httpd_body(const httpd_request *request, size_t *len);
+const httpd_header *httpd_headers(const httpd_request *request, size_t *count);
+
+/* Answers an open request and closes its id. Takes over `response`. False when libmicrohttpd refused the
+ * answer: the connection ends then. */
+bool httpd_respond(httpd_request *request, unsigned status, struct MHD_Response *response);
+
+/* Ends an open request without an answer. */
+void httpd_fail(httpd_request *request, enum httpd_fault fault);
+
+/* A response whose body arrives as `pace` says; it copies `body`. NULL for want of memory. For one request
+ * only. */
+struct MHD_Response *httpd_paced_response(httpd_request *request, const char *body, size_t len,
+                                          httpd_pace pace);
+
+/* Sends what can be sent now, unless requests are queued: then the next httpd_wait will find the time. */
+void httpd_flush(httpd_server *server);
+
+/* Milliseconds of a clock that never jumps. */
+int64_t httpd_now_ms(void);
+
+#endif
