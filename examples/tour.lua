@@ -91,8 +91,9 @@ local main = client_of(acme)
 local broker, sub_account, wallet = main.broker, main.sub_account, main.wallet
 
 print("Purser " .. purser._VERSION .. " at " .. url)
-print(("service time %s, ping %s"):format(os.date("!%Y-%m-%d %H:%M:%S UTC", math.floor(assert(main:server_time()) / 1000)),
-  assert(main:ping()) and "answered" or ""))
+local service_time = assert(main:server_time())
+print(("service time %s, ping %s"):format(os.date("!%Y-%m-%d %H:%M:%S UTC", math.floor(service_time / 1000)),
+  assert(main:ping()) and "answered"))
 
 ------------------------------------------------------------------------------------------------- coins
 
@@ -117,8 +118,9 @@ assert(broker:enable_futures { subAccount = "acmedesk01" })
 show(assert(sub_account:list_sub_accounts { limit = 50 }), {
   { "sub-account", "subAccount" }, { "uid", "uid" }, { "frozen", "isFreeze" }, { "created", time_of "createTime" },
 })
+local status = assert(broker:sub_account_status { subAccount = "acmedesk01" }).status
 print(("  the broker's list has %d, and acmedesk01 has status %s"):format(
-  #assert(broker:list_sub_accounts { limit = 50 }), assert(broker:sub_account_status { subAccount = "acmedesk01" }).status))
+  #assert(broker:list_sub_accounts { limit = 50 }), status))
 
 local desk_key = assert(broker:create_api_key {
   subAccount = "acmedesk01", note = "desk robot", ip = { "127.0.0.1" },
@@ -186,7 +188,8 @@ assert(sub_account:transfer {
   asset = "BTC", amount = "0.1",
 })
 local transfer_columns = {
-  { "from", function(r) return r.fromAccount or "parent" end }, { "to", function(r) return r.toAccount or "parent" end },
+  { "from", function(r) return r.fromAccount or "parent" end },
+  { "to", function(r) return r.toAccount or "parent" end },
   { "asset", "asset" }, { "amount", "amount" }, { "state", "status" }, { "when", time_of "timestamp" },
 }
 local both = { fromAccountType = "SPOT", toAccountType = "SPOT" }
@@ -195,13 +198,16 @@ print(("  the parent's own history counts %d"):format(#assert(sub_account:transf
 show(assert(sub_account:balances { subAccount = "acmedesk01", accountType = "SPOT" }), {
   { "acmedesk01", "asset" }, { "free", "free" }, { "locked", "locked" },
 })
-local moved = assert(wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "750" })
-assert(wallet:transfer { fromAccountType = "FUTURES", toAccountType = "SPOT", asset = "USDT", amount = "250" })
+local out = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "750" }
+local back = { fromAccountType = "FUTURES", toAccountType = "SPOT", asset = "USDT", amount = "250" }
+local moved = assert(wallet:transfer(out))
+assert(wallet:transfer(back))
 show(assert(wallet:transfer_history { fromAccountType = "SPOT", toAccountType = "FUTURES" }).rows, {
   { "from", "fromAccountType" }, { "to", "toAccountType" }, { "asset", "asset" }, { "amount", "amount" },
   { "state", "status" },
 })
-print(("  transfer %s by its id: %s"):format(moved.tranId, assert(wallet:get_transfer { tranId = moved.tranId }).status))
+print(("  transfer %s by its id: %s"):format(moved.tranId,
+  assert(wallet:get_transfer { tranId = moved.tranId }).status))
 
 ------------------------------------------------------------------------------------------------- withdrawals
 

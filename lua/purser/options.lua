@@ -60,6 +60,32 @@ end
 local profile_words = { base = true, base_url = true }
 for name in pairs(profiles.default) do profile_words[name] = true end
 
+-- The conventions that take one of a few values.
+local profile_choices = {
+  algorithm = { "hmac-sha256", "hmac-sha512", "ed25519", "rsa-sha256" },
+  encoding = { "hex", "base64" }, order = { "sent", "sorted" },
+  object_body = { "object", "query" }, array_body = { "array", "object", "query" },
+}
+
+local function check_convention(name, value)
+  if not profile_words[name] then
+    return ('profile convention "%s" is not known%s'):format(tostring(name),
+      nearest.hint(tostring(name), names_of(profile_words)))
+  end
+  local default, choices = profiles.default[name], profile_choices[name]
+  if default ~= nil and type(value) ~= type(default) then
+    return ('profile convention "%s" is a %s; it must be a %s'):format(name, type(value), type(default))
+  end
+  if type(value) == "string" and value:find("%c") then
+    return ('profile convention "%s" holds a control character'):format(name)
+  end
+  for _, choice in ipairs(choices or {}) do
+    if choice == value then return nil end
+  end
+  return choices and ('profile convention "%s" is "%s"; it must be %s'):format(name, value,
+    table.concat(choices, " or "))
+end
+
 --- The profile asked for, complete: a name, or a table that overrides single conventions.
 ---@return table|nil profile, string|nil complaint
 function M.resolve_profile(wanted)
@@ -77,10 +103,8 @@ function M.resolve_profile(wanted)
   local profile = {}
   for name, value in pairs(base) do profile[name] = value end
   for name, value in pairs(wanted) do
-    if not profile_words[name] then
-      return nil, ('profile convention "%s" is not known%s'):format(tostring(name),
-        nearest.hint(tostring(name), names_of(profile_words)))
-    end
+    complaint = check_convention(name, value)
+    if complaint then return nil, complaint end
     profile[name] = value
   end
   profile.base = nil

@@ -193,9 +193,10 @@ M.kinds = {
         if not digits then return nil, "is a float, which is not exact; pass a string such as \"12.5\"" end
         value = digits
       end
-      if type(value) == "table" or type(value) == "userdata" then
-        local meta = getmetatable(value)
-        if require("purser.decimal").is(value) and meta then value = tostring(value) end
+      if type(value) == "userdata" then -- a decimal, or nothing that could be an amount
+        value = require("purser.decimal").new(value)
+        if not value then return nil, "is a userdata; pass a string such as \"12.5\" or a decimal" end
+        value = tostring(value)
       end
       local text, complaint = clean_text(value)
       if not text then return nil, complaint end

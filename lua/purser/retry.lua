@@ -1,5 +1,6 @@
 -- When a read is tried again, and after how long: exponential backoff with jitter, within a total deadline.
--- Nothing that moves money, creates or changes anything ever comes here.
+-- Nothing that moves money, creates or changes anything ever comes here; nor does an answer that cannot be read, which
+-- would look the same the next time.
 
 local core = require "purser.core"
 
@@ -44,7 +45,7 @@ end
 ---@param elapsed_ms integer since the call began
 ---@param err purser.Error   what the last attempt ended with
 function M.pause(policy, attempt, elapsed_ms, err)
-  if attempt >= policy.attempts or not err.retryable then return nil end
+  if attempt >= policy.attempts or not err.retryable or err.kind == "decode" then return nil end
   local pause = jitter(math.min(policy.max_ms, policy.base_ms * 2 ^ (attempt - 1)))
   if err.retry_after then pause = math.max(pause, err.retry_after * 1000) end
   if elapsed_ms + pause > policy.deadline_ms then return nil end

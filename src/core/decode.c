@@ -38,7 +38,8 @@ static const char *refuse(walk *w, const char *at, const char *message)
 
 static const char *refuse_mark(walk *w, const pu_mark *mark)
 {
-    return refuse(w, mark->at, mark->message);
+    w->fault->error = (pu_error){PU_SYNTAX, mark->message, (size_t)(mark->at - w->text)};
+    return NULL;
 }
 
 static const char *kind_name(enum pu_kind kind)

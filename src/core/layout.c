@@ -143,27 +143,6 @@ static enum pu_code append_label(const pu_layout *layout, const pu_slot *slot, s
     return pu_buf_append(buf, layout->labels + slot->label + skip, slot->label_len - skip);
 }
 
-/* The room a query takes: at most (`exact` false, without a look at the text) or to the byte for strings. False when
- * a single text is so long that the sum could overflow; no buffer takes such a text. */
-static bool query_room(const pu_layout *layout, const pu_value *values, size_t max, bool exact, size_t *room)
-{
-    size_t total = 0;
-    for (size_t i = 0; i < layout->query_count; i++) {
-        const pu_value *value = &values[i];
-        if (value->kind == PU_ABSENT) continue;
-        if (value->kind != PU_STRING) {
-            total += PU_INTEGER_TEXT;
-        } else if (value->len > max || value->len > SIZE_MAX / (8 * PU_LAYOUT_MAX)) {
-            return false;
-        } else {
-            total += exact ? pu_percent_length(value->text, value->len) : 3 * value->len;
-        }
-        total += layout->query[i].label_len;
-    }
-    *room = total;
-    return true;
-}
-
 static char *write_query_value(char *at, const pu_value *value)
 {
     if (value->kind == PU_STRING) return at + pu_percent_write(at, value->text, value->len);
@@ -171,6 +150,29 @@ static char *write_query_value(char *at, const pu_value *value)
     size_t len = value->integer ? 4 : 5;
     memcpy(at, value->integer ? "true" : "false", len);
     return at + len;
+}
+
+/* The room a query takes: an upper bound found without a look at the texts, or to the byte. False when a text is so
+ * long that the sum could overflow; no buffer takes such a text. */
+static bool query_room(const pu_layout *layout, const pu_value *values, size_t max, bool exact, size_t *room)
+{
+    char bare[PU_INTEGER_TEXT];
+    size_t total = 0;
+    for (size_t i = 0; i < layout->query_count; i++) {
+        const pu_value *value = &values[i];
+        if (value->kind == PU_ABSENT) continue;
+        size_t label_len = layout->query[i].label_len;
+        if (value->kind == PU_STRING && (value->len > max || value->len > SIZE_MAX / (8 * PU_LAYOUT_MAX))) return false;
+        if (!exact) {
+            total += label_len + (value->kind == PU_STRING ? 3 * value->len : PU_INTEGER_TEXT);
+        } else {
+            total += total ? label_len : label_len - 1; /* the first label drops its `&` */
+            total += value->kind == PU_STRING ? pu_percent_length(value->text, value->len)
+                                              : (size_t)(write_query_value(bare, value) - bare);
+        }
+    }
+    *room = total;
+    return true;
 }
 
 enum pu_code pu_layout_query(const pu_layout *layout, const pu_value *values, pu_buf *buf, pu_error *error)
@@ -189,7 +191,7 @@ enum pu_code pu_layout_query(const pu_layout *layout, const pu_value *values, pu
     for (size_t i = 0; i < layout->query_count; i++) {
         if (values[i].kind == PU_ABSENT) continue;
         const pu_slot *slot = &layout->query[i];
-        size_t skip = at == start; /* the first label drops its `&` */
+        size_t skip = at == start;
         memcpy(at, layout->labels + slot->label + skip, slot->label_len - skip);
         at = write_query_value(at + slot->label_len - skip, &values[i]);
     }

@@ -8,6 +8,8 @@
  * behind an orderly end, and the peer would see that instead.
  * - MHD_stop_daemon aborts the process when a connection is still suspended: httpd_close resumes all of them
  * first.
+ * - Where it has no epoll (it uses select then) it takes no new connection once max_connections was reached,
+ * even when places become free again.
  * - The request's target is only available undecoded in the URI log callback, which therefore makes the
  * request. */
 #include "server.h"

@@ -1,0 +1,133 @@
+--- The loop that puts a handler behind HTTP: it takes requests, asks the handler, and answers at once or when the
+--- answer's delay is over, while other requests go on. It prints nothing.
+
+local httpd = require "purser.httpd"
+
+local M = {}
+
+local LONGEST_WAIT_MS = 100 -- how late `stop` may be noticed while nothing happens
+
+---@class purser.sim.request
+---@field id integer
+---@field method string
+---@field target string  path and query as they were sent, nothing decoded
+---@field headers table<string, string>  lower-case names
+---@field body string
+---@field ip string
+
+---@class purser.sim.response
+---@field status integer
+---@field headers? table<string, string>
+---@field body? string
+---@field delay_ms? integer  milliseconds before anything is sent
+---@field fault? "close"|"reset"|"truncate"|"drip"  how the answer goes wrong
+---@field drip_bytes? integer  bytes of one piece of a dripping body, default 1
+---@field drip_ms? integer  milliseconds between two pieces, default 20
+
+---@class purser.sim.serve_options
+---@field host? string  default "127.0.0.1"
+---@field port? integer  default 0: any that is free
+---@field allow_remote? boolean  permits a host that is no loopback address
+---@field max_body? integer  bytes, default 1 MiB; a longer body is answered with 413 and not shown to the handler
+---@field max_connections? integer  default 1000
+---@field on_listen? fun(port: integer)
+---@field stop? fun(): boolean  asked once a turn, at least ten times a second
+---@field idle_exit_ms? integer
+
+-- A heap of answers by the time they are due; of equal times the earlier comes first.
+local Timers = {}
+Timers.__index = Timers
+
+local function sooner(a, b)
+  if a.due ~= b.due then return a.due < b.due end
+  return a.order < b.order
+end
+
+function Timers:add(due, id, response)
+  self.count = self.count + 1
+  local entry, at = { due = due, order = self.count, id = id, response = response }, #self + 1
+  while at > 1 do
+    local parent = math.floor(at / 2)
+    if not sooner(entry, self[parent]) then break end
+    self[at], at = self[parent], parent
+  end
+  self[at] = entry
+end
+
+function Timers:take()
+  local top, entry = self[1], table.remove(self)
+  if entry == top then return top end
+  local at = 1
+  while true do
+    local child = 2 * at
+    if self[child + 1] and sooner(self[child + 1], self[child]) then child = child + 1 end
+    if not (self[child] and sooner(self[child], entry)) then break end
+    self[at], at = self[child], child
+  end
+  self[at] = entry
+  return top
+end
+
+local function answer(server, id, response)
+  local fault, headers, body = response.fault, response.headers, response.body
+  if not fault then return server:respond(id, response.status, headers, body) end
+  if fault == "close" or fault == "reset" then return server:fail(id, fault) end
+  return server:fail(id, fault, response.status, headers, body, response.drip_bytes, response.drip_ms)
+end
+
+local function loop(server, handler, options)
+  local timers = setmetatable({ count = 0 }, Timers)
+  local served, idle_since = 0, httpd.now_ms()
+  local stop, idle_exit_ms = options.stop, options.idle_exit_ms
+
+  while not (stop and stop()) do
+    local now = httpd.now_ms()
+    while timers[1] and timers[1].due <= now do
+      local entry = timers:take()
+      answer(server, entry.id, entry.response)
+      idle_since = now
+    end
+    if idle_exit_ms and not timers[1] and now - idle_since >= idle_exit_ms then break end
+
+    local wait = LONGEST_WAIT_MS
+    if timers[1] then wait = math.min(wait, timers[1].due - now) end
+    if idle_exit_ms and not timers[1] then wait = math.min(wait, idle_since + idle_exit_ms - now) end
+    local request = server:next(wait)
+    if request then
+      local response = handler(request)
+      served = served + 1
+      idle_since = httpd.now_ms()
+      if response.delay_ms and response.delay_ms > 0 then
+        timers:add(idle_since + response.delay_ms, request.id, response)
+      else
+        answer(server, request.id, response)
+      end
+    end
+  end
+  return served
+end
+
+--- Serves until `options.stop()` returns true or nothing was asked for `options.idle_exit_ms`. Connections that are
+--- still open end then. An error of the handler, or a response that cannot be sent, closes the server and is raised
+--- again.
+---@param handler fun(request: purser.sim.request): purser.sim.response
+---@param options? purser.sim.serve_options
+---@return integer? served, string? message  how many requests the handler saw; nil when the port cannot be had
+function M.run(handler, options)
+  options = options or {}
+  local server, message = httpd.listen {
+    host = options.host, port = options.port, allow_remote = options.allow_remote,
+    max_body = options.max_body, max_connections = options.max_connections,
+  }
+  if not server then return nil, message end
+
+  local ok, result = pcall(function()
+    if options.on_listen then options.on_listen(server:port()) end
+    return loop(server, handler, options)
+  end)
+  server:close()
+  if not ok then error(result, 0) end
+  return result
+end
+
+return M

@@ -1,0 +1,128 @@
+#include "test.h"
+
+#include <stdlib.h>
+
+#include "layout.h"
+
+#define NAME(text) ((pu_name){text, sizeof text - 1})
+#define STRING(value) {.kind = PU_STRING, .text = value, .len = sizeof value - 1}
+#define INTEGER(value) {.kind = PU_INTEGER, .integer = value}
+#define BOOLEAN(value) {.kind = PU_BOOLEAN, .integer = value}
+#define ABSENT {.kind = PU_ABSENT}
+
+static pu_buf buf;
+static pu_error error;
+
+static void values_travel_in_the_order_of_the_names(void)
+{
+    const pu_name query[] = {NAME("coin"), NAME("amount"), NAME("a b"), NAME("timestamp")};
+    const pu_name body[] = {NAME("note"), NAME("limit"), NAME("say \"x\"")};
+    pu_layout layout;
+    CHECK(pu_layout_open(&layout, query, 4, body, 3, PU_BODY_OBJECT, false, &error) == PU_OK);
+
+    const pu_value all[] = {STRING("USDT"), STRING("1.5"), BOOLEAN(1), INTEGER(1700000000123)};
+    buf.len = 0;
+    CHECK(pu_layout_query(&layout, all, &buf, &error) == PU_OK);
+    CHECK_TEXT(buf.data, buf.len, "coin=USDT&amount=1.5&a%20b=true&timestamp=1700000000123");
+
+    const pu_value last[] = {ABSENT, ABSENT, BOOLEAN(0), STRING("")};
+    buf.len = 0;
+    CHECK(pu_layout_query(&layout, last, &buf, &error) == PU_OK);
+    CHECK_TEXT(buf.data, buf.len, "a%20b=false&timestamp=");
+
+    const pu_value none[] = {ABSENT, ABSENT, ABSENT, ABSENT};
+    buf.len = 0;
+    CHECK(pu_layout_query(&layout, none, &buf, &error) == PU_OK);
+    CHECK(buf.len == 0);
+    CHECK(pu_layout_body(&layout, none, &buf, &error) == PU_OK);
+    CHECK_TEXT(buf.data, buf.len, "{}");
+
+    const pu_value members[] = {STRING("a/\"b\""), INTEGER(-5), BOOLEAN(1)};
+    buf.len = 0;
+    CHECK(pu_layout_body(&layout, members, &buf, &error) == PU_OK);
+    CHECK_TEXT(buf.data, buf.len, "{\"note\":\"a/\\\"b\\\"\",\"limit\":-5,\"say \\\"x\\\"\":true}");
+    pu_layout_close(&layout);
+    pu_layout_close(&layout);
+    CHECK(layout.query == NULL && layout.query_count == 0);
+}
+
+static void sorting_is_by_bytes(void)
+{
+    const pu_name query[] = {NAME("b"), NAME("aa"), NAME("a"), NAME("B"), NAME("\xC3\xA9")};
+    pu_layout layout;
+    CHECK(pu_layout_open(&layout, query, 5, NULL, 0, PU_BODY_NONE, true, &error) == PU_OK);
+    pu_value values[5] = {{PU_ABSENT, NULL, 0, 0}};
+    for (size_t i = 0; i < 5; i++) values[i] = (pu_value)INTEGER((int64_t)layout.query[i].source);
+    buf.len = 0;
+    CHECK(pu_layout_query(&layout, values, &buf, &error) == PU_OK);
+    CHECK_TEXT(buf.data, buf.len, "B=3&a=2&aa=1&b=0&%C3%A9=4");
+    CHECK(pu_layout_body(&layout, NULL, &buf, &error) == PU_OK);
+    CHECK_TEXT(buf.data, buf.len, "B=3&a=2&aa=1&b=0&%C3%A9=4");
+    pu_layout_close(&layout);
+}
+
+static void an_array_holds_one_object(void)
+{
+    const pu_name body[] = {NAME("subAccount")};
+    const pu_value value[] = {STRING("desk0001")};
+    pu_layout layout;
+    CHECK(pu_layout_open(&layout, NULL, 0, body, 1, PU_BODY_ARRAY, false, &error) == PU_OK);
+    buf.len = 0;
+    CHECK(pu_layout_body(&layout, value, &buf, &error) == PU_OK);
+    CHECK_TEXT(buf.data, buf.len, "[{\"subAccount\":\"desk0001\"}]");
+    pu_layout_close(&layout);
+}
+
+static void names_that_cannot_be_used_are_refused(void)
+{
+    const pu_name twice[] = {NAME("a"), NAME("b"), NAME("a")}, empty[] = {NAME("")}, bad[] = {NAME("\xFF")};
+    pu_name many[PU_LAYOUT_MAX + 1];
+    for (size_t i = 0; i <= PU_LAYOUT_MAX; i++) many[i] = NAME("x");
+    pu_layout layout;
+    CHECK(pu_layout_open(&layout, twice, 3, NULL, 0, PU_BODY_NONE, false, &error) == PU_ARGUMENT);
+    CHECK(pu_layout_open(&layout, NULL, 0, twice, 3, PU_BODY_OBJECT, false, &error) == PU_ARGUMENT);
+    CHECK(pu_layout_open(&layout, empty, 1, NULL, 0, PU_BODY_NONE, false, &error) == PU_ARGUMENT);
+    CHECK(pu_layout_open(&layout, NULL, 0, bad, 1, PU_BODY_OBJECT, false, &error) == PU_ARGUMENT);
+    CHECK(pu_layout_open(&layout, NULL, 0, twice, 1, PU_BODY_NONE, false, &error) == PU_ARGUMENT);
+    CHECK(pu_layout_open(&layout, many, PU_LAYOUT_MAX + 1, NULL, 0, PU_BODY_NONE, false, &error) == PU_ARGUMENT);
+    CHECK(layout.query == NULL && layout.labels == NULL);
+    pu_layout_close(&layout);
+}
+
+static void a_failed_text_leaves_the_buffer_as_it_was(void)
+{
+    const pu_name names[] = {NAME("a"), NAME("b")};
+    pu_layout layout;
+    pu_buf narrow;
+    CHECK(pu_layout_open(&layout, names, 2, names, 2, PU_BODY_OBJECT, false, &error) == PU_OK);
+    pu_buf_init(&narrow, 12);
+
+    const pu_value fits[] = {STRING("123"), INTEGER(5678)}, one_more[] = {STRING("1234"), STRING("5678")};
+    CHECK(pu_layout_query(&layout, one_more, &narrow, &error) == PU_TOO_BIG);
+    CHECK(error.code == PU_TOO_BIG && error.message && narrow.len == 0);
+    CHECK(pu_layout_query(&layout, fits, &narrow, &error) == PU_OK); /* to the last byte of the ceiling */
+    CHECK_TEXT(narrow.data, narrow.len, "a=123&b=5678");
+    pu_buf_free(&narrow);
+
+    const pu_value invalid[] = {STRING("fine"), STRING("x\xFF")};
+    buf.len = 0;
+    CHECK(pu_layout_body(&layout, invalid, &buf, &error) == PU_ARGUMENT);
+    CHECK(error.offset == 1 && buf.len == 0);
+
+    /* A length no buffer takes must not overflow the sum. */
+    const pu_value huge[] = {{PU_STRING, "x", SIZE_MAX / 2, 0}, {PU_STRING, "x", SIZE_MAX, 0}};
+    CHECK(pu_layout_query(&layout, huge, &buf, &error) == PU_TOO_BIG);
+    pu_layout_close(&layout);
+}
+
+int main(void)
+{
+    pu_buf_init(&buf, 4096);
+    values_travel_in_the_order_of_the_names();
+    sorting_is_by_bytes();
+    an_array_holds_one_object();
+    names_that_cannot_be_used_are_refused();
+    a_failed_text_leaves_the_buffer_as_it_was();
+    pu_buf_free(&buf);
+    return report();
+}

@@ -1,0 +1,433 @@
+-- The decoder as Lua sees it: what each type makes of each variant, and what a refusal says.
+local core = require "purser.core"
+local records = require "bench.records"
+
+local function record(fields)
+  return core.decoder { record = { name = "sample", fields = fields } }
+end
+
+-- The value of a field `x` of this type when this JSON arrives for it.
+local function field(type, json)
+  local value, message, offset = record({ { name = "x", type = type } }):decode('{"x":' .. json .. "}")
+  if not value then return nil, message, offset end
+  return value.x
+end
+
+local integer = math.type or function() return "integer" end
+local HAS_INTEGERS = math.type ~= nil
+
+describe("a field", function()
+  it("of type string keeps the exact text of any scalar", function()
+    assert.are.equal("0.10", field("string", '"0.10"'))
+    assert.are.equal("0.10", field("string", "0.10"))
+    assert.are.equal("-1e+400", field("string", "-1e+400"))
+    assert.are.equal("123456789012345678901234567890", field("string", "123456789012345678901234567890"))
+    assert.are.equal("true", field("string", "true"))
+    assert.are.equal("false", field("string", "false"))
+    assert.are.equal("", field("string", '""'))
+    assert.are.equal('a"\n\0é', field("string", '"a\\"\\n\\u0000\\u00e9"'))
+    assert.is_nil((field("string", "null")))
+  end)
+
+  it("of type integer reads numbers and digit strings, and leaves everything else as text", function()
+    for _, json in ipairs { "1700000000000", '"1700000000000"' } do
+      local value = field("integer", json)
+      assert.are.equal(1700000000000, value)
+      assert.are.equal("integer", integer(value))
+    end
+    assert.are.equal(0, field("integer", "0"))
+    assert.are.equal(0, field("integer", "-0"))
+    assert.are.equal(-7, field("integer", '"-7"'))
+    assert.are.equal(12, field("integer", '"\\u0031\\u0032"'))
+    for _, text in ipairs { "1.0", "1e3", "-0.5", "1234567890123456789012345678901234567890" } do
+      assert.are.equal(text, field("integer", text))
+      assert.are.equal(text, field("integer", '"' .. text .. '"'))
+    end
+    for _, text in ipairs { "", "-", "+1", " 1", "1 ", "0x10", "abc", "1,5" } do
+      assert.are.equal(text, field("integer", '"' .. text .. '"'))
+    end
+    assert.are.equal("true", field("integer", "true"))
+    assert.is_nil((field("integer", "null")))
+  end)
+
+  it("holds integers up to the host's exact range and not one further", function()
+    for _, type in ipairs { "integer", "any" } do
+      if HAS_INTEGERS then
+        assert.are.equal(math.maxinteger, field(type, "9223372036854775807"))
+        assert.are.equal(math.mininteger, field(type, "-9223372036854775808"))
+        assert.are.equal("9223372036854775808", field(type, "9223372036854775808"))
+        assert.are.equal("-9223372036854775809", field(type, "-9223372036854775809"))
+        assert.are.equal(9007199254740993, field(type, "9007199254740993"))
+      else
+        assert.are.equal("9007199254740993", field(type, "9007199254740993"))
+        assert.are.equal("-9007199254740993", field(type, "-9007199254740993"))
+        assert.are.equal("9223372036854775807", field(type, "9223372036854775807"))
+      end
+      assert.are.equal(9007199254740992, field(type, "9007199254740992"))
+      assert.are.equal(-9007199254740992, field(type, "-9007199254740992"))
+    end
+  end)
+
+  it("of type boolean reads true and false, 1 and 0, bare or as strings, and refuses the rest", function()
+    for _, json in ipairs { "true", '"true"', "1", '"1"' } do assert.is_true(field("boolean", json)) end
+    for _, json in ipairs { "false", '"false"', "0", '"0"' } do assert.is_false(field("boolean", json)) end
+    assert.is_nil((field("boolean", "null")))
+    for _, json in ipairs { "2", "-1", "1.0", "10", '"yes"', '"True"', '""', '"2"' } do
+      local value, message, offset = field("boolean", json)
+      assert.is_nil(value)
+      assert.matches('^field "x" is a %a+, a boolean was expected$', message)
+      assert.are.equal(5, offset)
+    end
+  end)
+
+  it("of type any takes everything, with integers that fit as integers and other numbers as text", function()
+    assert.are.same({ 1, "1.5", "x", true, { y = "1e9" } }, field("any", '[1,1.5,"x",true,{"y":1e9}]'))
+    assert.are.same({}, field("any", "{}"))
+    assert.are.same({}, field("any", "[]"))
+  end)
+
+  it("of a scalar type is no container, and the refusal names the field and the place", function()
+    for _, type in ipairs { "string", "integer", "boolean", "address" } do
+      for json, found in pairs { ["{}"] = "an object", ["[1]"] = "a list" } do
+        local value, message, offset = field(type, json)
+        assert.is_nil(value)
+        assert.matches('^field "x" is ' .. found .. ", an? %a+ was expected$", message)
+        assert.are.equal(5, offset)
+      end
+    end
+    assert.are.equal('field "amount" is an object, a string was expected',
+      select(2, record({ { name = "amount", type = "string" } }):decode '{"amount":{}}'))
+  end)
+
+  it("of a container type is no scalar", function()
+    local inner = { name = "inner", fields = {} }
+    for _, json in ipairs { "1", '"x"', "true" } do
+      assert.matches("a list was expected", (select(2, field({ list = "string" }, json))))
+      assert.matches("an object was expected", (select(2, field({ record = inner }, json))))
+      assert.matches("an object or a list of objects was expected", (select(2, field({ one_or_many = inner }, json))))
+    end
+    assert.matches("is an object, a list was expected", (select(2, field({ list = "string" }, "{}"))))
+    assert.matches("is a list, an object was expected", (select(2, field({ record = inner }, "[]"))))
+    assert.is_nil((field({ list = "string" }, "null")))
+  end)
+end)
+
+describe("a list", function()
+  it("is empty, or holds what its type says", function()
+    local decoder = core.decoder { list = "integer" }
+    assert.are.same({}, decoder:decode "[]")
+    assert.are.same({ 1, 2, "x" }, decoder:decode '[1,"2","x"]')
+    local many = {}
+    for i = 1, 5000 do many[i] = i end
+    assert.are.same(many, decoder:decode("[" .. table.concat(many, ",") .. "]"))
+  end)
+
+  it("with a type holds no null", function()
+    local value, message, offset = core.decoder({ list = "string" }):decode '["a",null]'
+    assert.is_nil(value)
+    assert.are.equal("null was found, a string was expected", message)
+    assert.are.equal(5, offset)
+  end)
+
+  it("inside a field names that field when an element is wrong", function()
+    local value, message, offset = field({ list = "string" }, '["a",["b"]]')
+    assert.is_nil(value)
+    assert.are.equal('field "x" is a list, a string was expected', message)
+    assert.are.equal(10, offset)
+  end)
+
+  it("without a type leaves the place of a null empty", function()
+    local value = core.decode "[1,null,3]"
+    assert.are.equal(1, value[1])
+    assert.is_nil(value[2])
+    assert.are.equal(3, value[3])
+  end)
+
+  it("of one or many is given as it came", function()
+    local decoder = core.decoder { one_or_many = { name = "transfer", fields = { { name = "tranId", type = "string" } } } }
+    assert.are.same({ tranId = "12" }, decoder:decode '{"tranId":12}')
+    assert.are.same({ { tranId = "12" } }, decoder:decode '[{"tranId":"12"}]')
+    assert.are.same({}, decoder:decode "[]")
+    assert.matches("an object was expected", (select(2, decoder:decode "[1]")))
+    assert.are.equal("null was found, an object or a list of objects was expected", (select(2, decoder:decode "null")))
+  end)
+end)
+
+describe("a member's name", function()
+  local decoder = record {
+    { name = "createTime", type = "integer", aliases = { "creatTime", "ctime" } },
+    { name = "convertTime", type = "integer" },
+    { name = "convertPlatformToken", type = "string", prefix = "convert" },
+  }
+
+  it("is replaced by the canonical one when it is an alias", function()
+    assert.are.same({ createTime = 5 }, decoder:decode '{"creatTime":"5"}')
+    assert.are.same({ createTime = 5 }, decoder:decode '{"ctime":5}')
+    assert.are.same({ createTime = 6 }, decoder:decode '{"creatTime":5,"createTime":6}')
+    assert.are.same({ createTime = 5 }, decoder:decode '{"createTime":6,"creatTime":5}')
+  end)
+
+  it("may carry the rest of a prefix, if an upper-case letter follows and no field has that name", function()
+    assert.are.same({ convertPlatformToken = "1.50" }, decoder:decode '{"convertMx":1.50}')
+    assert.are.same({ convertPlatformToken = "2" }, decoder:decode '{"convertPlatformToken":"2"}')
+    assert.are.same({ convertTime = 3 }, decoder:decode '{"convertTime":"3"}')
+    assert.are.same({ convert = 1, converted = 2, ["convert1"] = 3 }, decoder:decode '{"convert":1,"converted":2,"convert1":3}')
+  end)
+
+  it("passes through, with its value, when it is unknown", function()
+    for _ = 1, 3 do
+      assert.are.same({ createTime = 1, netWork = "TRX", currencyId = 12, deep = { { a = "1.0" } } },
+        decoder:decode '{"netWork":"TRX","createTime":1,"currencyId":12,"deep":[{"a":1.0}]}')
+    end
+  end)
+
+  it("wins over an equal one before it, null included", function()
+    assert.are.same({ createTime = 2 }, decoder:decode '{"createTime":1,"createTime":2}')
+    assert.are.same({}, decoder:decode '{"createTime":1,"createTime":null}')
+    assert.are.same({}, decoder:decode '{"new":1,"new":null}')
+    assert.are.same({ new = {} }, decoder:decode '{"new":1,"new":{}}')
+    assert.are.same({ createTime = 2 }, decoder:decode '{"creat\\u0065Time":1,"createTime":2}')
+  end)
+
+  it("may be any of more than a decoder can remember", function()
+    local any = core.decoder "any"
+    for round = 1, 3 do
+      local parts, want = {}, {}
+      for i = 1, 300 do
+        parts[i] = ('"name%d":%d'):format(i * round, i)
+        want["name" .. i * round] = i
+      end
+      local long = ("n"):rep(200)
+      parts[301], want[long] = '"' .. long .. '":"l"', "l"
+      assert.are.same(want, any:decode("{" .. table.concat(parts, ",") .. "}"))
+    end
+  end)
+
+  it("comes in any order, present or not, from record to record", function()
+    local names = { "a", "b", "c", "d", "e" }
+    local list = core.decoder { list = { record = { name = "r", fields = {
+      { name = "a", type = "integer" }, { name = "c", type = "integer" }, { name = "e", type = "integer" } } } } }
+    local seed, parts, want = 1, {}, {}
+    for i = 1, 400 do
+      local members, entry = {}, {}
+      for _ = 1, 5 do
+        seed = seed * 48271 % 2147483647
+        local name = names[seed % 5 + 1]
+        members[#members + 1] = ('"%s":%d'):format(name, seed)
+        entry[name] = seed
+      end
+      parts[i], want[i] = "{" .. table.concat(members, ",") .. "}", entry
+    end
+    assert.are.same(want, list:decode("[" .. table.concat(parts, ",") .. "]"))
+  end)
+end)
+
+describe("an address", function()
+  local decoder = record { { name = "address", type = "address" }, { name = "memo", type = "string" } }
+  local URI = "bitcoincash:qpm2qsznhks23z7629mms6s5cwef74vcwvy22gdx6a"
+
+  local function decode(json)
+    local value = assert(decoder:decode(json))
+    return value.address, value.memo
+  end
+
+  it("gives its suffix to an absent, empty or equal memo, wherever that stands", function()
+    for _, json in ipairs { '{"address":"rAddr:77"}', '{"address":"rAddr:77","memo":""}', '{"memo":"","address":"rAddr:77"}',
+      '{"address":"rAddr:77","memo":null}', '{"address":"rAddr:77","memo":"77"}', '{"memo":77,"address":"rAddr:77"}',
+      '{"address":"rAddr:77","other":{}}' } do
+      local address, memo = decode(json)
+      assert.are.equal("rAddr", address)
+      assert.are.equal("77", memo)
+    end
+  end)
+
+  it("keeps it when the memo says otherwise, or nothing stands on one side", function()
+    assert.are.same({ "rAddr:77", "78" }, { decode '{"address":"rAddr:77","memo":"78"}' })
+    assert.are.same({ "rAddr:" }, { decode '{"address":"rAddr:"}' })
+    assert.are.same({ ":77" }, { decode '{"address":":77"}' })
+    assert.are.same({ "rAddr" }, { decode '{"address":"rAddr"}' })
+  end)
+
+  it("splits at its first colon only", function()
+    assert.are.same({ "rAddr", "7:8" }, { decode '{"address":"rAddr:7:8"}' })
+  end)
+
+  it("stays whole when it is a URI", function()
+    assert.are.same({ URI }, { decode('{"address":"' .. URI .. '"}') })
+    assert.are.same({ "bitcoincash", "short" }, { decode '{"address":"bitcoincash:short"}' })
+    assert.are.same({ "R", ("m"):rep(30) }, { decode('{"address":"R:' .. ("m"):rep(30) .. '"}') })
+  end)
+
+  it("stays whole in a shape without a memo, and null in it is absent", function()
+    assert.are.equal("rAddr:77", record({ { name = "address", type = "address" } }):decode('{"address":"rAddr:77"}').address)
+    assert.are.same({}, { decode '{"address":null}' })
+    assert.are.same({}, { decode '{"address":"a:b","address":null}' })
+  end)
+end)
+
+describe("a document", function()
+  it("cut short at any byte is refused there", function()
+    local text = records.withdrawals(3)
+    local decoder = core.decoder { list = { record = records.withdrawal } }
+    assert.are.equal(3, #decoder:decode(text))
+    for length = 0, #text - 1 do
+      for _, use in ipairs { decoder, core.decoder "any" } do
+        local value, message, offset = use:decode(text:sub(1, length))
+        assert.is_nil(value)
+        assert.matches("^the text ends ", message)
+        assert.are.equal(length, offset)
+      end
+    end
+  end)
+
+  it("is the same with and without remembered strings", function()
+    -- A long one goes through the table of strings made before, a single record does not.
+    local text = records.deposits(300)
+    local list = core.decoder { list = { record = records.deposit } }
+    local one = core.decoder { record = records.deposit }
+    local decoded, index = list:decode(text), 0
+    for json in text:gmatch "%b{}" do
+      index = index + 1
+      assert.are.same(one:decode(json), decoded[index])
+    end
+    assert.are.equal(300, index)
+  end)
+
+  it("keeps strings of every length and alignment apart", function()
+    local parts, want = {}, {}
+    for length = 0, 45 do
+      for variant = 0, 3 do
+        local bytes = {}
+        for i = 1, length do bytes[i] = "a" end
+        if variant > 0 and length > 0 then bytes[math.ceil(length * variant / 3)] = "b" end
+        local text = table.concat(bytes)
+        for _ = 1, 2 do
+          parts[#parts + 1] = '{"s":"' .. text .. '"}'
+          want[#want + 1] = { s = text }
+        end
+      end
+    end
+    local decoder = core.decoder { list = { record = { name = "r", fields = { { name = "s", type = "string" } } } } }
+    assert.are.same(want, decoder:decode("[" .. table.concat(parts, ",") .. "]"))
+  end)
+
+  it("that is null is nothing without a shape, and an error with one", function()
+    assert.are.equal(1, select("#", core.decode "null"))
+    assert.is_nil(core.decode "null")
+    assert.are.equal("null was found, an object was expected", (select(2, record({}):decode "null")))
+  end)
+
+  it("must be a string", function()
+    assert.has_error(function() core.decode(1) end)
+    assert.has_error(function() core.decode() end)
+    assert.has_error(function() core.decoder("any"):decode {} end)
+  end)
+
+  it("nested 100,000 deep is refused at its 65th level", function()
+    for _, open in ipairs { "[", '{"a":' } do
+      local value, message, offset = core.decode(open:rep(100000))
+      assert.is_nil(value)
+      assert.are.equal("nested too deep", message)
+      assert.are.equal(64 * #open, offset)
+    end
+  end)
+
+  it("takes less than three times what its tables take to decode", function()
+    local text = records.coins(1600)
+    assert.is_true(#text > 1.1e6)
+    local decoder = core.decoder { list = { record = records.coin } }
+    collectgarbage()
+    collectgarbage()
+    collectgarbage "stop"
+    local before = collectgarbage "count"
+    local coins = decoder:decode(text)
+    local peak = collectgarbage "count" - before
+    collectgarbage "restart"
+    collectgarbage()
+    collectgarbage()
+    local kept = collectgarbage "count" - before
+    assert.are.equal(1600, #coins)
+    assert.is_true(peak < 1.2 * kept, ("%.0f kB while decoding, %.0f kB kept"):format(peak, kept))
+  end)
+end)
+
+describe("a decoder", function()
+  it("says what it decodes", function()
+    local shape = { name = "deposit_record", fields = {} }
+    assert.are.equal("purser.decoder (deposit_record[])", tostring(core.decoder { list = { record = shape } }))
+    assert.are.equal("purser.decoder (deposit_record)", tostring(core.decoder { record = shape }))
+    assert.are.equal("purser.decoder (deposit_record or deposit_record[])", tostring(core.decoder { one_or_many = shape }))
+    assert.are.equal("purser.decoder (string[][])", tostring(core.decoder { list = { list = "string" } }))
+    assert.are.equal("purser.decoder (any)", tostring(core.decoder "any"))
+  end)
+
+  it("is refused when its type makes no sense", function()
+    local function refused(pattern, type)
+      local made, message = pcall(core.decoder, type)
+      assert.is_false(made)
+      assert.matches(pattern, message)
+    end
+    local function shape(fields) return { record = { name = "s", fields = fields } } end
+    refused("a type must be a name or a table", 5)
+    refused('unknown type "strin"', "strin")
+    refused("a type needs one of list, record, one_or_many", {})
+    refused("a shape must be a table", { record = 1 })
+    refused("a shape needs a list of fields", { record = {} })
+    refused("a field must be a table", shape { "x" })
+    refused("a field needs a name", shape { { type = "string" } })
+    refused("'name' of a field must be a string", shape { { name = 1, type = "string" } })
+    refused('"x" cannot be used, or is there already', shape { { name = "x", type = "any" }, { name = "x", type = "any" } })
+    refused('"x" cannot be used', shape { { name = "y", type = "any", aliases = { "y2", "x" } }, { name = "x", type = "any" } })
+    refused("cannot be used", shape { { name = "", type = "any" } })
+    refused("cannot be used", shape { { name = 'a"b', type = "any" } })
+    refused("an alias must be a string", shape { { name = "y", type = "any", aliases = { 1 } } })
+    local deep = "string"
+    for _ = 1, 30 do deep = { list = deep } end
+    refused("types nested too deep", deep)
+    local many = {}
+    for i = 1, 1100 do many[i] = { name = "f" .. i, type = "any" } end
+    refused("too many fields", shape(many))
+  end)
+
+  it("follows a shape that contains itself", function()
+    local node = { name = "node", fields = { { name = "id", type = "string" } } }
+    node.fields[2] = { name = "children", type = { list = { record = node } } }
+    assert.are.same({ id = "1", children = { { id = "2", children = {} } } },
+      core.decoder({ record = node }):decode '{"id":1,"children":[{"id":2,"children":[]}]}')
+  end)
+
+  it("outlives its own last reference while it decodes", function()
+    local text = records.deposits(200)
+    for _ = 1, 20 do
+      local list = core.decoder({ list = { record = records.deposit } }):decode(text)
+      assert.are.equal(200, #list)
+      list = nil -- luacheck: ignore
+      collectgarbage()
+    end
+  end)
+
+  it("may be used by a finaliser that runs while it decodes", function()
+    local decoder = core.decoder { list = { record = records.deposit } }
+    local text, runs = records.deposits(50), 0
+    local expected = decoder:decode(text)
+    local function litter()
+      local body = function()
+        runs = runs + 1
+        local list, message = decoder:decode(text)
+        assert(list, message)
+        assert(decoder:decode '[{"new\\u0041":"e\\u0041"}]')
+      end
+      if newproxy and not HAS_INTEGERS and _VERSION == "Lua 5.1" then
+        getmetatable(newproxy(true)).__gc = body
+      else
+        setmetatable({}, { __gc = body })
+      end
+    end
+    for _ = 1, 60 do
+      for _ = 1, 5 do litter() end
+      assert.are.same(expected, decoder:decode(text))
+    end
+    collectgarbage()
+    assert.is_true(runs > 0)
+  end)
+end)

@@ -1,0 +1,106 @@
+--- Walks spec/golden: one folder a case, one test a stage, so that a failure names both.
+--
+-- `parameters` and `layout` are Lua assignments; every other file is the exact text and one line end. The signatures
+-- were made with the openssl command, and tools/golden-check makes them again here.
+
+local core = require "purser.core"
+
+local ROOT = "spec/golden/"
+
+local function read(path)
+  local file = io.open(path, "rb")
+  if not file then return nil end
+  local text = file:read("*a")
+  file:close()
+  return text
+end
+
+local function read_text(path)
+  local text = read(path)
+  return text and (text:gsub("\n$", ""))
+end
+
+local function read_assignments(path)
+  local values = {}
+  local chunk
+  if setfenv then -- luacheck: ignore 113
+    chunk = assert(loadstring(read(path), path)) -- luacheck: ignore 113
+    setfenv(chunk, values) -- luacheck: ignore 113
+  else
+    chunk = assert(load(read(path), path, "t", values)) -- luacheck: ignore 113
+  end
+  chunk()
+  return values
+end
+
+local function cases()
+  local names = {}
+  local listing = assert(io.popen("ls " .. ROOT))
+  for name in listing:lines() do names[#names + 1] = name end
+  listing:close()
+  return names
+end
+
+local names = cases()
+
+describe("golden cases", function()
+  it("are all there", function()
+    assert.is_true(#names >= 18)
+  end)
+
+  for _, name in ipairs(names) do
+    describe(name, function()
+      local folder = ROOT .. name .. "/"
+      local parameters = read_assignments(folder .. "parameters")
+      local case = read_assignments(folder .. "layout")
+      local expected = {
+        query = read_text(folder .. "query"),
+        body = read_text(folder .. "body") or "",
+        signed_text = read_text(folder .. "signed-text"),
+        signature = read_text(folder .. "signature"),
+      }
+      -- A PEM keeps its line ends; the bytes of an HMAC key are the line alone.
+      local key = case.algorithm:find("^hmac") and read_text(folder .. "key") or read(folder .. "key")
+      local layout, signer, signed_body
+
+      setup(function()
+        layout = core.layout(case.query, case.body, case.body_form, case.sorted)
+        signer = assert(core.signer(case.algorithm, key, case.encoding))
+        signed_body = case.sign_body and expected.body or nil
+      end)
+
+      it("builds the query", function()
+        assert.equal(expected.query, layout:query(parameters))
+        assert.is_nil(expected.query:find("^&"))
+        assert.is_nil(expected.query:find("&$"))
+      end)
+
+      it("builds the body", function()
+        assert.equal(expected.body, layout:body(parameters))
+      end)
+
+      it("knows the signed text", function()
+        assert.equal(expected.signed_text, layout:query(parameters) .. (signed_body or ""))
+      end)
+
+      it("signs", function()
+        assert.equal(expected.signature, signer:sign(expected.signed_text))
+        assert.equal(expected.signature, signer:sign(expected.query, signed_body))
+      end)
+
+      it("does all of it in one call", function()
+        local separator = expected.query == "" and "" or "&"
+        local signature = expected.signature:gsub("[+/=]", { ["+"] = "%2B", ["/"] = "%2F", ["="] = "%3D" })
+        assert.equal(expected.query .. separator .. "signature=" .. signature,
+          signer:sign_query(layout, parameters, "signature", signed_body))
+      end)
+
+      it("is confirmed by the openssl command", function()
+        local run = assert(io.popen("tools/golden-check " .. name .. " 2>&1"))
+        local answer = run:read("*a")
+        run:close()
+        assert.equal("golden-check: " .. name .. ": ok\n", answer)
+      end)
+    end)
+  end
+end)

@@ -1,0 +1,47 @@
+-- The rules for valid and invalid JSON documents, case by case: see spec/support/json_cases.lua.
+local core = require "purser.core"
+local cases = require "spec.support.json_cases"
+
+-- Busted's deep comparison does not tell 1 from 1.0 on hosts that know both.
+local function same(a, b)
+  if type(a) ~= "table" or type(b) ~= "table" then
+    return a == b and (not math.type or math.type(a) == math.type(b)) and type(a) == type(b)
+  end
+  for key, value in pairs(a) do
+    if not same(value, b[key]) then return false end
+  end
+  for key in pairs(b) do
+    if a[key] == nil then return false end
+  end
+  return true
+end
+
+describe("the JSON test-suite", function()
+  for _, case in ipairs(cases.valid) do
+    it("accepts " .. case[1], function()
+      local value, message, offset = core.decode(case[2])
+      assert.is_nil(message)
+      assert.is_nil(offset)
+      assert.is_true(same(case[3], value), "another value")
+    end)
+  end
+
+  for _, case in ipairs(cases.invalid) do
+    it("refuses " .. case[1], function()
+      local value, message, offset = core.decode(case[2])
+      assert.is_nil(value)
+      assert.is_string(message)
+      assert.are.equal(case[3], offset)
+    end)
+  end
+
+  it("gives the same verdicts again, when every name has been seen before", function()
+    local decoder = core.decoder "any"
+    for _ = 1, 2 do
+      for _, case in ipairs(cases.valid) do assert.is_true(same(case[3], (decoder:decode(case[2]))), case[1]) end
+      for _, case in ipairs(cases.invalid) do
+        assert.are.equal(case[3], (select(3, decoder:decode(case[2]))), case[1])
+      end
+    end
+  end)
+end)
