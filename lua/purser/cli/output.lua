@@ -162,7 +162,7 @@ end
 -------------------------------------------------------------------------------------------------------- a table
 
 -- Text of the service on a terminal: control characters would move the cursor or worse, so they are spelled out.
-local function harmless(text)
+function M.harmless(text)
   text = text:gsub("\194([\128-\159])", function(byte) return ("\\u%04x"):format(byte:byte()) end)
   return (text:gsub("[%z\1-\31\127]", function(byte) return ("\\x%02x"):format(byte:byte()) end))
 end
@@ -176,7 +176,7 @@ local function cell_text(name, value)
   if type(value) == "number" and (name:find("Time$") or name == "timestamp") and value > 1e11 and value < 1e14 then
     return values.show_time(value)
   end
-  return harmless(text_of(value))
+  return M.harmless(text_of(value))
 end
 
 --- Lines of cells as an aligned table; columns that hold only numbers are aligned at the right.

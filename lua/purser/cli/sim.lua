@@ -1,6 +1,6 @@
 --- `purser sim`: the simulator behind HTTP on a loopback port, until it is stopped.
 
-local M = {}
+local M = { summary = "Serve the simulator over HTTP." }
 
 local demo_account = {
   name = "Demo", role = "broker", email = "demo@mail.example",
@@ -26,8 +26,9 @@ local function whole(text)
   return number
 end
 
-local function parse(argparse, arguments)
-  local parser = argparse("purser sim", "Serves the simulator over HTTP until it is stopped.")
+--- Adds the options to a command of argparse.
+function M.define(parser)
+  parser:description "Serve the simulator over HTTP until it is stopped; /console is a page to watch and drive it."
   parser:option("--port", "Port; 0 takes any that is free.", "8080"):convert(whole)
   parser:option("--host", "Address to listen on; only loopback is accepted.", "127.0.0.1")
   parser:option("--seed", "Seed of everything that is left to chance.", "1"):convert(whole)
@@ -38,7 +39,6 @@ local function parse(argparse, arguments)
   parser:option("--idle-exit", "End after so many seconds without a request."):argname("SECONDS"):convert(whole)
   parser:flag("--demo", "Open a demonstration account and print its keys.")
   parser:flag("--no-control", "Leave out the control endpoints under /sim/.")
-  return parser:pparse(arguments)
 end
 
 ---------------------------------------------------------------------------------------------------------- state
@@ -116,14 +116,9 @@ local function serve(httpd, world, options, fresh)
 end
 
 --- Runs the command. Returns the exit code: 0 ended as asked, 1 could not serve or save, 2 bad input.
----@param arguments string[]
-function M.run(arguments)
-  local argparse, missing = need("argparse", "lua-argparse")
-  if not argparse then return fail(1, "%s", missing) end
-  local parsed, options = parse(argparse, arguments)
-  if not parsed then return fail(2, "%s", options) end
-  local httpd
-  httpd, missing = need("purser.httpd", "libmicrohttpd12")
+---@param options table of argparse
+function M.start(options)
+  local httpd, missing = need("purser.httpd", "libmicrohttpd12")
   if not httpd then return fail(1, "%s", missing) end
 
   local world, message, fresh = make(options)
