@@ -32,6 +32,7 @@ endif
 CORE_OBJECTS  := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/core/*.c))
 BIND_OBJECTS  := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/bind/*.c))
 HTTPD_OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/httpd/*.c))
+SPEC_TOOLS    := $(BUILD)/spec/peer
 C_TESTS       := $(patsubst spec/c/%.c,$(BUILD)/spec/%,$(wildcard spec/c/test_*.c))
 
 export LUA BUILD
@@ -48,7 +49,7 @@ demo: setup
 	@tools/demo
 
 test: setup-test
-	@$(MAKE) --no-print-directory all c-tests
+	@$(MAKE) --no-print-directory all c-tests $(SPEC_TOOLS)
 	@$(LUA) tools/test.lua
 
 setup:
@@ -84,13 +85,12 @@ $(BUILD)/spec/%: spec/c/%.c $(CORE_OBJECTS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(STRICT) $(CORE_CFLAGS) -Isrc/core -MMD -MP -o $@ $< $(CORE_OBJECTS) $(LDFLAGS) $(CORE_LIBS)
 
+# This one makes the floor's allocations fail, which takes the linker's help.
+$(BUILD)/spec/test_signing_memory: LDFLAGS += -Wl,--wrap=malloc -Wl,--wrap=realloc
 # The peer that misbehaves to order, for the specs of the transports.
 $(BUILD)/spec/peer: spec/support/peer.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(STRICT) -o $@ $< $(LDFLAGS) $(shell pkg-config --libs libssl libcrypto) -lpthread
-
-# This one makes the floor's allocations fail, which takes the linker's help.
-$(BUILD)/spec/test_signing_memory: LDFLAGS += -Wl,--wrap=malloc -Wl,--wrap=realloc
 
 lint:
 	@tools/lint

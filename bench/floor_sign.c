@@ -2,9 +2,10 @@
  *
  *   floor_sign kept|prepared COUNT      prints nanoseconds a request
  *
- * Eight parameters are percent-encoded into one buffer, signed with HMAC-SHA256 and closed with the hex signature. The
- * names are literals, the values are strings of known length, the timestamp changes each time. `kept` re-initialises
- * one keyed EVP_MAC context; `prepared` copies two SHA-256 states that have already taken the key. */
+ * Eight parameters are percent-encoded into one buffer, signed with HMAC-SHA256 and closed with the hex
+ * signature. The names are literals, the values are strings of known length, the timestamp changes each time.
+ * `kept` re-initialises one keyed EVP_MAC context; `prepared` copies two SHA-256 states that have already
+ * taken the key. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <stdint.h>
 #include <stdio.h>
@@ -23,11 +24,12 @@ typedef struct text {
 } text;
 
 /* The same request as bench/sign.lua. */
-static const text names[] = {{TEXT("coin=")},    {TEXT("&netWork=")}, {TEXT("&address=")},    {TEXT("&memo=")},
-                             {TEXT("&amount=")}, {TEXT("&remark=")},  {TEXT("&recvWindow=")}, {TEXT("&timestamp=")}};
-static const text values[] = {{TEXT("USDT")},  {TEXT("TRX")},
-                              {TEXT("TPb6j7oQmKdKnG5mGkVc3nJdPqYpXz8Wr1")},
-                              {TEXT("MX10568")}, {TEXT("1250.75")}, {TEXT("rent 11/2026")}};
+static const text names[] = {{TEXT("coin=")},        {TEXT("&netWork=")},  {TEXT("&address=")},
+                             {TEXT("&memo=")},       {TEXT("&amount=")},   {TEXT("&remark=")},
+                             {TEXT("&recvWindow=")}, {TEXT("&timestamp=")}};
+static const text values[] = {
+    {TEXT("USDT")},    {TEXT("TRX")},     {TEXT("TPb6j7oQmKdKnG5mGkVc3nJdPqYpXz8Wr1")},
+    {TEXT("MX10568")}, {TEXT("1250.75")}, {TEXT("rent 11/2026")}};
 
 static const char key[] = "bench-secret-key-0123456789abcdef";
 static unsigned char unreserved[256];
@@ -139,8 +141,8 @@ int main(int argc, char **argv)
     int kept = strcmp(argv[1], "kept") == 0;
     long count = atol(argv[2]);
     for (int c = 0; c < 256; c++)
-        unreserved[c] = (unsigned char)((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                                        (c && strchr("-._~", c)));
+        unreserved[c] = (unsigned char)((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+                                        (c >= 'a' && c <= 'z') || (c && strchr("-._~", c)));
     EVP_MAC_CTX *context = keep_context();
     SHA256_CTX inner, outer;
     prepare(&inner, &outer);
@@ -151,8 +153,10 @@ int main(int argc, char **argv)
     double start = now();
     for (long i = 1; i <= count; i++) {
         char *at = build(query, 1700000000000u + (uint64_t)i);
-        if (kept) run_kept(context, query, (size_t)(at - query), digest);
-        else run_prepared(&inner, &outer, query, (size_t)(at - query), digest);
+        if (kept)
+            run_kept(context, query, (size_t)(at - query), digest);
+        else
+            run_prepared(&inner, &outer, query, (size_t)(at - query), digest);
         len = (size_t)(close_query(at, digest) - query);
     }
     double spent = now() - start;

@@ -96,7 +96,8 @@ describe("golden cases", function()
       end)
 
       it("is confirmed by the openssl command", function()
-        local run = assert(io.popen("tools/golden-check " .. name .. " 2>&1"))
+        -- A sanitizer preloaded into this process has no business in openssl.
+        local run = assert(io.popen("LD_PRELOAD= tools/golden-check " .. name .. " 2>&1"))
         local answer = run:read("*a")
         run:close()
         assert.equal("golden-check: " .. name .. ": ok\n", answer)

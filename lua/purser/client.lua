@@ -110,8 +110,11 @@ local function build(self, row, layout, values, opts)
   if not now then return nil, errors.config(wrong) end
   values[profile.timestamp_name] = now
   values[profile.recv_window_name] = opts.recv_window or self._recv_window
-  local body = layout:body(values)
-  local query = self._signer:sign_query(layout, values, profile.signature_name, profile.sign_body and body or nil)
+  local body, query
+  body, wrong = layout:body(values)
+  if not body then return nil, errors.argument(nil, wrong) end
+  query, wrong = self._signer:sign_query(layout, values, profile.signature_name, profile.sign_body and body or nil)
+  if not query then return nil, errors.argument(nil, wrong) end
   return {
     method = row.method, base_url = self._origin, target = self._prefix .. row.path .. "?" .. query,
     headers = self._headers, body = body, single_send = row.effect ~= "read", operation = row.full_name,

@@ -17,11 +17,11 @@ static inline uint16_t sample_field(pu_plan *plan, uint16_t shape, const char *n
 static inline pu_plan *sample_plan(void)
 {
     pu_plan *plan = pu_plan_new(INT64_MIN, INT64_MAX);
-    uint16_t shape, coin, records, names, many, record, key;
+    uint16_t shape, coin, records, names, many, item, record, key;
     if (!plan || pu_plan_shape(plan, &shape) || pu_plan_shape(plan, &coin)) return NULL;
-    if (pu_plan_type(plan, PU_KIND_RECORD, shape, &record) || pu_plan_type(plan, PU_KIND_LIST, record, &records)) return NULL;
-    if (pu_plan_type(plan, PU_KIND_LIST, PU_KIND_STRING, &names)) return NULL;
-    if (pu_plan_type(plan, PU_KIND_ONE_OR_MANY, coin, &many)) return NULL;
+    if (pu_plan_record(plan, shape, &record) || pu_plan_list(plan, record, &records)) return NULL;
+    if (pu_plan_list(plan, PU_KIND_STRING, &names)) return NULL;
+    if (pu_plan_record(plan, coin, &item) || pu_plan_either(plan, item, coin, &many)) return NULL;
     sample_field(plan, coin, "coin", PU_KIND_STRING);
     sample_field(plan, shape, "id", PU_KIND_STRING);
     key = sample_field(plan, shape, "time", PU_KIND_INTEGER);

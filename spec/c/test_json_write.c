@@ -27,8 +27,8 @@ static void refuses(const char *text, size_t len, size_t offset)
 
 static void every_control_character_is_escaped(void)
 {
-    static const char *const shorts[32] = {['\b'] = "\"\\b\"", ['\t'] = "\"\\t\"", ['\n'] = "\"\\n\"",
-                                           ['\f'] = "\"\\f\"", ['\r'] = "\"\\r\""};
+    static const char *const shorts[32] = {
+        ['\b'] = "\"\\b\"", ['\t'] = "\"\\t\"", ['\n'] = "\"\\n\"", ['\f'] = "\"\\f\"", ['\r'] = "\"\\r\""};
     for (int byte = 0; byte < 32; byte++) {
         char one = (char)byte, expected[16];
         snprintf(expected, sizeof expected, "\"\\u%04x\"", (unsigned)byte);
@@ -58,19 +58,20 @@ int main(void)
 
     /* The first and last code point of each length, and the neighbours of the surrogates. */
     writes("\xC2\x80\xDF\xBF", 4, "\"\xC2\x80\xDF\xBF\"");
-    writes("\xE0\xA0\x80\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBF", 12, "\"\xE0\xA0\x80\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBF\"");
+    writes("\xE0\xA0\x80\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBF", 12,
+           "\"\xE0\xA0\x80\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBF\"");
     writes("\xF0\x90\x80\x80\xF4\x8F\xBF\xBF", 8, "\"\xF0\x90\x80\x80\xF4\x8F\xBF\xBF\"");
 
-    refuses("\x80", 1, 0);                 /* a tail without its head */
-    refuses("ab\xC0\xAF", 4, 2);           /* overlong, two bytes */
+    refuses("\x80", 1, 0);       /* a tail without its head */
+    refuses("ab\xC0\xAF", 4, 2); /* overlong, two bytes */
     refuses("\xC1\xBF", 2, 0);
-    refuses("a\xE0\x9F\xBF", 4, 1);        /* overlong, three bytes */
-    refuses("\xED\xA0\x80", 3, 0);         /* a surrogate */
-    refuses("\xF0\x8F\xBF\xBF", 4, 0);     /* overlong, four bytes */
-    refuses("\xF4\x90\x80\x80", 4, 0);     /* over U+10FFFF */
+    refuses("a\xE0\x9F\xBF", 4, 1);    /* overlong, three bytes */
+    refuses("\xED\xA0\x80", 3, 0);     /* a surrogate */
+    refuses("\xF0\x8F\xBF\xBF", 4, 0); /* overlong, four bytes */
+    refuses("\xF4\x90\x80\x80", 4, 0); /* over U+10FFFF */
     refuses("\xF5\x80\x80\x80", 4, 0);
     refuses("\xFF", 1, 0);
-    refuses("x\xC3", 2, 1);                /* cut short */
+    refuses("x\xC3", 2, 1); /* cut short */
     refuses("x\xE2\x82", 3, 1);
     refuses("x\xF0\x9F\x98", 4, 1);
     refuses("\xC3\x28", 2, 0);

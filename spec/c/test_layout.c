@@ -5,10 +5,22 @@
 #include "layout.h"
 
 #define NAME(text) ((pu_name){text, sizeof text - 1})
-#define STRING(value) {.kind = PU_STRING, .text = value, .len = sizeof value - 1}
-#define INTEGER(value) {.kind = PU_INTEGER, .integer = value}
-#define BOOLEAN(value) {.kind = PU_BOOLEAN, .integer = value}
-#define ABSENT {.kind = PU_ABSENT}
+#define STRING(value)                                                                                        \
+    {                                                                                                        \
+        .kind = PU_STRING, .text = value, .len = sizeof value - 1                                            \
+    }
+#define INTEGER(value)                                                                                       \
+    {                                                                                                        \
+        .kind = PU_INTEGER, .integer = value                                                                 \
+    }
+#define BOOLEAN(value)                                                                                       \
+    {                                                                                                        \
+        .kind = PU_BOOLEAN, .integer = value                                                                 \
+    }
+#define ABSENT                                                                                               \
+    {                                                                                                        \
+        .kind = PU_ABSENT                                                                                    \
+    }
 
 static pu_buf buf;
 static pu_error error;
@@ -84,7 +96,8 @@ static void names_that_cannot_be_used_are_refused(void)
     CHECK(pu_layout_open(&layout, empty, 1, NULL, 0, PU_BODY_NONE, false, &error) == PU_ARGUMENT);
     CHECK(pu_layout_open(&layout, NULL, 0, bad, 1, PU_BODY_OBJECT, false, &error) == PU_ARGUMENT);
     CHECK(pu_layout_open(&layout, NULL, 0, twice, 1, PU_BODY_NONE, false, &error) == PU_ARGUMENT);
-    CHECK(pu_layout_open(&layout, many, PU_LAYOUT_MAX + 1, NULL, 0, PU_BODY_NONE, false, &error) == PU_ARGUMENT);
+    CHECK(pu_layout_open(&layout, many, PU_LAYOUT_MAX + 1, NULL, 0, PU_BODY_NONE, false, &error) ==
+          PU_ARGUMENT);
     CHECK(layout.query == NULL && layout.labels == NULL);
     pu_layout_close(&layout);
 }

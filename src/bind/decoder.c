@@ -381,32 +381,36 @@ static uint16_t scalar_type(lua_State *L, const char *name)
     return 0;
 }
 
-/* The type at `index` (absolute): a name, or a table with exactly one of list, record and one_or_many. */
+/* Whether the table at `index` has `name`; its value is pushed when it has. */
+static bool push_member(lua_State *L, int index, const char *name)
+{
+    lua_getfield(L, index, name);
+    if (!lua_isnil(L, -1)) return true;
+    lua_pop(L, 1);
+    return false;
+}
+
+/* The type at `index` (absolute): a name, or a table with list, record, both, or one_or_many. */
 static uint16_t compile_type(lua_State *L, pu_plan *plan, int index, int deep)
 {
-    static const char *const forms[] = {"list", "record", "one_or_many"};
+    uint16_t item = 0, shape = 0, type;
     if (lua_type(L, index) == LUA_TSTRING) return scalar_type(L, lua_tostring(L, index));
     luaL_argcheck(L, lua_istable(L, index), 1, "a type must be a name or a table");
     if (deep == TYPES_DEEP) luaL_error(L, "types nested too deep");
     luaL_checkstack(L, LUA_MINSTACK, "types nested too deep");
-    for (int form = 0; form < 3; form++) {
-        lua_getfield(L, index, forms[form]); /* content */
-        if (!lua_isnil(L, -1)) {
-            uint16_t ref, type;
-            enum pu_kind kind = (enum pu_kind)(PU_KIND_LIST + form);
-            if (kind == PU_KIND_LIST) {
-                ref = compile_type(L, plan, lua_gettop(L), deep + 1);
-            } else {
-                ref = compile_shape(L, plan, lua_gettop(L), deep + 1);
-            }
-            check_code(L, pu_plan_type(plan, kind, ref, &type), forms[form]);
-            lua_pop(L, 1);
-            return type;
-        }
-        lua_pop(L, 1);
-    }
-    luaL_argerror(L, 1, "a type needs one of list, record, one_or_many");
-    return 0;
+    int top = lua_gettop(L);
+    bool both = push_member(L, index, "one_or_many");
+    bool list = !both && push_member(L, index, "list");
+    if (list) item = compile_type(L, plan, lua_gettop(L), deep + 1);
+    bool record = both || push_member(L, index, "record");
+    if (record) shape = compile_shape(L, plan, lua_gettop(L), deep + 1);
+    lua_settop(L, top);
+    if (both) check_code(L, pu_plan_record(plan, shape, &item), "one_or_many");
+    if (record && (both || list)) check_code(L, pu_plan_either(plan, item, shape, &type), "record");
+    else if (record) check_code(L, pu_plan_record(plan, shape, &type), "record");
+    else if (list) check_code(L, pu_plan_list(plan, item, &type), "list");
+    else return (uint16_t)luaL_argerror(L, 1, "a type needs one of list, record, one_or_many");
+    return type;
 }
 
 /* Pushes a type that compiled as people write it: `deposit_record[]`. */

@@ -1,7 +1,7 @@
 /* core.layout: see docs/architecture.md for what it offers.
  *
- * The companion table holds two lists of names as Lua strings, in the order they travel: reading a value is then two
- * raw table accesses, without hashing a name again. */
+ * The companion table holds two lists of names as Lua strings, in the order they travel: reading a value is
+ * then two raw table accesses, without hashing a name again. */
 #include "layout_object.h"
 
 #include <string.h>
@@ -65,7 +65,9 @@ static void read_values(lua_State *L, int index, int list, int table, size_t cou
             value->kind = PU_STRING;
             value->text = lua_tolstring(L, -1, &value->len);
             break;
-        case LUA_TNIL: value->kind = PU_ABSENT; break;
+        case LUA_TNIL:
+            value->kind = PU_ABSENT;
+            break;
         case LUA_TBOOLEAN:
             value->kind = PU_BOOLEAN;
             value->integer = lua_toboolean(L, -1);
@@ -85,6 +87,13 @@ const pu_layout *pu_readquery(lua_State *L, int index, int table, pu_value value
     return layout;
 }
 
+/* A buffer that never had a byte has no memory, and older Lua versions want a pointer. */
+static int push_text(lua_State *L, const pu_buf *text)
+{
+    lua_pushlstring(L, text->len ? text->data : "", text->len);
+    return 1;
+}
+
 static int layout_query(lua_State *L)
 {
     layout_object *object = check_object(L, 1);
@@ -93,9 +102,9 @@ static int layout_query(lua_State *L)
     pu_error error;
     read_values(L, 1, QUERY_NAMES, 2, object->layout.query_count, values);
     pu_resetbuf(&object->text);
-    if (pu_layout_query(&object->layout, values, &object->text, &error) != PU_OK) return pu_pushfailure(L, &error);
-    lua_pushlstring(L, object->text.data, object->text.len);
-    return 1;
+    if (pu_layout_query(&object->layout, values, &object->text, &error) != PU_OK)
+        return pu_pushfailure(L, &error);
+    return push_text(L, &object->text);
 }
 
 static int layout_body(lua_State *L)
@@ -106,9 +115,9 @@ static int layout_body(lua_State *L)
     pu_error error;
     read_values(L, 1, BODY_NAMES, 2, object->layout.body_count, values);
     pu_resetbuf(&object->text);
-    if (pu_layout_body(&object->layout, values, &object->text, &error) != PU_OK) return pu_pushfailure(L, &error);
-    lua_pushlstring(L, object->text.data, object->text.len);
-    return 1;
+    if (pu_layout_body(&object->layout, values, &object->text, &error) != PU_OK)
+        return pu_pushfailure(L, &error);
+    return push_text(L, &object->text);
 }
 
 static int layout_gc(lua_State *L)
@@ -123,8 +132,10 @@ static int layout_tostring(lua_State *L)
 {
     layout_object *object = luaL_checkudata(L, 1, LAYOUT_TYPE);
     const pu_layout *layout = &object->layout;
-    if (!layout->query) lua_pushliteral(L, LAYOUT_TYPE " (closed)");
-    else lua_pushfstring(L, LAYOUT_TYPE " (%d, %d)", (int)layout->query_count, (int)layout->body_count);
+    if (!layout->query)
+        lua_pushliteral(L, LAYOUT_TYPE " (closed)");
+    else
+        lua_pushfstring(L, LAYOUT_TYPE " (%d, %d)", (int)layout->query_count, (int)layout->body_count);
     return 1;
 }
 
@@ -149,7 +160,8 @@ static enum pu_body_form check_form(lua_State *L, int index)
     return (enum pu_body_form)luaL_checkoption(L, index, "none", forms);
 }
 
-/* Puts the names of the list at `index`, in the order of `slots`, under `list` of the companion on top of the stack. */
+/* Puts the names of the list at `index`, in the order of `slots`, under `list` of the companion on top of the
+ * stack. */
 static void keep_names(lua_State *L, int index, int list, const pu_slot *slots, size_t count)
 {
     lua_createtable(L, (int)count, 0);
@@ -177,7 +189,8 @@ static int new_layout(lua_State *L)
     pu_settype(L, LAYOUT_TYPE);
 
     pu_error error;
-    if (pu_layout_open(&object->layout, query, query_count, body, body_count, form, sorted, &error) != PU_OK) {
+    if (pu_layout_open(&object->layout, query, query_count, body, body_count, form, sorted, &error) !=
+        PU_OK) {
         return luaL_error(L, "layout: %s", error.message);
     }
     lua_createtable(L, 2, 0); /* ... layout companion */

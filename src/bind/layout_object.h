@@ -9,12 +9,14 @@
 /* A request's query or body is never longer; a service refuses far less. */
 enum { PU_TEXT_MAX = 1 << 20 };
 
-/* Fills `values` for the query of the layout at `index` from the table at `table`, and returns the layout. Raises on
- * anything of a wrong type. Leaves the values on the stack; their texts are good until Lua code runs. */
+/* Fills `values` for the query of the layout at `index` from the table at `table`, and returns the layout.
+ * Raises on anything of a wrong type. Leaves the values on the stack; their texts are good until Lua code
+ * runs. */
 const pu_layout *pu_readquery(lua_State *L, int index, int table, pu_value values[PU_LAYOUT_MAX]);
 
-/* The userdata at `index` when it is of this type, or an argument error. An object that begins with the address of its
- * type's tag needs no look into the registry, which costs more than encoding a value; no other userdata can hold it. */
+/* The userdata at `index` when it is of this type, or an argument error. An object that begins with the
+ * address of its type's tag needs no look into the registry, which costs more than encoding a value; no other
+ * userdata can hold it. */
 static inline void *pu_checktagged(lua_State *L, int index, size_t size, const void *tag, const char *type)
 {
     void *object = lua_touserdata(L, index);

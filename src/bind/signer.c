@@ -1,7 +1,8 @@
 /* core.signer, and the small functions beside it: see docs/architecture.md for what they offer.
  *
- * `sign_query` is the hot path: it reads the values, builds into a buffer the signer keeps, signs it where it lies, and
- * makes one Lua string. Nothing is allocated outside Lua, so an error Lua raises on the way has nothing to lose. */
+ * `sign_query` is the hot path: it reads the values, builds into a buffer the signer keeps, signs it where it
+ * lies, and makes one Lua string. Nothing is allocated outside Lua, so an error Lua raises on the way has
+ * nothing to lose. */
 #include <string.h>
 
 #include "bind.h"
@@ -37,7 +38,8 @@ static int signer_sign(lua_State *L)
     char signature[PU_SIGNATURE_TEXT];
     size_t len;
     pu_error error;
-    if (pu_signer_sign(&object->signer, &message, signature, &len, &error) != PU_OK) return pu_pushfailure(L, &error);
+    if (pu_signer_sign(&object->signer, &message, signature, &len, &error) != PU_OK)
+        return pu_pushfailure(L, &error);
     lua_pushlstring(L, signature, len);
     return 1;
 }
@@ -72,7 +74,8 @@ static int signer_sign_query(lua_State *L)
     if (pu_layout_query(layout, values, text, &error) != PU_OK) return pu_pushfailure(L, &error);
     message.text = text->data;
     message.len = text->len;
-    if (pu_signer_sign(&object->signer, &message, signature, &len, &error) != PU_OK) return pu_pushfailure(L, &error);
+    if (pu_signer_sign(&object->signer, &message, signature, &len, &error) != PU_OK)
+        return pu_pushfailure(L, &error);
     enum pu_code code = append_signature(text, &name, object->signer.encoding, signature, len);
     if (code != PU_OK) {
         error.message = code == PU_NOMEM ? "out of memory" : "the text is too long";
@@ -115,7 +118,8 @@ static int new_signer(lua_State *L)
 {
     static const char *const encodings[] = {"hex", "base64", NULL};
     const pu_algorithm *algorithm = check_algorithm(L, 1);
-    luaL_checktype(L, 2, LUA_TSTRING); /* a number would be converted, and its text is not the key that was meant */
+    luaL_checktype(L, 2,
+                   LUA_TSTRING); /* a number would be converted, and its text is not the key that was meant */
     size_t len;
     const char *key = lua_tolstring(L, 2, &len);
     enum pu_encoding encoding = luaL_checkoption(L, 3, "hex", encodings) ? PU_BASE64 : PU_HEX;
@@ -161,7 +165,8 @@ static int percent_encode(lua_State *L)
     const char *text = luaL_checklstring(L, 1, &len);
     char small[768];
     char *out = small;
-    if (len > sizeof small / 3) out = lua_newuserdata(L, 3 * len); /* collected even when the next line raises */
+    if (len > sizeof small / 3)
+        out = lua_newuserdata(L, 3 * len); /* collected even when the next line raises */
     lua_pushlstring(L, out, pu_percent_write(out, text, len));
     return 1;
 }

@@ -473,10 +473,7 @@ static const char *read_items(walk *w, const char *p, pu_type *item, size_t *len
 
 static const char *read_list(walk *w, const char *p, pu_type *type)
 {
-    pu_type record_type = {.kind = PU_KIND_RECORD, .ref = type->ref};
-    pu_type *item = type->kind == PU_KIND_LIST ? &w->plan->types[type->ref]
-                    : type->kind == PU_KIND_ANY ? type
-                                                : &record_type;
+    pu_type *item = type->kind == PU_KIND_ANY ? type : &w->plan->types[type->item];
     size_t length = 0;
     p = enter(w, p);
     if (!p) return NULL;
@@ -503,7 +500,7 @@ static const char *read_container(walk *w, const char *p, pu_type *type)
     enum pu_kind kind = type->kind;
     if (*p == '{' ? kind == PU_KIND_LIST : kind == PU_KIND_RECORD) return mistyped(w, p, kind);
     if (*p == '[') return read_list(w, p, type);
-    return read_record(w, p, &w->plan->shapes[kind == PU_KIND_ANY ? 0 : type->ref]);
+    return read_record(w, p, &w->plan->shapes[kind == PU_KIND_ANY ? 0 : type->shape]);
 }
 
 enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_fault *fault)

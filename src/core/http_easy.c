@@ -85,7 +85,6 @@ static bool set_callbacks(pu_http_easy *easy)
 {
     CURL *curl = easy->curl;
     return curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, easy->detail) == CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_PRIVATE, easy) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, before_sending) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_PREREQDATA, easy) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&

@@ -82,6 +82,7 @@ const pu_http_option_row pu_http_option_rows[PU_HTTP_OPTIONS] = {
     {"compressed", PU_OPTION_FLAG, 0, 1, 0, NULL},
     {"fresh_connect", PU_OPTION_FLAG, 0, 1, 0, NULL},
     {"single_send_idle_s", PU_OPTION_NUMBER, 0, 3600, 2, NULL},
+    {"max_in_flight", PU_OPTION_NUMBER, 1, 10000, 64, NULL}, /* of the multi transport */
 };
 
 void pu_http_options_init(pu_http_options *options)
@@ -224,6 +225,7 @@ bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error 
     set_long(&s, CURLOPT_SSL_VERIFYPEER, 1);
     set_long(&s, CURLOPT_SSL_VERIFYHOST, 2);
     set_long(&s, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
+    set_long(&s, CURLOPT_PIPEWAIT, version && version[0] == '2'); /* rather share a connection than make another */
     set_long(&s, CURLOPT_HTTP_VERSION,
              version && version[0] == '2' ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
     if (s.code == CURLE_OK)

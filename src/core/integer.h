@@ -7,7 +7,8 @@
 
 enum { PU_INTEGER_TEXT = 20 }; /* the longest: -9223372036854775808 */
 
-/* Writes the decimal digits to `out`, which has room for PU_INTEGER_TEXT bytes, and returns how many it wrote. */
+/* Writes the decimal digits to `out`, which has room for PU_INTEGER_TEXT bytes, and returns how many it
+ * wrote. */
 size_t pu_integer_write(char *out, int64_t value);
 
 #endif

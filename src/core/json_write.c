@@ -6,11 +6,11 @@
 /* What an ASCII byte asks for: 0 nothing, 'u' the long form, any other letter
  * the short escape. Bytes over 0x7F are looked at as sequences, not here. */
 static const char escapes[128] = {
-    [0x00] = 'u', [0x01] = 'u', [0x02] = 'u', [0x03] = 'u', [0x04] = 'u', [0x05] = 'u', [0x06] = 'u',
-    [0x07] = 'u', ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', [0x0B] = 'u', ['\f'] = 'f', ['\r'] = 'r',
-    [0x0E] = 'u', [0x0F] = 'u', [0x10] = 'u', [0x11] = 'u', [0x12] = 'u', [0x13] = 'u', [0x14] = 'u',
-    [0x15] = 'u', [0x16] = 'u', [0x17] = 'u', [0x18] = 'u', [0x19] = 'u', [0x1A] = 'u', [0x1B] = 'u',
-    [0x1C] = 'u', [0x1D] = 'u', [0x1E] = 'u', [0x1F] = 'u', ['"'] = '"', ['\\'] = '\\',
+    [0x00] = 'u', [0x01] = 'u', [0x02] = 'u', [0x03] = 'u', [0x04] = 'u', [0x05] = 'u',  [0x06] = 'u',
+    [0x07] = 'u', ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', [0x0B] = 'u', ['\f'] = 'f',  ['\r'] = 'r',
+    [0x0E] = 'u', [0x0F] = 'u', [0x10] = 'u', [0x11] = 'u', [0x12] = 'u', [0x13] = 'u',  [0x14] = 'u',
+    [0x15] = 'u', [0x16] = 'u', [0x17] = 'u', [0x18] = 'u', [0x19] = 'u', [0x1A] = 'u',  [0x1B] = 'u',
+    [0x1C] = 'u', [0x1D] = 'u', [0x1E] = 'u', [0x1F] = 'u', ['"'] = '"',  ['\\'] = '\\',
 };
 
 static int is_tail(unsigned char byte)
@@ -18,8 +18,8 @@ static int is_tail(unsigned char byte)
     return (byte & 0xC0) == 0x80;
 }
 
-/* The length of the well-formed UTF-8 sequence at `at`, or 0. The second byte's range excludes overlong forms,
- * surrogates and everything over U+10FFFF (RFC 3629). */
+/* The length of the well-formed UTF-8 sequence at `at`, or 0. The second byte's range excludes overlong
+ * forms, surrogates and everything over U+10FFFF (RFC 3629). */
 static size_t sequence_length(const unsigned char *at, size_t left)
 {
     unsigned char first = at[0];

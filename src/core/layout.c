@@ -45,7 +45,8 @@ static void order_slots(pu_slot *slots, const pu_name *names, size_t count, bool
     for (size_t i = 0; i < count; i++) {
         size_t at = i;
         if (sorted) {
-            for (; at && compare_names(&names[slots[at - 1].source], &names[i]) > 0; at--) slots[at] = slots[at - 1];
+            for (; at && compare_names(&names[slots[at - 1].source], &names[i]) > 0; at--)
+                slots[at] = slots[at - 1];
         }
         slots[at] = (pu_slot){.source = i};
     }
@@ -152,8 +153,8 @@ static char *write_query_value(char *at, const pu_value *value)
     return at + len;
 }
 
-/* The room a query takes: an upper bound found without a look at the texts, or to the byte. False when a text is so
- * long that the sum could overflow; no buffer takes such a text. */
+/* The room a query takes: an upper bound found without a look at the texts, or to the byte. False when a text
+ * is so long that the sum could overflow; no buffer takes such a text. */
 static bool query_room(const pu_layout *layout, const pu_value *values, size_t max, bool exact, size_t *room)
 {
     char bare[PU_INTEGER_TEXT];
@@ -162,7 +163,8 @@ static bool query_room(const pu_layout *layout, const pu_value *values, size_t m
         const pu_value *value = &values[i];
         if (value->kind == PU_ABSENT) continue;
         size_t label_len = layout->query[i].label_len;
-        if (value->kind == PU_STRING && (value->len > max || value->len > SIZE_MAX / (8 * PU_LAYOUT_MAX))) return false;
+        if (value->kind == PU_STRING && (value->len > max || value->len > SIZE_MAX / (8 * PU_LAYOUT_MAX)))
+            return false;
         if (!exact) {
             total += label_len + (value->kind == PU_STRING ? 3 * value->len : PU_INTEGER_TEXT);
         } else {
@@ -199,8 +201,8 @@ enum pu_code pu_layout_query(const pu_layout *layout, const pu_value *values, pu
     return PU_OK;
 }
 
-static enum pu_code append_member(const pu_layout *layout, const pu_slot *slot, size_t skip, const pu_value *value,
-                                  pu_buf *buf, pu_error *error)
+static enum pu_code append_member(const pu_layout *layout, const pu_slot *slot, size_t skip,
+                                  const pu_value *value, pu_buf *buf, pu_error *error)
 {
     enum pu_code code = append_label(layout, slot, skip, buf);
     if (code == PU_OK && value->kind == PU_STRING) {

@@ -1,7 +1,7 @@
 /* A layout says which named values of an operation travel in the query, which in the body, and in what order.
  *
- * It holds the names already encoded, so that building a text is copying names and encoding values. A layout never
- * changes after pu_layout_open and may be used from several threads at once. */
+ * It holds the names already encoded, so that building a text is copying names and encoding values. A layout
+ * never changes after pu_layout_open and may be used from several threads at once. */
 #ifndef PURSER_CORE_LAYOUT_H
 #define PURSER_CORE_LAYOUT_H
 
@@ -40,16 +40,18 @@ typedef struct pu_layout {
     enum pu_body_form form;
 } pu_layout;
 
-/* Copies the names. Refuses an empty name, a name that comes twice in a list, body names without a body form. With
- * `sorted` the query goes in byte order of the names. The layout is zero on failure and safe to close. */
+/* Copies the names. Refuses an empty name, a name that comes twice in a list, body names without a body form.
+ * With `sorted` the query goes in byte order of the names. The layout is zero on failure and safe to close.
+ */
 enum pu_code pu_layout_open(pu_layout *layout, const pu_name *query, size_t query_count, const pu_name *body,
                             size_t body_count, enum pu_body_form form, bool sorted, pu_error *error);
 
 /* Closing a closed (all zero) layout does nothing. */
 void pu_layout_close(pu_layout *layout);
 
-/* Appends `a=1&b=2` or a JSON text; values[i] belongs to the i-th slot. Absent values are left out. On failure the
- * buffer keeps its length, and the error's offset counts within the value that could not be written. */
+/* Appends `a=1&b=2` or a JSON text; values[i] belongs to the i-th slot. Absent values are left out. On
+ * failure the buffer keeps its length, and the error's offset counts within the value that could not be
+ * written. */
 enum pu_code pu_layout_query(const pu_layout *layout, const pu_value *values, pu_buf *buf, pu_error *error);
 enum pu_code pu_layout_body(const pu_layout *layout, const pu_value *values, pu_buf *buf, pu_error *error);
 

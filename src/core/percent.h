@@ -1,4 +1,5 @@
-/* RFC 3986 percent-encoding: letters, digits and `-._~` stay, every other byte becomes %XX in upper-case hex. */
+/* RFC 3986 percent-encoding: letters, digits and `-._~` stay, every other byte becomes %XX in upper-case hex.
+ */
 #ifndef PURSER_CORE_PERCENT_H
 #define PURSER_CORE_PERCENT_H
 

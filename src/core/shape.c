@@ -24,22 +24,6 @@ void pu_plan_free(pu_plan *plan)
     free(plan);
 }
 
-pu_plan *pu_plan_new(int64_t low, int64_t high)
-{
-    pu_plan *plan = calloc(1, sizeof *plan);
-    if (!plan) return NULL;
-    plan->low = low;
-    plan->high = high;
-    enum pu_code code = PU_OK;
-    uint16_t number;
-    for (int kind = PU_KIND_STRING; kind < SCALAR_TYPES && code == PU_OK; kind++)
-        code = pu_plan_type(plan, (enum pu_kind)kind, 0, &number);
-    if (code == PU_OK) code = pu_plan_shape(plan, &number); /* that of `any` */
-    if (code == PU_OK) return plan;
-    pu_plan_free(plan);
-    return NULL;
-}
-
 /* Makes room for one more in an array that grows by GROWTH. */
 static enum pu_code room(void **array, uint16_t count, size_t size)
 {
@@ -51,15 +35,30 @@ static enum pu_code room(void **array, uint16_t count, size_t size)
     return PU_OK;
 }
 
-enum pu_code pu_plan_type(pu_plan *plan, enum pu_kind kind, uint16_t ref, uint16_t *type)
+static enum pu_code add_type(pu_plan *plan, pu_type added, uint16_t *type)
 {
     void *types = plan->types;
     enum pu_code code = room(&types, plan->type_count, sizeof *plan->types);
     if (code != PU_OK) return code;
     plan->types = types;
     *type = plan->type_count++;
-    plan->types[*type] = (pu_type){.kind = kind, .ref = ref};
+    plan->types[*type] = added;
     return PU_OK;
+}
+
+enum pu_code pu_plan_list(pu_plan *plan, uint16_t item, uint16_t *type)
+{
+    return add_type(plan, (pu_type){.kind = PU_KIND_LIST, .item = item}, type);
+}
+
+enum pu_code pu_plan_record(pu_plan *plan, uint16_t shape, uint16_t *type)
+{
+    return add_type(plan, (pu_type){.kind = PU_KIND_RECORD, .shape = shape}, type);
+}
+
+enum pu_code pu_plan_either(pu_plan *plan, uint16_t item, uint16_t shape, uint16_t *type)
+{
+    return add_type(plan, (pu_type){.kind = PU_KIND_EITHER, .item = item, .shape = shape}, type);
 }
 
 enum pu_code pu_plan_shape(pu_plan *plan, uint16_t *shape)
@@ -71,6 +70,22 @@ enum pu_code pu_plan_shape(pu_plan *plan, uint16_t *shape)
     *shape = plan->shape_count++;
     plan->shapes[*shape] = (pu_shape){.first = PU_NO_KEY, .address = PU_NO_KEY, .memo = PU_NO_KEY};
     return PU_OK;
+}
+
+pu_plan *pu_plan_new(int64_t low, int64_t high)
+{
+    pu_plan *plan = calloc(1, sizeof *plan);
+    if (!plan) return NULL;
+    plan->low = low;
+    plan->high = high;
+    enum pu_code code = PU_OK;
+    uint16_t number;
+    for (int kind = PU_KIND_STRING; kind < SCALAR_TYPES && code == PU_OK; kind++)
+        code = add_type(plan, (pu_type){.kind = (enum pu_kind)kind}, &number);
+    if (code == PU_OK) code = pu_plan_shape(plan, &number); /* that of `any` */
+    if (code == PU_OK) return plan;
+    pu_plan_free(plan);
+    return NULL;
 }
 
 /* The slot of a name, made when there is none yet. Before the plan is sealed the array grows, afterwards it has room for

@@ -25,7 +25,7 @@ enum pu_kind {
     PU_KIND_ANY,
     PU_KIND_LIST,        /* of another type */
     PU_KIND_RECORD,      /* of a shape */
-    PU_KIND_ONE_OR_MANY, /* one record of a shape, or a list of them */
+    PU_KIND_EITHER,      /* one record of a shape, or a list of another type */
 };
 
 enum {
@@ -38,7 +38,8 @@ enum {
 
 typedef struct pu_type {
     enum pu_kind kind;
-    uint16_t ref;    /* PU_KIND_LIST: the type of its elements; PU_KIND_RECORD, PU_KIND_ONE_OR_MANY: the shape */
+    uint16_t item;   /* PU_KIND_LIST, PU_KIND_EITHER: the type of the elements */
+    uint16_t shape;  /* PU_KIND_RECORD, PU_KIND_EITHER: the shape */
     uint32_t length; /* elements of the last list of this type */
 } pu_type;
 
@@ -85,7 +86,9 @@ void pu_plan_free(pu_plan *plan);
 
 /* Each adds one thing and gives its number. PU_NOMEM, PU_TOO_BIG, or PU_ARGUMENT for a name that is empty, taken already
  * in that shape, or not printable ASCII free of quotes and backslashes. The plan may only be freed after a failure. */
-enum pu_code pu_plan_type(pu_plan *plan, enum pu_kind kind, uint16_t ref, uint16_t *type);
+enum pu_code pu_plan_list(pu_plan *plan, uint16_t item, uint16_t *type);
+enum pu_code pu_plan_record(pu_plan *plan, uint16_t shape, uint16_t *type);
+enum pu_code pu_plan_either(pu_plan *plan, uint16_t item, uint16_t shape, uint16_t *type);
 enum pu_code pu_plan_shape(pu_plan *plan, uint16_t *shape);
 enum pu_code pu_plan_field(pu_plan *plan, uint16_t shape, const char *name, size_t len, uint16_t type, uint16_t *key);
 enum pu_code pu_plan_alias(pu_plan *plan, uint16_t shape, uint16_t key, const char *name, size_t len);

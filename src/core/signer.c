@@ -11,7 +11,8 @@
 
 enum { KEY_MAX = 1 << 16 };
 
-static const pu_algorithm *const algorithms[] = {&pu_hmac_sha256, &pu_hmac_sha512, &pu_ed25519, &pu_rsa_sha256};
+static const pu_algorithm *const algorithms[] = {&pu_hmac_sha256, &pu_hmac_sha512, &pu_ed25519,
+                                                 &pu_rsa_sha256};
 
 const pu_algorithm *pu_algorithm_find(const char *name)
 {
@@ -56,8 +57,8 @@ static size_t encode(enum pu_encoding encoding, const unsigned char *raw, size_t
     return 2 * len;
 }
 
-enum pu_code pu_signer_sign(pu_signer *signer, const pu_message *message, char out[PU_SIGNATURE_TEXT], size_t *out_len,
-                            pu_error *error)
+enum pu_code pu_signer_sign(pu_signer *signer, const pu_message *message, char out[PU_SIGNATURE_TEXT],
+                            size_t *out_len, pu_error *error)
 {
     unsigned char raw[PU_SIGNATURE_RAW];
     size_t raw_len = 0;

@@ -1,8 +1,8 @@
 /* A signer: one algorithm and one key, kept ready.
  *
- * The key is taken once, at opening, and is never handed out again. A failed signature leaves the signer usable. Not
- * thread-safe: one signer belongs to one thread at a time. OpenSSL's error queue of the calling thread is empty after
- * every failure. */
+ * The key is taken once, at opening, and is never handed out again. A failed signature leaves the signer
+ * usable. Not thread-safe: one signer belongs to one thread at a time. OpenSSL's error queue of the calling
+ * thread is empty after every failure. */
 #ifndef PURSER_CORE_SIGNER_H
 #define PURSER_CORE_SIGNER_H
 
@@ -35,7 +35,8 @@ typedef struct pu_signer {
 const pu_algorithm *pu_algorithm_find(const char *name);
 const char *pu_algorithm_name(const pu_algorithm *algorithm);
 
-/* `key` is the secret's bytes for HMAC and a PEM private key for the others. The signer is closed on failure. */
+/* `key` is the secret's bytes for HMAC and a PEM private key for the others. The signer is closed on failure.
+ */
 enum pu_code pu_signer_open(pu_signer *signer, const pu_algorithm *algorithm, const void *key, size_t len,
                             enum pu_encoding encoding, pu_error *error);
 
@@ -43,7 +44,7 @@ enum pu_code pu_signer_open(pu_signer *signer, const pu_algorithm *algorithm, co
 void pu_signer_close(pu_signer *signer);
 
 /* Writes the encoded signature, not NUL-terminated, and its length. */
-enum pu_code pu_signer_sign(pu_signer *signer, const pu_message *message, char out[PU_SIGNATURE_TEXT], size_t *out_len,
-                            pu_error *error);
+enum pu_code pu_signer_sign(pu_signer *signer, const pu_message *message, char out[PU_SIGNATURE_TEXT],
+                            size_t *out_len, pu_error *error);
 
 #endif

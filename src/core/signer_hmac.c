@@ -1,12 +1,13 @@
 /* HMAC-SHA256 and HMAC-SHA512, in two ways that give the same bytes.
  *
- * The first keeps the two hash states that have already taken the key: a signature copies 112 (or 216) bytes twice and
- * hashes. It uses the hash functions OpenSSL 3 calls deprecated, because they are the only way to copy a state without
- * an allocation. Measured for one withdraw (bench/sign.lua, SHA instructions present): 0.20 us against 0.26 us for the
- * second way, a quarter of all the work below Lua.
+ * The first keeps the two hash states that have already taken the key: a signature copies 112 (or 216) bytes
+ * twice and hashes. It uses the hash functions OpenSSL 3 calls deprecated, because they are the only way to
+ * copy a state without an allocation. Measured for one withdraw (bench/sign.lua, SHA instructions present):
+ * 0.20 us against 0.26 us for the second way, a quarter of all the work below Lua.
  *
- * The second keeps a keyed EVP_MAC context and re-initialises it. It is compiled when OpenSSL was built without its
- * deprecated functions, or with -DPURSER_EVP_HMAC where every hash must come from a provider (FIPS). */
+ * The second keeps a keyed EVP_MAC context and re-initialises it. It is compiled when OpenSSL was built
+ * without its deprecated functions, or with -DPURSER_EVP_HMAC where every hash must come from a provider
+ * (FIPS). */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "signer_row.h"
 
@@ -75,7 +76,8 @@ static void start(hash *state, size_t block, const unsigned char *bytes, size_t 
     }
 }
 
-/* RFC 2104: a key longer than a block is replaced by its hash, then padded with zeroes and mixed with two constants. */
+/* RFC 2104: a key longer than a block is replaced by its hash, then padded with zeroes and mixed with two
+ * constants. */
 static enum pu_code open_keyed(void **state, size_t block, const void *key, size_t len, pu_error *error)
 {
     unsigned char pad[SHA512_CBLOCK] = {0};
@@ -88,8 +90,10 @@ static enum pu_code open_keyed(void **state, size_t block, const void *key, size
         memcpy(pad, key, len);
     } else {
         start(&made->inner, block, key, len);
-        if (block == SHA256_CBLOCK) SHA256_Final(pad, &made->inner.sha256);
-        else SHA512_Final(pad, &made->inner.sha512);
+        if (block == SHA256_CBLOCK)
+            SHA256_Final(pad, &made->inner.sha256);
+        else
+            SHA512_Final(pad, &made->inner.sha512);
     }
     for (size_t i = 0; i < block; i++) pad[i] ^= 0x36;
     start(&made->inner, block, pad, block);

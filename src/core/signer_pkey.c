@@ -1,7 +1,7 @@
 /* Ed25519 and RSA-SHA256 (PKCS #1 v1.5) with a private key in PEM.
  *
- * OpenSSL keeps the key. Each signature gets a context of its own, so a failure leaves nothing behind; its cost is
- * nothing beside the signature's. */
+ * OpenSSL keeps the key. Each signature gets a context of its own, so a failure leaves nothing behind; its
+ * cost is nothing beside the signature's. */
 #include "signer_row.h"
 
 #include <stdlib.h>
@@ -40,7 +40,8 @@ failed:
 
 static enum pu_code open_ed25519(void **state, const void *pem, size_t len, pu_error *error)
 {
-    return open_pem(state, "ED25519", "the key is not an unencrypted Ed25519 private key in PEM", pem, len, error);
+    return open_pem(state, "ED25519", "the key is not an unencrypted Ed25519 private key in PEM", pem, len,
+                    error);
 }
 
 static enum pu_code open_rsa(void **state, const void *pem, size_t len, pu_error *error)
@@ -48,7 +49,8 @@ static enum pu_code open_rsa(void **state, const void *pem, size_t len, pu_error
     return open_pem(state, "RSA", "the key is not an unencrypted RSA private key in PEM", pem, len, error);
 }
 
-/* Ed25519 reads its message twice and so wants it in one piece. `*joined` is what to free, with its length. */
+/* Ed25519 reads its message twice and so wants it in one piece. `*joined` is what to free, with its length.
+ */
 static const void *one_piece(const pu_message *message, char **joined, size_t *len)
 {
     *joined = NULL;
@@ -61,8 +63,8 @@ static const void *one_piece(const pu_message *message, char **joined, size_t *l
     return *joined;
 }
 
-static enum pu_code sign_digest(EVP_PKEY *key, const EVP_MD *digest, const pu_message *message, unsigned char *raw,
-                                size_t *raw_len, pu_error *error)
+static enum pu_code sign_digest(EVP_PKEY *key, const EVP_MD *digest, const pu_message *message,
+                                unsigned char *raw, size_t *raw_len, pu_error *error)
 {
     char *joined = NULL;
     size_t len = 0;

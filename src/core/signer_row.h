@@ -1,4 +1,5 @@
-/* What an algorithm supplies: a row of signer.c's table. Only signer.c and the variants beside it include this. */
+/* What an algorithm supplies: a row of signer.c's table. Only signer.c and the variants beside it include
+ * this. */
 #ifndef PURSER_CORE_SIGNER_ROW_H
 #define PURSER_CORE_SIGNER_ROW_H
 
@@ -9,7 +10,8 @@ struct pu_algorithm {
     /* Stores its state, which `close` frees. Errors may leave OpenSSL's queue filled: signer.c drains it. */
     enum pu_code (*open)(void **state, const void *key, size_t len, pu_error *error);
     /* Writes at most PU_SIGNATURE_RAW bytes. */
-    enum pu_code (*sign)(void *state, const pu_message *message, unsigned char *raw, size_t *raw_len, pu_error *error);
+    enum pu_code (*sign)(void *state, const pu_message *message, unsigned char *raw, size_t *raw_len,
+                         pu_error *error);
     void (*close)(void *state);
 };
 

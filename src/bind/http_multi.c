@@ -1,0 +1,219 @@
+/* purser.http_multi: many requests at once; and the clock and the wait its callers need. */
+#include "http_fields.h"
+
+#include <string.h>
+
+#include "../core/http_multi.h"
+
+#define TYPE "purser.http_multi"
+
+typedef struct http_multi {
+    pu_http_options options;
+    pu_http_multi multi;
+    pu_buf lines;       /* header lines of the request being read */
+    pu_http_job *taken; /* its answer is being pushed, or could not be for lack of memory */
+    bool open;
+    bool busy;    /* pushing an answer: a finaliser of the host may run there and ask for close */
+    bool closing; /* it did */
+} http_multi;
+
+enum { LINES_CEILING = 1024 * 1024, MULTIS_MAX = 64 };
+
+static http_multi *check_multi(lua_State *L, int index)
+{
+    return luaL_checkudata(L, index, TYPE);
+}
+
+static http_multi *check_open(lua_State *L)
+{
+    http_multi *self = check_multi(L, 1);
+    if (!self->open) luaL_error(L, "the transport is closed");
+    return self;
+}
+
+static void release_taken(http_multi *self)
+{
+    pu_http_job *job = self->taken;
+    self->taken = NULL;
+    if (job) pu_http_multi_release(&self->multi, job);
+}
+
+static void release(http_multi *self)
+{
+    release_taken(self);
+    pu_http_multi_close(&self->multi);
+    pu_http_options_free(&self->options);
+    pu_buf_free(&self->lines);
+    self->open = self->closing = false;
+}
+
+/* core.http_multi(options) -> multi | nil, message */
+static int multi_new(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TTABLE);
+    http_multi *self = pu_newuserdata(L, sizeof *self);
+    memset(self, 0, sizeof *self);
+    pu_settype(L, TYPE);
+
+    pu_http_options_init(&self->options);
+    pu_buf_init(&self->lines, LINES_CEILING);
+    self->lines.secret = true;
+    self->open = true;
+    pu_error error;
+    bool fine = pu_http_read_options(L, 1, &self->options);
+    if (fine && !pu_http_multi_open(&self->multi, &self->options, &error)) {
+        lua_pushstring(L, error.message);
+        fine = false;
+    }
+    if (!fine) { /* self ... message */
+        release(self);
+        lua_pushnil(L);
+        lua_insert(L, -2);
+        return 2;
+    }
+    return 1;
+}
+
+/* multi:submit(request) -> id | nil, message */
+static int multi_submit(lua_State *L)
+{
+    http_multi *self = check_open(L);
+    pu_http_request request;
+    pu_http_read_request(L, 2, &request, &self->lines);
+    int64_t id = pu_http_multi_submit(&self->multi, &request);
+    if (id == 0) {
+        lua_pushnil(L);
+        lua_pushliteral(L, "there is not enough memory to keep the request");
+        return 2;
+    }
+    pu_pushinteger(L, id);
+    return 1;
+}
+
+/* multi:step() -> how many are unfinished */
+static int multi_step(lua_State *L)
+{
+    http_multi *self = check_open(L);
+    pu_http_multi_step(&self->multi);
+    pu_pushinteger(L, self->multi.unfinished);
+    return 1;
+}
+
+static void end_push(http_multi *self)
+{
+    self->busy = false;
+    release_taken(self);
+    if (self->closing) release(self);
+}
+
+/* multi:next() -> id, response | id, nil, failure | nothing */
+static int multi_next(lua_State *L)
+{
+    http_multi *self = check_open(L);
+    release_taken(self);
+    self->taken = pu_http_multi_take(&self->multi);
+    if (!self->taken) return 0;
+    self->busy = true;
+    pu_pushinteger(L, self->taken->id);
+    int results = pu_http_push_answer(L, self->taken->answer);
+    end_push(self);
+    return 1 + results;
+}
+
+/* multi:cancel(id) -> failure | nil when there is nothing to cancel */
+static int multi_cancel(lua_State *L)
+{
+    http_multi *self = check_open(L);
+    int64_t id = pu_checkinteger(L, 2, 0, PU_INTEGER_MAX);
+    release_taken(self);
+    self->taken = pu_http_multi_cancel(&self->multi, id);
+    if (!self->taken) return 0;
+    self->busy = true;
+    pu_http_push_answer(L, self->taken->answer); /* nil failure */
+    end_push(self);
+    return 1;
+}
+
+/* multi:fds() -> list of { fd = integer, read = boolean, write = boolean }, number that changes with the set */
+static int multi_fds(lua_State *L)
+{
+    http_multi *self = check_open(L);
+    lua_createtable(L, (int)self->multi.poll_count, 0);
+    for (size_t i = 0; i < self->multi.poll_count; i++) {
+        const struct pollfd *poll = &self->multi.polls[i];
+        lua_createtable(L, 0, 3);
+        pu_pushinteger(L, poll->fd);
+        lua_setfield(L, -2, "fd");
+        lua_pushboolean(L, poll->events & POLLIN);
+        lua_setfield(L, -2, "read");
+        lua_pushboolean(L, poll->events & POLLOUT);
+        lua_setfield(L, -2, "write");
+        lua_rawseti(L, -2, (int)i + 1);
+    }
+    pu_pushinteger(L, self->multi.poll_changes);
+    return 2;
+}
+
+/* multi:timeout() -> milliseconds | nil: step at the latest then */
+static int multi_timeout(lua_State *L)
+{
+    http_multi *self = check_open(L);
+    int64_t ms = pu_http_multi_timeout(&self->multi);
+    if (ms < 0) lua_pushnil(L);
+    else pu_pushinteger(L, ms);
+    return 1;
+}
+
+static int multi_close(lua_State *L)
+{
+    http_multi *self = check_multi(L, 1);
+    if (self->busy) self->closing = true;
+    else release(self);
+    return 0;
+}
+
+static int multi_gc(lua_State *L)
+{
+    release(check_multi(L, 1));
+    return 0;
+}
+
+static int multi_tostring(lua_State *L)
+{
+    http_multi *self = check_multi(L, 1);
+    const char *base = self->options.text[PU_HTTP_BASE_URL];
+    lua_pushfstring(L, TYPE " (%s)", !self->open ? "closed" : base ? base : "open");
+    return 1;
+}
+
+/* core.wait(ms, multi...): until one of them has something to do, at most `ms` milliseconds */
+static int core_wait(lua_State *L)
+{
+    pu_http_multi *multis[MULTIS_MAX];
+    int64_t ms = pu_checkinteger(L, 1, 0, INT32_MAX);
+    int count = lua_gettop(L) - 1;
+    luaL_argcheck(L, count <= MULTIS_MAX, 2, "too many transports");
+    for (int i = 0; i < count; i++) multis[i] = &check_multi(L, i + 2)->multi;
+    pu_http_wait(multis, (size_t)count, ms);
+    return 0;
+}
+
+/* core.monotonic_ms() -> milliseconds of a clock that is never set */
+static int core_monotonic_ms(lua_State *L)
+{
+    pu_pushinteger(L, pu_monotonic_ms());
+    return 1;
+}
+
+void pu_bind_http_multi(lua_State *L)
+{
+    static const luaL_Reg methods[] = {
+        {"submit", multi_submit}, {"step", multi_step}, {"next", multi_next},       {"cancel", multi_cancel},
+        {"fds", multi_fds},       {"close", multi_close}, {"timeout", multi_timeout}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {
+        {"__gc", multi_gc}, {"__close", multi_close}, {"__tostring", multi_tostring}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"http_multi", multi_new}, {"wait", core_wait}, {"monotonic_ms", core_monotonic_ms}, {NULL, NULL}};
+    pu_newtype(L, TYPE, methods, meta);
+    pu_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,415 @@
+#include "http_multi.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int64_t pu_monotonic_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void list_append(pu_http_list *list, pu_http_job *job)
+{
+    job->next = NULL;
+    job->previous = list->last;
+    *(list->last ? &list->last->next : &list->first) = job;
+    list->last = job;
+}
+
+static void list_remove(pu_http_list *list, pu_http_job *job)
+{
+    *(job->previous ? &job->previous->next : &list->first) = job->next;
+    *(job->next ? &job->next->previous : &list->last) = job->previous;
+    job->previous = job->next = NULL;
+}
+
+/* The callbacks: they note, and do nothing else. The pointer libcurl keeps for a descriptor is its place in `polls`
+ * plus one. */
+
+static short poll_events(int what)
+{
+    return (short)((what & CURL_POLL_IN ? POLLIN : 0) | (what & CURL_POLL_OUT ? POLLOUT : 0));
+}
+
+static void forget_socket(pu_http_multi *multi, size_t place)
+{
+    multi->polls[place] = multi->polls[--multi->poll_count];
+    if (place < multi->poll_count)
+        curl_multi_assign(multi->curl, multi->polls[place].fd, (void *)(uintptr_t)(place + 1));
+}
+
+static bool note_socket(pu_http_multi *multi, curl_socket_t fd)
+{
+    if (multi->poll_count == multi->poll_cap) {
+        size_t cap = multi->poll_cap ? multi->poll_cap * 2 : 16;
+        struct pollfd *polls = realloc(multi->polls, cap * sizeof *polls);
+        if (!polls) return false;
+        multi->polls = polls;
+        multi->poll_cap = cap;
+    }
+    multi->polls[multi->poll_count++] = (struct pollfd){.fd = fd};
+    curl_multi_assign(multi->curl, fd, (void *)(uintptr_t)multi->poll_count);
+    return true;
+}
+
+static int on_socket(CURL *curl, curl_socket_t fd, int what, void *context, void *kept)
+{
+    (void)curl;
+    pu_http_multi *multi = context;
+    size_t place = (size_t)(uintptr_t)kept;
+    multi->poll_changes++;
+    if (what == CURL_POLL_REMOVE) {
+        if (place) forget_socket(multi, place - 1);
+        return 0;
+    }
+    if (!place) {
+        if (!note_socket(multi, fd)) return -1; /* libcurl ends the transfers then */
+        place = multi->poll_count;
+    }
+    multi->polls[place - 1].events = poll_events(what);
+    return 0;
+}
+
+static int on_timer(CURLM *curl, long ms, void *context)
+{
+    (void)curl;
+    pu_http_multi *multi = context;
+    multi->timer_ms = ms < 0 ? -1 : pu_monotonic_ms() + ms;
+    return 0;
+}
+
+bool pu_http_multi_open(pu_http_multi *multi, const pu_http_options *options, pu_error *error)
+{
+    memset(multi, 0, sizeof *multi);
+    multi->options = options;
+    multi->timer_ms = multi->earliest_ms = -1;
+    if (!pu_http_global(error)) return false;
+    CURLM *curl = multi->curl = curl_multi_init();
+    if (curl && curl_multi_setopt(curl, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK &&
+        curl_multi_setopt(curl, CURLMOPT_SOCKETDATA, multi) == CURLM_OK &&
+        curl_multi_setopt(curl, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK &&
+        curl_multi_setopt(curl, CURLMOPT_TIMERDATA, multi) == CURLM_OK &&
+        curl_multi_setopt(curl, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX) == CURLM_OK &&
+        curl_multi_setopt(curl, CURLMOPT_MAXCONNECTS, (long)options->number[PU_HTTP_MAX_IN_FLIGHT]) == CURLM_OK) {
+        /* The first handle is made now, so that options libcurl refuses are refused here. */
+        pu_http_slot *slot = calloc(1, sizeof *slot);
+        *error = (pu_error){.code = PU_NOMEM, .message = "there is not enough memory"};
+        if (slot && pu_http_easy_open(&slot->easy, options, error)) {
+            multi->free_slots = slot;
+            multi->slots = 1;
+            return true;
+        }
+        free(slot);
+    } else {
+        *error = (pu_error){.code = PU_NOMEM, .message = "libcurl could not make a multi handle"};
+    }
+    pu_http_multi_close(multi);
+    return false;
+}
+
+static void free_job(pu_http_job *job)
+{
+    pu_buf_free(&job->store);
+    free(job);
+}
+
+static void free_slot(pu_http_slot *slot)
+{
+    pu_http_easy_close(&slot->easy);
+    free(slot);
+}
+
+static void drop_all(pu_http_multi *multi, pu_http_list *list)
+{
+    while (list->first) {
+        pu_http_job *job = list->first;
+        list_remove(list, job);
+        if (job->slot) {
+            if (job->state == PU_JOB_RUNNING) curl_multi_remove_handle(multi->curl, job->slot->easy.curl);
+            free_slot(job->slot);
+        }
+        free_job(job);
+    }
+}
+
+void pu_http_multi_close(pu_http_multi *multi)
+{
+    drop_all(multi, &multi->running);
+    drop_all(multi, &multi->queued);
+    drop_all(multi, &multi->done);
+    while (multi->free_slots) {
+        pu_http_slot *slot = multi->free_slots;
+        multi->free_slots = slot->next_free;
+        free_slot(slot);
+    }
+    if (multi->curl) curl_multi_cleanup(multi->curl);
+    multi->curl = NULL;
+    free(multi->polls);
+    multi->polls = NULL;
+    multi->poll_count = multi->poll_cap = 0;
+    multi->slots = multi->busy = multi->unfinished = 0;
+    multi->timer_ms = multi->earliest_ms = -1;
+}
+
+static pu_http_slot *get_slot(pu_http_multi *multi)
+{
+    pu_http_slot *slot = multi->free_slots;
+    if (slot) {
+        multi->free_slots = slot->next_free;
+        return slot;
+    }
+    slot = calloc(1, sizeof *slot);
+    pu_error error;
+    if (slot && !pu_http_easy_open(&slot->easy, multi->options, &error)) {
+        free(slot);
+        slot = NULL;
+    }
+    if (slot) multi->slots++;
+    return slot;
+}
+
+static void finish(pu_http_multi *multi, pu_http_list *from, pu_http_job *job)
+{
+    list_remove(from, job);
+    list_append(&multi->done, job);
+    job->state = PU_JOB_DONE;
+    multi->unfinished--;
+}
+
+/* Starts the first of the queue on a free handle. */
+static void start(pu_http_multi *multi, pu_http_job *job, pu_http_slot *slot, int64_t now)
+{
+    list_remove(&multi->queued, job);
+    list_append(&multi->running, job);
+    job->state = PU_JOB_RUNNING;
+    job->slot = slot;
+    multi->busy++;
+    job->request.timeout_ms = job->deadline_ms > now ? (long)(job->deadline_ms - now) : 1;
+    if (!pu_http_easy_prepare(&slot->easy, &job->request)) {
+        finish(multi, &multi->running, job);
+        return;
+    }
+    curl_easy_setopt(slot->easy.curl, CURLOPT_PRIVATE, job);
+    if (curl_multi_add_handle(multi->curl, slot->easy.curl) != CURLM_OK) {
+        pu_http_easy_refuse(&slot->easy, PU_HTTP_TRANSPORT, "there is not enough memory to send the request");
+        finish(multi, &multi->running, job);
+    }
+}
+
+static void start_queued(pu_http_multi *multi)
+{
+    int64_t now = multi->queued.first ? pu_monotonic_ms() : 0;
+    while (multi->queued.first && multi->busy < multi->options->number[PU_HTTP_MAX_IN_FLIGHT]) {
+        pu_http_slot *slot = get_slot(multi);
+        if (!slot) break; /* tried again at the next step; a deadline ends it */
+        start(multi, multi->queued.first, slot, now);
+    }
+}
+
+static void refuse_queued(pu_http_multi *multi, pu_http_job *job, enum pu_http_failure failure, const char *reason)
+{
+    job->refusal = failure;
+    job->reason = reason;
+    finish(multi, &multi->queued, job);
+}
+
+/* Ends what waited in the queue beyond its time. Looked at only when the earliest deadline has passed. */
+static void expire_queued(pu_http_multi *multi, int64_t now)
+{
+    if (multi->earliest_ms < 0 || now < multi->earliest_ms) return;
+    multi->earliest_ms = -1;
+    for (pu_http_job *job = multi->queued.first, *next; job; job = next) {
+        next = job->next;
+        if (job->deadline_ms <= now)
+            refuse_queued(multi, job, PU_HTTP_TRANSPORT,
+                          "the time ran out before it was the request's turn; `timeout_ms` or `max_in_flight` allow more");
+        else if (multi->earliest_ms < 0 || job->deadline_ms < multi->earliest_ms)
+            multi->earliest_ms = job->deadline_ms;
+    }
+}
+
+static bool copy_text(pu_http_job *job, pu_http_text *text, bool end)
+{
+    size_t at = job->store.len;
+    if (pu_buf_append(&job->store, text->data, text->len) != PU_OK) return false;
+    if (end && pu_buf_append(&job->store, "", 1) != PU_OK) return false;
+    text->data = job->store.data + at;
+    return true;
+}
+
+/* Room is made for everything first, so that the parts do not move. */
+static pu_http_job *copy_request(const pu_http_request *request)
+{
+    size_t size = request->method.len + request->base_url.len + request->target.len + request->headers.len +
+                  request->body.len + 4;
+    pu_http_job *job = calloc(1, sizeof *job);
+    if (!job) return NULL;
+    pu_buf_init(&job->store, size);
+    job->store.secret = true;
+    job->request = *request;
+    pu_http_request *copy = &job->request;
+    if (pu_buf_reserve(&job->store, size) == PU_OK && copy_text(job, &copy->method, true) &&
+        copy_text(job, &copy->base_url, true) && copy_text(job, &copy->target, true) &&
+        copy_text(job, &copy->headers, false) && copy_text(job, &copy->body, true))
+        return job;
+    free_job(job);
+    return NULL;
+}
+
+int64_t pu_http_multi_submit(pu_http_multi *multi, const pu_http_request *request)
+{
+    pu_http_job *job = copy_request(request);
+    if (!job) return 0;
+    long timeout = request->timeout_ms > 0 ? request->timeout_ms : (long)multi->options->number[PU_HTTP_TIMEOUT_MS];
+    job->id = ++multi->last_id;
+    job->deadline_ms = pu_monotonic_ms() + timeout;
+    list_append(&multi->queued, job);
+    multi->unfinished++;
+    start_queued(multi);
+    if (job->state == PU_JOB_QUEUED && (multi->earliest_ms < 0 || job->deadline_ms < multi->earliest_ms))
+        multi->earliest_ms = job->deadline_ms;
+    return job->id;
+}
+
+static void collect(pu_http_multi *multi)
+{
+    int left;
+    for (CURLMsg *message; (message = curl_multi_info_read(multi->curl, &left));) {
+        if (message->msg != CURLMSG_DONE) continue;
+        pu_http_job *job = NULL;
+        CURL *curl = message->easy_handle;
+        CURLcode code = message->data.result;
+        curl_easy_getinfo(curl, CURLINFO_PRIVATE, (char **)&job);
+        curl_multi_remove_handle(multi->curl, curl); /* `message` is gone from here on */
+        pu_http_easy_finish(&job->slot->easy, code);
+        finish(multi, &multi->running, job);
+    }
+}
+
+static int action_mask(short revents)
+{
+    return (revents & (POLLIN | POLLHUP) ? CURL_CSELECT_IN : 0) | (revents & POLLOUT ? CURL_CSELECT_OUT : 0) |
+           (revents & (POLLERR | POLLNVAL) ? CURL_CSELECT_ERR : 0);
+}
+
+/* Acting on one descriptor may change the set, so what is ready is copied before. What became of a descriptor in
+ * between does no harm: libcurl looks for itself. */
+static void act_on_ready(pu_http_multi *multi)
+{
+    enum { BATCH = 256 };
+    struct pollfd ready[BATCH];
+    int running, count = 0;
+    if (multi->poll_count == 0 || poll(multi->polls, (nfds_t)multi->poll_count, 0) <= 0) return;
+    for (size_t i = 0; i < multi->poll_count && count < BATCH; i++)
+        if (multi->polls[i].revents) ready[count++] = multi->polls[i];
+    for (int i = 0; i < count; i++)
+        curl_multi_socket_action(multi->curl, ready[i].fd, action_mask(ready[i].revents), &running);
+}
+
+void pu_http_multi_step(pu_http_multi *multi)
+{
+    if (!multi->curl) return;
+    int64_t now = pu_monotonic_ms();
+    int running;
+    expire_queued(multi, now);
+    start_queued(multi);
+    /* Bounded, because each round may do work that makes another: a step must not last. */
+    for (int round = 0; round < 3; round++) {
+        act_on_ready(multi);
+        if (multi->timer_ms < 0 || multi->timer_ms > now) break;
+        multi->timer_ms = -1;
+        curl_multi_socket_action(multi->curl, CURL_SOCKET_TIMEOUT, 0, &running);
+    }
+    collect(multi);
+}
+
+int64_t pu_http_multi_timeout(const pu_http_multi *multi)
+{
+    int64_t at = multi->timer_ms;
+    if (multi->done.first) return 0;
+    if (multi->earliest_ms >= 0 && multi->queued.first && (at < 0 || multi->earliest_ms < at)) at = multi->earliest_ms;
+    if (at < 0) return -1;
+    int64_t now = pu_monotonic_ms();
+    return at > now ? at - now : 0;
+}
+
+static pu_http_job *take(pu_http_multi *multi, pu_http_job *job)
+{
+    list_remove(&multi->done, job);
+    pu_http_easy *easy = job->slot ? &job->slot->easy : &multi->refused;
+    if (!job->slot) pu_http_easy_refuse(easy, job->refusal, job->reason);
+    job->answer = &easy->answer;
+    return job;
+}
+
+pu_http_job *pu_http_multi_take(pu_http_multi *multi)
+{
+    return multi->done.first ? take(multi, multi->done.first) : NULL;
+}
+
+void pu_http_multi_release(pu_http_multi *multi, pu_http_job *job)
+{
+    if (job->slot) {
+        job->slot->next_free = multi->free_slots;
+        multi->free_slots = job->slot;
+        multi->busy--;
+    }
+    free_job(job);
+    start_queued(multi);
+}
+
+static pu_http_job *find(pu_http_list *list, int64_t id)
+{
+    pu_http_job *job = list->first;
+    while (job && job->id != id) job = job->next;
+    return job;
+}
+
+pu_http_job *pu_http_multi_cancel(pu_http_multi *multi, int64_t id)
+{
+    pu_http_job *job = find(&multi->queued, id);
+    if (job) {
+        refuse_queued(multi, job, PU_HTTP_CLOSED, "the request was cancelled before it was sent");
+    } else {
+        job = find(&multi->running, id);
+        if (!job) return NULL;
+        pu_http_easy *easy = &job->slot->easy;
+        curl_multi_remove_handle(multi->curl, easy->curl);
+        bool sent = easy->sends > 0;
+        pu_http_easy_refuse(easy, PU_HTTP_CLOSED,
+                            sent ? "the request was cancelled after it was sent: it may have been carried out"
+                                 : "the request was cancelled before it was sent");
+        easy->answer.sends = easy->sends;
+        if (sent) easy->answer.outcome = PU_OUTCOME_UNKNOWN;
+        finish(multi, &multi->running, job);
+    }
+    return take(multi, job);
+}
+
+void pu_http_wait(pu_http_multi *const *multis, size_t count, int64_t ms)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t limit = pu_http_multi_timeout(multis[i]);
+        if (limit >= 0 && (ms < 0 || limit < ms)) ms = limit;
+        total += multis[i]->poll_count;
+    }
+    int timeout = ms < 0 ? -1 : ms > INT32_MAX ? INT32_MAX : (int)ms;
+    if (count == 1) {
+        poll(multis[0]->polls, (nfds_t)total, timeout);
+        return;
+    }
+    struct pollfd *polls = total ? malloc(total * sizeof *polls) : NULL;
+    if (total && !polls) return; /* the caller's loop turns faster, which is all the harm done */
+    total = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (multis[i]->poll_count)
+            memcpy(polls + total, multis[i]->polls, multis[i]->poll_count * sizeof *polls);
+        total += multis[i]->poll_count;
+    }
+    poll(polls, (nfds_t)total, timeout);
+    free(polls);
+}

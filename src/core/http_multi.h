@@ -1,0 +1,83 @@
+/* Many requests at once on one thread: a bound on those in flight, a queue behind it, results to be polled for.
+ *
+ * Nothing blocks but pu_http_wait. libcurl says through callbacks which descriptors and which time it waits for; they
+ * are only noted down here, so a foreign loop can watch them, and a step asks the system about all of them in one
+ * call. A finished request keeps its handle until it is released, so results that nobody fetches hold back the queue
+ * instead of piling up. One thread at a time; the struct must not be moved while it is open. */
+#ifndef PURSER_CORE_HTTP_MULTI_H
+#define PURSER_CORE_HTTP_MULTI_H
+
+#include <poll.h>
+
+#include "http_easy.h"
+
+enum pu_http_job_state { PU_JOB_QUEUED, PU_JOB_RUNNING, PU_JOB_DONE };
+
+typedef struct pu_http_slot {
+    pu_http_easy easy;
+    struct pu_http_slot *next_free;
+} pu_http_slot;
+
+typedef struct pu_http_job {
+    int64_t id;
+    enum pu_http_job_state state;
+    int64_t deadline_ms;
+    pu_http_request request; /* points into `store` */
+    pu_buf store;
+    pu_http_slot *slot;      /* while running, and after it until released */
+    pu_http_answer *answer;  /* once taken */
+    enum pu_http_failure refusal; /* why it never got a slot, */
+    const char *reason;           /* and that in words */
+    struct pu_http_job *previous, *next;
+} pu_http_job;
+
+typedef struct pu_http_list {
+    pu_http_job *first, *last;
+} pu_http_list;
+
+typedef struct pu_http_multi {
+    CURLM *curl; /* NULL: closed */
+    const pu_http_options *options;
+    pu_http_list queued, running, done;
+    pu_http_slot *free_slots;
+    int slots;            /* made so far, free ones included */
+    int busy;             /* jobs that hold a slot */
+    int unfinished;       /* jobs queued or running */
+    int64_t last_id;
+    int64_t timer_ms;     /* when libcurl wants to be called without an event; -1: never */
+    int64_t earliest_ms;  /* no queued job's deadline is before it */
+    struct pollfd *polls; /* what libcurl waits for */
+    size_t poll_count, poll_cap;
+    int64_t poll_changes; /* counts changes of the set */
+    pu_http_easy refused; /* closed; holds the answer of a taken job that never got a slot */
+} pu_http_multi;
+
+/* Milliseconds of a clock that is never set. */
+int64_t pu_monotonic_ms(void);
+
+/* `options` must outlive the object. On failure it is closed. */
+bool pu_http_multi_open(pu_http_multi *multi, const pu_http_options *options, pu_error *error);
+
+/* Drops what is unfinished. Idempotent; a zeroed struct counts as closed. */
+void pu_http_multi_close(pu_http_multi *multi);
+
+/* Copies the request and returns its id; 0 when there is no memory. */
+int64_t pu_http_multi_submit(pu_http_multi *multi, const pu_http_request *request);
+
+/* Does what can be done without waiting. */
+void pu_http_multi_step(pu_http_multi *multi);
+
+/* How long to wait at most before the next step when no descriptor becomes ready; -1: for ever. */
+int64_t pu_http_multi_timeout(const pu_http_multi *multi);
+
+/* A finished job, or NULL. It stays the caller's until released. */
+pu_http_job *pu_http_multi_take(pu_http_multi *multi);
+void pu_http_multi_release(pu_http_multi *multi, pu_http_job *job);
+
+/* Ends an unfinished job, which counts as taken then; NULL when there is none with this id. */
+pu_http_job *pu_http_multi_cancel(pu_http_multi *multi, int64_t id);
+
+/* Waits until a descriptor of one of them is ready, one's timeout is over, or `ms` have passed. No step is made. */
+void pu_http_wait(pu_http_multi *const *multis, size_t count, int64_t ms);
+
+#endif
