@@ -96,7 +96,7 @@ function M.password(source)
     if line == "" then return nil, ("names the file %s, whose first line is empty"):format(where) end
     return line
   end
-  return nil, "must not be typed as an argument, which every process of this machine can see; give env:NAME or file:PATH"
+  return nil, "must not be typed as an argument, which every process here can see; give env:NAME or file:PATH"
 end
 
 return M

@@ -23,7 +23,8 @@ end
 local probes = {
   { "SPOT_ACCOUNT_READ", "wallet.convertible_balances" },
   { "SPOT_WITHDRAW_READ", "wallet.deposit_history", { limit = 1 } },
-  { "SPOT_TRANSFER_READ", "wallet.transfer_history", { fromAccountType = "SPOT", toAccountType = "FUTURES", size = 1 } },
+  { "SPOT_TRANSFER_READ", "wallet.transfer_history",
+    { fromAccountType = "SPOT", toAccountType = "FUTURES", size = 1 } },
   { "SPOT_DEAL_READ", "wallet.conversion_history", { limit = 1 } },
 }
 

@@ -98,7 +98,7 @@ end
 local function walk_pages(client, row, params, state)
   local param = page_size_of(row)
   local size = tonumber(params[param[1]]) or param.max or param.default or 100
-  local list, number, result, err = {}, 0, nil, nil
+  local list, number, result, err = {}, 0
   repeat
     number = number + 1
     state.progress(("%d records, page %d"):format(#list, number))

@@ -229,7 +229,8 @@ function M.run(row, options)
   if not request then return report.failure(row, params, err) end
   local code
   if options.dry_run then
-    code = report.write(dry_run.show(request, row, client.profile, options.format)) and report.DONE or report.NOT_WRITTEN
+    local text = dry_run.show(request, row, client.profile, options.format)
+    code = report.write(text) and report.DONE or report.NOT_WRITTEN
   else
     code = confirm(row, params, options, request.url)
       or complete(client, row, params, options, call_options, now)

@@ -52,7 +52,8 @@ local function rule_of(param)
   local kind = parameters.kinds[param[2]]
   local parts = {}
   if param.choices then
-    parts[1] = (param[2] == "choice" and "" or kind.text .. ": ") .. table.concat(parameters.choices[param.choices], ", ")
+    local names = table.concat(parameters.choices[param.choices], ", ")
+    parts[1] = param[2] == "choice" and names or kind.text .. ": " .. names
   else
     parts[1] = kind.text
   end
@@ -76,7 +77,8 @@ local function details(row)
   end
   local form = row.result.list and "a list of" or row.result.record and "one record:" or "a page of"
   fact("request", row.method .. " " .. row.path)
-  fact("parameters", row.body and "in a JSON body (" .. row.body .. "), unless the profile says otherwise" or "in the query")
+  fact("parameters", row.body and ("in a JSON body (%s), unless the profile says otherwise"):format(row.body)
+    or "in the query")
   fact("permission", row.permission)
   fact("weight", row.weight and ("%d"):format(row.weight))
   fact("signed by", row.signer and (row.signer == "main" and "the main account's key" or "the sub-account's own key"))

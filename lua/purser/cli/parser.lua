@@ -25,7 +25,7 @@ local function describe(param)
   if param.max then parts[#parts + 1] = "at most " .. ("%d"):format(param.max) end
   if param.default then parts[#parts + 1] = "default " .. ("%d"):format(param.default) end
   local text = table.concat(parts, "; ")
-  return text ~= "" and text .. "." or "Text."
+  return text ~= "" and (text:gsub("^%l", string.upper)) .. "." or "Text."
 end
 
 -- camelCase can be typed as kebab-case, too; argparse does the same for underscores.
@@ -118,22 +118,24 @@ local group_texts = {
 local function add_group(parser, group, rows, wanted)
   local command = parser:command(group, group_texts[group]):command_target("operation"):require_command(true)
   for _, row in ipairs(rows) do
-    local leaf = command:command(row.name, row.summary)
+    local leaf = command:command(row.name):summary(row.summary)
     if not wanted or wanted == row.name or wanted == row.name:gsub("_", "-") then fill_operation(leaf, row) end
   end
 end
 
-local EXIT_CODES = [[
-Exit codes: 0 done; 1 refused by the service; 2 bad input, nothing sent; 3 not sent; 4 OUTCOME UNKNOWN: do not repeat
-before looking, the message says where; 5 done, but the result could not be written.
-Keys: PURSER_API_KEY and PURSER_SECRET_KEY, or --keys FILE.]]
+local EPILOG = [[
+Exit codes: 0 done; 1 refused by the service; 2 bad input, nothing sent; 3 not sent;
+4 OUTCOME UNKNOWN: do not repeat before looking, the message says where;
+5 done, but the result could not be written.
+Keys come from PURSER_API_KEY and PURSER_SECRET_KEY, or from --keys FILE.
+`purser GROUP OPERATION --help` lists the options of an operation.]]
 
 --- The parser. With `wanted` (the name of an operation), only that operation's options are filled in, which is what
 --- one run needs; completion needs them all.
 ---@param wanted string|nil
 function M.build(wanted)
-  local parser = require "argparse"("purser", "Accounts, sub-accounts, deposits, withdrawals and transfers.", EXIT_CODES)
-  parser:command_target("command"):require_command(true):help_max_width(100)
+  local parser = require "argparse"("purser", "Accounts, sub-accounts, deposits, withdrawals and transfers.")
+  parser:epilog(EPILOG):command_target("command"):require_command(true):help_max_width(100):usage_max_width(100)
   parser:flag("--version", "Show the version."):action(function()
     io.stdout:write("purser ", require "purser.version", "\n")
     os.exit(0, true)
@@ -143,7 +145,7 @@ function M.build(wanted)
   end
   for _, name in ipairs { "ops", "doctor", "sim", "completion" } do
     local module = require("purser.cli." .. name)
-    module.define(parser:command(name, module.summary))
+    module.define(parser:command(name):summary(module.summary))
   end
   return parser
 end
