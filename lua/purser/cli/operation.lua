@@ -6,6 +6,7 @@ local credentials = require "purser.cli.credentials"
 local dry_run = require "purser.cli.dry_run"
 local listing = require "purser.cli.listing"
 local output = require "purser.cli.output"
+local parser = require "purser.cli.parser"
 local report = require "purser.cli.report"
 local values = require "purser.cli.values"
 
@@ -69,9 +70,9 @@ end
 -- An operation that is found again by an id of the caller's gets one, so that a lost answer can always be settled.
 local function add_handle(row, params)
   local settle = row.settle
-  if not settle or settle.by ~= "handle" or params[settle.handle] then return end
+  if not settle or settle.by ~= "handle" or params[settle.handle] then return nil end
   params[settle.handle] = core.random_token(32)
-  report.say("%s is %s: by it the operation can be found afterwards", settle.handle, params[settle.handle])
+  return ("%s %s was added: by it the operation can be found afterwards"):format(settle.handle, params[settle.handle])
 end
 
 ---------------------------------------------------------------------------------------------------- confirmation
@@ -122,8 +123,8 @@ local function open_secret_file(path)
 end
 
 local function keep_secret(row, record, path, file)
-  local text = ("# %s of sub-account %s\napi_key = %s\nsecret_key = %s\n"):format(record.note or "key",
-    record.subAccount or "?", record.apiKey, record.secretKey or "")
+  local text = ("# a key of sub-account %s\napi_key = %s\nsecret_key = %s\n"):format(
+    output.harmless(record.subAccount or "?"), record.apiKey, record.secretKey or "")
   local ok, reason = file:write(text)
   if ok then ok, reason = file:close() else file:close() end
   if ok then
@@ -143,7 +144,7 @@ local function hide_secret(record)
   return shown
 end
 
-local function needs_secret_option(parser, row, options)
+local function needs_secret_option(row, options)
   return parser.creates_key(row) and not options.dry_run and not options.show_secret and not options.secret_file
 end
 
@@ -180,19 +181,19 @@ local function execute(client, row, params, options, call_options, now)
 end
 
 local function show_result(row, result, options)
-  local shown = result
-  if row.result.record == "api_key" and not options.show_secret then shown = hide_secret(result) end
+  local shown = parser.creates_key(row) and not options.show_secret and hide_secret(result) or result
   if report.write(output.render(row, shown, options.format, columns_of(options))) then return report.DONE end
   if row.effect ~= "read" then report.say("%s was done; do not run it again", row.full_name) end
   return report.NOT_WRITTEN
 end
 
-local function complete(client, row, params, options, call_options, now)
+local function complete(client, row, params, options, call_options, now, handle_note)
   local file, code
   if options.secret_file then
     file, code = open_secret_file(options.secret_file)
     if not file then return code end
   end
+  if handle_note then report.say("%s", handle_note) end -- before it is sent, so that it is known whatever happens
   local result, err = execute(client, row, params, options, call_options, now)
   if not result then
     if file then
@@ -215,7 +216,7 @@ function M.run(row, options)
   local extra
   extra, complaint = extra_of(options)
   if complaint then return report.bad_input("%s", complaint) end
-  if needs_secret_option(require "purser.cli.parser", row, options) then
+  if needs_secret_option(row, options) then
     return report.bad_input("the service shows the new key's secret this once, and it would be lost; give "
       .. "--secret-file FILE or --show-secret")
   end
@@ -223,7 +224,7 @@ function M.run(row, options)
   client, complaint = connection.open(options)
   if not client then return report.bad_input("%s", complaint) end
 
-  add_handle(row, params)
+  local handle_note = add_handle(row, params)
   local call_options = { extra = extra }
   local request, err = client:prepare(row.full_name, params, call_options)
   if not request then return report.failure(row, params, err) end
@@ -233,7 +234,7 @@ function M.run(row, options)
     code = report.write(text) and report.DONE or report.NOT_WRITTEN
   else
     code = confirm(row, params, options, request.url)
-      or complete(client, row, params, options, call_options, now)
+      or complete(client, row, params, options, call_options, now, handle_note)
   end
   client:close()
   return code
