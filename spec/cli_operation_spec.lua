@@ -61,7 +61,8 @@ describe("purser GROUP OPERATION", function()
     it("writes CSV with a header that does not depend on the records", function()
       local code, out = purser("wallet", "deposit_history", "--format", "csv", "--coin", "DOGE")
       assert.equal(0, code)
-      assert.equal("amount,coin,network,status,address,addressTag,txId,unlockConfirm,confirmTimes,insertTime,memo\n", out)
+      assert.equal("amount,coin,network,status,address,addressTag,txId,unlockConfirm,confirmTimes,insertTime,memo\n",
+        out)
     end)
 
     it("gives nested records a line each", function()
@@ -98,7 +99,6 @@ describe("purser GROUP OPERATION", function()
         assert(service.world:deposit { address = to, coin = "USDT", network = "TRX",
           amount = ("%d.5"):format(100 + days), time = now - days * 86400000 - 3600000 })
       end
-      service.world:advance(3600000)
     end)
 
     it("walks windows of seven days, and every record comes once", function()
@@ -130,7 +130,8 @@ describe("purser GROUP OPERATION", function()
     end)
 
     it("lists exactly as far as the service reaches, and says from where", function()
-      local code, out, err = purser("wallet", "deposit_history", "--since", "90d", "--format", "csv", "--columns", "amount")
+      local code, out, err = purser("wallet", "deposit_history", "--since", "90d", "--format", "csv",
+        "--columns", "amount")
       assert.equal(0, code)
       assert.is_truthy(err:find("reaches back 90 days; this lists from ", 1, true))
       local _, lines = out:gsub("\n", "")
@@ -154,8 +155,8 @@ describe("purser GROUP OPERATION", function()
 
     it("fetches every page with --all", function()
       for i = 1, 12 do
-        assert.equal(0, (purser("sub_account", "create_sub_account", "--subAccount", ("pageaccount%02d"):format(i), "--note", "n",
-          "--yes")))
+        assert.equal(0, (purser("sub_account", "create_sub_account", "--subAccount", ("pageaccount%02d"):format(i),
+          "--note", "n", "--yes")))
       end
       local code, out = purser("sub_account", "list_sub_accounts", "--limit", "5", "--all", "--format", "csv")
       assert.equal(0, code)
@@ -188,7 +189,7 @@ describe("purser GROUP OPERATION", function()
         { { "wallet", "coins", "--colour", "red" }, "unknown option" },
         { { "wallet", "withdrow" }, "Did you mean" },
         { { "wallet", "withdraw", "--coin", "USDT" }, "missing option" },
-        { arguments("--address", "T", "--amount", "5", "--yes"), "used at most" },
+        { arguments("--address", "T", "--amount", "5", "--yes"), "must be used 1 time" },
         { { "wallet", "deposit_history", "--limit", "1001" }, "at most 1000" },
         { { "wallet", "deposit_history", "--since", "yesterday" }, "--since is not a time" },
         { { "wallet", "deposit_history", "--since", "1d", "--startTime", "1700000000000" }, "say the same" },
@@ -250,8 +251,8 @@ describe("purser GROUP OPERATION", function()
   end)
 
   describe("confirmation", function()
-    local transfer = { "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset", "BTC",
-      "--amount", "0.1" }
+    local transfer = { "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES",
+      "--asset", "BTC", "--amount", "0.1" }
 
     it("is refused where there is no terminal to ask on", function()
       local before = count "wallet.transfer"
@@ -289,7 +290,7 @@ describe("purser GROUP OPERATION", function()
       local code, out, err = purser("broker", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "SPOT",
         "--toAccount", "shop", "--asset", "USDT", "--amount", "1", "--dry-run")
       assert.equal(0, code)
-      assert.is_truthy(out:find("^POST " .. service.url:gsub("%p", "%%%0") .. "/api/v3/broker/sub%-account/universalTransfer%?"))
+      assert.equal(1, (out:find("POST " .. service.url .. "/api/v3/broker/sub-account/universalTransfer?", 1, true)))
       assert.is_truthy(out:find("&signature=***\n", 1, true))
       assert.is_truthy(out:find("X-MEXC-APIKEY: ***\n", 1, true))
       assert.is_truthy(out:find('"asset":"USDT","amount":"1"', 1, true))
@@ -304,8 +305,8 @@ describe("purser GROUP OPERATION", function()
         local environment = { FUNDS = option[2] }
         for name, value in pairs(keys) do environment[name] = value end
         for _, format in ipairs { "table", "json" } do
-          local code, out, err = command.run({ "broker", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", "T",
-            "--amount", "1", option[1], "env:FUNDS", "--dry-run", "--format", format }, environment)
+          local code, out, err = command.run({ "broker", "withdraw", "--coin", "USDT", "--network", "TRX",
+            "--address", "T", "--amount", "1", option[1], "env:FUNDS", "--dry-run", "--format", format }, environment)
           assert.equal(0, code, err)
           assert.is_truthy(out:find("password", 1, true))
           assert.is_nil(out:find(hash, 1, true))
@@ -359,7 +360,7 @@ describe("purser GROUP OPERATION", function()
         local code, out, err = command.run { "wallet", "coins", "--keys", path }
         assert.equal(2, code)
         assert.is_truthy(err:find("chmod 600 " .. path, 1, true))
-        no_secret_in(out, err:gsub("secret_key", ""))
+        no_secret_in(out, (err:gsub("secret_key", "")))
       end
     end)
 
@@ -407,9 +408,9 @@ describe("purser GROUP OPERATION", function()
       code = command.run({ "wallet", "convertible_balances", "--keys", path, "--base-url", service.url })
       assert.equal(0, code)
 
-      local before, err = count "sub_account.create_api_key", nil
-      code, _, err = command.run(with("--secret-file", path), keys) -- never over an old file
-      assert.equal(2, code)
+      local before = count "sub_account.create_api_key"
+      local again, _, err = command.run(with("--secret-file", path), keys) -- never over an old file
+      assert.equal(2, again)
       assert.is_truthy(err:find("nothing was sent", 1, true))
       assert.equal(before, (count "sub_account.create_api_key"))
       os.remove(path)
@@ -431,7 +432,6 @@ describe("purser GROUP OPERATION", function()
   end)
 
   it("never shows a terminal what the service sends to control it", function()
-    assert.equal(0, (purser("sub_account", "create_sub_account", "--subAccount", "plainaccount", "--note", "a", "--yes")))
     local text = require("purser.cli.output").render({ result = { list = "sub_account" } },
       { { subAccount = "a\27[2Jb\194\155c\nd", uid = uid } }, "table")
     assert.is_truthy(text:find("a\\x1b[2Jb\\u009bc\\x0ad", 1, true))

@@ -36,7 +36,7 @@ end
 
 local function add_secret(command, name, param, what)
   return command:option("--" .. name, what .. ", as env:NAME or file:PATH (never typed here).")
-    :argname("<source>"):target("param_" .. name):count(param.required and 1 or "?")
+    :argname("<source>"):target("param_" .. name):count(param.required and 1 or "?"):overwrite(false)
 end
 
 local function add_parameter(command, param)
@@ -47,6 +47,7 @@ local function add_parameter(command, param)
   local name, kebab = spellings(param[1])
   local option = command:option(name, describe(param)):target("param_" .. param[1])
     :argname(argnames[param[2]] or "<text>")
+  option:overwrite(false) -- two amounts on one line are a mistake, not a choice
   if kebab then option:hidden_name(kebab) end
   if param.required then option:count(1) end
   if param[2] == "choice" then option:choices(parameters.choices[param.choices]) end
