@@ -45,11 +45,11 @@ export LUA_CPATH := $(CURDIR)/$(BUILD)/?.so;;
 all: $(BUILD)/purser/core.so $(BUILD)/purser/httpd.so
 
 demo: setup
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) -s all
 	@tools/demo
 
 test: setup-test
-	@$(MAKE) --no-print-directory all c-tests $(SPEC_TOOLS)
+	@$(MAKE) -s all c-tests $(SPEC_TOOLS)
 	@$(LUA) tools/test.lua
 
 setup:
@@ -88,9 +88,9 @@ $(BUILD)/spec/%: spec/c/%.c $(CORE_OBJECTS)
 # This one makes the floor's allocations fail, which takes the linker's help.
 $(BUILD)/spec/test_signing_memory: LDFLAGS += -Wl,--wrap=malloc -Wl,--wrap=realloc
 # The peer that misbehaves to order, for the specs of the transports.
-$(BUILD)/spec/peer: spec/support/peer.c
+$(BUILD)/spec/peer: spec/support/peer.c spec/support/peer_h2.c spec/support/peer.h
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(STRICT) -o $@ $< $(LDFLAGS) $(shell pkg-config --libs libssl libcrypto) -lpthread
+	$(CC) $(CFLAGS) $(STRICT) -o $@ $(filter %.c,$^) $(LDFLAGS) $(shell pkg-config --libs libssl libcrypto) -lpthread
 
 lint:
 	@tools/lint

@@ -1,4 +1,5 @@
--- Who is asking, and whether it may: key, signature over the raw bytes, time window, IP list, permission, kind of account.
+-- Who is asking, and whether it may: key, signature over the raw bytes, time window, IP list, permission, kind of
+-- account.
 
 local arrival = require "purser.sim.arrival"
 local core = require "purser.core"

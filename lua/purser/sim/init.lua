@@ -2,8 +2,9 @@
 --
 --     local sim = purser.sim.new { seed = 7 }
 --     local owner = sim:account { role = "main", balances = { USDT = "1000" } }
---     local client = purser.new { base_url = "http://localhost", api_key = owner.api_key, secret_key = owner.secret_key,
---                                 transport = sim:transport(), clock = function() return sim:now() end }
+--     local client = purser.new { base_url = "http://localhost", transport = sim:transport(),
+--                                 api_key = owner.api_key, secret_key = owner.secret_key,
+--                                 clock = function() return sim:now() end }
 --
 -- A request runs through these stages, in this order: what is due is settled, a fault may strike before, the path is
 -- routed, the asker is authenticated over the raw bytes, the parameters are read and checked, the handler changes the
@@ -63,8 +64,8 @@ for name, method in pairs(require "purser.sim.world") do Sim[name] = method end
 local meta = { __index = Sim, __name = "purser.sim" }
 
 local option_types = {
-  seed = "number", start_time = "number", clock = "string", variant = "any", record_requests = "number", profile = "any",
-  strict = "boolean", visibility_lag_ms = "number", transfer_wait_ms = "number",
+  seed = "number", start_time = "number", clock = "string", variant = "any", record_requests = "number",
+  profile = "any", strict = "boolean", visibility_lag_ms = "number", transfer_wait_ms = "number",
 }
 
 local function check_options(options)
@@ -259,7 +260,8 @@ function Sim:handle(request)
   self:settle()
   local path, query_text = request.target:match("^([^?]*)%??(.*)$")
   local row = routes[path] and routes[path][request.method]
-  local facts, response = {}, nil
+  local facts = {}
+  local response
   if row then
     response = answer_operation(self, row, request, query_text, facts)
   else
@@ -281,7 +283,8 @@ function Sim:disarm() return faults.disarm(self.fault_state) end
 function Sim:faults() return faults.injected(self.fault_state) end
 function Sim:armed_faults() return faults.armed(self.fault_state) end
 
---- The latest requests, oldest first: { time, operation, method, target, status, code, outcome, fault, signed_expected }.
+--- The latest requests, oldest first: { time, operation, method, target, status, code, outcome, fault, signed_expected
+--- }.
 function Sim:requests() return self.journal:list() end
 
 --- Operation -> { received, applied }.

@@ -103,8 +103,9 @@ end
 
 local function check_amount(row, network, values)
   local bad, limits, amount = rules.bad_value(row), network.public, values.amount
-  if amount:compare(limits.withdrawMin) < 0 then return bad, "The amount is below the minimum of " .. limits.withdrawMin end
-  if amount:compare(limits.withdrawMax) > 0 then return bad, "The amount is above the maximum of " .. limits.withdrawMax end
+  local least, greatest = limits.withdrawMin, limits.withdrawMax
+  if amount:compare(least) < 0 then return bad, "The amount is below the minimum of " .. least end
+  if amount:compare(greatest) > 0 then return bad, "The amount is above the maximum of " .. greatest end
   local step = limits.withdrawIntegerMultiple
   if step and amount:round_down(step):compare(amount) ~= 0 then return bad, "The amount is no multiple of " .. step end
 end
@@ -167,8 +168,8 @@ local function withdraw_sub(sim, account, values, row)
   return apply(sim, account, values, row, network)
 end
 
--- C3. An unknown id is answered like a known one, as the live service does; so is one that can no longer be cancelled,
--- except that the answer says so.
+-- C3. An unknown id is answered like a known one, as the live service does. One that can
+-- no longer be cancelled is refused.
 local function cancel(sim, account, values)
   local record = sim.withdrawals.by_id[values.id]
   if not record or record.uid ~= account.uid then return { id = values.id } end
@@ -196,8 +197,9 @@ end
 local function public(record, now)
   local coin = coins.by_name[record.coin]
   return {
-    id = record.id, withdrawOrderId = record.order_id, txId = record.tx_id, coin = record.coin, network = record.network,
-    address = record.address, amount = record.amount, transferType = record.to_uid and 1 or 0, status = record.status,
+    id = record.id, withdrawOrderId = record.order_id, txId = record.tx_id, coin = record.coin,
+    network = record.network, address = record.address, amount = record.amount,
+    transferType = record.to_uid and 1 or 0, status = record.status,
     transactionFee = record.fee, confirmNo = confirmations(record, now), applyTime = record.time,
     updateTime = record.updated, remark = record.remark, memo = record.memo, transHash = record.tx_id,
     coinId = coin.id, vcoinId = coin.id,

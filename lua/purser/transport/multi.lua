@@ -53,7 +53,10 @@ function methods:step()
   if self.closed then return 0 end
   local unfinished = self.multi:step()
   -- Each answer taken may have let a queued request start: its first bytes go out now, not at the next step.
-  if distribute(self, self.multi:next()) then unfinished = self.multi:step() end
+  if distribute(self, self.multi:next()) then
+    unfinished = self.multi:step()
+    distribute(self, self.multi:next())
+  end
   return unfinished
 end
 
