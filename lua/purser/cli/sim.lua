@@ -41,7 +41,7 @@ function M.define(parser)
     :choices { "real", "virtual" }
   parser:option("--idle-exit", "End after so many seconds without a request."):argname("SECONDS"):convert(whole)
   parser:flag("--demo", "Open a demonstration account and print its keys.")
-  parser:flag("--no-control", "Leave out the control endpoints under /sim/.")
+  parser:flag("--no-control", "Leave out the control endpoints under /sim/, and the page /console.")
 end
 
 ---------------------------------------------------------------------------------------------------------- state
@@ -99,6 +99,9 @@ end
 
 local function announce(options, port)
   local lines = { ("purser sim listening on http://%s:%d"):format(options.host, port) }
+  if not options.no_control then
+    lines[#lines + 1] = ("console: http://%s:%d/console"):format(options.host, port)
+  end
   if options.demo then
     lines[#lines + 1] = "demo account, worth nothing anywhere else:"
     lines[#lines + 1] = "  api_key    = " .. demo_account.api_key
@@ -112,9 +115,12 @@ local function serve(httpd, world, options)
   if options.demo then open_demo(world) end
   local control = require "purser.sim.control"
   local stopped = false
+  local console = require "purser.sim.console"
   local door = not options.no_control and control.handler(world, function() stopped = true end)
+  local page = door and console.handler(world)
   local function handler(request)
     if door and control.is_for(request) then return door(request) end
+    if page and console.is_for(request) then return page(request) end
     return world:handle(request)
   end
   httpd.catch_signals()
