@@ -1,0 +1,8 @@
+# The simulator's page in a headless Chromium. Leaves its pictures in build/.
+
+.PHONY: console-test
+
+console-test:
+	@tools/setup build test browser
+	@$(MAKE) --no-print-directory all
+	@$(LUA) /usr/bin/busted spec/browser/console_test.lua
