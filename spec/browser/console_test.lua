@@ -2,6 +2,8 @@
 -- keyboard; what the simulator made of it is asked of the simulator.
 
 local browser_of = require "browser"
+local core = require "purser.core"
+local json = require "purser.json"
 local purser = require "purser"
 
 local TAB = "\238\128\132"   -- the protocol's code points of keys
@@ -14,7 +16,7 @@ describe("the console", function()
     service = require("service").start({ "--seed", "3", "--clock", "virtual" })
     account = assert(service.world:account { name = "Acme", role = "broker", email = "ops@acme.example",
       balances = { USDT = "25000", BTC = "0.75", ETH = "12.500000000000000001", MX = "40" } })
-    browser = browser_of.start { width = 1440, height = 1080 }
+    browser = browser_of.start { width = 1280, height = 1000 }
     browser:open(service.url .. "/console")
     browser:wait "return document.querySelector('#sound').textContent === 'books balance'"
   end)
@@ -29,12 +31,26 @@ describe("the console", function()
       secret_key = secret or account.secret_key, clock = function() return service.world:refresh() end })
   end
 
+  -- A deposit history asked for by hand, its signature made of `change` of the text that is sent.
+  local function ask_with_wrong_text(change)
+    local query = ("coin=USDT&network=Tron%%28TRC20%%29&limit=5&timestamp=%d"):format(service.world:refresh())
+    local signature = assert(core.signer("hmac-sha256", account.secret_key)):sign(change(query))
+    local http = assert(core.http { base_url = service.url })
+    assert(http:send { method = "GET",
+      target = "/api/v3/capital/deposit/hisrec?" .. query .. "&signature=" .. signature,
+      headers = { ["X-MEXC-APIKEY"] = account.api_key } })
+    http:close()
+    return query
+  end
+
+  local function decoded(query) return (query:gsub("%%28", "("):gsub("%%29", ")")) end
+
   local function text(selector)
     return browser:run(("return document.querySelector(%q).textContent"):format(selector))
   end
 
   it("shows accounts with their exact balances", function()
-    browser:wait "return document.querySelector('#accounts h3')"
+    browser:wait "return document.querySelector('#accounts h3') !== null"
     assert.equal("Acme", text "#accounts h3")
     assert.is_truthy(text "#accounts article":find("12.500000000000000001", 1, true))
   end)
@@ -87,17 +103,31 @@ describe("the console", function()
     assert.is_truthy(text "#accounts":find("FUTURES", 1, true))
   end)
 
-  it("shows a refused signature's two texts side by side", function()
-    assert.is_nil((client("anothersecret").wallet:deposit_history { coin = "USDT", limit = 5 }))
+  it("shows a refused signature's two texts side by side, marked where they differ", function()
+    local query = ask_with_wrong_text(decoded)
     browser:wait "return document.querySelector('#requests tbody tr td:nth-child(5)').textContent === '700002'"
+    browser:click(browser:find "#requests tbody tr .open")
+    browser:wait "return document.querySelectorAll('.texts pre').length === 2"
+    assert.equal("The client signed the values before they were percent-encoded.", text ".detail .note")
+    assert.equal(decoded(query), text ".texts > :first-child pre")
+    assert.equal(query, text ".texts > :last-child pre")
+    assert.equal("(TRC20)", text ".texts > :first-child mark")
+    assert.equal("%28TRC20%29", text ".texts > :last-child mark")
+    assert.is_true(browser:run [[const [left, right] = document.querySelectorAll('.texts pre');
+      return left.getBoundingClientRect().top === right.getBoundingClientRect().top]])
+    browser:click(browser:find "#requests tbody tr .open")
+  end)
+
+  it("says so when no usual mistake explains a signature", function()
+    local rows = browser:run "return document.querySelectorAll('#requests tbody tr').length"
+    assert.is_nil((client("anothersecret").wallet:deposit_history { coin = "USDT", limit = 5 }))
+    browser:wait(("return document.querySelectorAll('#requests tbody tr').length === %d"):format(rows + 1))
     browser:click(browser:find "#requests tbody tr .open")
     browser:wait "return document.querySelectorAll('.texts pre').length === 2"
     local arrived, expected = text ".texts > :first-child pre", text ".texts > :last-child pre"
     assert.equal(expected, arrived)
     assert.is_truthy(expected:find("^coin=USDT&limit=5&"))
     assert.is_truthy(text ".detail .note":find("another secret key", 1, true))
-    assert.is_true(browser:run [[const [left, right] = document.querySelectorAll('.texts pre');
-      return left.getBoundingClientRect().top === right.getBoundingClientRect().top]])
     assert.is_nil(browser:run "return document.querySelector('main').innerHTML":find("signature=%x"))
   end)
 
@@ -112,8 +142,9 @@ describe("the console", function()
 
   it("filters the requests", function()
     local filter = browser:find "#filter"
-    browser:type(filter, "refused 700002")
+    browser:type(filter, "Withdraw refused")
     browser:wait "return [...document.querySelectorAll('#requests tbody tr')].filter((row) => !row.hidden).length === 1"
+    assert.equal("wallet.withdraw", text "#requests tbody tr:not([hidden]) .open")
     browser:clear(filter)
     browser:wait "return [...document.querySelectorAll('#requests tbody tr')].every((row) => !row.hidden)"
   end)
@@ -130,26 +161,14 @@ describe("the console", function()
     assert.equal("unknown", err.outcome)
     browser:wait "return document.querySelector('#armed').textContent.includes('1 time')"
     assert.is_truthy(text "#requests tbody tr":find("lost answer", 1, true))
-    browser:screenshot "build/console.png"
     browser:click(browser:find "#disarm")
     browser:wait "return document.querySelector('#faulty').hidden"
     assert.equal(0, browser:run "return document.querySelectorAll('#armed li').length")
   end)
 
-  it("reads nothing that arrives as HTML", function()
-    local name = "<img src=x onerror=\"document.title='broken'\">"
-    assert(service.world:account { name = name, role = "user" })
-    browser:wait "return document.querySelector('#accounts').textContent.includes('<img src=x')"
-    assert.is_nil((client():call("wallet.deposit_history", { coin = "<b>&</b>" })))
-    browser:wait "return document.querySelector('#requests tbody tr .open').textContent === 'wallet.deposit_history'"
-    browser:click(browser:find "#requests tbody tr .open")
-    assert.equal(0, browser:run "return document.querySelectorAll('main img, main b').length")
-    assert.equal("Purser simulator", browser:run "return document.title")
-  end)
-
   it("can be walked through with the keyboard, everything visibly focused and named", function()
-    browser:command("POST", "/refresh", require("purser.json").object {})
-    browser:wait "return document.querySelector('#accounts h3')"
+    browser:command("POST", "/refresh", json.object {})
+    browser:wait "return document.querySelector('#accounts h3') !== null"
     local reached = {}
     for _ = 1, 18 do
       browser:press(TAB)
@@ -166,13 +185,46 @@ describe("the console", function()
       !field.labels.length).length]])
   end)
 
+  it("leaves a picture of a working day", function()
+    local wallet, main = client().wallet, client().sub_account
+    for _, name in ipairs { "shopNorth01", "shopSouth01" } do
+      assert(main:create_sub_account { subAccount = name, note = "till" })
+      assert(main:transfer { toAccount = name, fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+        amount = name == "shopNorth01" and "1250.5" or "310.25" })
+    end
+    assert(service.world:save_address { account = account.uid, coin = "USDT", network = "TRX",
+      address = assert(wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" }).address })
+    service.world:fault { kind = "lost_answer", operation = "wallet.transfer" }
+    assert.is_nil((wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "BTC",
+      amount = "0.01" }))
+    ask_with_wrong_text(decoded)
+    service.world:fault { kind = "server_error", operation = "move", times = 3 }
+    browser:command("POST", "/refresh", json.object {})
+    browser:wait "return document.querySelector('#requests tbody tr td:nth-child(5)')?.textContent === '700002'"
+    browser:click(browser:find "#requests tbody tr .open")
+    browser:wait "return document.querySelector('.texts') !== null"
+    browser:screenshot "build/console.png"
+    service.world:disarm()
+  end)
+
+  it("reads nothing that arrives as HTML", function()
+    local name = "<img src=x onerror=\"document.title='broken'\">"
+    assert(service.world:account { name = name, role = "user" })
+    browser:wait "return document.querySelector('#accounts').textContent.includes('<img src=x')"
+    assert.is_nil((client():call("wallet.deposit_history", { coin = "<b>&</b>" })))
+    browser:wait "return document.querySelector('#requests tbody tr .open').textContent === 'wallet.deposit_history'"
+    browser:click(browser:find "#requests tbody tr .open")
+    assert.equal(0, browser:run "return document.querySelectorAll('main img, main b').length")
+    assert.equal("Purser simulator", browser:run "return document.title")
+  end)
+
   it("has a dark form that stays chosen", function()
     local light = browser:run "return getComputedStyle(document.body).backgroundColor"
     browser:click(browser:find "#theme")
     local dark = browser:run "return getComputedStyle(document.body).backgroundColor"
     assert.not_equal(light, dark)
-    browser:command("POST", "/refresh", require("purser.json").object {})
-    browser:wait "return document.querySelector('#accounts h3')"
+    browser:command("POST", "/refresh", json.object {})
+    browser:wait "return document.querySelector('#accounts h3') !== null"
     assert.equal(dark, browser:run "return getComputedStyle(document.body).backgroundColor")
     browser:screenshot "build/console-dark.png"
     browser:click(browser:find "#theme")
@@ -182,7 +234,7 @@ describe("the console", function()
     browser:command("POST", "/window/rect", { width = 520, height = 900 })
     assert.is_true(browser:run "return document.documentElement.scrollWidth <= window.innerWidth")
     browser:screenshot "build/console-narrow.png"
-    browser:command("POST", "/window/rect", { width = 1440, height = 1080 })
+    browser:command("POST", "/window/rect", { width = 1280, height = 1000 })
   end)
 
   it("asks nobody but the simulator, and complains about nothing", function()
