@@ -99,10 +99,11 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/share/lua/$(LUA_VERSION) $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/purser $(DESTDIR)$(PREFIX)/bin
 	cp -R lua/purser $(DESTDIR)$(PREFIX)/share/lua/$(LUA_VERSION)/
 	install -m 755 $(BUILD)/purser/core.so $(BUILD)/purser/httpd.so $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/purser/
-	install -m 755 bin/purser $(DESTDIR)$(PREFIX)/bin/
+	sed '1s|.*|#!/usr/bin/env $(LUA)|' bin/purser > $(BUILD)/purser-command
+	install -m 755 $(BUILD)/purser-command $(DESTDIR)$(PREFIX)/bin/purser
 
 clean:
 	rm -rf build
 
--include bench/bench.mk spec/fuzz/fuzz.mk spec/c_lua/c_lua.mk
+-include bench/bench.mk spec/fuzz/fuzz.mk spec/c_lua/c_lua.mk tools/console.mk
 -include $(CORE_OBJECTS:.o=.d) $(BIND_OBJECTS:.o=.d) $(HTTPD_OBJECTS:.o=.d) $(C_TESTS:=.d)

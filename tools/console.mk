@@ -5,4 +5,5 @@
 console-test:
 	@tools/setup build test browser
 	@$(MAKE) --no-print-directory all
+	@mkdir -p build
 	@$(LUA) /usr/bin/busted spec/browser/console_test.lua

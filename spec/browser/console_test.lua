@@ -162,7 +162,7 @@ describe("the console", function()
     browser:wait "return document.querySelector('#armed').textContent.includes('1 time')"
     assert.is_truthy(text "#requests tbody tr":find("lost answer", 1, true))
     browser:click(browser:find "#disarm")
-    browser:wait "return document.querySelector('#faulty').hidden"
+    browser:wait "return getComputedStyle(document.querySelector('#faulty')).display === 'none'"
     assert.equal(0, browser:run "return document.querySelectorAll('#armed li').length")
   end)
 
