@@ -5,6 +5,8 @@
 #   make            build for one Lua (LUA=lua5.1|lua5.2|lua5.3|lua5.4|luajit, default lua5.4)
 #   make lint       luacheck, and the C sources once more with every warning an error
 #   make install    into PREFIX (default /usr/local)
+#   make docs       the generated parts of docs/, the annotation file and the lists in the rockspecs
+#   make rock-test  pack with LuaRocks, install into an empty tree offline, run the tour from there
 #   make clean
 
 LUA     ?= lua5.4
@@ -105,5 +107,5 @@ install: all
 clean:
 	rm -rf build
 
--include bench/bench.mk spec/fuzz/fuzz.mk spec/c_lua/c_lua.mk tools/console.mk
+-include bench/bench.mk spec/fuzz/fuzz.mk spec/c_lua/c_lua.mk $(wildcard tools/*.mk)
 -include $(CORE_OBJECTS:.o=.d) $(BIND_OBJECTS:.o=.d) $(HTTPD_OBJECTS:.o=.d) $(C_TESTS:=.d)

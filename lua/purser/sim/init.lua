@@ -279,8 +279,10 @@ function Sim:fault(spec) return faults.arm(self.fault_state, spec) end
 --- Disarms all faults.
 function Sim:disarm() return faults.disarm(self.fault_state) end
 
---- The faults that happened, and those that are still armed.
+--- The faults that happened.
 function Sim:faults() return faults.injected(self.fault_state) end
+
+--- The faults that are still armed.
 function Sim:armed_faults() return faults.armed(self.fault_state) end
 
 --- The latest requests, oldest first: { time, operation, method, target, status, code, outcome, fault }
