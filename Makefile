@@ -101,7 +101,8 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/share/lua/$(LUA_VERSION) $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/purser $(DESTDIR)$(PREFIX)/bin
 	cp -R lua/purser $(DESTDIR)$(PREFIX)/share/lua/$(LUA_VERSION)/
 	install -m 755 $(BUILD)/purser/core.so $(BUILD)/purser/httpd.so $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/purser/
-	install -m 755 bin/purser $(DESTDIR)$(PREFIX)/bin/
+	sed '1s|.*|#!/usr/bin/env $(LUA)|' bin/purser > $(BUILD)/purser-command
+	install -m 755 $(BUILD)/purser-command $(DESTDIR)$(PREFIX)/bin/purser
 
 clean:
 	rm -rf build
