@@ -227,6 +227,16 @@ describe("a set of variants", function()
     end
   end)
 
+  it("every switch is documented, with whether it is live", function()
+    local file = assert(io.open "docs/simulator.md")
+    local text = file:read "*a"
+    file:close()
+    local live = render.resolve "live"
+    for _, name in ipairs(variants.names) do
+      assert.matches(("\n| `%s` |%s | "):format(name, live[name] and " yes" or ""), text, 1, true)
+    end
+  end)
+
   it("is a closed vocabulary that names the nearest word", function()
     local ok, message = pcall(render.resolve, { "bare_id" })
     assert.is_false(ok)

@@ -1,6 +1,6 @@
 --- `purser sim`: the simulator behind HTTP on a loopback port, until it is stopped.
 
-local M = {}
+local M = { summary = "Serve the simulator over HTTP." }
 
 -- The keys are always the same, so that a script can be pointed at any simulator that was started with --demo.
 local demo_account = {
@@ -14,12 +14,12 @@ local function fail(code, message, ...)
   return code
 end
 
--- A module, or nil and a sentence that says what to install.
-local function need(name, package)
+-- A module, or nil and a sentence that says where it comes from.
+local function need(name, cure)
   local ok, module = pcall(require, name)
   if ok then return module end
   if not tostring(module):find("not found", 1, true) then return nil, tostring(module) end
-  return nil, ("%s is missing; install it (Debian: %s)"):format(name, package)
+  return nil, ("%s is missing: %s"):format(name, cure)
 end
 
 local function whole(text)
@@ -28,8 +28,9 @@ local function whole(text)
   return number
 end
 
-local function parse(argparse, arguments)
-  local parser = argparse("purser sim", "Serves the simulator over HTTP until it is stopped.")
+--- Adds the options to a command of argparse.
+function M.define(parser)
+  parser:description "Serve the simulator over HTTP until it is stopped; /console is a page to watch and drive it."
   parser:option("--port", "Port; 0 takes any that is free.", "8080"):convert(whole)
   parser:option("--host", "Address to listen on; only loopback is accepted.", "127.0.0.1")
   parser:option("--seed", "Seed of everything that is left to chance.", "1"):convert(whole)
@@ -40,8 +41,7 @@ local function parse(argparse, arguments)
     :choices { "real", "virtual" }
   parser:option("--idle-exit", "End after so many seconds without a request."):argname("SECONDS"):convert(whole)
   parser:flag("--demo", "Open a demonstration account and print its keys.")
-  parser:flag("--no-control", "Leave out the control endpoints under /sim/.")
-  return parser:pparse(arguments)
+  parser:flag("--no-control", "Leave out the control endpoints under /sim/, and the page /console.")
 end
 
 ---------------------------------------------------------------------------------------------------------- state
@@ -99,6 +99,9 @@ end
 
 local function announce(options, port)
   local lines = { ("purser sim listening on http://%s:%d"):format(options.host, port) }
+  if not options.no_control then
+    lines[#lines + 1] = ("console: http://%s:%d/console"):format(options.host, port)
+  end
   if options.demo then
     lines[#lines + 1] = "demo account, worth nothing anywhere else:"
     lines[#lines + 1] = "  api_key    = " .. demo_account.api_key
@@ -112,9 +115,12 @@ local function serve(httpd, world, options)
   if options.demo then open_demo(world) end
   local control = require "purser.sim.control"
   local stopped = false
+  local console = require "purser.sim.console"
   local door = not options.no_control and control.handler(world, function() stopped = true end)
+  local page = door and console.handler(world)
   local function handler(request)
     if door and control.is_for(request) then return door(request) end
+    if page and console.is_for(request) then return page(request) end
     return world:handle(request)
   end
   httpd.catch_signals()
@@ -126,14 +132,9 @@ local function serve(httpd, world, options)
 end
 
 --- Runs the command. Returns the exit code: 0 ended as asked, 1 could not serve or save, 2 bad input.
----@param arguments string[]
-function M.run(arguments)
-  local argparse, missing = need("argparse", "lua-argparse")
-  if not argparse then return fail(1, "%s", missing) end
-  local parsed, options = parse(argparse, arguments)
-  if not parsed then return fail(2, "%s", options) end
-  local httpd
-  httpd, missing = need("purser.httpd", "libmicrohttpd12")
+---@param options table of argparse
+function M.start(options)
+  local httpd, missing = need("purser.httpd", "build it with libmicrohttpd (Debian: libmicrohttpd-dev)")
   if not httpd then return fail(1, "%s", missing) end
 
   local world, message, fresh = make(options)
