@@ -158,11 +158,11 @@ local function refill(self)
   if now < self.refill_at then return self.left end
   local took, problem = self.journal.db:transaction(function(tx)
     local taken = {}
-    if now >= self.look_for_abandoned_at then taken = queue.take_abandoned(tx, self, self.concurrency) end
-    if #taken == 0 then
-      self.look_for_abandoned_at = now + 1000
-      taken = queue.take_waiting(tx, self, self.concurrency)
+    if now >= self.look_for_abandoned_at then
+      taken = queue.take_abandoned(tx, self, self.concurrency)
+      if #taken == 0 then self.look_for_abandoned_at = now + math.min(1000, self.lease_ms) end
     end
+    if #taken == 0 then taken = queue.take_waiting(tx, self, self.concurrency) end
     local left = #taken
     if left == 0 then
       local counts = queue.counts(tx, self.queue, self.account)
@@ -201,17 +201,27 @@ local function work(self)
   end
 end
 
--- What happens now and then while the others work: leases are renewed, and progress is told.
-local function attend(self)
+-- Whether any of the tasks is at work. When one has raised, the others end what they have begun.
+local function at_work(self, tasks)
+  local working = false
+  for _, task in ipairs(tasks) do
+    if task.failed then self.stopping = true end
+    working = working or not task.done
+  end
+  return working
+end
+
+-- What happens now and then while the tasks work: leases are renewed, and progress is told.
+local function attend(self, tasks)
   local renew_at = self.clock() + self.lease_ms / 3
-  while self.working > 0 do
+  while at_work(self, tasks) do
     if self.clock() >= renew_at then
       renew_at = self.clock() + self.lease_ms / 3
       self.journal.db:transaction(function(tx) queue.renew(tx, self) end)
     end
     self.tell()
     local rest = self.clock() + self.progress_ms
-    while self.working > 0 and self.clock() < rest do schedule.sleep(20) end
+    while at_work(self, tasks) and self.clock() < rest do schedule.sleep(20) end
   end
   self.tell()
 end
@@ -223,15 +233,16 @@ function M.run(self)
     return true
   end)
   if not ok then return problem end
-  self.hand, self.look_for_abandoned_at, self.refill_at, self.working = {}, 0, 0, self.concurrency
-  local tasks = { function() attend(self) end }
-  for i = 1, self.concurrency do
-    tasks[i + 1] = function()
-      work(self)
-      self.working = self.working - 1
+  self.hand, self.look_for_abandoned_at, self.refill_at = {}, 0, 0
+  schedule.run(function()
+    local tasks = {}
+    for i = 1, self.concurrency do
+      tasks[i] = schedule.spawn(work, self)
+      tasks[i].heard = true -- what it raises is raised below, when the others have ended
     end
-  end
-  schedule.run(function() schedule.all(tasks) end)
+    attend(self, tasks)
+    for _, task in ipairs(tasks) do schedule.join(task) end
+  end)
   return self.problem
 end
 
