@@ -94,7 +94,7 @@ local REFUSALS = 5
 local function settle(self, payment, intent)
   if payment.refusal then intent = widen(self, payment, intent) end
   self.journal:attach(intent.id, payment)
-  local tries = 0
+  local tries, refusals = 0, 0
   while not self.stopping and not self.problem do
     local answer, err = self.client:settle(intent, self.settle_options)
     if answer then break end
@@ -103,7 +103,8 @@ local function settle(self, payment, intent)
       break
     end
     tries = tries + 1
-    if tries >= REFUSALS and (err.kind == "api" or err.kind == "argument") then
+    refusals = (err.kind == "api" or err.kind == "argument") and refusals + 1 or 0
+    if refusals >= REFUSALS then
       local _, problem = self.journal:settled(intent,
         { outcome = "undecided", reason = "it cannot be looked for: " .. err.message })
       self.problem = problem
