@@ -43,7 +43,8 @@ end
 before_each(function()
   path = os.tmpname()
   sim = purser.sim.new { seed = 9 }
-  account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "10000", DOGE = "20", XRP = "500" },
+  account = assert(sim:account { name = "Acme", role = "broker",
+    balances = { USDT = "10000", DOGE = "20", XRP = "500" },
     futures_balances = { USDT = "100" } })
   assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
   assert(sim:account { name = "tradingdesk2", role = "sub", parent = account.uid })
@@ -90,8 +91,8 @@ describe("a guard rail", function()
       memo = "77" } } })
     assert(withdraw(client))
     refused("addresses", withdraw(client, { address = "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf" }))
-    refused("addresses", withdraw(client, { coin = "XRP", netWork = "XRP", address = "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh",
-      memo = "78" }))
+    refused("addresses", withdraw(client, { coin = "XRP", netWork = "XRP",
+      address = "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh", memo = "78" }))
     assert(withdraw(client, { coin = "XRP", netWork = "XRP", address = "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh",
       memo = "77" }))
     refused("addresses", client.broker:withdraw { coin = "USDT", network = TRON, address = "Tother", amount = "20" })

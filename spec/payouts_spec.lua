@@ -261,7 +261,7 @@ describe("a worker that died", function()
   end
 
   for _, after in ipairs { true, false } do
-    it(after and "after its request was carried out pays nothing twice" or "before its request was sees it made", function()
+    it(after and "after its request was carried out pays nothing twice" or "before that sees it made", function()
       local payouts = payouts_with { concurrency = 1 }
       local total = add(payouts, 8)
       client._transport = die_at(4, after)

@@ -13,8 +13,8 @@ end)
 after_each(function() os.execute("rm -r " .. folder) end)
 
 local function run(options)
-  return torture.run { payments = options.payments, workers = 1, kill_every = 50, seed = 3, seconds = 60, folder = folder,
-    journal = { sqlite = folder .. "/journal", unsafe_without_write_ahead = options.unsafe } }
+  return torture.run { payments = options.payments, workers = 1, kill_every = 50, seed = 3, seconds = 60,
+    folder = folder, journal = { sqlite = folder .. "/journal", unsafe_without_write_ahead = options.unsafe } }
 end
 
 describe("the short torture", function()

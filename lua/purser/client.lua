@@ -2,8 +2,9 @@
 --
 --   check -> build -> sign -> (record) -> send -> decode
 --
--- `prepare` is the first three stages, `parse` the last; the transport does the one in between. What is not a read passes
--- the guard rails and is written to the journal, where there are any, after it was signed and before it is sent.
+-- `prepare` is the first three stages, `parse` the last; the transport does the one in between. What is not a read
+-- passes the guard rails and is written to the journal, where there are any, after it was signed and before it is
+-- sent.
 
 local budget = require "purser.budget"
 local check = require "purser.check"

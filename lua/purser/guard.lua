@@ -10,9 +10,9 @@
 --       serial = true,                                     -- no second equal move while the first has no known end
 --     } }
 --
--- Where amounts are limited, an asset that is not listed cannot move at all, unless other_assets = true. Periods begin at
--- multiples of their length since 1970, UTC. Budgets and `serial` live in the journal, so a restart does not reset them; what
--- was certainly not carried out is given back.
+-- Where amounts are limited, an asset that is not listed cannot move at all, unless other_assets = true. Periods begin
+-- at multiples of their length since 1970, UTC. Budgets and `serial` live in the journal, so a restart does not reset
+-- them; what was certainly not carried out is given back.
 
 local decimal = require "purser.decimal"
 local errors = require "purser.errors"
@@ -59,7 +59,8 @@ local function check_amounts(self, row, values)
     end
     local most = self.max_amount and self.max_amount[asset]
     if most and decimal(values.amount):compare(most) > 0 then
-      return refuse(row, "max_amount", ("%s %s is more than %s in one call"):format(values.amount, asset, tostring(most)))
+      return refuse(row, "max_amount", ("%s %s is more than %s in one call"):format(values.amount, asset,
+        tostring(most)))
     end
   end
 end
@@ -119,8 +120,8 @@ local function check_serial(tx, intent, row, digest)
   end
 end
 
---- Checks the rules that live in the journal, within the transaction that records the intent, and charges the budgets. Returns
---- what was charged, as text; or ends the transaction with the refusal.
+--- Checks the rules that live in the journal, within the transaction that records the intent, and charges the budgets.
+--- Returns what was charged, as text; or ends the transaction with the refusal.
 function Guard:admit(tx, intent, row, digest)
   if not self.budget and not self.serial then return "" end
   tx:lock(LOCK)
@@ -133,8 +134,8 @@ function Guard:admit(tx, intent, row, digest)
       local bucket = bucket_of(intent.account or "", asset, limit.period_ms, intent.sent_at)
       local ok, spent = change(tx, bucket, amount, limit.amount)
       if not ok then
-        tx:refuse(refuse(row, "budget", ("%s %s would exceed %s in this period, of which %s are spent"):format(amount, asset,
-          tostring(limit.amount), spent)))
+        tx:refuse(refuse(row, "budget", ("%s %s would exceed %s in this period, of which %s are spent"):format(
+          amount, asset, tostring(limit.amount), spent)))
       end
       charged[#charged + 1] = bucket .. " " .. amount
     end

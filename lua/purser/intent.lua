@@ -1,5 +1,5 @@
--- An intent: what an operation that is not a read was about to do. It is written down before the first byte leaves, and it
--- is what an unknown outcome is settled by.
+-- An intent: what an operation that is not a read was about to do. It is written down before the first byte leaves,
+-- and it is what an unknown outcome is settled by.
 --
 --   operation    full name
 --   params       what travelled, by name; a password is left out

@@ -4,8 +4,8 @@
 --     local client = assert(purser.new { ..., journal = journal })
 --     assert(journal:recover(client)) -- settles what a crash left open
 --
--- SQLite (with a write-ahead log and a flush at every commit) for one host, PostgreSQL where several hosts share it. What
--- cannot be recorded is not sent. Passwords and secret keys are never written.
+-- SQLite (with a write-ahead log and a flush at every commit) for one host, PostgreSQL where several hosts share it.
+-- What cannot be recorded is not sent. Passwords and secret keys are never written.
 
 local core = require "purser.core"
 local database = require "purser.journal.database"
@@ -36,7 +36,8 @@ local function keep(record)
     if name ~= "secretKey" and (type(value) ~= "table" or next(value) ~= nil) then kept[name] = value end
   end
   if next(kept) == nil then return "" end
-  local ok, text = pcall(json.encode, kept) -- what cannot be written as JSON is left out; the id has a column of its own
+  -- what cannot be written as JSON is left out; the id has a column of its own
+  local ok, text = pcall(json.encode, kept)
   return ok and text or ""
 end
 
@@ -49,12 +50,13 @@ end
 local function insert_intent(tx, intent, digest, payment, charges, state)
   tx:rows([[INSERT INTO purser_intents (id, account, operation, params, digest, sent_at, recv_window, payment, charges,
     state, record_id, record, message, ended_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', '', '', '')]],
-    intent.id, intent.account or "", intent.operation, json.encode(next(intent.params) and intent.params or json.object {}), digest, time_text(intent.sent_at),
+    intent.id, intent.account or "", intent.operation,
+    json.encode(next(intent.params) and intent.params or json.object {}), digest, time_text(intent.sent_at),
     ("%d"):format(intent.recv_window), payment and payment.key or "", charges or "", state)
 end
 
---- Records an intent, durably, and gives it its id. `guard` may refuse it, and `payment` takes part in the transaction. Returns
---- true; or nil and an error or a message, and then it must not be sent.
+--- Records an intent, durably, and gives it its id. `guard` may refuse it, and `payment` takes part in the
+--- transaction. Returns true; or nil and an error or a message, and then it must not be sent.
 function Journal:begin(intent, row, guard, payment)
   intent.id = core.random_token(24)
   if payment then self.payments[intent.id] = payment end
@@ -92,8 +94,8 @@ local function end_intent(self, intent, state, record, message, err)
       if payment then payment:begin(tx, intent) end
     end
     if spent_nothing[state] then give_back(tx, intent.id) end
-    tx:rows([[UPDATE purser_intents SET state = $1, record_id = $2, record = $3, message = $4, ended_at = $5 WHERE id = $6]],
-      state, id_of(record), keep(record), message or "", time_text(core.now_ms()), intent.id)
+    tx:rows([[UPDATE purser_intents SET state = $1, record_id = $2, record = $3, message = $4, ended_at = $5
+      WHERE id = $6]], state, id_of(record), keep(record), message or "", time_text(core.now_ms()), intent.id)
     if payment then payment:finish(tx, state, id_of(record), message or "", err) end
     return true
   end)
@@ -121,7 +123,8 @@ function Journal:rivals(intent, first)
   local ids, open = {}, 0
   local row = operations.by_name[intent.operation]
   local rows = self.db:rows([[SELECT state, record_id, sent_at FROM purser_intents
-    WHERE digest = $1 AND account = $2 AND id <> $3]], intents.digest(row, intent.params), intent.account or "", intent.id)
+    WHERE digest = $1 AND account = $2 AND id <> $3]], intents.digest(row, intent.params), intent.account or "",
+    intent.id)
   if not rows then return ids, 1 end -- what cannot be read must not lead to a guess
   for _, other in ipairs(rows) do
     if other.record_id ~= "" then
@@ -173,8 +176,9 @@ function Journal:entries(filter)
   return entries
 end
 
---- Settles what was left open under this client's key: after a crash, or after an unknown outcome nobody settled. Payments of
---- purser.payouts are left to their queue. Returns a list of { intent, answer | err }; or nil and an error.
+--- Settles what was left open under this client's key: after a crash, or after an unknown outcome nobody settled.
+--- Payments of purser.payouts are left to their queue. Returns a list of { intent, answer | err }; or nil and an
+--- error.
 ---@param client purser.Client
 ---@param options purser.SettleOptions|nil
 function Journal:recover(client, options)
@@ -218,9 +222,9 @@ local function check_words(options, types, what)
   end
 end
 
---- Opens a journal, and makes its tables when the database is new: { sqlite = path } or
---- { postgresql = { database =, user =, password =, host =, port = } }, and lock_timeout_ms (5000). Returns it; or nil and an
---- error of kind "config".
+--- Opens a journal, and makes its tables when the database is new: { sqlite = path } or { postgresql = { database =,
+--- user =, password =, host =, port = } }, and lock_timeout_ms (5000). Returns it; or nil and an error of kind
+--- "config".
 ---@return purser.Journal|nil, purser.Error|nil
 function M.open(options)
   local complaint = check_words(options, option_types, "journal.open")

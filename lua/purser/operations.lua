@@ -53,7 +53,8 @@ local window_words = {
 }
 local effects = { read = true, create = true, change = true, move = true }
 local ways_to_settle = {
-  handle = true, name = true, token = true, match = true, conversion = true, state = true, ["repeat"] = true, nothing = true,
+  handle = true, name = true, token = true, match = true, conversion = true, state = true, ["repeat"] = true,
+  nothing = true,
 }
 
 local function check_words(where, record, words)

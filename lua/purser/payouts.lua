@@ -4,10 +4,11 @@
 --     assert(payouts:add("invoice-1017", "sub_account.transfer", { toAccount = "desk01", ... }))
 --     local report = assert(payouts:run())
 --
--- A payment has a key of its own: the same key with the same content is one payment, with other content an error. The id by
--- which the service tells payments apart is made when it is added, so every attempt carries the same. A payment is recorded
--- before it is sent; one whose answer was lost is settled, and sent again only when it was certainly not carried out; what
--- nobody can decide is listed. A run that was killed goes on where it was. Over PostgreSQL any number of workers share a queue.
+-- A payment has a key of its own: the same key with the same content is one payment, with other content an error. The
+-- id by which the service tells payments apart is made when it is added, so every attempt carries the same. A payment
+-- is recorded before it is sent; one whose answer was lost is settled, and sent again only when it was certainly not
+-- carried out; what nobody can decide is listed. A run that was killed goes on where it was. Over PostgreSQL any
+-- number of workers share a queue.
 
 local check = require "purser.check"
 local core = require "purser.core"
@@ -78,7 +79,8 @@ end
 
 local ADD_LOCK = 7078803
 
---- Adds payments, all or none: a list of { key =, operation =, params = }. Returns { added =, repeated = }; or nil and an error.
+--- Adds payments, all or none: a list of { key =, operation =, params = }. Returns { added =, repeated = }; or nil and
+--- an error.
 ---@param list { key: string, operation: string, params: table }[]
 function Payouts:add_all(list)
   local prepared = {}
@@ -143,7 +145,8 @@ function Payouts:list(state)
   return read(self, function(tx) return queue.list(tx, self.queue, self.account, state) end)
 end
 
---- Puts a payment back that failed, or that was undecided and a person found unpaid. Returns whether there was such a payment.
+--- Puts a payment back that failed, or that was undecided and a person found unpaid. Returns whether there was such a
+--- payment.
 function Payouts:retry(key)
   return read(self, function(tx) return queue.put_back(tx, self.queue, self.account, key) end)
 end
@@ -170,14 +173,15 @@ local function make_teller(self)
     local ms = math.max(1, core.monotonic_ms() - started)
     local rate = math.floor((finished - before) * 1000 / ms)
     self.progress {
-      total = counts.total, finished = finished, done = counts.done, failed = counts.failed, undecided = counts.undecided,
+      total = counts.total, finished = finished, done = counts.done, failed = counts.failed,
+      undecided = counts.undecided,
       rate = rate, seconds_left = rate > 0 and math.ceil((counts.total - finished) / rate) or nil,
     }
   end
 end
 
---- Works until no payment is left to make: takes, sends, settles. Returns the report; or nil and the error that kept it from
---- going on, and then it may be run again.
+--- Works until no payment is left to make: takes, sends, settles. Returns the report; or nil and the error that kept
+--- it from going on, and then it may be run again.
 ---@return purser.PayoutsReport|nil, purser.Error|nil
 function Payouts:run()
   self.problem, self.stopping, self.tell = nil, false, make_teller(self)
@@ -210,12 +214,14 @@ local option_types = {
   settle = "table",
 }
 local defaults = {
-  queue = "default", concurrency = 16, lease_ms = 60000, attempts = 20, retry_ms = 250, idle_ms = 100, progress_ms = 500,
+  queue = "default", concurrency = 16, lease_ms = 60000, attempts = 20, retry_ms = 250, idle_ms = 100,
+  progress_ms = 500,
 }
 
---- Makes a queue's face: { client =, journal =, queue = "default", worker =, concurrency = 16, lease_ms = 60000, attempts = 20,
---- retry_ms = 250, progress = fn, settle = { options of client:settle } }. A worker's name must belong to one running process
---- at a time; one that is started again under its name goes on at once with what it had, others wait until its leases end.
+--- Makes a queue's face: { client =, journal =, queue = "default", worker =, concurrency = 16, lease_ms = 60000,
+--- attempts = 20, retry_ms = 250, progress = fn, settle = { options of client:settle } }. A worker's name must belong
+--- to one running process at a time; one that is started again under its name goes on at once with what it had, others
+--- wait until its leases end.
 ---@return purser.Payouts|nil, purser.Error|nil
 function M.new(options)
   local self = { clock = core.monotonic_ms }
@@ -229,13 +235,14 @@ function M.new(options)
         nearest.hint(tostring(name), names)))
     end
     if type(value) ~= wanted or wanted == "number" and (value ~= math.floor(value) or value < 1) then
-      return nil, errors.config(('payouts.new: "%s" must be a %s'):format(name, wanted == "number" and "whole number" or wanted))
+      return nil, errors.config(('payouts.new: "%s" must be a %s'):format(name,
+        wanted == "number" and "whole number" or wanted))
     end
     self[name] = value
   end
   if not self.client or not self.journal then return nil, errors.config "payouts.new needs a client and a journal" end
   if self.client._journal ~= self.journal then
-    return nil, errors.config "the client must have been made with the same journal, or it would send what is not recorded"
+    return nil, errors.config "the client must have the same journal, or it would send what is not recorded"
   end
   self.settle_options, self.settle = self.settle, nil
   self.account, self.worker = self.client:account(), self.worker or core.random_token(16)

@@ -1,5 +1,5 @@
--- What happens around a call that is not a read: the id that finds it again, and its intent, written down before the first
--- byte leaves and completed after.
+-- What happens around a call that is not a read: the id that finds it again, and its intent, written down before the
+-- first byte leaves and completed after.
 
 local core = require "purser.core"
 local errors = require "purser.errors"
@@ -37,7 +37,8 @@ function M.begin(client, row, values, opts, payment)
     retryable = true, message = "nothing was sent, because the journal could not record it first: " .. problem }
 end
 
---- Keeps how it ended. What was done stays done when that cannot be written: the intent stays open, and recover settles it.
+--- Keeps how it ended. What was done stays done when that cannot be written: the intent stays open, and recover
+--- settles it.
 function M.finish(client, row, intent, value, err, info)
   local over = err and err.outcome ~= "unknown"
   rivals.note(client._rivals, row, intent, value and (value.tranId or value.id or value.apiKey), over)

@@ -3,12 +3,13 @@
 --     local result, err = client.wallet:withdraw { ... }
 --     if err and err.outcome == "unknown" then
 --       local answer = assert(client:settle(err))
---       -- { outcome = "done", record = ... } | { outcome = "not_done" } | { outcome = "undecided", candidates = { ... } }
+--       -- { outcome = "done", record = ... }, { outcome = "not_done" } or { outcome = "undecided", candidates = ... }
 --     end
 --
--- `not_done` is a promise, so it is waited for: the service takes a request until it is `recv_window` old, and a new record
--- may take a while (`lag_ms`) to be seen. Only when both have passed and the record is still missing was nothing done. What
--- the row's `settle` says decides where to look and what has to be equal; where two records fit, nobody guesses.
+-- `not_done` is a promise, so it is waited for: the service takes a request until it is `recv_window` old, and a new
+-- record may take a while (`lag_ms`) to be seen. Only when both have passed and the record is still missing was
+-- nothing done. What the row's `settle` says decides where to look and what has to be equal; where two records fit,
+-- nobody guesses.
 
 local check = require "purser.check"
 local decimal = require "purser.decimal"
@@ -30,7 +31,7 @@ local M = {}
 ---@field not_before integer|nil   undecided with wait = false: when to ask again, epoch ms
 
 ---@class purser.SettleOptions
----@field lag_ms integer|nil   how long a new record may be missing from lists (the client's visibility_lag_ms, else 3000)
+---@field lag_ms integer|nil   how long a new record may be missing from lists (the client's visibility_lag_ms)
 ---@field skew_ms integer|nil  by how much records' times may differ from the request's (default 5000)
 ---@field poll_ms integer|nil  pause between two looks (default 1000)
 ---@field wait boolean|nil     false: do not wait, answer undecided with not_before instead
@@ -98,8 +99,8 @@ end
 
 local NOTHING_YET = {}
 
--- The ways to settle. Each looks once and returns a settlement; NOTHING_YET when another look might show more; or nil and an
--- error. `look.late` is true once a record that exists must be seen.
+-- The ways to settle. Each looks once and returns a settlement; NOTHING_YET when another look might show more; or nil
+-- and an error. `look.late` is true once a record that exists must be seen.
 local ways = {}
 
 local function by_match(look)
@@ -166,7 +167,7 @@ end
 -- Whether a record is in the state that the call wanted.
 local states = {}
 
-function states.present(look, record)
+function states.present(_, record)
   if record then return { outcome = "done", record = record } end
   return NOTHING_YET
 end
@@ -215,7 +216,8 @@ ways["repeat"] = function(look)
   return nil, err
 end
 
--- Nothing identifies it. A record that carries the same remark settles that it was done; nothing ever settles that it was not.
+-- Nothing identifies it. A record that carries the same remark settles that it was done; nothing ever settles that it
+-- was not.
 function ways.nothing(look)
   local answer, err, why = by_match(look)
   if not answer then
@@ -230,8 +232,8 @@ function ways.nothing(look)
   return answer
 end
 
--- C13: a batch whose coins were all asked for; where there is none, the coins themselves say whether there is still something
--- to convert.
+-- C13: a batch whose coins were all asked for; where there is none, the coins themselves say whether there is still
+-- something to convert.
 function ways.conversion(look)
   local first = look.intent.sent_at - AHEAD_MS - look.skew_ms
   local last = look.deadline + look.skew_ms
@@ -344,7 +346,8 @@ local function check_intent(intent)
   return row
 end
 
---- Settles an intent for `host`: { run = fn(row, params), now = fn, pause = fn(ms), rivals, journal, lag_ms, recv_window }.
+--- Settles an intent for `host`: { run = fn(row, params), now = fn, pause = fn(ms), rivals, journal, lag_ms,
+--- recv_window }.
 -- Users call client:settle.
 ---@return purser.Settlement|nil, purser.Error|nil
 function M.settle(host, intent, options)
@@ -353,7 +356,7 @@ function M.settle(host, intent, options)
   if complaint then return complain(complaint) end
   if errors.is(intent) then
     if intent.outcome ~= "unknown" then return { outcome = "not_done", reason = intent.message } end
-    if not intent.intent then return complain("the error has no intent: it is that of a read, or was not made by a call") end
+    if not intent.intent then return complain "the error has no intent: it is that of a read, or of no call" end
     intent = intent.intent
   end
   local row
@@ -375,7 +378,9 @@ function M.settle(host, intent, options)
   end
   if host.journal and intent.id and not answer.not_before then
     local ok, message = host.journal:settled(intent, answer)
-    if not ok then return nil, errors.new { kind = "config", outcome = "unknown", phase = "journal", message = message } end
+    if not ok then
+      return nil, errors.new { kind = "config", outcome = "unknown", phase = "journal", message = message }
+    end
   end
   if answer.secret_lost and options.remake then return remake(look, answer) end
   return answer

@@ -33,9 +33,10 @@ local names, faults = {}, {}
 for kind in pairs(result.faults) do names[#names + 1] = kind end
 table.sort(names)
 for i, kind in ipairs(names) do faults[i] = ("%s %d"):format(kind, result.faults[kind]) end
-print(("  %s, %d workers, seed %d: %d payments in %d s (%d/s)"):format(database, workers, seed, payments, result.seconds,
-  math.floor(payments / math.max(1, result.seconds))))
-print(("  %d done, %d undecided, %d requests, %d kills"):format(result.done, result.undecided, result.requests, result.kills))
+print(("  %s, %d workers, seed %d: %d payments in %d s (%d/s)"):format(database, workers, seed, payments,
+  result.seconds, math.floor(payments / math.max(1, result.seconds))))
+print(("  %d done, %d undecided, %d requests, %d kills"):format(result.done, result.undecided, result.requests,
+  result.kills))
 print("  faults: " .. table.concat(faults, ", "))
 for i, problem in ipairs(result.problems) do
   if i <= 20 then print("  " .. problem) end

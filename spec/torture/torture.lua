@@ -2,9 +2,10 @@
 --
 --     local result = torture.run { payments = 300, workers = 1, kill_every = 40, seed = 1, seconds = 60 }
 --
--- At the end the service's ledger and the journal have to agree: every payment exactly once, none lost, no unit created or
--- destroyed, and what is undecided is listed and cannot be told from another. `result.problems` lists what does not hold.
--- Which payments there are, which faults happen and after how many requests a worker is killed come from the seed.
+-- At the end the service's ledger and the journal have to agree: every payment exactly once, none lost, no unit
+-- created or destroyed, and what is undecided is listed and cannot be told from another. `result.problems` lists what
+-- does not hold. Which payments there are, which faults happen and after how many requests a worker is killed come
+-- from the seed.
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
@@ -126,7 +127,8 @@ local function received(world)
   return total
 end
 
--- Lets the workers work until all have ended well, and kills one of them now and then. Returns whether they did in time.
+-- Lets the workers work until all have ended well, and kills one of them now and then. Returns whether they did in
+-- time.
 local function let_work(state, workers, started)
   for _, worker in ipairs(workers) do
     start_worker(worker)
@@ -169,14 +171,14 @@ local function client_for(state, journal)
     limits = false, journal = journal, account = "torture" })
 end
 
--- All records the service keeps of payments, by what identifies them (a handle, or an amount that occurs once) -> how many,
--- and the total.
+-- All records the service keeps of payments, by what identifies them (a handle, or an amount that occurs once) -> how
+-- many, and the total.
 local function read_histories(client, started)
   local function read(row, params) return client:call(row.full_name, params) end
   local found, total = {}, {}
   local function take(operation, through, params, member, time_name)
-    local records, err, why = scan.all(read, operations.by_name[through], params, started - 60000, core.now_ms() + 60000,
-      time_name)
+    local records, err, why = scan.all(read, operations.by_name[through], params, started - 60000,
+      core.now_ms() + 60000, time_name)
     assert(records, tostring(err or why))
     total[operation] = (total[operation] or 0) + #records
     for _, record in ipairs(records) do
@@ -217,10 +219,14 @@ local function check_payments(list, found, problem)
     local times = found[id_of(payment)] or 0
     if payment.state == "done" then
       done[#done + 1] = payment
-      if times ~= 1 and not is_twin(payment) then problem("%s is done, and the service has it %d times", payment.key, times) end
+      if times ~= 1 and not is_twin(payment) then
+        problem("%s is done, and the service has it %d times", payment.key, times)
+      end
     elseif payment.state == "undecided" then
       undecided[#undecided + 1] = payment
-      if not is_twin(payment) then problem("%s (%s) is undecided, and it has no twin: %s", payment.key, payment.operation, payment.message) end
+      if not is_twin(payment) then
+        problem("%s (%s) is undecided, and has no twin: %s", payment.key, payment.operation, payment.message)
+      end
     else
       problem("%s is %s: %s", payment.key, payment.state, tostring(payment.message))
       if times ~= 0 then problem("%s is %s, and the service has it %d times", payment.key, payment.state, times) end

@@ -1,5 +1,5 @@
--- A connection to SQLite or PostgreSQL through LuaDBI, with nothing of LuaDBI's traps: every column is text, every statement
--- is prepared once, every result is read to its end, and a transaction is either whole or nothing.
+-- A connection to SQLite or PostgreSQL through LuaDBI, with nothing of LuaDBI's traps: every column is text, every
+-- statement is prepared once, every result is read to its end, and a transaction is either whole or nothing.
 --
 -- What fails returns nil and a message. A connection that was lost is opened again by the next transaction.
 
@@ -39,7 +39,8 @@ end
 local function connect_postgresql(self)
   local driver, message = load_driver("PostgreSQL", "lua-dbi-postgresql")
   if not driver then return nil, message end
-  local o, handle = self.options.postgresql, nil
+  local o = self.options.postgresql
+  local handle
   handle, message = driver.Connect("PostgreSQL", o.database, o.user, o.password, o.host, o.port)
   if not handle then return nil, plain(message) end
   return handle
@@ -49,7 +50,9 @@ end
 local function greet_sqlite(self)
   assert(self:rows(("PRAGMA busy_timeout = %d"):format(self.options.lock_timeout_ms or 5000)))
   local mode = assert(self:rows "PRAGMA journal_mode = WAL")[1].journal_mode
-  if mode ~= "wal" then error("the file cannot be kept with a write-ahead log (its mode is " .. tostring(mode) .. ")", 0) end
+  if mode ~= "wal" then
+    error("the file cannot be kept with a write-ahead log (its mode is " .. tostring(mode) .. ")", 0)
+  end
   assert(self:rows "PRAGMA synchronous = FULL")
 end
 
@@ -101,8 +104,8 @@ local function forget(self, sql, message)
   return nil, plain(message)
 end
 
---- Runs one statement with `$1`, `$2` ... and returns its rows (a list of maps of text) and how many it changed; or nil and a
---- message.
+--- Runs one statement with `$1`, `$2` ... and returns its rows (a list of maps of text) and how many it changed; or
+--- nil and a message.
 function Database:rows(sql, ...)
   local ok, message = ensure(self)
   if not ok then return nil, message end
@@ -143,7 +146,8 @@ function Transaction.refuse(_, problem)
   fail(problem)
 end
 
---- Keeps other hosts out of what follows until the end of the transaction. (SQLite's transactions do that by themselves.)
+--- Keeps other hosts out of what follows until the end of the transaction. (SQLite's transactions do that by
+--- themselves.)
 function Transaction:lock(number)
   if self.db.name == "postgresql" then self:rows("SELECT pg_advisory_xact_lock(" .. number .. ")::text AS locked") end
 end
@@ -153,8 +157,8 @@ function Transaction:now()
   return self.db:now()
 end
 
---- Runs `fn(transaction)` and commits; what `fn` returns is returned. When anything fails, all of it is undone, and nil and the
---- problem are returned.
+--- Runs `fn(transaction)` and commits; what `fn` returns is returned. When anything fails, all of it is undone, and
+--- nil and the problem are returned.
 function Database:transaction(fn)
   local ok, message = ensure(self)
   if not ok then return nil, message end
@@ -173,7 +177,8 @@ function Database:transaction(fn)
     result = setmetatable({ problem = message }, Failure)
   end
   ok, message = self:rows "ROLLBACK"
-  if not ok and not message:find("no transaction is active", 1, true) then drop(self) end -- SQLite undoes some by itself
+  -- SQLite undoes some by itself
+  if not ok and not message:find("no transaction is active", 1, true) then drop(self) end
   if getmetatable(result) ~= Failure then error(result, 0) end
   return nil, result.problem
 end
@@ -191,7 +196,8 @@ function Database:close()
   self.closed = true
 end
 
---- Opens a database: { sqlite = path } or { postgresql = { database, user, password, host, port } }, and lock_timeout_ms.
+--- Opens a database: { sqlite = path } or { postgresql = { database, user, password, host, port } }, and
+--- lock_timeout_ms.
 function M.open(options)
   local name = options.sqlite and "sqlite" or "postgresql"
   local self = setmetatable({ options = options, name = name, kind = kinds[name], statements = {} }, Database)

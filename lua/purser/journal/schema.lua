@@ -7,9 +7,10 @@ local tables = {
   [[CREATE TABLE purser_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)]],
 
   -- state: open (recorded, perhaps sent), unknown, done, rejected, not_sent, not_done, undecided
-  [[CREATE TABLE purser_intents (id TEXT PRIMARY KEY, account TEXT NOT NULL, operation TEXT NOT NULL, params TEXT NOT NULL,
-    digest TEXT NOT NULL, sent_at TEXT NOT NULL, recv_window TEXT NOT NULL, payment TEXT NOT NULL, charges TEXT NOT NULL,
-    state TEXT NOT NULL, record_id TEXT NOT NULL, record TEXT NOT NULL, message TEXT NOT NULL, ended_at TEXT NOT NULL)]],
+  [[CREATE TABLE purser_intents (id TEXT PRIMARY KEY, account TEXT NOT NULL, operation TEXT NOT NULL,
+    params TEXT NOT NULL, digest TEXT NOT NULL, sent_at TEXT NOT NULL, recv_window TEXT NOT NULL,
+    payment TEXT NOT NULL, charges TEXT NOT NULL, state TEXT NOT NULL, record_id TEXT NOT NULL, record TEXT NOT NULL,
+    message TEXT NOT NULL, ended_at TEXT NOT NULL)]],
   [[CREATE INDEX purser_intents_state ON purser_intents (account, state)]],
   [[CREATE INDEX purser_intents_digest ON purser_intents (digest, sent_at)]],
 
@@ -17,9 +18,10 @@ local tables = {
   [[CREATE TABLE purser_spending (bucket TEXT PRIMARY KEY, amount TEXT NOT NULL)]],
 
   -- state: waiting, taken (by a worker, until its lease ends), sent (its intent is recorded), done, failed, undecided
-  [[CREATE TABLE purser_payments (queue TEXT NOT NULL, key TEXT NOT NULL, account TEXT NOT NULL, operation TEXT NOT NULL,
-    params TEXT NOT NULL, digest TEXT NOT NULL, state TEXT NOT NULL, due_at TEXT NOT NULL, worker TEXT NOT NULL, lease_until TEXT NOT NULL,
-    attempts TEXT NOT NULL, intent TEXT NOT NULL, record_id TEXT NOT NULL, message TEXT NOT NULL, added_at TEXT NOT NULL,
+  [[CREATE TABLE purser_payments (queue TEXT NOT NULL, key TEXT NOT NULL, account TEXT NOT NULL,
+    operation TEXT NOT NULL, params TEXT NOT NULL, digest TEXT NOT NULL, state TEXT NOT NULL, due_at TEXT NOT NULL,
+    worker TEXT NOT NULL, lease_until TEXT NOT NULL, attempts TEXT NOT NULL, intent TEXT NOT NULL,
+    record_id TEXT NOT NULL, message TEXT NOT NULL, added_at TEXT NOT NULL,
     PRIMARY KEY (queue, key))]],
   [[CREATE INDEX purser_payments_state ON purser_payments (queue, account, state, due_at)]],
 }

@@ -1,5 +1,5 @@
--- The queue's table: adding, taking with a lease, and what becomes of a payment. Every function runs within a transaction, so
--- that any number of workers can take from one queue and no payment has two of them.
+-- The queue's table: adding, taking with a lease, and what becomes of a payment. Every function runs within a
+-- transaction, so that any number of workers can take from one queue and no payment has two of them.
 
 local core = require "purser.core"
 local time_text = require("purser.journal").time_text
@@ -24,8 +24,9 @@ end
 
 --- Adds a payment that is not there.
 function M.insert(tx, queue, account, payment)
-  tx:rows([[INSERT INTO purser_payments (queue, key, account, operation, params, digest, state, due_at, worker, lease_until,
-    attempts, intent, record_id, message, added_at) VALUES ($1, $2, $3, $4, $5, $6, 'waiting', $7, '', '', '0', '', '', '', $7)]],
+  tx:rows([[INSERT INTO purser_payments (queue, key, account, operation, params, digest, state, due_at, worker,
+    lease_until, attempts, intent, record_id, message, added_at)
+    VALUES ($1, $2, $3, $4, $5, $6, 'waiting', $7, '', '', '0', '', '', '', $7)]],
     queue, payment.key, account, payment.operation, payment.json, payment.digest, time_text(tx:now()))
 end
 
@@ -54,9 +55,9 @@ end
 --- Takes over what a worker left behind whose lease has ended. What was only taken had not been sent.
 function M.take_abandoned(tx, self, count)
   local now = tx:now()
-  local rows = tx:rows(("SELECT %s FROM purser_payments WHERE queue = $1 AND account = $2 AND state IN ('taken', 'sent') "
-    .. "AND lease_until < $3 LIMIT %d%s"):format(columns, count, skip_locked[tx.db.name]),
-    self.queue, self.account, time_text(now))
+  local rows = tx:rows(("SELECT %s FROM purser_payments WHERE queue = $1 AND account = $2 "
+    .. "AND state IN ('taken', 'sent') AND lease_until < $3 LIMIT %d%s"):format(columns, count,
+    skip_locked[tx.db.name]), self.queue, self.account, time_text(now))
   return lease(tx, self, rows, nil, time_text(now + self.lease_ms))
 end
 
@@ -69,15 +70,15 @@ end
 --- Prolongs the leases of this worker.
 function M.renew(tx, self)
   tx:rows([[UPDATE purser_payments SET lease_until = $1 WHERE queue = $2 AND account = $3 AND worker = $4
-    AND state IN ('taken', 'sent') AND lease_until <> '']], time_text(tx:now() + self.lease_ms), self.queue, self.account,
-    self.worker)
+    AND state IN ('taken', 'sent') AND lease_until <> '']], time_text(tx:now() + self.lease_ms), self.queue,
+    self.account, self.worker)
 end
 
 --- Marks a payment as sent by an intent. False when it is no longer this worker's: then it must not be sent.
 function M.mark_sent(tx, self, payment, intent_id)
-  local _, changed = tx:rows([[UPDATE purser_payments SET state = 'sent', intent = $1, attempts = $2 WHERE queue = $3 AND key = $4
-    AND worker = $5 AND state = 'taken' AND lease_until > $6]], intent_id, ("%d"):format(payment.attempts + 1), self.queue,
-    payment.key, self.worker, time_text(tx:now()))
+  local _, changed = tx:rows([[UPDATE purser_payments SET state = 'sent', intent = $1, attempts = $2
+    WHERE queue = $3 AND key = $4 AND worker = $5 AND state = 'taken' AND lease_until > $6]], intent_id,
+    ("%d"):format(payment.attempts + 1), self.queue, payment.key, self.worker, time_text(tx:now()))
   return changed == 1
 end
 
@@ -85,15 +86,16 @@ end
 ---@param change { state: string, due_in: integer|nil, record_id: string|nil, message: string|nil }
 function M.move(tx, self, payment, change)
   local held = change.state == "sent" or change.state == "taken"
-  tx:rows([[UPDATE purser_payments SET state = $1, due_at = $2, record_id = $3, message = $4, worker = $5 WHERE queue = $6
-    AND key = $7 AND worker = $8]], change.state, change.due_in and time_text(tx:now() + change.due_in) or "",
+  tx:rows([[UPDATE purser_payments SET state = $1, due_at = $2, record_id = $3, message = $4, worker = $5
+    WHERE queue = $6 AND key = $7 AND worker = $8]], change.state,
+    change.due_in and time_text(tx:now() + change.due_in) or "",
     change.record_id or "", change.message or "", held and self.worker or "", self.queue, payment.key, self.worker)
 end
 
 --- When a payment was first sent (epoch ms), by its intents.
 function M.first_sent_at(tx, self, payment)
-  local row = tx:rows("SELECT min(sent_at) AS first FROM purser_intents WHERE payment = $1 AND account = $2", payment.key,
-    self.account)[1]
+  local row = tx:rows("SELECT min(sent_at) AS first FROM purser_intents WHERE payment = $1 AND account = $2",
+    payment.key, self.account)[1]
   return row and tonumber(row.first)
 end
 
@@ -116,10 +118,12 @@ function M.list(tx, queue, account, state)
   return rows
 end
 
---- Puts what failed, or was left undecided and looked into by a person, back into the queue. Whether there was such a payment.
+--- Puts what failed, or was left undecided and looked into by a person, back into the queue. Whether there was such a
+--- payment.
 function M.put_back(tx, queue, account, key)
-  local _, changed = tx:rows([[UPDATE purser_payments SET state = 'waiting', due_at = '', attempts = '0', message = '', worker = ''
-    WHERE queue = $1 AND account = $2 AND key = $3 AND state IN ('failed', 'undecided')]], queue, account, key)
+  local _, changed = tx:rows([[UPDATE purser_payments SET state = 'waiting', due_at = '', attempts = '0', message = '',
+    worker = '' WHERE queue = $1 AND account = $2 AND key = $3 AND state IN ('failed', 'undecided')]], queue, account,
+    key)
   return changed == 1
 end
 

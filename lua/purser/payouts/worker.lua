@@ -12,7 +12,8 @@ local Payment = {}
 Payment.__index = Payment
 
 function Payment:begin(tx, intent)
-  if not queue.mark_sent(tx, self.worker, self, intent.id) and not self.worker.journal.options.unsafe_without_write_ahead then
+  local is_ours = queue.mark_sent(tx, self.worker, self, intent.id)
+  if not is_ours and not self.worker.journal.options.unsafe_without_write_ahead then
     local err = errors.argument(nil, "the payment is no longer this worker's; another one has it")
     err.code = "payouts.lease"
     tx:refuse(err)

@@ -1,5 +1,5 @@
--- Equal calls made by this client a short while ago. Where only direction, asset, amount and time tell a record from another,
--- a record that answered one call must not be taken for the effect of its twin.
+-- Equal calls made by this client a short while ago. Where only direction, asset, amount and time tell a record from
+-- another, a record that answered one call must not be taken for the effect of its twin.
 
 local intents = require "purser.intent"
 

@@ -7,8 +7,8 @@ local M = {}
 local DAY = 86400000
 local size_names = { "limit", "size", "pageSize" }
 
--- The parameter that sets how many records an answer holds, with the most it may be. Where the most is not known, an answer
--- that says how many there are may be asked for more: a service that gives less than that says so.
+-- The parameter that sets how many records an answer holds, with the most it may be. Where the most is not known, an
+-- answer that says how many there are may be asked for more: a service that gives less than that says so.
 local function page_size(row)
   for _, name in ipairs(size_names) do
     local param = row.by_name[name]
@@ -16,8 +16,9 @@ local function page_size(row)
   end
 end
 
--- The records of one answer, whatever its form. An answer that makes no sense must not pass for one that lacks a record:
--- every record of a history has a time, and numbers of pages are numbers. Returns nil and an error when it does not hold.
+-- The records of one answer, whatever its form. An answer that makes no sense must not pass for one that lacks a
+-- record: every record of a history has a time, and numbers of pages are numbers. Returns nil and an error when it
+-- does not hold.
 local function records_of(row, answer, time_name)
   local records = row.result.page and answer.data or row.result.rows and answer.rows or answer
   local wrong = row.result.page and answer.totalPageNum ~= nil and type(answer.totalPageNum) ~= "number"
