@@ -46,4 +46,4 @@ for first = 1, #coins, BATCH do
     print(("%s was not converted: %s"):format(failed.asset, failed.message or failed.code))
   end
 end
-print(("%d coins converted into %s, fees %s"):format(converted, obtained, fees))
+print(("%d coins converted into %s, fees %s"):format(converted, tostring(obtained), tostring(fees)))

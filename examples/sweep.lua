@@ -47,18 +47,19 @@ local function move(name, asset, amount)
   if err.outcome ~= "unknown" then return nil, err end
   local record = was_made(id, name)
   if record and record.status ~= "FAILED" then return record.tranId end
-  error(("%s %s of %s: no trace of transfer %s yet; look again before the next run"):format(amount, asset, name, id), 0)
+  error(("%s %s of %s: no trace of transfer %s yet; look again before the next run"):format(
+    tostring(amount), asset, name, id), 0)
 end
 
 local totals, failed = {}, 0
 for _, name in ipairs(names_of_all()) do
   for _, balance in ipairs(assert(group:balances { subAccount = name, accountType = "SPOT" })) do
     local amount = assert(decimal(balance.free)) - keep
-    if (not only or balance.asset == only) and amount > 0 then
+    if (not only or balance.asset == only) and amount:sign() > 0 then
       local id, err = move(name, balance.asset, amount)
       if id then
         totals[balance.asset] = (totals[balance.asset] or decimal "0") + amount
-        print(("%-20s %s %s  %s"):format(name, amount, balance.asset, id))
+        print(("%-20s %s %s  %s"):format(name, tostring(amount), balance.asset, id))
       else
         failed = failed + 1
         io.stderr:write(("%s: %s\n"):format(name, tostring(err)))
@@ -70,5 +71,5 @@ end
 local assets = {}
 for asset in pairs(totals) do assets[#assets + 1] = asset end
 table.sort(assets)
-for _, asset in ipairs(assets) do print(("total %s %s"):format(totals[asset], asset)) end
+for _, asset in ipairs(assets) do print(("total %s %s"):format(tostring(totals[asset]), asset)) end
 os.exit(failed == 0 and 0 or 1)

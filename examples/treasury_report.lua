@@ -84,7 +84,7 @@ end
 
 -- The only place where an amount becomes a float: the length of a bar.
 local function scale(amount, largest, pixels)
-  return largest > 0 and tonumber(tostring(amount)) / tonumber(tostring(largest)) * pixels or 0
+  return largest:sign() > 0 and tonumber(tostring(amount)) / tonumber(tostring(largest)) * pixels or 0
 end
 
 -- Bars to the right, one a row: { label, amount, class }.

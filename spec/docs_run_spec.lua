@@ -52,7 +52,8 @@ describe("the documentation's code", function()
     local service = start()
     finally(service.stop)
     local fixture = run.furnish(service)
-    local block = { path = "page.md", line = 7, text = "assert(client.wallet:withdraw { coin = 'USDT' })\n" }
+    local block = { path = "page.md", line = 7, text = "local _, err = client.wallet:withdraw { coin = 'USDT' }\n"
+      .. "error(tostring(err))\n" }
     local ok, message = pcall(run.run_lua, block, service, run.environment(service, fixture, {}))
     assert.is_false(ok)
     assert.matches('page.md:7: .*parameter "a%a+" is required', message)

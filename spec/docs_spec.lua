@@ -242,7 +242,8 @@ describe("every public function", function()
   it("is found out when it is not", function()
     local path = os.tmpname()
     local file = assert(io.open(path, "w"))
-    file:write "--- Does.\nfunction M.a() end\nfunction M.b() end\n-- x\nfunction Thing:c() end\nlocal function d() end\n"
+    file:write("--- Does.\nfunction M.a() end\nfunction M.b() end\n-- x\nfunction Thing:c() end\n"
+      .. "local function d() end\n")
     file:close()
     local missing = undocumented(path)
     os.remove(path)

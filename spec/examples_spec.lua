@@ -202,8 +202,8 @@ describe("convert_dust.lua", function()
 
   it("takes 15 coins a call, and leaves what cannot be converted", function()
     local many = { USDT = "1000", OLDC = "3" }
-    local coins = { "BTC", "ETH", "BNB", "XRP", "XLM", "TON", "TRX", "SOL", "DOGE", "LTC", "ADA", "MATIC", "LINK", "UNI",
-      "AAVE", "ARB", "OP", "AVAX" }
+    local coins = { "BTC", "ETH", "BNB", "XRP", "XLM", "TON", "TRX", "SOL", "DOGE", "LTC", "ADA", "MATIC", "LINK",
+      "UNI", "AAVE", "ARB", "OP", "AVAX" }
     for _, coin in ipairs(coins) do many[coin] = "0.0001" end
     local fixture = open(many)
     local output, code = fixture.run "examples/convert_dust.lua --yes"

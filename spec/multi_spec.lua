@@ -477,11 +477,11 @@ end)
 
 describe("a client in tasks", function()
   it("rests between two attempts without holding up the others", function()
-    local peer = peers.start()
-    peer:script "head body send=HTTP%2F1%2E1%20503%20x%0D%0AContent%2DLength%3A%200%0D%0A%0D%0A;head body ok"
-    local transport = assert(multi.new { base_url = peer:url() })
+    local service = peers.start()
+    service:script "head body send=HTTP%2F1%2E1%20503%20x%0D%0AContent%2DLength%3A%200%0D%0A%0D%0A;head body ok"
+    local shared = assert(multi.new { base_url = service:url() })
     local client = assert(purser.new {
-      base_url = peer:url(), api_key = "key", secret_key = "secret", transport = transport, limits = false,
+      base_url = service:url(), api_key = "key", secret_key = "secret", transport = shared, limits = false,
       retry = { attempts = 2, base_ms = 200, max_ms = 200 },
     })
     local turns, answered = 0, false
@@ -502,7 +502,7 @@ describe("a client in tasks", function()
     assert.is_true(answered)
     assert.is_true(turns > 5, turns .. " turns") -- the rest is 100 ms at least
     client:close()
-    transport:close()
-    peer:stop()
+    shared:close()
+    service:stop()
   end)
 end)

@@ -41,7 +41,8 @@ function M.files()
       "call options", pages.options(words.call_options)),
     ["lua/purser/meta.lua"] = annotations.file(),
     ["purser-scm-1.rockspec"] = with_part(
-      with_part(assert(read "purser-scm-1.rockspec"), "core", rocks.sources("core", "bind")), "modules", rocks.modules()),
+      with_part(assert(read "purser-scm-1.rockspec"), "core", rocks.sources("core", "bind")),
+      "modules", rocks.modules()),
     ["purser-sim-http-scm-1.rockspec"] = with_part(
       assert(read "purser-sim-http-scm-1.rockspec"), "httpd", rocks.sources "httpd"),
   }
