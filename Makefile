@@ -26,7 +26,8 @@ HTTPD_LIBS   = $(shell pkg-config --libs libmicrohttpd)
 ifeq ($(shell uname -s),Darwin)
 SHARED := -bundle -undefined dynamic_lookup
 else
-SHARED := -shared
+# Never unmapped: Lua 5.1 and LuaJIT unload modules when a state ends, and may run finalisers of their objects after it.
+SHARED := -shared -Wl,-z,nodelete
 endif
 
 CORE_OBJECTS  := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/core/*.c))
