@@ -82,7 +82,7 @@ local function refresh_credentials(self)
   if not ok or api_key == nil then
     return "the credentials function " .. (ok and "returned nothing" or "raised an error")
   end
-  if api_key ~= self._api_key then return use_credentials(self, api_key, secret_key) end
+  if api_key ~= self._api_key and not self._closed then return use_credentials(self, api_key, secret_key) end
 end
 
 -- The clock's reading as an exact integer.
@@ -100,6 +100,11 @@ local function build_unsigned(self, row)
   }
 end
 
+local function closed_error(row)
+  return errors.new { kind = "closed", outcome = "not_sent", message = "the client is closed",
+    operation = row.full_name }
+end
+
 -- Builds and signs one request from checked values. Called again for every attempt, so each has its own timestamp.
 local function build(self, row, layout, values, opts)
   if row.unsigned then return build_unsigned(self, row) end
@@ -108,6 +113,7 @@ local function build(self, row, layout, values, opts)
   if complaint then return nil, errors.config(complaint) end
   local now, wrong = read_clock(self)
   if not now then return nil, errors.config(wrong) end
+  if self._closed then return nil, closed_error(row) end -- by the clock or the credentials function
   values[profile.timestamp_name] = now
   values[profile.recv_window_name] = opts.recv_window or self._recv_window
   local body, query
@@ -125,8 +131,7 @@ end
 -- Checks everything about a call. Returns the values that travel and their layout; or nil and an error.
 local function check_call(self, row, params, opts)
   if self._closed then
-    return nil, errors.new { kind = "closed", outcome = "not_sent", message = "the client is closed",
-      operation = row.full_name }
+    return nil, closed_error(row)
   end
   local err = next(opts) ~= nil and options_.check_call(opts, self.profile)
   if err then
@@ -158,21 +163,6 @@ local function transport_error(row, failure)
   }
 end
 
-local function interpret_unsigned(row, response)
-  if response.status ~= 200 then
-    return interpret.answer({ full_name = row.full_name, effect = "read" }, {}, response.status, response.body,
-      response.headers)
-  end
-  local value, message, offset = core.decode(response.body)
-  if type(value) ~= "table" or (row.name == "server_time" and type(value.serverTime) ~= "number") then
-    return nil, errors.new { kind = "decode", outcome = "unknown", operation = row.full_name, phase = "decode",
-      http_status = response.status, offset = offset, retryable = true,
-      message = "the answer cannot be read: " .. (message or "it is not what the service documents") }
-  end
-  if row.name == "server_time" then return value.serverTime end
-  return true
-end
-
 local function run_hook(self, name, event, info)
   local hook = self._hooks[name]
   if not hook then return end
@@ -191,20 +181,26 @@ local function fill_info(info, response, attempts)
   }
 end
 
+-- Sends a request and reads its answer: `result | nil, err`, and the response.
+local function exchange(self, row, request)
+  if self._closed then return nil, closed_error(row) end -- by the hook, or during the pause before this attempt
+  local response, failure = self._transport:send(request)
+  if not response then return nil, transport_error(row, failure or {}) end
+  local value, err
+  if row.unsigned then
+    value, err = interpret.unsigned_answer(row, response)
+  else
+    value, err = interpret.answer(row, self.profile.success_codes, response.status, response.body, response.headers)
+  end
+  return value, err, response
+end
+
 -- One attempt: from a request to `result | nil, err`.
 local function attempt_once(self, row, request, attempt, info)
   local event = { operation = row.full_name, method = request.method, path = row.path, attempt = attempt }
   run_hook(self, "before", event, info)
   local started = core.monotonic_us()
-  local response, failure = self._transport:send(request)
-  local value, err
-  if not response then
-    err = transport_error(row, failure or {})
-  elseif row.unsigned then
-    value, err = interpret_unsigned(row, response)
-  else
-    value, err = interpret.answer(row, self.profile.success_codes, response.status, response.body, response.headers)
-  end
+  local value, err, response = exchange(self, row, request)
   if info then fill_info(info, response, attempt) end
   if self._hooks.after then
     event.duration_us = core.monotonic_us() - started
@@ -321,7 +317,7 @@ end
 function Client:parse(name, status, body, headers)
   local row, err = row_of(name)
   if not row then return nil, err end
-  if row.unsigned then return interpret_unsigned(row, { status = status, body = body, headers = headers }) end
+  if row.unsigned then return interpret.unsigned_answer(row, { status = status, body = body, headers = headers }) end
   local value
   value, err = interpret.answer(row, self.profile.success_codes, status, body, headers)
   if value == nil then return advise(row, {}, err) end
