@@ -107,5 +107,5 @@ install: all
 clean:
 	rm -rf build
 
--include bench/bench.mk spec/fuzz/fuzz.mk spec/c_lua/c_lua.mk $(wildcard tools/*.mk)
+-include bench/bench.mk spec/fuzz/fuzz.mk spec/c_lua/c_lua.mk spec/hard.mk $(wildcard tools/*.mk)
 -include $(CORE_OBJECTS:.o=.d) $(BIND_OBJECTS:.o=.d) $(HTTPD_OBJECTS:.o=.d) $(C_TESTS:=.d)

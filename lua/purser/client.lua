@@ -158,21 +158,6 @@ local function transport_error(row, failure)
   }
 end
 
-local function interpret_unsigned(row, response)
-  if response.status ~= 200 then
-    return interpret.answer({ full_name = row.full_name, effect = "read" }, {}, response.status, response.body,
-      response.headers)
-  end
-  local value, message, offset = core.decode(response.body)
-  if type(value) ~= "table" or (row.name == "server_time" and type(value.serverTime) ~= "number") then
-    return nil, errors.new { kind = "decode", outcome = "unknown", operation = row.full_name, phase = "decode",
-      http_status = response.status, offset = offset, retryable = true,
-      message = "the answer cannot be read: " .. (message or "it is not what the service documents") }
-  end
-  if row.name == "server_time" then return value.serverTime end
-  return true
-end
-
 local function run_hook(self, name, event, info)
   local hook = self._hooks[name]
   if not hook then return end
@@ -201,7 +186,7 @@ local function attempt_once(self, row, request, attempt, info)
   if not response then
     err = transport_error(row, failure or {})
   elseif row.unsigned then
-    value, err = interpret_unsigned(row, response)
+    value, err = interpret.unsigned_answer(row, response)
   else
     value, err = interpret.answer(row, self.profile.success_codes, response.status, response.body, response.headers)
   end
@@ -321,7 +306,7 @@ end
 function Client:parse(name, status, body, headers)
   local row, err = row_of(name)
   if not row then return nil, err end
-  if row.unsigned then return interpret_unsigned(row, { status = status, body = body, headers = headers }) end
+  if row.unsigned then return interpret.unsigned_answer(row, { status = status, body = body, headers = headers }) end
   local value
   value, err = interpret.answer(row, self.profile.success_codes, status, body, headers)
   if value == nil then return advise(row, {}, err) end
