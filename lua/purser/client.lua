@@ -122,13 +122,15 @@ local function build(self, row, layout, values, opts)
   }
 end
 
+local no_options = {}
+
 -- Checks everything about a call. Returns the values that travel and their layout; or nil and an error.
 local function check_call(self, row, params, opts)
   if self._closed then
     return nil, errors.new { kind = "closed", outcome = "not_sent", message = "the client is closed",
       operation = row.full_name }
   end
-  local err = next(opts) ~= nil and options_.check_call(opts, self.profile)
+  local err = opts ~= no_options and options_.check_call(opts, self.profile)
   if err then
     err.operation = row.full_name
     return nil, err
@@ -225,8 +227,6 @@ local function advise(row, values, err)
   if err.outcome == "unknown" and row.settle then err.settle = settling.advice(row, values) end
   return nil, err
 end
-
-local no_options = {}
 
 --- Runs an operation: the whole pipeline. Reads are tried again as the retry policy says; nothing else ever is.
 local function run(self, row, params, opts)
