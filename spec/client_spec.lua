@@ -37,4 +37,28 @@ describe("the options of a call", function()
       assert.equal("argument", select(2, client:prepare("wallet.withdraw", WITHDRAWAL, opts)).kind)
     end
   end)
+
+  it("takes a whole recv_window that Lua computed as a float", function()
+    local client, transport = new { recv_window = 4e3 }
+    assert(client.wallet:withdraw(WITHDRAWAL))
+    assert(client.wallet:withdraw(WITHDRAWAL, { recv_window = 6e4 / 2 }))
+    assert.matches("&recvWindow=4000&", transport.requests[1].target, 1, true)
+    assert.matches("&recvWindow=30000&", transport.requests[2].target, 1, true)
+  end)
+end)
+
+describe("the clock", function()
+  it("gives whole epoch milliseconds, or nothing is sent", function()
+    for _, reading in ipairs { 1 / 0, -1 / 0, 0 / 0, -1, 0, 1.5, 2 ^ 60, "1700000000000", false } do
+      local client, transport = new { clock = function() return reading end }
+      local result, err = client.wallet:withdraw(WITHDRAWAL)
+      assert.is_nil(result)
+      assert.same({ "config", "not_sent" }, { err.kind, err.outcome })
+      assert.matches("whole epoch milliseconds", err.message)
+      assert.equal(0, #transport.requests)
+    end
+    local client, transport = new { clock = function() return 1.7e12 end }
+    assert(client.wallet:withdraw(WITHDRAWAL))
+    assert.matches("&timestamp=1700000000000&", transport.requests[1].target, 1, true)
+  end)
 end)

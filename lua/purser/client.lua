@@ -88,7 +88,7 @@ end
 -- The clock's reading as an exact integer.
 local function read_clock(self)
   local now = self._clock()
-  if type(now) == "number" and now == math.floor(now) and now > 0 then return math.floor(now) end
+  if type(now) == "number" and now > 0 and now < 2 ^ 53 and now == math.floor(now) then return math.floor(now) end
   return nil, "the clock must return whole epoch milliseconds"
 end
 
@@ -108,8 +108,9 @@ local function build(self, row, layout, values, opts)
   if complaint then return nil, errors.config(complaint) end
   local now, wrong = read_clock(self)
   if not now then return nil, errors.config(wrong) end
+  local recv_window = opts.recv_window or self._recv_window
   values[profile.timestamp_name] = now
-  values[profile.recv_window_name] = opts.recv_window or self._recv_window
+  values[profile.recv_window_name] = recv_window and math.floor(recv_window) -- 5e3 is a float, and whole
   local body, query
   body, wrong = layout:body(values)
   if not body then return nil, errors.argument(nil, wrong) end
