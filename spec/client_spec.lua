@@ -47,6 +47,35 @@ describe("the options of a call", function()
   end)
 end)
 
+describe("extra parameters", function()
+  local function refused(options, extra, words)
+    local client, transport = new(options)
+    local result, err = client.wallet:withdraw(WITHDRAWAL, { extra = extra })
+    assert.is_nil(result)
+    assert.same({ "argument", "not_sent" }, { err.kind, err.outcome })
+    assert.matches(words, err.message)
+    assert.equal(0, #transport.requests)
+  end
+
+  it("cannot stand in for what Purser sets, whatever the profile calls it", function()
+    refused(nil, { timestamp = 1 }, "client's clock")
+    refused({ profile = { timestamp_name = "ts" } }, { ts = 1 }, "as the profile says")
+    refused({ profile = { signature_name = "sign" } }, { sign = "x" }, "as the profile says")
+    refused({ profile = { recv_window_name = "window" } }, { window = 1 }, "as the profile says")
+  end)
+
+  it("have names of a sane length, and are not without number", function()
+    local many = {}
+    for i = 1, 33 do many["p" .. i] = i end
+    refused(nil, many, "more than 32")
+    refused(nil, { [("x"):rep(129)] = 1 }, "by parameter name")
+    many.p33 = nil
+    local client, transport = new()
+    assert(client.wallet:withdraw(WITHDRAWAL, { extra = many }))
+    assert.matches("&p32=32&", transport.requests[1].target, 1, true)
+  end)
+end)
+
 describe("the clock", function()
   it("gives whole epoch milliseconds, or nothing is sent", function()
     for _, reading in ipairs { 1 / 0, -1 / 0, 0 / 0, -1, 0, 1.5, 2 ^ 60, "1700000000000", false } do

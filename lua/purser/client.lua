@@ -142,7 +142,7 @@ local function check_call(self, row, params, opts)
   if row.unsigned then return values end
   if not opts.extra then return values, layout_for(self, row) end
   local names
-  names, err = check.add_extra(row, opts.extra, values)
+  names, err = check.add_extra(row, opts.extra, values, self.profile)
   if not names then
     err.operation = row.full_name
     return nil, err
