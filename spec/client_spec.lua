@@ -91,3 +91,36 @@ describe("the clock", function()
     assert.matches("&timestamp=1700000000000&", transport.requests[1].target, 1, true)
   end)
 end)
+
+describe("a profile given as a table", function()
+  local function refused(profile, words)
+    local client, err = new { profile = profile }
+    assert.is_nil(client)
+    assert.same({ "config", "not_sent" }, { err.kind, err.outcome })
+    assert.matches(words, err.message)
+  end
+
+  it("takes success codes by their text only, lest a success be read as a refusal", function()
+    refused({ success_codes = { 0, 200 } }, 'success_codes" is a table by code as text')
+    refused({ success_codes = { [0] = true } }, 'success_codes" is a table by code as text')
+    refused({ success_codes = { ["0"] = "yes" } }, 'success_codes" is a table by code as text')
+    local client = assert(new { profile = { success_codes = { ["7"] = true } } })
+    assert.equal("made", client:parse("broker.create_sub_account", 200,
+      '{"code":7,"data":[{"subAccount":"made"}]}').subAccount)
+  end)
+
+  it("names every convention by its type, none of them empty", function()
+    refused({ base_url = 5 }, 'base_url" is a number; it must be a string')
+    refused({ timestamp_name = "" }, 'timestamp_name" is empty')
+    refused({ signature_name = "" }, 'signature_name" is empty')
+    refused({ key_header = "" }, 'key_header" is empty')
+    refused({ weight_limit = 0 }, 'weight_limit" must be a whole number from 1')
+    refused({ weight_window_ms = 1.5 }, 'weight_window_ms" must be a whole number from 1')
+    refused({ max_recv_window = 0 / 0 }, 'max_recv_window" must be a whole number from 1')
+  end)
+
+  it("cannot give two of its parameters one name", function()
+    refused({ timestamp_name = "recvWindow" }, "must differ")
+    refused({ signature_name = "timestamp" }, "must differ")
+  end)
+end)
