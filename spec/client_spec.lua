@@ -124,3 +124,17 @@ describe("a profile given as a table", function()
     refused({ signature_name = "timestamp" }, "must differ")
   end)
 end)
+
+describe("limits", function()
+  it("refuse a word or value that means nothing, instead of running without a limit", function()
+    for _, case in ipairs { { { weigth = 5 }, '"weigth" is not known' }, { { weight = "5" }, "must be a number" },
+      { { weight = 0 }, "whole number" }, { { weight = -1 }, "whole number" }, { { window_ms = 0 }, "whole number" },
+      { { window_ms = 0 / 0 }, "whole number" }, { { when_full = "refused" }, "wait or refuse" } } do
+      local client, err = new { limits = case[1] }
+      assert.is_nil(client)
+      assert.same({ "config", "not_sent" }, { err.kind, err.outcome })
+      assert.matches(case[2], err.message)
+      assert.has_error(function() purser.budget(case[1]) end)
+    end
+  end)
+end)

@@ -369,9 +369,11 @@ local function make_limits(limits, profile)
   if limits == false or budget.is(limits) then return limits end
   if limits ~= nil and type(limits) ~= "table" then return nil, 'option "limits" is a table, a budget or false' end
   limits = limits or {}
+  local complaint = budget.check(limits)
+  if complaint then return nil, complaint end
   return budget.new {
     weight = limits.weight or profile.weight_limit, window_ms = limits.window_ms or profile.weight_window_ms,
-    when_full = limits.when_full,
+    when_full = limits.when_full, now = limits.now,
   }
 end
 
