@@ -137,4 +137,19 @@ describe("limits", function()
       assert.has_error(function() purser.budget(case[1]) end)
     end
   end)
+
+  it("hold in every window, not only on average: a late request counts as long as an early one", function()
+    local now = 0
+    local budget = purser.budget { weight = 10, window_ms = 1000, now = function() return now end }
+    assert.is_true(budget:take(1))
+    now = 49 -- the same slice as the first
+    assert.is_true(budget:take(9))
+    now = 1000 -- the first is a window old, the nine are not
+    local taken, ms, banned = budget:take(9)
+    assert.is_nil(taken)
+    assert.equal(49, ms)
+    assert.is_false(banned)
+    now = 1049
+    assert.is_true(budget:take(10))
+  end)
 end)

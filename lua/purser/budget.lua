@@ -1,6 +1,7 @@
 -- The request-weight budget: keeps a process below the service's rate limit, and silent while it is banned.
 --
--- A sliding window of slices. A budget may be shared by any number of clients: purser.new { limits = budget }.
+-- A sliding window of slices, each of which counts until its latest request is a window old. A budget may be shared by
+-- any number of clients: purser.new { limits = budget }.
 
 local core = require "purser.core"
 
@@ -62,7 +63,7 @@ function M.is(value)
 end
 
 local function forget_old(self, now)
-  while self.first <= self.last and self.slices[self.first].at <= now - self.window_ms do
+  while self.first <= self.last and self.slices[self.first].latest <= now - self.window_ms do
     self.spent = self.spent - self.slices[self.first].weight
     self.slices[self.first] = nil
     self.first = self.first + 1
@@ -78,14 +79,14 @@ function Budget:take(weight)
   end
   forget_old(self, now)
   if self.spent > 0 and self.spent + weight > self.weight then
-    return nil, math.max(1, self.slices[self.first].at + self.window_ms - now), false
+    return nil, math.max(1, self.slices[self.first].latest + self.window_ms - now), false
   end
   local slice = self.slices[self.last]
   if slice and self.first <= self.last and now - slice.at < self.window_ms / SLICES then
-    slice.weight = slice.weight + weight
+    slice.weight, slice.latest = slice.weight + weight, now
   else
     self.last = self.last + 1
-    self.slices[self.last] = { at = now, weight = weight }
+    self.slices[self.last] = { at = now, latest = now, weight = weight }
   end
   self.spent = self.spent + weight
   return true
