@@ -153,3 +153,38 @@ describe("limits", function()
     assert.is_true(budget:take(10))
   end)
 end)
+
+describe("a transport of the user's own", function()
+  local function withdraw(failure)
+    local client, transport = new(nil, function() return nil, failure end)
+    local result, err = client.wallet:withdraw(WITHDRAWAL)
+    assert.is_nil(result)
+    assert.equal(1, #transport.requests)
+    assert.is_string(tostring(err))
+    return err
+  end
+
+  it("may fail in any form: what is not plainly not_sent is unknown, and says how to settle it", function()
+    for _, failure in ipairs { false, "timeout", 5, {}, { outcome = "rejected" }, { outcome = "lost" },
+      { kind = "odd", outcome = true }, { message = 5, code = 28 }, { code = {}, message = {} } } do
+      local err = withdraw(failure)
+      assert.same({ "transport", "unknown", false }, { err.kind, err.outcome, err.retryable })
+      assert.is_string(err.message)
+      assert.is_string(err.settle)
+    end
+    assert.equal("timeout", withdraw("timeout").message)
+  end)
+
+  it("may answer with what is no response", function()
+    local client = new(nil, function() return true end)
+    local result, err = client.wallet:withdraw(WITHDRAWAL)
+    assert.is_nil(result)
+    assert.same({ "transport", "unknown" }, { err.kind, err.outcome })
+  end)
+
+  it("is believed when it says that nothing was sent", function()
+    local err = withdraw { outcome = "not_sent", message = "no route", kind = "transport" }
+    assert.same({ "not_sent", true, "no route" }, { err.outcome, err.retryable, err.message })
+    assert.is_nil(err.settle)
+  end)
+end)

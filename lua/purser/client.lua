@@ -152,12 +152,18 @@ end
 
 ------------------------------------------------------------------------------------------------------------- send
 
+local transport_kinds = { transport = true, decode = true, argument = true, closed = true }
+
+-- A transport may be the user's own: whatever it says beside a plain `not_sent`, the outcome is unknown.
 local function transport_error(row, failure)
-  local kind = failure.kind or "transport"
+  if type(failure) ~= "table" then failure = { message = failure } end
+  local kind = transport_kinds[failure.kind] and failure.kind or "transport"
+  local not_sent = failure.outcome == "not_sent"
   return errors.new {
-    kind = kind, outcome = failure.outcome or "unknown", code = failure.code, phase = failure.phase,
-    message = failure.message or "the transport failed", operation = row.full_name,
-    retryable = kind == "transport" and (row.effect == "read" or failure.outcome == "not_sent"),
+    kind = kind, outcome = not_sent and "not_sent" or "unknown", phase = failure.phase,
+    code = failure.code and tostring(failure.code), operation = row.full_name,
+    message = failure.message and tostring(failure.message) or "the transport failed",
+    retryable = kind == "transport" and (row.effect == "read" or not_sent),
   }
 end
 
@@ -186,8 +192,8 @@ local function attempt_once(self, row, request, attempt, info)
   local started = core.monotonic_us()
   local response, failure = self._transport:send(request)
   local value, err
-  if not response then
-    err = transport_error(row, failure or {})
+  if type(response) ~= "table" then
+    err = transport_error(row, failure)
   elseif row.unsigned then
     value, err = interpret.unsigned_answer(row, response)
   else
