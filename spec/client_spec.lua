@@ -188,3 +188,56 @@ describe("a transport of the user's own", function()
     assert.is_nil(err.settle)
   end)
 end)
+
+describe("the credentials function", function()
+  it("may give another secret under the same key", function()
+    local secret = "first"
+    local client = new { credentials = function() return "key", secret end, clock = function() return 1700000000000 end }
+    local function signature() return client:prepare("wallet.coins").url:match "signature=(%x+)" end
+    local first = signature()
+    assert.equal(first, signature())
+    secret = "second"
+    assert.are_not.equal(first, signature())
+    secret = "first"
+    assert.equal(first, signature())
+  end)
+end)
+
+describe("a client closed during a call", function()
+  local function ends_closed(client, transport, sends)
+    local result, err = client.wallet:coins()
+    assert.is_nil(result)
+    assert.same({ "closed", "not_sent", "wallet.coins" }, { err.kind, err.outcome, err.operation })
+    assert.equal(sends, #transport.requests)
+  end
+
+  it("sends nothing more: closed by the credentials function or the clock", function()
+    local client, transport
+    client, transport = new { credentials = function() client:close() return "key", "secret" end }
+    ends_closed(client, transport, 0)
+    client, transport = new { clock = function() client:close() return 1700000000000 end }
+    ends_closed(client, transport, 0)
+  end)
+
+  it("sends nothing more: closed while the call waits for the budget", function()
+    local now = 0
+    local client, transport = new { limits = { weight = 10, window_ms = 1000, now = function() return now end } }
+    assert(client.wallet:withdraw(WITHDRAWAL))
+    function transport:sleep(ms) -- luacheck: ignore self
+      now = now + ms
+      client:close()
+    end
+    ends_closed(client, transport, 1)
+  end)
+
+  it("sends nothing more: closed between two attempts, signed or not", function()
+    for _, name in ipairs { "wallet.coins", "ping" } do
+      local client, transport = new(nil, function() return { status = 503, body = "", headers = "" } end)
+      function transport:sleep() client:close() end -- luacheck: ignore self
+      local result, err = client:call(name)
+      assert.is_nil(result)
+      assert.equal("closed", err.kind)
+      assert.equal(1, #transport.requests)
+    end
+  end)
+end)

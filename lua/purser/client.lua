@@ -76,13 +76,15 @@ local function use_credentials(self, api_key, secret_key)
   }
 end
 
--- Asks the credentials function again; a key that changed brings a new signer.
+-- Asks the credentials function again, and makes a signer of what it says: a secret may change under the same key. A
+-- client that was closed meanwhile gets none.
 local function refresh_credentials(self)
   local ok, api_key, secret_key = pcall(self._credentials)
+  if self._closed then return end
   if not ok or api_key == nil then
     return "the credentials function " .. (ok and "returned nothing" or "raised an error")
   end
-  if api_key ~= self._api_key then return use_credentials(self, api_key, secret_key) end
+  return use_credentials(self, api_key, secret_key)
 end
 
 -- The clock's reading as an exact integer.
@@ -92,7 +94,13 @@ local function read_clock(self)
   return nil, "the clock must return whole epoch milliseconds"
 end
 
+local function closed_error(row)
+  return errors.new { kind = "closed", outcome = "not_sent", message = "the client is closed",
+    operation = row.full_name }
+end
+
 local function build_unsigned(self, row)
+  if self._closed then return nil, closed_error(row) end
   return {
     method = row.method, base_url = self._origin, target = self._prefix .. self.profile[row.unsigned],
     headers = self._headers or { ["Content-Type"] = self.profile.content_type, ["User-Agent"] = self._user_agent },
@@ -108,6 +116,7 @@ local function build(self, row, layout, values, opts)
   if complaint then return nil, errors.config(complaint) end
   local now, wrong = read_clock(self)
   if not now then return nil, errors.config(wrong) end
+  if self._closed then return nil, closed_error(row) end -- by another task, while this one waited
   local recv_window = opts.recv_window or self._recv_window
   values[profile.timestamp_name] = now
   values[profile.recv_window_name] = recv_window and math.floor(recv_window) -- 5e3 is a float, and whole
@@ -127,10 +136,7 @@ local no_options = {}
 
 -- Checks everything about a call. Returns the values that travel and their layout; or nil and an error.
 local function check_call(self, row, params, opts)
-  if self._closed then
-    return nil, errors.new { kind = "closed", outcome = "not_sent", message = "the client is closed",
-      operation = row.full_name }
-  end
+  if self._closed then return nil, closed_error(row) end
   local err = opts ~= no_options and options_.check_call(opts, self.profile)
   if err then
     err.operation = row.full_name
