@@ -241,3 +241,48 @@ describe("a client closed during a call", function()
     end
   end)
 end)
+
+describe("opts.info", function()
+  it("tells of this call alone, also when the table is used again", function()
+    local answers = { { status = 200, body = "[]", headers = "X-A: 1\r\n" }, false }
+    local client = new({ retry = false }, function() return table.remove(answers, 1) or nil end)
+    local info = {}
+    assert(client.wallet:coins(nil, { info = info }))
+    assert.same({ 1, 200, "1" }, { info.attempts, info.http_status, info.headers["x-a"] })
+    assert.is_nil(client.wallet:coins(nil, { info = info })) -- no answer
+    assert.same({ attempts = 1 }, info)
+    assert.is_nil(client.wallet:coins({ x = 1 }, { info = info })) -- nothing sent
+    assert.same({ attempts = 0 }, info)
+  end)
+end)
+
+describe("a hook", function()
+  it("that raises changes nothing about the call, whatever it raises", function()
+    local odd = setmetatable({}, { __tostring = function() error "no text" end })
+    for _, name in ipairs { "before", "after" } do
+      local client, transport = new { hooks = { [name] = function() error(odd) end } }
+      local info = {}
+      assert.equal("1", client.wallet:withdraw(WITHDRAWAL, { info = info }).id)
+      assert.equal(1, #transport.requests)
+      assert.equal("an error without a text", info.hook_error)
+    end
+  end)
+end)
+
+describe("prepare", function()
+  it("names the operation in every error", function()
+    local client = new { clock = function() return 0 end }
+    local _, err = client:prepare("wallet.withdraw", WITHDRAWAL)
+    assert.same({ "config", "wallet.withdraw" }, { err.kind, err.operation })
+  end)
+end)
+
+describe("an operation called with a dot", function()
+  it("says what to write instead", function()
+    local client, transport = new()
+    for _, self in ipairs { false, WITHDRAWAL, "x" } do
+      assert.error_matches(function() client.wallet.withdraw(self) end, "client%.wallet:withdraw{%.%.%.}")
+    end
+    assert.equal(0, #transport.requests)
+  end)
+end)

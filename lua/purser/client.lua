@@ -177,12 +177,20 @@ local function run_hook(self, name, event, info)
   local hook = self._hooks[name]
   if not hook then return end
   local ok, message = pcall(hook, event)
-  if not ok and info then info.hook_error = tostring(message) end
+  if ok or not info then return end
+  local readable, text = pcall(tostring, message) -- what it raised may itself raise
+  info.hook_error = readable and text or "an error without a text"
+end
+
+-- Nothing of an earlier call or attempt stays behind in a table that is used again.
+local function clear_info(info)
+  info.attempts, info.http_status, info.headers, info.timings, info.hook_error = 0, nil, nil, nil, nil
 end
 
 local function fill_info(info, response, attempts)
   info.attempts = attempts
-  if not response then return end
+  info.http_status, info.headers, info.timings = nil, nil, nil
+  if type(response) ~= "table" then return end
   info.http_status = response.status
   info.headers = result.headers(response.headers)
   info.timings = {
@@ -208,7 +216,7 @@ local function attempt_once(self, row, request, attempt, info)
   if info then fill_info(info, response, attempt) end
   if self._hooks.after then
     event.duration_us = core.monotonic_us() - started
-    event.http_status = response and response.status
+    event.http_status = type(response) == "table" and response.status or nil
     event.error, event.outcome = err, err and err.outcome or "done"
     run_hook(self, "after", event, info)
   end
@@ -245,6 +253,7 @@ end
 local function run(self, row, params, opts)
   opts = opts or no_options
   local values, layout = check_call(self, row, params, opts)
+  if type(opts) == "table" and type(opts.info) == "table" then clear_info(opts.info) end
   if not values then return nil, layout end
   local started, attempt = core.monotonic_ms(), 0
   while true do
@@ -305,7 +314,10 @@ function Client:prepare(name, params, opts)
   if not values then return nil, layout end
   local request
   request, err = build(self, row, layout, values, opts)
-  if not request then return nil, err end
+  if not request then
+    err.operation = row.full_name
+    return nil, err
+  end
   local headers = {}
   for header, value in pairs(request.headers) do headers[header] = value end
   return { method = request.method, url = request.base_url .. request.target, headers = headers, body = request.body }
@@ -355,7 +367,11 @@ local group_types = {}
 for group, rows in pairs(operations.groups) do
   local methods = {}
   for _, row in ipairs(rows) do
-    methods[row.name] = function(self, params, opts) return run(self._client, row, params, opts) end
+    methods[row.name] = function(self, params, opts)
+      local client = type(self) == "table" and self._client
+      if not client then error(("call it with a colon: client.%s:%s{...}"):format(group, row.name), 2) end
+      return run(client, row, params, opts)
+    end
   end
   local names = {}
   for name in pairs(methods) do names[#names + 1] = name end
