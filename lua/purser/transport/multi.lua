@@ -132,6 +132,12 @@ function methods:timeout()
   return self.multi:timeout()
 end
 
+--- Rests for `ms` milliseconds; in a task the others go on. The pipeline rests this way between attempts.
+---@param ms number
+function methods:sleep(ms) -- luacheck: ignore self
+  schedule.sleep(math.ceil(ms))
+end
+
 --- Ends everything. A task that waits gets a failure; its outcome is unknown if its request had been sent.
 function methods:close()
   if self.closed then return end
