@@ -17,7 +17,8 @@ local tsv_path = arg[2]
 local build = os.getenv "BUILD" or "build/lua5.4"
 local lua = os.getenv "LUA" or "lua5.4"
 local floor = build .. "/bench/floor_http"
-local client = lua .. " bench/transport_client.lua"
+-- The client looks for Purser where it is, not first where this program's own modules are.
+local client = ("env LUA_PATH='./lua/?.lua;./lua/?/init.lua' %s bench/transport_client.lua"):format(lua)
 
 local SEQUENTIAL, CONCURRENT, IN_FLIGHT, SERVICE_MS, STARTS = 3000, 2000, 64, 50, 15
 local IDEAL_US = math.ceil(CONCURRENT / IN_FLIGHT) * SERVICE_MS * 1000
