@@ -17,8 +17,14 @@ end
 --- Where nginx is, or nil.
 M.program = output_of("PATH=$PATH:/usr/sbin command -v nginx"):match("%S+")
 
-local function modules_path()
+--- Where its modules are.
+function M.modules()
   return output_of(M.program .. " -V 2>&1"):match("%-%-modules%-path=(%S+)")
+end
+
+--- Who runs this, so that workers may read what the test wrote.
+function M.user()
+  return output_of("id -un"):match("%S+")
 end
 
 --- A loopback port that nobody listens on at this moment.
@@ -56,27 +62,39 @@ local function wait_for(port)
   error("nginx does not answer")
 end
 
---- Starts a server; `http` is the text of its http block, in which ${PORT} and ${name} of `values` are filled in.
--- `prefix` is a command before nginx's own, such as "taskset -c 1".
-function M.start(http, values, prefix)
+local function fill(text, values)
+  return (text:gsub("%${(%w+)}", function(name) return tostring(values[name]) end))
+end
+
+--- Runs a whole configuration; `prepare(port, folder)` returns its text. `command` goes in front of nginx's own, such as
+-- "taskset -c 1" or "env NAME=value".
+function M.run(prepare, command)
   local folder = os.tmpname()
   os.remove(folder)
   assert(os.execute("mkdir -p " .. folder))
-  local port, user, modules = M.free_port(), output_of("id -un"):match("%S+"), modules_path()
-  values = setmetatable({ PORT = port, FOLDER = folder }, { __index = values })
-  local temporary = {}
-  for _, name in ipairs { "client_body", "proxy", "fastcgi", "uwsgi", "scgi" } do
-    temporary[#temporary + 1] = ("%s_temp_path %s/%s;\n"):format(name, folder, name)
-  end
-  http = http:gsub("%${(%w+)}", function(name) return tostring(values[name]) end)
-  write(folder .. "/nginx.conf", HEAD:format(modules, modules, user)
-    .. "http {\n" .. table.concat(temporary) .. http .. "}\n")
-  local command = ("%s %s -p %s/ -e %s/error.log -c nginx.conf"):format(prefix or "", M.program, folder, folder)
-  output_of(command .. " 2>&1")
+  local port = M.free_port()
+  write(folder .. "/nginx.conf", prepare(port, folder))
+  local said = output_of(("%s %s -p %s/ -e %s/error.log -c nginx.conf 2>&1"):format(command or "", M.program, folder,
+    folder))
   local server = setmetatable({ folder = folder, port = port }, meta)
   local ok, message = pcall(wait_for, port)
-  if not ok then error(message .. "\n" .. server:errors(), 0) end
-  return server
+  if ok then return server end
+  local errors = server:errors()
+  server:stop()
+  error(message .. "\n" .. said .. errors, 0)
+end
+
+--- Starts a server of which only the text of the http block is given; ${PORT} and ${name} of `values` are filled in.
+function M.start(http, values, command)
+  return M.run(function(port, folder)
+    values = setmetatable({ PORT = port }, { __index = values })
+    local temporary = {}
+    for _, name in ipairs { "client_body", "proxy", "fastcgi", "uwsgi", "scgi" } do
+      temporary[#temporary + 1] = ("%s_temp_path %s/%s;\n"):format(name, folder, name)
+    end
+    local modules = M.modules()
+    return HEAD:format(modules, modules, M.user()) .. "http {\n" .. table.concat(temporary) .. fill(http, values) .. "}\n"
+  end, command)
 end
 
 function methods:url(scheme)
