@@ -2,6 +2,7 @@
 #
 #   make demo       set up, build, and run examples/tour.lua against the simulator over HTTP
 #   make test       set up, build, and run every check; closes with `N passed, N failed`
+#   make test-all   the specs once for each Lua: 5.1, 5.2, 5.3, 5.4 and LuaJIT
 #   make            build for one Lua (LUA=lua5.1|lua5.2|lua5.3|lua5.4|luajit, default lua5.4)
 #   make lint       luacheck, and the C sources once more with every warning an error
 #   make install    into PREFIX (default /usr/local)
@@ -43,7 +44,7 @@ export LUA BUILD
 export LUA_PATH  := $(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;
 export LUA_CPATH := $(CURDIR)/$(BUILD)/?.so;;
 
-.PHONY: all demo test lint c-tests install clean setup setup-test
+.PHONY: all demo test test-all test-one lint c-tests install clean setup setup-test
 
 all: $(BUILD)/purser/core.so $(BUILD)/purser/httpd.so
 
@@ -54,6 +55,14 @@ demo: setup
 test: setup-test
 	@$(MAKE) -s all c-tests $(SPEC_TOOLS)
 	@$(LUA) tools/test.lua
+
+test-all:
+	@tools/setup build test versions
+	@tools/test-all
+
+# The specs on one Lua. The stages are counted by a Lua that is always there.
+test-one: all $(SPEC_TOOLS)
+	@lua5.4 tools/test.lua specs
 
 setup:
 	@tools/setup build

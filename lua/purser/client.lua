@@ -368,23 +368,30 @@ end
 Client.__gc = Client.close
 Client.__close = Client.close
 
--- One method an operation, made once from the rows; a group of a client is { _client = client } with these methods.
-local group_types = {}
-for group, rows in pairs(operations.groups) do
+local function methods_of(group)
   local methods = {}
-  for _, row in ipairs(rows) do
+  for _, row in ipairs(operations.groups[group]) do
     methods[row.name] = function(self, params, opts)
       local client = type(self) == "table" and self._client
       if not client then error(("call it with a colon: client.%s:%s{...}"):format(group, row.name), 2) end
       return run(client, row, params, opts)
     end
   end
-  local names = {}
-  for name in pairs(methods) do names[#names + 1] = name end
+  return methods
+end
+
+-- One method an operation, made from the rows when the group is first used; a group of a client is { _client = client }
+-- with these methods.
+local group_types = {}
+for _, group in ipairs(operations.group_names) do
+  local methods
   group_types[group] = {
     __name = "purser." .. group,
     __index = function(_, name)
+      methods = methods or methods_of(group)
       if methods[name] then return methods[name] end
+      local names = {}
+      for known in pairs(methods) do names[#names + 1] = known end
       error(('client.%s has no operation "%s"%s'):format(group, tostring(name), nearest.hint(tostring(name), names)), 2)
     end,
   }
