@@ -7,12 +7,14 @@
  *     server:fail(id, "truncate", status, headers, body)               half of the body, then the end
  *     server:fail(id, "drip", status, headers, body [, bytes [, interval_ms]])
  *     server:port()   server:close()   httpd.now_ms()
+ *     httpd.catch_signals()   httpd.signalled()                        see signals.c
  *
  * An id that is not open (never given, or answered) is misuse and raises, and so is a closed server. */
 #include <string.h>
 
 #include "compat.h"
 #include "server.h"
+#include "signals.h"
 
 #define TYPE "purser.httpd"
 
@@ -301,5 +303,6 @@ int luaopen_purser_httpd(lua_State *L)
 
     lua_newtable(L);
     pu_setfuncs(L, functions, 0);
+    httpd_add_signals(L);
     return 1;
 }

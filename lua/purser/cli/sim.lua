@@ -1,0 +1,144 @@
+--- `purser sim`: the simulator behind HTTP on a loopback port, until it is stopped.
+
+local M = {}
+
+local demo_account = {
+  name = "Demo", role = "broker", email = "demo@mail.example",
+  balances = { USDT = "25000", BTC = "0.75", ETH = "12.5", MX = "40", XRP = "1200", TRX = "3.5", DOGE = "4.25" },
+}
+
+local function fail(code, message, ...)
+  io.stderr:write("purser sim: " .. message:format(...) .. "\n")
+  return code
+end
+
+-- A module, or nil and a sentence that says what to install.
+local function need(name, package)
+  local ok, module = pcall(require, name)
+  if ok then return module end
+  if not tostring(module):find("not found", 1, true) then return nil, tostring(module) end
+  return nil, ("%s is missing; install it (Debian: %s)"):format(name, package)
+end
+
+local function whole(text)
+  local number = text:find("^%d+$") and #text < 16 and tonumber(text)
+  if not number then return nil, ("%q is not a whole number"):format(text) end
+  return number
+end
+
+local function parse(argparse, arguments)
+  local parser = argparse("purser sim", "Serves the simulator over HTTP until it is stopped.")
+  parser:option("--port", "Port; 0 takes any that is free.", "8080"):convert(whole)
+  parser:option("--host", "Address to listen on; only loopback is accepted.", "127.0.0.1")
+  parser:option("--seed", "Seed of everything that is left to chance.", "1"):convert(whole)
+  parser:option("--state", "File to start from, when it exists, and to save to at the end."):argname("FILE")
+  parser:option("--variant", "Form of the answers: document, live, or names of switches joined by commas.", "document")
+  parser:option("--clock", "real goes with the wall clock, virtual stands still until it is advanced.", "real")
+    :choices { "real", "virtual" }
+  parser:option("--idle-exit", "End after so many seconds without a request."):argname("SECONDS"):convert(whole)
+  parser:flag("--demo", "Open a demonstration account and print its keys.")
+  parser:flag("--no-control", "Leave out the control endpoints under /sim/.")
+  return parser:pparse(arguments)
+end
+
+---------------------------------------------------------------------------------------------------------- state
+
+local function load_state(path)
+  local file = io.open(path, "rb")
+  if not file then return nil end -- a first start
+  local text = file:read("*a")
+  file:close()
+  local state, message, offset = require("purser.core").decode(text)
+  if type(state) ~= "table" then
+    return nil, ("%s holds no state: %s at byte %s"):format(path, message or "it is no object", tostring(offset or 0))
+  end
+  return state
+end
+
+-- Written beside the file and renamed over it, so that a crash leaves the old one.
+local function save_state(path, state)
+  local fresh = path .. ".new"
+  local file, message = io.open(fresh, "wb")
+  if not file then return nil, message end
+  local plain, json = require "purser.sim.plain", require "purser.json"
+  local ok
+  ok, message = file:write(json.encode(plain.writable(state)), "\n")
+  if ok then ok, message = file:close() else file:close() end
+  if ok then ok, message = os.rename(fresh, path) end
+  return ok, message
+end
+
+local function make(options)
+  local sim = require "purser.sim"
+  local state, message
+  if options.state then
+    state, message = load_state(options.state)
+    if message then return nil, message end
+  end
+  local ok, made = pcall(function()
+    if state then return sim.restore(state) end
+    return sim.new { seed = options.seed, clock = options.clock, variant = options.variant }
+  end)
+  if not ok then return nil, tostring(made) end
+  return made, nil, state == nil
+end
+
+---------------------------------------------------------------------------------------------------------- serving
+
+local function announce(world, options, fresh, port)
+  local lines = { ("purser sim listening on http://%s:%d"):format(options.host, port) }
+  if options.demo and fresh then
+    local account = world:account(demo_account)
+    lines[#lines + 1] = ("demo account (uid %s), worth nothing anywhere else:"):format(account.uid)
+    lines[#lines + 1] = "  api_key    = " .. account.api_key
+    lines[#lines + 1] = "  secret_key = " .. account.secret_key
+  elseif options.demo then
+    lines[#lines + 1] = "the state was restored: the demo account keeps the keys it had"
+  end
+  io.stdout:write(table.concat(lines, "\n"), "\n")
+  io.stdout:flush()
+end
+
+local function serve(httpd, world, options, fresh)
+  local control = require "purser.sim.control"
+  local stopped = false
+  local door = not options.no_control and control.handler(world, function() stopped = true end)
+  local function handler(request)
+    if door and control.is_for(request) then return door(request) end
+    return world:handle(request)
+  end
+  httpd.catch_signals()
+  return require("purser.sim.serve").run(handler, {
+    host = options.host, port = options.port, idle_exit_ms = options.idle_exit and math.floor(options.idle_exit * 1000),
+    stop = function() return stopped or httpd.signalled() end,
+    on_listen = function(port) announce(world, options, fresh, port) end,
+  })
+end
+
+--- Runs the command. Returns the exit code: 0 ended as asked, 1 could not serve or save, 2 bad input.
+---@param arguments string[]
+function M.run(arguments)
+  local argparse, missing = need("argparse", "lua-argparse")
+  if not argparse then return fail(1, "%s", missing) end
+  local parsed, options = parse(argparse, arguments)
+  if not parsed then return fail(2, "%s", options) end
+  local httpd
+  httpd, missing = need("purser.httpd", "libmicrohttpd12")
+  if not httpd then return fail(1, "%s", missing) end
+
+  local world, message, fresh = make(options)
+  if not world then return fail(2, "%s", message) end
+  local ok, served
+  ok, served, message = pcall(serve, httpd, world, options, fresh)
+  local status = 0
+  if not ok then status = fail(1, "%s", served)
+  elseif not served then status = fail(1, "%s", message)
+  end
+  if options.state and (status == 0 or not fresh) then
+    ok, message = save_state(options.state, world:snapshot())
+    if not ok then return fail(1, "the state could not be saved: %s", message) end
+  end
+  return status
+end
+
+return M

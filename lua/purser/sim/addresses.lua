@@ -1,0 +1,158 @@
+-- Addresses: their form on each chain, the deposit addresses that accounts have, and the withdrawal addresses they saved.
+
+local coins = require "purser.sim.coins"
+local paging = require "purser.sim.paging"
+local tokens = require "purser.sim.tokens"
+
+local M = {}
+
+local B58 = "[1-9A-HJ-NP-Za-km-z]"
+
+-- form -> how a new address is drawn, and what patterns an address of the form matches (lengths besides).
+local forms = {
+  evm = { "0x", 40, tokens.HEX, { { "^0x%x+$", 42, 42 } } },
+  tron = { "T", 33, tokens.BASE58, { { "^T" .. B58 .. "+$", 34, 34 } } },
+  bitcoin = { "bc1q", 38, tokens.BECH32, { { "^bc1[02-9ac-hj-np-z]+$", 42, 62 }, { "^[13]" .. B58 .. "+$", 26, 35 } } },
+  litecoin = { "ltc1q", 38, tokens.BECH32, { { "^ltc1[02-9ac-hj-np-z]+$", 43, 63 }, { "^[LM3]" .. B58 .. "+$", 26, 35 } } },
+  dogecoin = { "D", 33, tokens.BASE58, { { "^[D9A]" .. B58 .. "+$", 34, 34 } } },
+  solana = { "", 44, tokens.BASE58, { { "^" .. B58 .. "+$", 32, 44 } } },
+  ripple = { "r", 33, tokens.BASE58, { { "^r" .. B58 .. "+$", 25, 35 } } },
+  stellar = { "G", 55, tokens.BASE32, { { "^G[A-Z2-7]+$", 56, 56 } } },
+  ton = { "UQ", 46, tokens.LETTERS_AND_DIGITS, { { "^[UE]Q[%w_%-]+$", 48, 48 } } },
+  eos = { "", 12, "abcdefghijklmnopqrstuvwxyz12345", { { "^[a-z1-5.]+$", 1, 12 } } },
+  cardano = { "addr1", 98, tokens.BECH32, { { "^addr1[02-9ac-hj-np-z]+$", 58, 103 } } },
+}
+
+--- Whether an address can be one of this network.
+function M.is_valid(network, address)
+  for _, pattern in ipairs(forms[network.form][4]) do
+    if #address >= pattern[2] and #address <= pattern[3] and address:find(pattern[1]) then return true end
+  end
+  return false
+end
+
+--- Whether a memo can be one of this network.
+function M.is_valid_memo(network, memo)
+  if network.memo == "number" then return memo:find("^%d+$") ~= nil and #memo <= 10 end
+  return network.memo ~= nil and #memo <= 120
+end
+
+local function draw(sim, network)
+  local form = forms[network.form]
+  return form[1] .. tokens.draw(sim.dice, form[2], form[3])
+end
+
+local function owner_key(uid, coin, network) return uid .. "|" .. coin .. "|" .. network end
+
+local function public(record)
+  return { address = record.address, coin = record.coin, network = record.network, memo = record.memo }
+end
+
+function M.setup(sim)
+  sim.deposit_addresses = { list = {}, by_owner = {}, by_address = {} }
+  sim.saved_addresses, sim.shared_addresses = {}, {}
+end
+
+local function index(sim, record)
+  local book = sim.deposit_addresses
+  book.list[#book.list + 1] = record
+  book.by_owner[owner_key(record.uid, record.coin, record.network)] = record
+  book.by_address[owner_key(record.address .. ":" .. (record.memo or ""), record.coin, record.network)] = record
+end
+
+--- The deposit address of an account for a coin on a network: made at its first use, the same ever after.
+function M.of_account(sim, account, network)
+  local known = sim.deposit_addresses.by_owner[owner_key(account.uid, network.coin, network.long)]
+  if known then return known end
+  local record = { uid = account.uid, coin = network.coin, network = network.long, created = sim:now() }
+  if network.memo then
+    -- one address of the platform on that chain, and a memo for each account
+    sim.shared_addresses[network.form] = sim.shared_addresses[network.form] or draw(sim, network)
+    record.address = sim.shared_addresses[network.form]
+    record.memo = ("%d"):format(100000 + #sim.deposit_addresses.list)
+  else
+    record.address = draw(sim, network)
+  end
+  index(sim, record)
+  return record
+end
+
+--- Whose deposit address this is, or nil when it is none of the platform's.
+function M.find(sim, network, address, memo)
+  return sim.deposit_addresses.by_address[owner_key(address .. ":" .. (memo or ""), network.coin, network.long)]
+end
+
+local function find_network(coin, name)
+  if not coins.by_name[coin] then return nil, "10232", ("The coin %s does not exist"):format(coin) end
+  local network = coins.network(coin, name)
+  if not network then return nil, "10232", ("The network %s of %s does not exist"):format(name, coin) end
+  return network
+end
+
+M.find_network = find_network
+
+local function create(sim, account, values)
+  local network, code, message = find_network(values.coin, values.network)
+  if not network then return nil, code, message end
+  if not network.public.depositEnable then return nil, "10216", "Deposits of this coin on this network are suspended" end
+  return public(M.of_account(sim, account, network))
+end
+
+local function list(sim, account, values)
+  local coin = coins.by_name[values.coin]
+  if not coin then return nil, "10232", ("The coin %s does not exist"):format(values.coin) end
+  if values.network and not coin.by_long[values.network] then return find_network(values.coin, values.network) end
+  local found = {}
+  for _, network in ipairs(coin.networks) do
+    local record = sim.deposit_addresses.by_owner[owner_key(account.uid, values.coin, network.long)]
+    if record and (not values.network or values.network == network.long) then found[#found + 1] = public(record) end
+  end
+  return found
+end
+
+--- Saves a withdrawal address: { coin, network, address, memo }. Returns the record, or nil and what is wrong.
+function M.save(sim, account, fields)
+  local network = coins.network(fields.coin, fields.network, true)
+  if not network then return nil, "the coin or its network does not exist" end
+  if not M.is_valid(network, fields.address) then return nil, "the address does not fit the network" end
+  local book = sim.saved_addresses[account.uid] or {}
+  sim.saved_addresses[account.uid] = book
+  local record = {
+    coin = network.coin, network = network.long, address = fields.address, addressTag = fields.memo, memo = fields.memo,
+  }
+  book[#book + 1] = record
+  return record
+end
+
+--- Whether an account saved this address.
+function M.is_saved(sim, account, network, address, memo)
+  for _, record in ipairs(sim.saved_addresses[account.uid] or {}) do
+    if record.coin == network.coin and record.network == network.long and record.address == address
+      and (record.memo or "") == (memo or "") then
+      return true
+    end
+  end
+  return false
+end
+
+-- C8
+local function list_saved(sim, account, values)
+  local found = {}
+  for _, record in ipairs(sim.saved_addresses[account.uid] or {}) do
+    if not values.coin or values.coin == record.coin then found[#found + 1] = record end
+  end
+  return paging.of_list(found, values.page, values.limit)
+end
+
+M.handlers = { A8 = create, C6 = create, A9 = list, C7 = list, C8 = list_saved }
+
+function M.snapshot(sim)
+  return { deposit = sim.deposit_addresses.list, saved = sim.saved_addresses, shared = sim.shared_addresses }
+end
+
+function M.restore(sim, state)
+  sim.saved_addresses, sim.shared_addresses = state.saved, state.shared
+  for _, record in ipairs(state.deposit) do index(sim, record) end
+end
+
+return M

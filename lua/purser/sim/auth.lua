@@ -1,0 +1,115 @@
+-- Who is asking, and whether it may: key, signature over the raw bytes, time window, IP list, permission, kind of account.
+
+local arrival = require "purser.sim.arrival"
+local core = require "purser.core"
+local rules = require "purser.sim.rules"
+
+local M = {}
+
+local function whole(text)
+  return text and #text <= 15 and text:find("^%d+$") and tonumber(text) or nil
+end
+
+-- What the service keeps of a key to check requests with; made at its first use, never part of a snapshot.
+local function tools_of(sim, key)
+  local tools = sim.key_tools[key.api_key]
+  if not tools then
+    local signer = assert(core.signer(sim.profile.algorithm, key.secret_key, sim.profile.encoding))
+    tools = { signer = signer, permissions = {}, ips = key.ip and {} or nil }
+    for _, name in ipairs(rules.items(key.permissions)) do tools.permissions[name] = true end
+    for _, ip in ipairs(key.ip and rules.items(key.ip) or {}) do tools.ips[ip:lower()] = true end
+    sim.key_tools[key.api_key] = tools
+  end
+  return tools
+end
+
+local function check_content_type(request)
+  if request.method == "GET" then return true end
+  local content_type = (request.headers["content-type"] or ""):lower()
+  return content_type:match("^%s*([^;%s]*)") == "application/json"
+end
+
+local function find_key(sim, request)
+  local api_key = request.headers[sim.profile.key_header:lower()]
+  if not api_key or not api_key:find("^%w+$") or #api_key < 8 or #api_key > 64 then return nil, "700001" end
+  local key = sim.keys.by_key[api_key]
+  if not key then return nil, "10072" end
+  return key
+end
+
+local function check_time(sim, query)
+  local profile = sim.profile
+  local window = query[profile.recv_window_name]
+  if window ~= nil then
+    window = whole(window)
+    if not window then return nil, "700008", "recvWindow must be a whole number" end
+    if window > profile.max_recv_window then return nil, "700005" end
+  end
+  local timestamp = query[profile.timestamp_name]
+  if not timestamp or timestamp == "" then
+    return nil, "700004", ("Mandatory parameter '%s' was not sent"):format(profile.timestamp_name)
+  end
+  timestamp = whole(timestamp)
+  if not timestamp then return nil, "700008", "timestamp must be epoch milliseconds" end
+  local now = sim:now()
+  if timestamp >= now + 1000 or now - timestamp > (window or 5000) then return nil, "700003" end
+  return true
+end
+
+-- A funds password's hash does not go into messages.
+local function mask(text) return (text:gsub("(password=)[^&]*", "%1***")) end
+
+M.mask = mask
+
+local function check_signature(sim, tools, signed, body, signature)
+  local text = sim.profile.sign_body and signed .. body or signed
+  local decoded = arrival.unescape(signature)
+  if decoded and decoded == tools.signer:sign(text) then return true end
+  local shown = mask(text)
+  return nil, "700002", "Signature for this request is not valid. The service signs this text: " .. shown, shown
+end
+
+-- Whether the account behind the key may call the operation at all.
+local function check_account(sim, row, account)
+  local parent = account.parent and sim.accounts.by_uid[account.parent] or account
+  if account.frozen then return nil, "730100" end
+  if row.group == "broker" and parent.role ~= "broker" then return nil, "730603" end
+  if row.signer == "main" and account.parent then
+    return nil, "700007", "Only the main account's key may call this operation"
+  end
+  if row.signer == "sub" and not account.parent then
+    return nil, "700007", "Only a sub-account's own key may call this operation"
+  end
+  return true
+end
+
+--- Checks a request for `row`. Returns the account, the query's parameters; or nil, code, message, and for a wrong
+--- signature the text that should have been signed.
+function M.check(sim, row, request, query_text)
+  if not check_content_type(request) then return nil, "700013" end
+  local key, code = find_key(sim, request)
+  if not key then return nil, code end
+  local signed, signature = arrival.split(query_text, sim.profile.signature_name)
+  local query, message
+  query, code, message = arrival.query(signed)
+  if not query then return nil, code, message end
+  if not signature or signature == "" then
+    return nil, "700004", ("Mandatory parameter '%s' was not sent"):format(sim.profile.signature_name)
+  end
+  local tools = tools_of(sim, key)
+  local ok, shown
+  ok, code, message = check_time(sim, query)
+  if not ok then return nil, code, message end
+  ok, code, message, shown = check_signature(sim, tools, signed, request.body or "", signature)
+  if not ok then return nil, code, message, shown end
+  if tools.ips and not tools.ips[(request.ip or ""):lower()] then return nil, "700006" end
+  local account = sim.accounts.by_uid[key.uid]
+  ok, code, message = check_account(sim, row, account)
+  if not ok then return nil, code, message end
+  if row.permission and not tools.permissions[row.permission] then
+    return nil, "700007", ("The key lacks the permission %s"):format(row.permission)
+  end
+  return account, query
+end
+
+return M

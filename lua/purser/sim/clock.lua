@@ -1,0 +1,95 @@
+-- The simulator's clock, in epoch milliseconds. "virtual" stands still until it is advanced; "real" follows the wall
+-- clock plus all advances. It never goes back.
+
+local core = require "purser.core"
+
+local M = {}
+
+M.SECOND, M.MINUTE, M.HOUR, M.DAY = 1000, 60000, 3600000, 86400000
+
+-- Where a virtual clock starts when nothing else is asked for: 2023-11-14 22:13:20 UTC.
+local START = 1700000000000
+
+local Clock = {}
+Clock.__index = Clock
+
+---@param mode "virtual"|"real"
+---@param start integer|nil  epoch milliseconds
+function M.new(mode, start)
+  local clock = setmetatable({ mode = mode, latest = start or START, offset = 0 }, Clock)
+  if mode == "real" then
+    clock.offset = start and start - core.now_ms() or 0
+    clock.latest = start or core.now_ms()
+  end
+  return clock
+end
+
+function M.restore(state)
+  return M.new(state.mode, state.latest)
+end
+
+function Clock:snapshot()
+  return { mode = self.mode, latest = self:now() }
+end
+
+function Clock:now()
+  if self.mode == "real" then
+    local now = core.now_ms() + self.offset
+    if now > self.latest then self.latest = now end
+  end
+  return self.latest
+end
+
+--- Moves on by `ms`.
+function Clock:advance(ms)
+  self.latest = self:now() + ms
+  self.offset = self.offset + ms
+end
+
+local weekdays = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" }
+local months = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" }
+
+local function fields(ms)
+  return os.date("!*t", math.floor(ms / 1000)) -- numbers only: no locale
+end
+
+--- The value of a Date header.
+function M.http_date(ms)
+  local t = fields(ms)
+  return ("%s, %02d %s %04d %02d:%02d:%02d GMT"):format(weekdays[t.wday], t.day, months[t.month], t.year, t.hour, t.min,
+    t.sec)
+end
+
+--- The day of a time as yyyymmdd, in UTC.
+function M.day_text(ms)
+  local t = fields(ms)
+  return ("%04d%02d%02d"):format(t.year, t.month, t.day)
+end
+
+--- 00:00 UTC of the day of a time.
+function M.midnight(ms)
+  return ms - ms % M.DAY
+end
+
+-- Days from 1970-01-01 to a civil date; the year starts in March, so that the leap day is the last of it.
+local function days_from_civil(year, month, day)
+  if month <= 2 then year, month = year - 1, month + 12 end
+  local floor = math.floor
+  return 365 * year + floor(year / 4) - floor(year / 100) + floor(year / 400) + floor((153 * (month - 3) + 2) / 5)
+    + day - 719469
+end
+
+local month_days = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 }
+
+--- The same day and time of day `count` calendar months earlier, or that month's last day when it is shorter.
+function M.months_before(ms, count)
+  local t = fields(ms)
+  local index = t.year * 12 + t.month - 1 - count
+  local month = index % 12 + 1
+  local year = math.floor(index / 12)
+  local leap = year % 4 == 0 and (year % 100 ~= 0 or year % 400 == 0)
+  local last = month == 2 and leap and 29 or month_days[month]
+  return days_from_civil(year, month, math.min(t.day, last)) * M.DAY + ms % M.DAY
+end
+
+return M

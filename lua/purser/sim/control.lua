@@ -1,0 +1,141 @@
+--- The simulator's own door over HTTP: endpoints under /sim/ that do what the methods of the in-process simulator do.
+--
+-- Accounts appear, deposits arrive, time passes and things go wrong because a test says so. It is open to loopback
+-- only, and closed to web pages: a POST must be application/json, and the Host must be a loopback name, so that neither
+-- a form on another page nor a re-bound name can reach it.
+
+local core = require "purser.core"
+local json = require "purser.json"
+local plain = require "purser.sim.plain"
+
+local M = {}
+
+-- Integers come as integers, and whole numbers that came as text are read; nil for anything else.
+local function integer_of(value)
+  if type(value) == "string" and value:find("^%-?%d+$") and #value < 16 then value = tonumber(value) end
+  return type(value) == "number" and value % 1 == 0 and value or nil
+end
+
+local function done() return { ok = true } end
+
+-- Each route: (sim, body) -> answer, or nil and what is wrong. What the simulator raises is answered as a 400, too.
+local routes = {}
+
+routes["POST /sim/accounts"] = function(sim, body) return sim:account(body) end
+routes["POST /sim/deposits"] = function(sim, body) return sim:deposit(body) end
+routes["POST /sim/rebates"] = function(sim, body) return sim:rebate(body) end
+routes["POST /sim/saved-addresses"] = function(sim, body) return sim:save_address(body) end
+routes["POST /sim/freeze"] = function(sim, body) return sim:freeze(body) end
+
+routes["POST /sim/advance"] = function(sim, body)
+  local ms = integer_of(body.ms)
+  if not ms or ms < 0 then return nil, "ms is not a number of milliseconds from 0 on" end
+  sim:advance(ms)
+  return { now = sim:now() }
+end
+
+routes["POST /sim/faults"] = function(sim, body)
+  sim:fault(body)
+  return done()
+end
+
+routes["DELETE /sim/faults"] = function(sim)
+  sim:disarm()
+  return done()
+end
+
+routes["GET /sim/faults"] = function(sim) return plain.list(sim:faults()) end
+routes["GET /sim/requests"] = function(sim) return plain.list(sim:requests()) end
+routes["GET /sim/counts"] = function(sim) return sim:counts() end
+routes["GET /sim/state"] = function(sim) return sim:state() end
+routes["GET /sim/clock"] = function(sim) return { now = sim:now(), clock = sim.clock.mode } end
+
+routes["GET /sim/verify"] = function(sim)
+  local sound, wrong = sim:verify()
+  return { sound = sound == true, wrong = not sound and tostring(wrong) or nil }
+end
+
+-- Which paths there are, with the methods each takes.
+local paths = {}
+for route in pairs(routes) do
+  local method, path = route:match("^(%u+) (.*)$")
+  paths[path] = paths[path] or {}
+  table.insert(paths[path], method)
+end
+paths["/sim/stop"] = { "POST" }
+for _, methods in pairs(paths) do table.sort(methods) end
+
+local function respond(status, value)
+  return {
+    status = status, headers = { ["Content-Type"] = "application/json", ["Cache-Control"] = "no-store" },
+    body = json.encode(plain.writable(value)),
+  }
+end
+
+local function refuse(status, message, ...)
+  return respond(status, { error = message:format(...) })
+end
+
+local function is_loopback(ip)
+  return ip ~= nil and (ip:find("^127%.") or ip == "::1" or ip:find("^::ffff:127%.")) ~= nil
+end
+
+local function is_loopback_host(host)
+  local name = (host or ""):lower():gsub(":%d+$", "")
+  return name == "localhost" or name == "[::1]" or name:find("^127%.[%d.]+$") ~= nil
+end
+
+local function read_body(request)
+  if request.method ~= "POST" or request.body == "" then return {} end
+  local body, message, offset = core.decode(request.body)
+  if type(body) ~= "table" then
+    return nil, ("the body is no JSON object: %s at byte %s"):format(message or "another value", tostring(offset or 0))
+  end
+  return body
+end
+
+local function may_enter(request)
+  if not is_loopback(request.ip) then return nil, refuse(403, "only this machine may control the simulator") end
+  if not is_loopback_host(request.headers.host) then
+    return nil, refuse(403, "the Host is not a loopback name")
+  end
+  if request.method == "POST" and not (request.headers["content-type"] or ""):find("^application/json") then
+    return nil, refuse(415, "send application/json")
+  end
+  return true
+end
+
+--- Whether a request is for this door.
+function M.is_for(request)
+  return request.target:find("^/sim/") ~= nil or request.target == "/sim"
+end
+
+--- The handler of /sim/ for one simulator. `on_stop` is called when a request asks the server to stop.
+---@param sim table
+---@param on_stop fun()
+---@return fun(request: purser.sim.request): purser.sim.response
+function M.handler(sim, on_stop)
+  return function(request)
+    local ok, refusal = may_enter(request)
+    if not ok then return refusal end
+    local path = request.target:match("^[^?]*")
+    if not paths[path] then return refuse(404, "unknown path %s", path) end
+    local route = request.method .. " " .. path
+    if route == "POST /sim/stop" then
+      on_stop()
+      return respond(200, done())
+    end
+    if not routes[route] then return refuse(405, "%s takes %s", path, table.concat(paths[path], ", ")) end
+
+    local body, complaint = read_body(request)
+    if not body then return refuse(400, "%s", complaint) end
+    local went, response = pcall(function()
+      local answer, wrong = routes[route](sim, body)
+      if answer == nil then return refuse(400, "%s", tostring(wrong)) end
+      return respond(200, answer)
+    end)
+    return went and response or refuse(400, "%s", tostring(response))
+  end
+end
+
+return M

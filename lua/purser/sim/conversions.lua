@@ -1,0 +1,102 @@
+-- Small balances into the platform token (C12, C13, C14). Values come from the catalogue's prices; the fee is 2 %.
+
+local coins = require "purser.sim.coins"
+local decimal = require "purser.decimal"
+local history = require "purser.sim.history"
+local ledger = require "purser.sim.ledger"
+local paging = require "purser.sim.paging"
+local tokens = require "purser.sim.tokens"
+
+local M = {}
+
+-- Platform tokens for one USDT: the inverse of the catalogue's price of 2.5, exact.
+local TOKENS_PER_USDT, FEE_RATE, STEP, LARGEST = "0.4", "0.02", "0.00000001", "5"
+
+function M.setup(sim)
+  sim.conversions = history.new(function(record) return record.uid end)
+end
+
+-- What a balance would give: { usdt, convert (after fee), fee }, or nil, code, message. The third result is the value in
+-- USDT where there is a price.
+local function quote(asset, balance)
+  local coin = coins.by_name[asset]
+  if not coin then return nil, "30024", "The coin does not exist" end
+  if asset == coins.PLATFORM_TOKEN then return nil, "30023", "The platform token is not converted into itself" end
+  if not coin.price then return nil, "30023", "The coin cannot be converted" end
+  if balance:is_zero() then return nil, "30024", "There is no balance" end
+  local usdt = balance:mul(coin.price)
+  local gross = usdt:mul(TOKENS_PER_USDT):round_down(STEP)
+  local fee = gross:mul(FEE_RATE):round_down(STEP)
+  local offer = { usdt = usdt, convert = gross:sub(fee), fee = fee }
+  if usdt:compare(LARGEST) > 0 then return nil, "30022", "The balance is worth more than 5 USDT", offer end
+  if offer.convert:is_zero() then return nil, "30021", "The balance is too small", offer end
+  return offer
+end
+
+-- C12
+local function list(sim, account)
+  local place, found = ledger.place(account.uid, "SPOT"), {}
+  for _, asset in ipairs(sim.ledger:assets(place)) do
+    if asset ~= coins.PLATFORM_TOKEN then
+      local balance = sim.ledger:balance(place, asset)
+      local offer, code, message, estimate = quote(asset, balance)
+      local shown = offer or estimate
+      found[#found + 1] = {
+        convertPlatformToken = shown and tostring(shown.convert) or "0",
+        convertUsdt = shown and tostring(shown.usdt:round_down(STEP)) or "0", balance = tostring(balance), asset = asset,
+        code = code, message = message,
+      }
+    end
+  end
+  return found
+end
+
+-- C13: each coin stands for itself; those that cannot be converted are told with their reason.
+local function convert(sim, account, values)
+  local place = ledger.place(account.uid, "SPOT")
+  local total, fees = decimal(0), decimal(0)
+  local answer, details = { successList = {}, failedList = {} }, {}
+  for _, asset in ipairs(values.asset) do
+    local balance = sim.ledger:balance(place, asset)
+    local offer, code, message = quote(asset, balance)
+    if offer then
+      assert(sim.ledger:move(asset, balance, place, ledger.WORLD))
+      assert(sim.ledger:move(coins.PLATFORM_TOKEN, offer.convert, ledger.WORLD, place))
+      total, fees = total:add(offer.convert), fees:add(offer.fee)
+      answer.successList[#answer.successList + 1] = asset
+      details[#details + 1] = {
+        id = tokens.draw(sim.dice, 32, tokens.HEX), convert = tostring(offer.convert), fee = tostring(offer.fee),
+        amount = tostring(balance), time = sim:now(), asset = asset,
+      }
+    else
+      answer.failedList[#answer.failedList + 1] = { asset = asset, message = message, code = code }
+    end
+  end
+  answer.totalConvert, answer.convertFee = tostring(total), tostring(fees)
+  if #details > 0 then
+    sim.conversions:add {
+      uid = account.uid, time = sim:now(), total = answer.totalConvert, fee = answer.convertFee, details = details,
+    }
+  end
+  return answer
+end
+
+-- C14
+local function batches(sim, account, values)
+  local records, total = sim.conversions:page(account.uid, values.startTime, sim:visible(values.endTime),
+    (values.page - 1) * values.limit, values.limit)
+  for i, record in ipairs(records) do
+    records[i] = {
+      totalConvert = record.total, totalFee = record.fee, convertTime = record.time, convertDetails = record.details,
+    }
+  end
+  return paging.result(records, values.page, values.limit, total)
+end
+
+M.handlers = { C12 = list, C13 = convert, C14 = batches }
+
+function M.snapshot(sim) return sim.conversions:snapshot() end
+
+function M.restore(sim, state) sim.conversions:restore(state) end
+
+return M

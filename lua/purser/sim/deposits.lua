@@ -1,0 +1,150 @@
+-- Deposits: seen on a chain, confirmed block by block, credited once.
+--
+-- 4 pending -> 5 success when the network's confirmations have come. One below a hundredth of the network's withdrawal
+-- minimum is 1, small, and stays so: it is never credited.
+
+local addresses = require "purser.sim.addresses"
+local decimal = require "purser.decimal"
+local history = require "purser.sim.history"
+local coins = require "purser.sim.coins"
+local ledger = require "purser.sim.ledger"
+local paging = require "purser.sim.paging"
+local tokens = require "purser.sim.tokens"
+
+local M = {}
+
+local SMALL, PENDING, SUCCESS = 1, 4, 5
+
+function M.setup(sim)
+  sim.deposits = history.new(function(record) return record.uid, record.parent and "of " .. record.parent end)
+end
+
+local function credit(sim, record, at)
+  record.status, record.updated = SUCCESS, at
+  assert(sim.ledger:move(record.coin, decimal(record.amount), ledger.WORLD, ledger.place(record.uid, "SPOT")))
+end
+
+local function is_small(network, amount)
+  return amount:compare(decimal(network.public.withdrawMin):mul("0.01")) < 0
+end
+
+local function new_record(sim, account, network, fields)
+  return {
+    uid = account.uid, parent = account.parent, coin = network.coin, network = network.long, amount = fields.amount,
+    id = tokens.draw(sim.dice, 24, tokens.HEX), address = fields.address, memo = fields.memo,
+    tx_id = fields.tx_id or tokens.draw(sim.dice, 64, tokens.HEX), time = fields.time or sim:now(),
+    needed = network.public.minConfirm, block_ms = network.block_ms, status = PENDING,
+  }
+end
+
+--- A deposit arrives at an account's address: fields amount (text), address, memo, tx_id, time (when in the past, it is
+--- complete at once). Returns the record.
+function M.arrive(sim, account, network, fields)
+  local record = sim.deposits:add(new_record(sim, account, network, fields))
+  if is_small(network, decimal(record.amount)) then
+    record.status = SMALL
+  else
+    local due = record.time + record.needed * record.block_ms
+    if due <= sim:now() then credit(sim, record, due) else sim.schedule:add(due, "deposit", record.id) end
+  end
+  return record
+end
+
+--- A deposit from another account of the platform: its value has been moved already.
+function M.arrive_inside(sim, account, network, fields)
+  local record = sim.deposits:add(new_record(sim, account, network, fields))
+  record.status, record.inside = SUCCESS, true
+  return record
+end
+
+--- The scheduled moment: the last confirmation has come.
+function M.due(sim, id, at)
+  credit(sim, sim.deposits.by_id[id], at)
+end
+
+local function confirmations(record, now)
+  if record.status == SUCCESS then return record.needed end
+  return math.min(record.needed, math.floor((now - record.time) / record.block_ms))
+end
+
+--- A deposit as histories show it.
+function M.public(record, now)
+  return {
+    amount = record.amount, coin = record.coin, network = record.network, status = record.status,
+    address = record.address, addressTag = record.memo, txId = record.tx_id,
+    unlockConfirm = ("%d"):format(record.needed), confirmTimes = ("%d"):format(confirmations(record, now)),
+    insertTime = record.time, memo = record.memo,
+  }
+end
+
+--- The filter of a history by coin and status, or nil when neither is asked for.
+function M.filter(values)
+  local coin, status = values.coin, values.status
+  if not coin and not status then return nil end
+  return function(record)
+    return (not coin or record.coin == coin) and (not status or record.status == status)
+  end
+end
+
+local function answer(sim, key, values, first, last, page)
+  if values.coin and not coins.by_name[values.coin] then return nil, "10232" end
+  local limit, now = values.limit, sim:now()
+  local records = sim.deposits:page(key, first, sim:visible(last), (page - 1) * limit, limit, M.filter(values))
+  for i, record in ipairs(records) do records[i] = M.public(record, now) end
+  return records
+end
+
+-- C4
+local function own_history(sim, account, values)
+  local first, last, message = paging.seven_days(sim:now(), values)
+  if not first then return nil, last, message end
+  return answer(sim, account.uid, values, first, last, 1)
+end
+
+-- A10
+local function sub_history(sim, account, values)
+  local first, last = paging.ten_days(sim:now(), values)
+  local records, code, message = answer(sim, account.uid, values, first, last, values.page)
+  if not records then return nil, code, message end
+  for _, record in ipairs(records) do record.status = ("%d"):format(record.status) end
+  return records
+end
+
+-- A11
+local function all_history(sim, account, values)
+  local first, last = paging.three_days(sim:now(), values)
+  local records, code, message = answer(sim, "of " .. account.uid, values, first, last, values.page)
+  if not records then return nil, code, message end
+  for _, record in ipairs(records) do record.addressTag = nil end
+  return records
+end
+
+M.handlers = { C4 = own_history, A10 = sub_history, A11 = all_history }
+
+--- What an arrival from outside says: checks the fields of sim:deposit and finds the account that is meant.
+---@return table|nil account, table|string network_or_complaint, table|nil record_fields
+function M.address_of(sim, account, fields)
+  local network = coins.network(fields.coin, fields.network, true)
+  if not network then return nil, "the coin or its network does not exist" end
+  local amount = decimal(fields.amount)
+  if type(fields.amount) ~= "string" or not amount or amount:sign() <= 0 then
+    return nil, "the amount must be the text of a positive decimal"
+  end
+  local found
+  if account then
+    found = addresses.of_account(sim, account, network)
+  else
+    found = addresses.find(sim, network, fields.address or "", fields.memo)
+    if not found then return nil, "the address (with its memo) is nobody's for this coin and network" end
+    account = sim.accounts.by_uid[found.uid]
+  end
+  return account, network, {
+    amount = tostring(amount), address = found.address, memo = found.memo, tx_id = fields.tx_id, time = fields.time,
+  }
+end
+
+function M.snapshot(sim) return sim.deposits:snapshot() end
+
+function M.restore(sim, state) sim.deposits:restore(state) end
+
+return M

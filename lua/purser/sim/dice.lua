@@ -1,0 +1,47 @@
+-- A small seeded generator of integers, the same on every Lua: one seed replays one run.
+--
+-- Lehmer's generator modulo 2^31 - 1: each product stays below 2^46, so it is exact where numbers are doubles. It
+-- decides which faults happen and how answers are shuffled; nothing secret is ever drawn from it.
+
+local MODULUS, FACTOR = 2147483647, 16807
+
+local Dice = {}
+Dice.__index = Dice
+Dice.__name = "purser.sim.dice"
+
+local M = {}
+
+--- A generator for `seed` (an integer). `salt`, a text, gives independent sequences under one seed.
+function M.new(seed, salt)
+  local state = seed % MODULUS
+  for i = 1, #(salt or "") do state = (state * 31 + salt:byte(i)) % MODULUS end
+  local dice = setmetatable({ state = state == 0 and 1 or state }, Dice)
+  for _ = 1, 4 do dice:next() end -- neighbouring seeds part ways
+  return dice
+end
+
+function Dice:next()
+  self.state = self.state * FACTOR % MODULUS
+  return self.state
+end
+
+--- An integer from 1 to n.
+function Dice:roll(n)
+  return self:next() % n + 1
+end
+
+--- True once in 1 / probability times.
+function Dice:chance(probability)
+  return self:next() / MODULUS < probability
+end
+
+--- Puts a list into another order, in place.
+function Dice:shuffle(list)
+  for i = #list, 2, -1 do
+    local j = self:roll(i)
+    list[i], list[j] = list[j], list[i]
+  end
+  return list
+end
+
+return M

@@ -1,0 +1,306 @@
+--- Faults: what goes wrong between a request and its answer, armed on purpose and drawn from one seed.
+--
+-- Whether a request meets a fault is decided before it is carried out (`before`), and so is everything that is left to
+-- chance; a fault that strikes later is carried along on the request and done by `after`. Every fault that happened is
+-- recorded, with whether the operation had been applied: that is what a client must be able to find out.
+
+local dice = require "purser.sim.dice"
+local nearest = require "purser.nearest"
+local operations = require "purser.operations"
+local render = require "purser.sim.render"
+
+local M = {}
+
+local function respond(status, content_type, body)
+  return { status = status, headers = { ["Content-Type"] = content_type }, body = body }
+end
+
+local function json(status, body) return respond(status, "application/json", body) end
+
+local function page(status, title)
+  return respond(status, "text/html",
+    ("<html><head><title>%d %s</title></head><body><h1>%s</h1></body></html>\n"):format(status, title, title))
+end
+
+local function copy(response)
+  local result = {}
+  for name, value in pairs(response) do result[name] = value end
+  return result
+end
+
+-- garbage[form](fault, row, response, state): an answer that is none. `response` is nil before the operation is
+-- applied.
+local garbage = {}
+local LONG_NUMBER = ("1234567890"):rep(4)
+local titles = { [500] = "Internal Server Error", [502] = "Bad Gateway", [503] = "Service Unavailable" }
+
+function garbage.html() return page(403, "Access Denied") end
+
+function garbage.empty() return json(200, "") end
+
+function garbage.invalid_utf8(_, row) return json(200, render.sample(row, '"\255\254\192\175"')) end
+
+function garbage.deep() return json(200, ("["):rep(100000)) end
+
+function garbage.huge(fault) return json(200, '["' .. ("x"):rep(fault.bytes or 20 * 1024 * 1024) .. '"]') end
+
+function garbage.wrong_types(_, row) return json(200, render.sample(row, '{"x":[[]]}')) end
+
+-- The numbers are absurd, but the answer does not lie about success: a refusal stays one.
+function garbage.long_numbers(_, row, response, state)
+  if response and not response.code then return json(200, render.sample(row, LONG_NUMBER)) end
+  local _, body = render.refusal(LONG_NUMBER, nil, state.variant, row)
+  return json(400, body)
+end
+
+local garbage_forms = { "html", "empty", "invalid_utf8", "deep", "huge", "wrong_types", "long_numbers" }
+
+local function pause(status, message, seconds)
+  return function(fault, row, _, state)
+    local _, body = render.refusal(status, message, state.variant, row)
+    local answer = json(status, body)
+    answer.headers["Retry-After"] = ("%d"):format(fault.retry_after or seconds)
+    return answer
+  end
+end
+
+-- Each kind: when it may strike (the first is the default), the further words it takes with their types, and `answer`.
+local kinds = {
+  refuse = {
+    when = { "before" }, words = { code = "code", message = "string" },
+    answer = function(fault, row, _, state)
+      local status, body = render.refusal(fault.code or "730000", fault.message, state.variant, row)
+      local answer = json(status, body)
+      answer.code = tostring(fault.code or "730000")
+      return answer
+    end,
+  },
+  lost_answer = { when = { "after" }, words = {}, answer = function() return { status = 200, fault = "close" } end },
+  reset = {
+    when = { "either", "before", "after" }, words = {},
+    answer = function() return { status = 200, fault = "reset" } end,
+  },
+  truncate = {
+    when = { "after" }, words = {},
+    answer = function(_, _, response)
+      local cut = copy(response)
+      cut.fault = "truncate"
+      return cut
+    end,
+  },
+  slow = {
+    when = { "after" }, words = { delay_ms = "number", drip_bytes = "number", drip_ms = "number" },
+    answer = function(fault, _, response)
+      local late = copy(response)
+      if fault.drip_ms then
+        late.fault, late.drip_ms, late.drip_bytes = "drip", fault.drip_ms, fault.drip_bytes
+      end
+      late.delay_ms = fault.delay_ms or not fault.drip_ms and 1000 or nil
+      return late
+    end,
+  },
+  throttle = { when = { "before" }, words = { retry_after = "number" }, answer = pause(429, "Too many requests", 1) },
+  ban = { when = { "before" }, words = { retry_after = "number" }, answer = pause(418, "IP address is banned", 120) },
+  server_error = {
+    when = { "either", "before", "after" }, words = { status = "number" },
+    answer = function(fault)
+      if fault.status == 500 then return json(500, '{"code":500,"msg":"Internal error"}') end
+      return page(fault.status, titles[fault.status])
+    end,
+  },
+  garbage = {
+    when = { "either", "before", "after" }, words = { form = "string", bytes = "number" },
+    answer = function(fault, ...) return garbage[fault.form](fault, ...) end,
+  },
+}
+
+local common_words = {
+  kind = "string", operation = "string", times = "number", probability = "number", skip = "number", when = "string",
+}
+
+---------------------------------------------------------------------------------------------------------- arming
+
+local function names_of(...)
+  local names = {}
+  for _, map in ipairs { ... } do
+    for name in pairs(map) do names[#names + 1] = name end
+  end
+  table.sort(names)
+  return names
+end
+
+local function complain(message, ...)
+  error("purser.sim: fault: " .. message:format(...), 0)
+end
+
+-- The number that a text of digits stands for, whatever the locale: a fraction comes as text through JSON.
+local function number_of(text)
+  local whole, places = text:match("^(%d+)%.?(%d*)$")
+  return whole and #whole + #places < 16 and tonumber(whole .. places) / 10 ^ #places or nil
+end
+
+local function read_word(word, value, expected)
+  if expected == "code" then
+    if type(value) == "number" then return ("%d"):format(value) end
+    expected = "string"
+  end
+  if expected == "number" and type(value) == "string" then value = number_of(value) end
+  if type(value) ~= expected then complain("%s is not a %s", word, expected) end
+  return value
+end
+
+-- Rows that `operation` means: a full name, the document's id, a group, or an effect (read, create, change, move).
+local function rows_of(wanted)
+  if wanted == nil then return nil end
+  local rows, known = {}, {}
+  for _, row in ipairs(operations.list) do
+    for _, word in ipairs { row.full_name, row.id, row.group, row.effect } do
+      if wanted == word then rows[row] = true end
+    end
+    known[#known + 1] = row.full_name
+  end
+  if next(rows) == nil then complain("unknown operation %q%s", wanted, nearest.hint(wanted, known)) end
+  return rows
+end
+
+local function one_of(value, names, what)
+  for _, name in ipairs(names) do
+    if name == value then return value end
+  end
+  complain("unknown %s %q; known are %s", what, tostring(value), table.concat(names, ", "))
+end
+
+local function check_fault(spec)
+  local kind = kinds[one_of(spec.kind, names_of(kinds), "kind")]
+  local fault = {}
+  for word, value in pairs(spec) do
+    local expected = common_words[word] or kind.words[word]
+    if not expected then
+      complain("%s does not take %q%s", spec.kind, tostring(word),
+        nearest.hint(tostring(word), names_of(common_words, kind.words)))
+    end
+    fault[word] = read_word(word, value, expected)
+  end
+  fault.when = one_of(fault.when or kind.when[1], kind.when, "time of a " .. fault.kind)
+  if fault.form then one_of(fault.form, garbage_forms, "form of garbage") end
+  if fault.status and not titles[fault.status] then complain("status is not 500, 502 or 503") end
+  if fault.probability and not (fault.probability >= 0 and fault.probability <= 1) then
+    complain("probability is not between 0 and 1")
+  end
+  return fault
+end
+
+--- The faults of one simulator: none armed, none injected yet. `now` tells the time for the record.
+---@param options { seed: integer?, variant: string|table|nil, now: (fun(): integer)? }
+function M.new(options)
+  return {
+    dice = dice.new(options.seed or 1, "faults"), variant = render.resolve(options.variant), now = options.now,
+    armed = {}, injected = {},
+  }
+end
+
+--- Arms a fault; raises when a word of it is unknown.
+--   kind         refuse lost_answer reset truncate slow throttle ban server_error garbage
+--   operation    "wallet.withdraw", "C2", "wallet" or "move"; any operation when nil
+--   times        how often it strikes (once, or without end where a probability is given)
+--   probability  from 0 to 1, drawn for every request it could strike
+--   skip         how many such requests pass first
+--   when         before | after the operation is applied, or either, for reset, server_error and garbage
+--   code, message (refuse)  retry_after (throttle, ban: s)  delay_ms, drip_ms, drip_bytes (slow)  status (server_error)
+--   form (garbage: html empty invalid_utf8 deep huge wrong_types long_numbers)  bytes (huge)
+---@param spec table
+function M.arm(state, spec)
+  local fault = check_fault(spec)
+  fault.rows = rows_of(fault.operation)
+  fault.left = fault.times or fault.probability and math.huge or 1
+  fault.passes = fault.skip or 0
+  table.insert(state.armed, fault)
+  return true
+end
+
+--- Disarms all faults. What was injected stays on record.
+function M.disarm(state)
+  state.armed = {}
+end
+
+--- What is armed and not used up: a list of { kind, operation, when, left }; `left` is nil where it has no end.
+function M.armed(state)
+  local list = {}
+  for i, fault in ipairs(state.armed) do
+    list[i] = {
+      kind = fault.kind, operation = fault.operation, when = fault.when,
+      left = fault.left < math.huge and fault.left or nil,
+    }
+  end
+  return list
+end
+
+---------------------------------------------------------------------------------------------------------- striking
+
+local function strikes(state, fault, row)
+  if fault.rows and not fault.rows[row] then return false end
+  if fault.passes > 0 then
+    fault.passes = fault.passes - 1
+    return false
+  end
+  return not fault.probability or state.dice:chance(fault.probability)
+end
+
+-- The fault that this request meets, with everything that chance decides settled, or nil.
+local function draw(state, row)
+  for i, fault in ipairs(state.armed) do
+    if strikes(state, fault, row) then
+      fault.left = fault.left - 1
+      if fault.left <= 0 then table.remove(state.armed, i) end
+      local drawn = copy(fault)
+      if drawn.kind == "garbage" then drawn.form = drawn.form or garbage_forms[state.dice:roll(#garbage_forms)] end
+      if drawn.kind == "server_error" then drawn.status = drawn.status or ({ 500, 502, 503 })[state.dice:roll(3)] end
+      if drawn.when == "either" then
+        -- A firewall stands in front of the service; the rest of the garbage comes out of it.
+        if drawn.kind == "garbage" then drawn.when = drawn.form == "html" and "before" or "after"
+        else drawn.when = state.dice:roll(2) == 1 and "before" or "after"
+        end
+      end
+      return drawn
+    end
+  end
+end
+
+local function inject(state, fault, row, request, response)
+  local record = {
+    number = #state.injected + 1, time = state.now and state.now() or nil, kind = fault.kind, when = fault.when,
+    operation = row.full_name, target = request.target and request.target:match("^[^?]*"), form = fault.form,
+    status = fault.status, applied = response ~= nil and response.code == nil,
+  }
+  state.injected[record.number] = record
+  local answer = kinds[fault.kind].answer(fault, row, response, state)
+  answer.injected = record
+  return answer
+end
+
+--- Called before a request is carried out. Returns the answer of a fault that keeps it from being carried out, or nil.
+-- `row` is nil for what is no operation (ping, unknown paths): nothing strikes those.
+function M.before(state, row, request)
+  if not row or #state.armed == 0 then return nil end
+  local fault = draw(state, row)
+  if not fault then return nil end
+  if fault.when == "before" then return inject(state, fault, row, request, nil) end
+  request.fault = fault
+  return nil
+end
+
+--- Called with the answer of a request that was carried out or refused (a refusal has `code`). Returns what is sent.
+function M.after(state, row, request, response)
+  local fault = request.fault
+  if not fault then return response end
+  return inject(state, fault, row, request, response)
+end
+
+--- Every fault that happened, in order: { number, time, kind, when, operation, target, applied, form?, status? }.
+function M.injected(state)
+  local list = {}
+  for i, record in ipairs(state.injected) do list[i] = copy(record) end
+  return list
+end
+
+return M

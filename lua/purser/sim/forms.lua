@@ -1,0 +1,98 @@
+-- What each operation answers, in the interface document's own spelling, order and types.
+--
+-- Written from the document, not from the shapes that the decoder uses: the simulator must not share their mistakes.
+-- A form is { list | record | page | rows = members } and how the result is wrapped. Members are words:
+--
+--   name<canonical:kind?     `canonical` where the document's spelling differs from the canonical name; `kind` where it
+--                            is not text; `?` where the document says "or null"; others are left out
+--
+-- Kinds: text, id, amount, state and confirmations (numbers), state_text and account_state (their digits), time (a
+-- number), time_text, count, flag, address; texts, a list of texts; records, whose members are the next argument.
+
+local function members(words, ...)
+  local list, nested, used = {}, { ... }, 0
+  for word in words:gmatch("%S+") do
+    local name, canonical, kind, nullable = word:match("^(%a+)<?(%a*):?([%a_]*)(%??)$")
+    local member = {
+      name = name, canonical = canonical ~= "" and canonical or name, kind = kind ~= "" and kind or "text",
+      nullable = nullable == "?",
+    }
+    if kind == "records" then
+      used = used + 1
+      member.members = nested[used]
+    end
+    list[#list + 1] = member
+  end
+  return list
+end
+
+local transfer_ids = "tranId:id fromAccount toAccount clientTranId asset amount:amount fromAccountType toAccountType "
+local created = members "subAccount note timestamp:time"
+local listed_key = members "note apiKey permissions ip creatTime<createTime:time"
+local named = members "subAccount"
+local address = members "address:address coin network memo?"
+local withdrawal_id = members "id:id"
+local transfer_id = members "tranId:id"
+local wallet_transfer = "tranId:id clientTranId? asset amount:amount fromAccountType toAccountType "
+local numbers_first = { "page", "totalRecords", "totalPageNum", "data" }
+local data_first = { "data", "totalRecords", "page", "totalPageNum" }
+
+local network = members(
+  "coin name network netWork depositEnable:flag withdrawEnable:flag withdrawFee:amount withdrawMin:amount "
+  .. "withdrawMax:amount withdrawIntegerMultiple:amount? minConfirm:confirmations sameAddress:flag contract "
+  .. "depositDesc? depositTips? withdrawTips?")
+
+return {
+  A1 = {
+    list = members(transfer_ids .. "fromsymbol<fromSymbol tosymbol<toSymbol status timestamp:time"), counted = true,
+  },
+  A2 = { record = created, envelope = true, single = "array" },
+  A3 = { list = created, envelope = true },
+  A4 = { record = members "status:account_state" },
+  A5 = { record = members "subAccount permissions note apikey<apiKey secretKey createTime:time ip" },
+  A6 = { list = listed_key, inside = "subAccount" },
+  A7 = { record = named },
+  A8 = { record = address },
+  A9 = { list = address },
+  A10 = { list = members("amount:amount coin network status:state_text address:address addressTag txId unlockConfirm "
+    .. "confirmTimes insertTime:time memo") },
+  A11 = { list = members("amount:amount coin network status:state address:address txId unlockConfirm confirmTimes "
+    .. "insertTime:time memo") },
+  A12 = { record = withdrawal_id },
+  A13 = { record = transfer_id },
+  A14 = { record = members "subAccount isFuturesEnabled:flag timestamp:time_text", envelope = true, single = "array" },
+  A15 = { page = members "asset amount:amount type uid:id time", order = numbers_first },
+
+  B1 = { record = members "subAccount note" },
+  B2 = { list = members "subAccount isFreeze:flag createTime:time uid:id", inside = "subAccounts" },
+  B3 = { record = members "subAccount note apiKey secretKey permissions ip creatTime<createTime:time" },
+  B4 = { list = listed_key, inside = "subAccount" },
+  B5 = { record = named },
+  B6 = { record = transfer_id, single = "array" },
+  B7 = { list = members(transfer_ids .. "fromSymbol toSymbol status timestamp:time"), counted = true },
+  B8 = { list = members "asset free:amount locked:amount", inside = "balances" },
+
+  C1 = { list = members("coin name networkList:records", network) },
+  C2 = { record = withdrawal_id, single = "object" },
+  C3 = { record = withdrawal_id },
+  C4 = { list = members("amount:amount coin network status:state address:address addressTag txId unlockConfirm "
+    .. "confirmTimes insertTime:time memo") },
+  C5 = { list = members("id:id withdrawOrderId txId? coin network address amount:amount transferType:count "
+    .. "status:state transactionFee:amount confirmNo:confirmations? applyTime:time updateTime:time remark memo "
+    .. "transHash coinId:id vcoinId:id") },
+  C6 = { record = address, single = "object" },
+  C7 = { list = address },
+  C8 = { page = members "coin network address addressTag memo?", order = data_first },
+  C9 = { record = transfer_id, single = "array" },
+  C10 = { rows = members(wallet_transfer .. "fromSymbol? toSymbol? status timestamp:time") },
+  C11 = { record = members(wallet_transfer .. "symbol? status timestamp:time") },
+  C12 = { list = members "convertPlatformToken:amount convertUsdt:amount balance:amount asset code message" },
+  C13 = { record = members("successList:texts failedList:records totalConvert:amount convertFee:amount",
+    members "asset message code") },
+  C14 = { page = members("totalConvert:amount totalFee:amount convertTime:time convertDetails:records",
+    members "id:id convert:amount fee:amount amount:amount time:time asset"), order = data_first },
+  C15 = { record = transfer_id, single = "object" },
+  C16 = { page = members("tranId:id asset amount:amount toAccountType toAccount fromAccount status timestamp:time"),
+    order = numbers_first },
+  C17 = { record = withdrawal_id, single = "array" },
+}

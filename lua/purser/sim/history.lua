@@ -1,0 +1,100 @@
+-- Records in order of time, under one or more keys each (an account, a direction of transfer). A window is found by
+-- binary search and a page is cut out of it, so a request costs the same over ten records and over 200,000.
+--
+-- A record is plain data with `time`; `keys(record)` names the lists it belongs to, so a snapshot is the records alone.
+
+local M = {}
+
+local History = {}
+History.__index = History
+
+---@param keys fun(record: table): string, string|nil
+function M.new(keys)
+  return setmetatable({ keys = keys, all = {}, lists = {}, by_id = {} }, History)
+end
+
+-- The number of records of `list` whose time is below `time` (or at most `time`, when `through`).
+local function count_before(list, time, through)
+  local low, high = 0, #list
+  while low < high do
+    local middle = low + high
+    middle = (middle - middle % 2) / 2
+    local at = list[middle + 1].time
+    if at < time or (through and at == time) then low = middle + 1 else high = middle end
+  end
+  return low
+end
+
+local function insert(lists, key, record)
+  local list = lists[key]
+  if not list then
+    list = {}
+    lists[key] = list
+  end
+  local last = list[#list]
+  if not last or last.time <= record.time then
+    list[#list + 1] = record
+  else
+    table.insert(list, math.floor(count_before(list, record.time, true)) + 1, record)
+  end
+end
+
+--- Adds a record; its `id`, when it has one, finds it again.
+function History:add(record)
+  self.all[#self.all + 1] = record
+  if record.id then self.by_id[record.id] = record end
+  local first, second = self.keys(record)
+  insert(self.lists, first, record)
+  if second and second ~= first then insert(self.lists, second, record) end
+  return record
+end
+
+--- Records of `key` with first <= time <= last, newest first: `limit` of them behind the first `skip` that pass
+--- `filter`. Also returns how many there are in the whole window, unless a filter makes that unknown.
+---@return table[] records, integer|nil total
+function History:page(key, first, last, skip, limit, filter)
+  local list = self.lists[key]
+  if not list then return {}, 0 end
+  local low, high = first and count_before(list, first) or 0, last and count_before(list, last, true) or #list
+  local found, size = {}, 0
+  if not filter then
+    for i = high - skip, math.max(low + 1, high - skip - limit + 1), -1 do
+      size = size + 1
+      found[size] = list[i]
+    end
+    return found, math.max(0, high - low)
+  end
+  for i = high, low + 1, -1 do
+    local record = list[i]
+    if filter(record) then
+      if skip > 0 then
+        skip = skip - 1
+      else
+        size = size + 1
+        found[size] = record
+        if size == limit then break end
+      end
+    end
+  end
+  return found
+end
+
+local function copy(value)
+  if type(value) ~= "table" then return value end
+  local result = {}
+  for name, member in pairs(value) do result[name] = copy(member) end
+  return result
+end
+
+M.copy = copy
+
+function History:snapshot()
+  return copy(self.all)
+end
+
+--- Adds the records of a snapshot.
+function History:restore(records)
+  for _, record in ipairs(records) do self:add(copy(record)) end
+end
+
+return M

@@ -1,0 +1,296 @@
+--- The simulator: the service itself, in memory, with a ledger and a clock that can be moved.
+--
+--     local sim = purser.sim.new { seed = 7 }
+--     local owner = sim:account { role = "main", balances = { USDT = "1000" } }
+--     local client = purser.new { base_url = "http://localhost", api_key = owner.api_key, secret_key = owner.secret_key,
+--                                 transport = sim:transport(), clock = function() return sim:now() end }
+--
+-- A request runs through these stages, in this order: what is due is settled, a fault may strike before, the path is
+-- routed, the asker is authenticated over the raw bytes, the parameters are read and checked, the handler changes the
+-- state, the books are checked, the answer is rendered, a fault may strike after.
+
+local addresses = require "purser.sim.addresses"
+local arrival = require "purser.sim.arrival"
+local auth = require "purser.sim.auth"
+local audit = require "purser.sim.audit"
+local clock = require "purser.sim.clock"
+local dice = require "purser.sim.dice"
+local faults = require "purser.sim.faults"
+local history = require "purser.sim.history"
+local journal = require "purser.sim.journal"
+local ledger = require "purser.sim.ledger"
+local nearest = require "purser.nearest"
+local operations = require "purser.operations"
+local profiles = require "purser.options"
+local render = require "purser.sim.render"
+local rules = require "purser.sim.rules"
+local schedule = require "purser.sim.schedule"
+
+local M = {}
+
+-- The concepts that hold state, in the order in which a snapshot is restored: each has setup, snapshot and restore, and
+-- handlers by operation id.
+local concepts = {
+  accounts = require "purser.sim.accounts", keys = require "purser.sim.keys", addresses = addresses,
+  deposits = require "purser.sim.deposits", withdrawals = require "purser.sim.withdrawals",
+  transfers = require "purser.sim.transfers", internal = require "purser.sim.internal",
+  conversions = require "purser.sim.conversions", rebates = require "purser.sim.rebates",
+}
+local order = {
+  "accounts", "keys", "addresses", "deposits", "withdrawals", "transfers", "internal", "conversions", "rebates",
+}
+
+local handlers = { C1 = require("purser.sim.coins").handlers.C1 }
+for _, name in ipairs(order) do
+  for id, handler in pairs(concepts[name].handlers) do handlers[id] = handler end
+end
+
+-- path -> method -> row
+local routes = {}
+for _, row in ipairs(operations.list) do
+  assert(handlers[row.id] and rules.by_id[row.id], row.id .. ": the simulator lacks it")
+  routes[row.path] = routes[row.path] or {}
+  routes[row.path][row.method] = row
+end
+
+-- What the schedule's items do when their time has come.
+local due = {
+  deposit = concepts.deposits.due, withdrawal = concepts.withdrawals.due, transfer = concepts.transfers.due,
+}
+
+local Sim = {}
+for name, method in pairs(require "purser.sim.world") do Sim[name] = method end
+local meta = { __index = Sim, __name = "purser.sim" }
+
+local option_types = {
+  seed = "number", start_time = "number", clock = "string", variant = "any", record_requests = "number", profile = "any",
+  strict = "boolean", visibility_lag_ms = "number", transfer_wait_ms = "number",
+}
+
+local function check_options(options)
+  local names = {}
+  for name in pairs(option_types) do names[#names + 1] = name end
+  for name, value in pairs(options) do
+    local wanted = option_types[name]
+    if not wanted then
+      error(("purser.sim: option %q is not known%s"):format(tostring(name), nearest.hint(tostring(name), names)), 0)
+    end
+    if wanted ~= "any" and type(value) ~= wanted then
+      error(("purser.sim: option %q must be a %s"):format(name, wanted), 0)
+    end
+  end
+  if options.clock and options.clock ~= "virtual" and options.clock ~= "real" then
+    error("purser.sim: option \"clock\" is \"virtual\" or \"real\"", 0)
+  end
+end
+
+-- What a new simulator and a restored one have in common.
+local function build(options)
+  check_options(options)
+  local profile, complaint = profiles.resolve_profile(options.profile)
+  if not profile then error("purser.sim: " .. complaint, 0) end
+  local sim = setmetatable({
+    options = options, profile = profile, variant = render.resolve(options.variant), seed = options.seed or 1,
+    dice = dice.new(options.seed or 1, "service"), granted = {}, lag = options.visibility_lag_ms or 0,
+  }, meta)
+  sim.fault_state = faults.new { seed = sim.seed, variant = options.variant, now = function() return sim:now() end }
+  for _, name in ipairs(order) do concepts[name].setup(sim) end
+  return sim
+end
+
+--- Makes a simulator. Raises when an option is unknown.
+--   seed               one seed replays a run (1)
+--   clock              "virtual" (stands still until advanced) or "real"
+--   start_time         epoch ms
+--   variant            form of the answers: "document", "live" or switches of purser.sim.variants
+--   profile            conventions of signing and placement, as in purser.new
+--   strict             checks the books after every request (true)
+--   record_requests    how many requests sim:requests() remembers (100)
+--   visibility_lag_ms  how long a new record is missing from histories and lists (0)
+--   transfer_wait_ms   how long a C9 transfer stays WAIT (0)
+---@param options table|nil
+function M.new(options)
+  local sim = build(history.copy(options or {}))
+  sim.clock = clock.new(sim.options.clock or "virtual", sim.options.start_time)
+  sim.ledger, sim.schedule = ledger.new(), schedule.new()
+  sim.journal = journal.new(sim.options.record_requests or 100)
+  return sim
+end
+
+--- The whole state as plain tables (texts, integers, booleans): purser.sim.restore makes the same simulator of it.
+--- It holds secret keys.
+function Sim:snapshot()
+  local state = {
+    version = 1, options = history.copy(self.options), clock = self.clock:snapshot(), dice = self.dice.state,
+    ledger = self.ledger:snapshot(), schedule = self.schedule:snapshot(), granted = history.copy(self.granted),
+    counts = history.copy(self.journal.counts), concepts = {},
+  }
+  for _, name in ipairs(order) do state.concepts[name] = history.copy(concepts[name].snapshot(self)) end
+  return state
+end
+
+--- A simulator that goes on where a snapshot was taken. Armed faults are not part of it.
+function M.restore(state)
+  if state.version ~= 1 then error("purser.sim: the snapshot is of another version", 0) end
+  state = history.copy(state)
+  local sim = build(state.options)
+  sim.dice.state, sim.granted = state.dice, state.granted
+  sim.clock, sim.schedule = clock.restore(state.clock), schedule.restore(state.schedule)
+  sim.ledger = ledger.restore(state.ledger)
+  sim.journal = journal.new(sim.options.record_requests or 100, state.counts)
+  for _, name in ipairs(order) do concepts[name].restore(sim, state.concepts[name]) end
+  return sim
+end
+
+--- The service's time, epoch ms.
+function Sim:now() return self.clock:now() end
+
+-- Does what is due at `now`, in order.
+local function settle_until(sim, now)
+  local item = sim.schedule:take(now)
+  while item do
+    due[item.kind](sim, item.id, item.at)
+    item = sim.schedule:take(now)
+  end
+end
+
+--- Does everything that is due by now.
+function Sim:settle() settle_until(self, self.clock:now()) end
+
+--- Moves the clock on by `ms` and does everything that falls due on the way.
+function Sim:advance(ms)
+  if type(ms) ~= "number" or ms < 0 or ms % 1 ~= 0 then error("purser.sim: advance takes whole milliseconds", 2) end
+  self.clock:advance(ms)
+  self:settle()
+  self:check()
+end
+
+--- The latest time of records that histories show: `last`, or earlier when records become visible late.
+function Sim:visible(last)
+  if self.lag == 0 then return last end
+  local seen = self.clock:now() - self.lag
+  return last and last < seen and last or seen
+end
+
+--- Checks the changes since the last check; raises when the books are wrong, which is a mistake of the simulator.
+function Sim:check()
+  if self.options.strict == false then return end
+  local ok, wrong = self.ledger:check_changes()
+  if not ok then error("purser.sim: the books are wrong: " .. wrong, 0) end
+end
+
+--- The full check of the books: every balance, every lock, everything that came in or went out.
+---@return true|nil, string|nil what_is_wrong
+function Sim:verify()
+  self:settle()
+  return audit.verify(self)
+end
+
+-- The rest of a path below the routes: the two unsigned helpers.
+local function answer_unsigned(sim, path, method)
+  if method ~= "GET" then return nil end
+  if path == sim.profile.ping_path then return render.plain({}, sim.variant) end
+  if path == sim.profile.time_path then return render.plain({ { "serverTime", sim:now() } }, sim.variant) end
+end
+
+local function headers_of(sim)
+  local second = math.floor(sim:now() / 1000)
+  if sim.date_second ~= second then
+    sim.date_second, sim.date_text = second, clock.http_date(second * 1000)
+  end
+  return { ["Content-Type"] = "application/json", Date = sim.date_text }
+end
+
+-- Runs one operation. Returns its result; or nil, code, message and, for a wrong signature, the text that was expected.
+local function perform(sim, row, request, query_text)
+  local account, query, message, expected = auth.check(sim, row, request, query_text)
+  if not account then return nil, query, message, expected end
+  local texts, code
+  texts, code, message = arrival.parameters(row, query, request.body or "", sim.profile.object_body)
+  if not texts then return nil, code, message end
+  local values
+  values, code, message = rules.check(row, texts)
+  if not values then return nil, code, message end
+  return handlers[row.id](sim, account, values, row)
+end
+
+local function carry_out(sim, row, request, query_text, facts)
+  local result, code, message, expected = perform(sim, row, request, query_text)
+  local response = { headers = headers_of(sim) }
+  if result then
+    sim:check()
+    facts.outcome = "applied"
+    response.status, response.body = 200, render.answer(row, result, sim.variant)
+  else
+    facts.outcome, facts.code, facts.signed_expected = "refused", code, expected
+    response.status, response.body = render.refusal(code, message, sim.variant, row)
+    response.code = code
+  end
+  return response
+end
+
+local function refuse_route(sim, path, facts)
+  local known = routes[path] ~= nil
+  local status = known and 405 or 404
+  facts.outcome, facts.code = "refused", ("%d"):format(status)
+  local _, body = render.refusal(facts.code, known and "Method not allowed" or "Path not found", sim.variant)
+  return { status = status, headers = headers_of(sim), body = body, code = facts.code }
+end
+
+-- An operation with the faults around it.
+local function answer_operation(sim, row, request, query_text, facts)
+  local response = faults.before(sim.fault_state, row, request)
+  if not response then
+    response = carry_out(sim, row, request, query_text, facts)
+    response = faults.after(sim.fault_state, row, request, response)
+  else
+    facts.outcome, facts.code = "fault", response.code
+  end
+  facts.fault = response.injected and response.injected.kind
+  sim.journal:count(row, facts.outcome == "applied")
+  return response
+end
+
+--- Answers one request.
+---@param request { method: string, target: string, headers: table<string, string>, body: string|nil, ip: string|nil }
+---  target: path?query exactly as sent; headers: by lower-case name
+---@return { status: integer, headers: table<string, string>, body: string, delay_ms: integer|nil, fault: string|nil }
+function Sim:handle(request)
+  self:settle()
+  local path, query_text = request.target:match("^([^?]*)%??(.*)$")
+  local row = routes[path] and routes[path][request.method]
+  local facts, response = {}, nil
+  if row then
+    response = answer_operation(self, row, request, query_text, facts)
+  else
+    local body = answer_unsigned(self, path, request.method)
+    facts.outcome = body and "applied"
+    response = body and { status = 200, headers = headers_of(self), body = body } or refuse_route(self, path, facts)
+  end
+  self.journal:add(self:now(), row, request, response, facts)
+  return response
+end
+
+--- Arms a fault (purser.sim.faults says which); raises when a word of it is unknown.
+function Sim:fault(spec) return faults.arm(self.fault_state, spec) end
+
+--- Disarms all faults.
+function Sim:disarm() return faults.disarm(self.fault_state) end
+
+--- The faults that happened, and those that are still armed.
+function Sim:faults() return faults.injected(self.fault_state) end
+function Sim:armed_faults() return faults.armed(self.fault_state) end
+
+--- The latest requests, oldest first: { time, operation, method, target, status, code, outcome, fault, signed_expected }.
+function Sim:requests() return self.journal:list() end
+
+--- Operation -> { received, applied }.
+function Sim:counts() return history.copy(self.journal.counts) end
+
+--- A transport for purser.new that talks to this simulator without a network.
+function Sim:transport() return require("purser.sim.transport").new(self) end
+
+--- Connects to a simulator that runs elsewhere, over HTTP: an object with the methods of this one.
+function M.connect(...) return require("purser.sim.remote").connect(...) end
+
+return M

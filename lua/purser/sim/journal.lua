@@ -1,0 +1,53 @@
+-- What was asked lately and how it ended, and how often each operation was received and applied.
+
+local auth = require "purser.sim.auth"
+
+local M = {}
+
+local Journal = {}
+Journal.__index = Journal
+
+---@param size integer  how many requests are kept
+function M.new(size, counts)
+  return setmetatable({ size = size, added = 0, ring = {}, counts = counts or {} }, Journal)
+end
+
+local function masked(target)
+  return auth.mask((target:gsub("([?&]signature=)[^&]*", "%1***")))
+end
+
+--- Counts a request of an operation, and whether it was applied.
+function Journal:count(row, applied)
+  local counts = self.counts[row.full_name]
+  if not counts then
+    counts = { received = 0, applied = 0 }
+    self.counts[row.full_name] = counts
+  end
+  counts.received = counts.received + 1
+  if applied then counts.applied = counts.applied + 1 end
+end
+
+--- Keeps a request: outcome is "applied", "refused" or "fault".
+function Journal:add(time, row, request, response, facts)
+  if self.size == 0 then return end
+  self.added = self.added + 1
+  self.ring[(self.added - 1) % self.size + 1] = {
+    time = time, operation = row and row.full_name, method = request.method, target = request.target,
+    status = response.status, code = facts.code, outcome = facts.outcome, fault = facts.fault,
+    signed_expected = facts.signed_expected,
+  }
+end
+
+--- The requests that are kept, oldest first. Signatures are masked.
+function Journal:list()
+  local list, kept = {}, math.min(self.added, self.size)
+  for i = self.added - kept, self.added - 1 do
+    local entry = {}
+    for name, value in pairs(self.ring[i % self.size + 1]) do entry[name] = value end
+    entry.target = masked(entry.target)
+    list[#list + 1] = entry
+  end
+  return list
+end
+
+return M

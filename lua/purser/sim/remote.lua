@@ -1,0 +1,153 @@
+--- A simulator that runs elsewhere, with the methods of the in-process one: a test can run against either.
+--
+--     local world = assert(purser.sim.connect "http://127.0.0.1:8080")
+--     local account = assert(world:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
+--
+-- Every method returns nil and what is wrong when the simulator refused or cannot be reached.
+
+local core = require "purser.core"
+local json = require "purser.json"
+
+local World = { __name = "purser.sim.world" }
+World.__index = World
+
+local M = {}
+
+-- The one fraction there is, a fault's probability, travels as text with six places: JSON here knows no floats.
+local function sendable(value)
+  if type(value) == "number" and value % 1 ~= 0 then
+    local millionths = math.floor(value * 1000000 + 0.5)
+    return ("%d.%06d"):format(math.floor(millionths / 1000000), millionths % 1000000)
+  end
+  if type(value) ~= "table" then return value end
+  if next(value) == nil then return json.object {} end
+  local result = {}
+  for key, inner in pairs(value) do result[key] = sendable(inner) end
+  return result
+end
+
+local function exchange(self, method, path, body)
+  local response, failure = self.transport:send {
+    method = method, base_url = self.url, target = path, headers = { ["Content-Type"] = "application/json" },
+    body = body and json.encode(sendable(body)) or "", timeout_ms = 10000, single_send = method ~= "GET",
+  }
+  if not response then return nil, ("%s: %s"):format(self.url, failure.message) end
+  local value, message = core.decode(response.body)
+  if response.status ~= 200 then
+    local text = type(value) == "table" and (value.error or value.msg) or "no reason given"
+    return nil, ("simulator: %s (HTTP %d)"):format(text, response.status)
+  end
+  if value == nil then return nil, "simulator: the answer cannot be read: " .. tostring(message) end
+  return value
+end
+
+local function get(self, path) return exchange(self, "GET", path) end
+local function post(self, path, body) return exchange(self, "POST", path, body or {}) end
+
+-- What the simulator's clock shows: a real one goes on with ours, a virtual one stands still.
+local function note_clock(self, now)
+  self.last = now
+  self.offset = self.mode == "real" and now - core.now_ms() or nil
+end
+
+--- Reads the simulator's clock again; needed only when somebody else may have moved it.
+---@return integer|nil ms
+function World:refresh()
+  local clock, message = get(self, "/sim/clock")
+  if not clock then return nil, message end
+  self.mode = clock.clock
+  note_clock(self, clock.now)
+  return clock.now
+end
+
+--- The simulator's time in epoch milliseconds, without asking it: our clock plus the known offset.
+function World:now()
+  return self.offset and core.now_ms() + self.offset or self.last
+end
+
+--- Moves the simulator's clock on, and everything that is due then.
+---@param ms integer
+---@return integer|nil now
+function World:advance(ms)
+  local answer, message = post(self, "/sim/advance", { ms = ms })
+  if not answer then return nil, message end
+  note_clock(self, answer.now)
+  return answer.now
+end
+
+function World:account(options) return post(self, "/sim/accounts", options) end
+
+function World:deposit(options) return post(self, "/sim/deposits", options) end
+
+function World:rebate(options) return post(self, "/sim/rebates", options) end
+
+function World:save_address(options) return post(self, "/sim/saved-addresses", options) end
+
+function World:freeze(options) return post(self, "/sim/freeze", options) end
+
+--- Arms a fault (see purser.sim.faults).
+function World:fault(spec)
+  local answer, message = post(self, "/sim/faults", spec)
+  return answer and true, message
+end
+
+--- Disarms all faults.
+function World:disarm()
+  local answer, message = exchange(self, "DELETE", "/sim/faults")
+  return answer and true, message
+end
+
+--- The faults that happened.
+function World:faults() return get(self, "/sim/faults") end
+
+--- The last requests.
+function World:requests() return get(self, "/sim/requests") end
+
+--- How many requests of each operation were received and applied.
+function World:counts() return get(self, "/sim/counts") end
+
+--- The accounts with their balances, and counts.
+function World:state() return get(self, "/sim/state") end
+
+--- Whether every unit of every asset is accounted for: true, or nil and what is wrong.
+function World:verify()
+  local answer, message = get(self, "/sim/verify")
+  if not answer then return nil, message end
+  if answer.sound then return true end
+  return nil, answer.wrong
+end
+
+--- Asks the simulator to end, and closes the connection.
+function World:stop()
+  local answer, message = post(self, "/sim/stop")
+  self:close()
+  return answer and true, message
+end
+
+--- Closes the connection; the simulator goes on.
+function World:close()
+  if self.transport.close then self.transport:close() end
+end
+
+--- Connects to a simulator whose control endpoints are enabled.
+---@param url string such as "http://127.0.0.1:8080"
+---@param options? { transport: table } a transport other than purser.transport.curl
+---@return table|nil world
+---@return string|nil message
+function M.connect(url, options)
+  local transport = options and options.transport
+  if not transport then
+    local complaint
+    transport, complaint = require("purser.transport.curl").new { base_url = url }
+    if not transport then return nil, complaint end
+  end
+  local world = setmetatable({ url = url, transport = transport }, World)
+  local now, message = world:refresh()
+  if not now then
+    world:close()
+    return nil, message
+  end
+  return world
+end
+
+return M

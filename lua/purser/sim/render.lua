@@ -1,0 +1,283 @@
+--- From a canonical result to the text of an answer: the interface document's exact form, or a variant of it.
+--
+-- `forms` says what the document answers; a set of switches (lua/purser/sim/variants.lua) says how this answer differs.
+-- Nothing here knows what a result means: handlers return canonical results, exact texts and integers, and no more.
+
+local codes = require "purser.sim.codes"
+local dice = require "purser.sim.dice"
+local forms = require "purser.sim.forms"
+local jsontext = require "purser.sim.jsontext"
+local variants = require "purser.sim.variants"
+
+local M = {}
+
+--- Name of each variant -> what it changes. "document" and "live" are sets of them.
+M.variants = variants.descriptions
+M.resolve = variants.resolve
+
+-- The other spelling of a member, and the switch that asks for it.
+local spellings = {
+  createTime = { "other_create_time", "creatTime" }, creatTime = { "other_create_time", "createTime" },
+  apiKey = { "other_api_key", "apikey" }, apikey = { "other_api_key", "apiKey" },
+  fromSymbol = { "other_symbols", "fromsymbol" }, fromsymbol = { "other_symbols", "fromSymbol" },
+  toSymbol = { "other_symbols", "tosymbol" }, tosymbol = { "other_symbols", "toSymbol" },
+  totalPageNum = { "other_total_pages", "totalPage" }, name = { "capital_name", "Name" },
+  convertPlatformToken = { "token_name", "convertMx" },
+}
+
+-- Members that the document does not know; most of them have been seen.
+local extras = {
+  { "explorerUrl", function(out) return out.text "https://explorer.invalid/tx/0" end },
+  { "currencyId", function(out) return out.text "128f589271cb4951b03e71e6323eb7be" end },
+  { "depositPreConfirms", function() return "12" end },
+  { "tag", function() return "null" end },
+  { "rank", function() return "12345678901234567890123.50" end },
+  { "details", function(out)
+    return out.object { { "level", "1" }, { "path", out.array { out.text "a", "2", "true", out.object {} } } }
+  end },
+}
+
+local function spelling(name, set)
+  local other = spellings[name]
+  return other and set[other[1]] and other[2] or name
+end
+
+local function digits(value)
+  if type(value) == "string" then return value end
+  return ("%d"):format(value)
+end
+
+local function is_integer_text(text)
+  return text == "0" or text:find("^-?[1-9]%d*$") ~= nil
+end
+
+local function is_number_text(text)
+  local whole = text:match("^(-?%d+)%.%d+$") or text
+  return whole == "-0" or is_integer_text(whole)
+end
+
+-- kinds[kind](out, value, record): the JSON text of a value. `out` is the writer with the switches in `out.set`.
+local kinds = {}
+
+function kinds.text(out, value) return out.text(value) end
+
+function kinds.count(_, value) return digits(value) end
+
+function kinds.id(out, value)
+  return out.set.bare_ids and value:find("^%d+$") and is_integer_text(value) and value or out.text(value)
+end
+
+function kinds.amount(out, value)
+  return out.set.bare_amounts and is_number_text(value) and value or out.text(value)
+end
+
+function kinds.time(out, value)
+  return out.set.times_as_text and out.text(digits(value)) or digits(value)
+end
+
+function kinds.time_text(out, value)
+  return out.set.times_as_text and digits(value) or out.text(digits(value))
+end
+
+local function number_or_text(out, value)
+  return out.set.states_as_text and out.text(digits(value)) or digits(value)
+end
+
+function kinds.confirmations(out, value)
+  return out.set.states_null and "null" or number_or_text(out, value)
+end
+
+kinds.state = kinds.confirmations
+
+function kinds.account_state(out, value)
+  local text = digits(value)
+  return out.set.states_as_numbers and is_integer_text(text) and text or out.text(text)
+end
+
+function kinds.state_text(out, value)
+  return out.set.states_null and "null" or kinds.account_state(out, value)
+end
+
+function kinds.flag(out, value)
+  local text = value and "true" or "false"
+  return out.set.flags_as_text and out.text(text) or text
+end
+
+local function joins_memo(out, record)
+  return out.set.address_with_memo and record.address and record.memo and record.memo ~= ""
+end
+
+function kinds.address(out, value, record)
+  return out.text(joins_memo(out, record) and value .. ":" .. record.memo or value)
+end
+
+function kinds.texts(out, list)
+  local items = {}
+  for i, value in ipairs(list) do items[i] = out.leaf or out.text(value) end
+  return out.array(items)
+end
+
+local function has_member(members, name)
+  for _, member in ipairs(members) do
+    if member.name == name then return true end
+  end
+  return false
+end
+
+-- Whether this record's address carries the memo, so that the member `memo` stays empty.
+local function memo_is_in_address(out, members, member, record)
+  if member.canonical ~= "memo" or not joins_memo(out, record) then return false end
+  for _, other in ipairs(members) do
+    if other.kind == "address" then return true end
+  end
+  return false
+end
+
+local function write_value(out, members, member, record)
+  local value = record[member.canonical]
+  if member.kind == "records" then return value and out.records(member.members, value) end
+  if value == nil then return (member.nullable or out.set.null_members) and "null" or nil end
+  if out.leaf and member.kind ~= "texts" then return out.leaf end
+  if memo_is_in_address(out, members, member, record) then return out.text "" end
+  return kinds[member.kind](out, value, record)
+end
+
+local function write_record(out, members, record)
+  local parts = {}
+  for _, member in ipairs(members) do
+    local json = write_value(out, members, member, record)
+    if json then parts[#parts + 1] = { spelling(member.name, out.set), json } end
+  end
+  if out.set.extra_members then
+    for _, extra in ipairs(extras) do
+      if not has_member(members, extra[1]) then parts[#parts + 1] = { extra[1], extra[2](out) } end
+    end
+  end
+  return out.object(parts)
+end
+
+local function new_output(set, salt, leaf)
+  local order
+  if set.shuffled then
+    local generator = dice.new(set.seed, salt)
+    order = function(members) generator:shuffle(members) end
+  end
+  local out = jsontext.writer { spaced = set.white_space, escaped = set.escapes, order = order }
+  out.set, out.leaf = set, leaf
+  function out.records(members, list)
+    local items = {}
+    for i, record in ipairs(list) do items[i] = write_record(out, members, record) end
+    return out.array(items)
+  end
+  return out
+end
+
+local function enveloped(out, json)
+  local code = out.set.envelope_code_number and "0" or out.set.envelope_code_200 and "200" or out.text "0"
+  return out.object { { "code", code }, { "message", out.text "" }, { "data", json } }
+end
+
+local function answer_list(out, form, list)
+  local json = out.records(form.list, list)
+  if form.inside then return out.object { { form.inside, json } } end
+  if form.counted and out.set.counted_lists then
+    return out.object { { "result", json }, { "totalCount", digits(#list) } }
+  end
+  return json
+end
+
+local function answer_record(out, form, record)
+  local in_array = form.single == "array"
+  if form.single and out.set.records_bare then in_array = false end
+  if form.single and out.set.records_in_array then in_array = true end
+  local json = write_record(out, form.record, record)
+  return in_array and out.array { json } or json
+end
+
+local function answer_page(out, form, page)
+  local parts = {}
+  for i, name in ipairs(form.order) do
+    parts[i] = { spelling(name, out.set), name == "data" and out.records(form.page, page.data) or digits(page[name]) }
+  end
+  return out.object(parts)
+end
+
+local function answer_rows(out, form, page)
+  local json = out.object { { "rows", out.records(form.rows, page.rows) }, { "total", digits(page.total) } }
+  return out.set.rows_bare and json or out.array { json }
+end
+
+local function write_answer(out, form, result)
+  local json
+  if form.list then json = answer_list(out, form, result)
+  elseif form.record then json = answer_record(out, form, result)
+  elseif form.page then json = answer_page(out, form, result)
+  else json = answer_rows(out, form, result)
+  end
+  if form.envelope and not out.set.no_envelope then json = enveloped(out, json) end
+  return out.document(json)
+end
+
+--- The JSON text that answers operation `row` with the canonical `result`.
+---@param row table a row of purser.operations
+---@param result table
+---@param variant string|table|nil "document" (also nil), "live", or a table of switches
+---@return string
+function M.answer(row, result, variant)
+  return write_answer(new_output(variants.resolve(variant), row.id), forms[row.id], result)
+end
+
+--- The body of an answer to a row-less request (ping, server time): an object of integers.
+function M.plain(members, variant)
+  local out = new_output(variants.resolve(variant), "plain")
+  local parts = {}
+  for _, member in ipairs(members) do parts[#parts + 1] = { member[1], digits(member[2]) } end
+  return out.document(out.object(parts))
+end
+
+--- A refusal: the HTTP status and the JSON text. `row` is nil when the path is unknown.
+---@param code string|integer
+---@param message string|nil that of the code when nil
+---@param variant string|table|nil
+---@param row table|nil
+---@return integer http_status, string json
+function M.refusal(code, message, variant, row)
+  local set = variants.resolve(variant)
+  local out = new_output(set, row and row.id)
+  local text = digits(code)
+  local parts = {
+    { "code", is_integer_text(text) and not set.error_code_text and text or out.text(text) },
+    { set.error_message and "message" or "msg", out.text(message or codes[text] or "Request failed") },
+  }
+  if set.error_extra_members then
+    table.insert(parts, 1, { "success", "false" })
+    parts[#parts + 1] = { "_extend", "null" }
+    parts[#parts + 1] = { "traceId", out.text "7f000001-0" }
+  end
+  local ok = set.error_http_200 and row and (row.group == "sub_account" or row.id == "A2")
+  return ok and 200 or 400, out.document(out.object(parts))
+end
+
+local function sample_record(members)
+  local record = {}
+  for _, member in ipairs(members) do
+    record[member.canonical] = member.kind == "records" and { sample_record(member.members) }
+      or member.kind == "texts" and { "" } or ""
+  end
+  return record
+end
+
+--- An answer of the right form with `leaf`, any JSON text, in the place of every value: what garbage is made of.
+---@return string
+function M.sample(row, leaf)
+  local form = forms[row.id]
+  local result
+  if form.record then result = sample_record(form.record)
+  elseif form.list then result = { sample_record(form.list) }
+  elseif form.page then result = { data = { sample_record(form.page) }, page = 1, totalRecords = 1, totalPageNum = 1 }
+  else result = { rows = { sample_record(form.rows) }, total = 1 }
+  end
+  return write_answer(new_output(variants.resolve "document", row.id, leaf), form, result)
+end
+
+return M

@@ -1,0 +1,102 @@
+-- The variants: every way in which an answer of the service may differ from the interface document, as a switch.
+--
+-- "document" is none of them, "live" is the set seen in real answers, and a table picks single ones, by name or as a
+-- map: { "bare_ids", "shuffled", seed = 7 } or { bare_ids = true }. A name that is not in the list is an error.
+
+local nearest = require "purser.nearest"
+
+local M = {}
+
+-- Switches in the order in which they are documented: name, what it changes, whether the live service shows it.
+local switches = {
+  { "counted_lists", 'A1 and B7 answer {"result":[...],"totalCount":n} instead of an array', live = true },
+  { "records_bare", "A2 A14 B6 C2 C6 C9 C15 C17 answer the object itself, never an array holding it", live = true },
+  { "records_in_array", "A2 A14 B6 C2 C6 C9 C15 C17 answer an array holding the object" },
+  { "rows_bare", "C10 answers {rows, total} itself, not an array holding it", live = true },
+  { "no_envelope", "A2, A3 and A14 answer what their `data` would hold" },
+  { "envelope_code_number", "A2, A3 and A14 carry the code 0 as a number" },
+  { "envelope_code_200", "A2, A3 and A14 carry the code 200 as a number" },
+  { "bare_ids", "ids made of digits alone are bare numbers, of any length", live = true },
+  { "bare_amounts", "amounts are bare numbers" },
+  { "times_as_text", "times are digit strings (A14's `timestamp`, a string in the document, a number)" },
+  { "states_as_text", "minConfirm, confirmNo and status are digit strings" },
+  { "states_as_numbers", "status is a number also where the document has a string (A4, A10)" },
+  { "states_null", "minConfirm, confirmNo and status of deposits and withdrawals are null: the value is not told" },
+  { "flags_as_text", 'booleans are "true" and "false"' },
+  { "other_create_time", "createTime is spelled creatTime, and the other way round" },
+  { "other_api_key", "apiKey is spelled apikey, and the other way round" },
+  { "other_symbols", "fromSymbol and toSymbol are spelled fromsymbol and tosymbol, and the other way round" },
+  { "other_total_pages", "totalPageNum is spelled totalPage" },
+  { "capital_name", "name is spelled Name (C1)" },
+  { "token_name", "convertPlatformToken is named after the token: convertMx", live = true },
+  { "address_with_memo", "a deposit address comes as address:memo, the member `memo` empty", live = true },
+  { "extra_members", "every record has members that the document does not know", live = true },
+  { "null_members", "members without a value are null where the document leaves them out", live = true },
+  { "shuffled", "members come in another order, drawn from `seed`" },
+  { "white_space", "white space wherever JSON allows it" },
+  { "escapes", "every second character of names and texts is a \\u escape" },
+  { "error_code_text", "the code of a refusal is a string", live = true },
+  { "error_message", "a refusal's text is in `message` instead of `msg`" },
+  { "error_extra_members", "a refusal has further members, the code not first" },
+  { "error_http_200", "refusals of group B and A2 come with HTTP 200", live = true },
+}
+
+--- Name of each switch -> what it changes.
+M.descriptions = {}
+--- The names in the order of documentation.
+M.names = {}
+local live = {}
+for i, switch in ipairs(switches) do
+  M.names[i] = switch[1]
+  M.descriptions[switch[1]] = switch[2]
+  live[switch[1]] = switch.live
+end
+
+local exclusive = {
+  { "records_bare", "records_in_array" }, { "envelope_code_number", "envelope_code_200" },
+  { "states_as_text", "states_as_numbers" }, { "states_null", "states_as_text" },
+}
+
+local sets = { document = {}, live = live }
+
+local function set_of(names)
+  local set = { seed = 1 }
+  for key, value in pairs(names) do
+    local name = type(key) == "number" and value or key
+    if name == "seed" then
+      set.seed = value
+    elseif sets[name] then
+      for member in pairs(sets[name]) do set[member] = true end
+    elseif M.descriptions[name] then
+      if value then set[name] = true end
+    else
+      error(("purser.sim: unknown variant %q%s"):format(tostring(name), nearest.hint(tostring(name), M.names)), 0)
+    end
+  end
+  for _, pair in ipairs(exclusive) do
+    if set[pair[1]] and set[pair[2]] then
+      error(("purser.sim: variants %s and %s exclude each other"):format(pair[1], pair[2]), 0)
+    end
+  end
+  return set
+end
+
+local resolved = setmetatable({}, { __mode = "k" }) -- the sets made here
+
+--- The set of switches that `variant` stands for: a name ("document" when nil), names joined by commas, or a table.
+-- A set is returned as it is. Raises when a name is unknown.
+---@param variant string|table|nil
+---@return table<string, boolean> set also holds `seed`
+function M.resolve(variant)
+  if resolved[variant or false] then return variant end
+  local names = variant or {}
+  if type(variant) == "string" then
+    names = {}
+    for name in variant:gmatch("[^,%s]+") do names[#names + 1] = name end
+  end
+  local set = set_of(names)
+  resolved[set] = true
+  return set
+end
+
+return M

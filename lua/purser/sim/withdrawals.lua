@@ -1,0 +1,233 @@
+-- Withdrawals: checked, locked, audited, packaged, confirmed, done; cancelled while that is still possible.
+--
+-- The amount is what goes out; the fee comes on top. Both are locked when the withdrawal is applied for, and leave
+-- together when it is packaged into a transaction. States: 1 applied, 2 auditing, 4 processing, 5 packaging,
+-- 6 confirming, 7 success, 8 failed, 9 cancelled.
+
+local addresses = require "purser.sim.addresses"
+local coins = require "purser.sim.coins"
+local decimal = require "purser.decimal"
+local deposits = require "purser.sim.deposits"
+local history = require "purser.sim.history"
+local ledger = require "purser.sim.ledger"
+local paging = require "purser.sim.paging"
+local rules = require "purser.sim.rules"
+local tokens = require "purser.sim.tokens"
+
+local M = {}
+
+local APPLIED, PACKAGING, CONFIRMING, SUCCESS, FAILED, CANCELLED = 1, 5, 6, 7, 8, 9
+
+-- The way of a withdrawal: the state after this one, and how long after applying it begins (ms).
+local next_state = {
+  [1] = { 2, 1000 }, [2] = { 4, 20000 }, [4] = { PACKAGING, 30000 }, [PACKAGING] = { CONFIRMING, 60000 },
+}
+
+function M.setup(sim)
+  sim.withdrawals = history.new(function(record) return record.uid end)
+  sim.withdraw_order_ids = {}
+end
+
+local function order_key(uid, order_id) return uid .. "|" .. order_id end
+
+local function add(sim, record)
+  sim.withdrawals:add(record)
+  if record.order_id then sim.withdraw_order_ids[order_key(record.uid, record.order_id)] = true end
+end
+
+local function total_of(record)
+  return decimal(record.amount):add(record.fee)
+end
+
+local function places(record)
+  return ledger.place(record.uid, "SPOT"), ledger.place(record.uid, "SPOT", "locked")
+end
+
+local function give_back(sim, record, status, at)
+  local free, locked = places(record)
+  record.status, record.updated = status, at
+  assert(sim.ledger:move(record.coin, total_of(record), locked, free))
+end
+
+-- The value leaves: to the destination's owner when that is an account of the platform, else to the world.
+local function pay_out(sim, record)
+  local _, locked = places(record)
+  local destination = ledger.WORLD
+  if record.to_uid then destination = ledger.place(record.to_uid, "SPOT") end
+  assert(sim.ledger:move(record.coin, decimal(record.amount), locked, destination))
+  assert(sim.ledger:move(record.coin, decimal(record.fee), locked, ledger.WORLD))
+end
+
+local function confirmed_at(record) return record.updated + record.needed * record.block_ms end
+
+--- The scheduled moment: on to the next state.
+function M.due(sim, id, at)
+  local record = sim.withdrawals.by_id[id]
+  local step = next_state[record.status]
+  if record.status == CONFIRMING then
+    record.status, record.updated = SUCCESS, at
+    if record.to_uid then
+      local network = coins.network(record.coin, record.network)
+      deposits.arrive_inside(sim, sim.accounts.by_uid[record.to_uid], network,
+        { amount = record.amount, address = record.address, memo = record.memo, tx_id = record.tx_id, time = at })
+    end
+  elseif step then
+    record.status, record.updated = step[1], at
+    if record.status == CONFIRMING then
+      pay_out(sim, record)
+      record.tx_id = tokens.draw(sim.dice, 64, tokens.HEX)
+      sim.schedule:add(confirmed_at(record), "withdrawal", id)
+    else
+      sim.schedule:add(record.time + next_state[record.status][2], "withdrawal", id)
+    end
+  end -- cancelled or failed meanwhile: nothing more happens
+end
+
+-- Each check answers code and message when the withdrawal cannot be; the first that does ends it.
+local function check_network(row, network, values)
+  local bad = rules.bad_value(row)
+  if not network.public.withdrawEnable then return bad, "Withdrawals of this coin on this network are suspended" end
+  if values.contractAddress and values.contractAddress:lower() ~= network.public.contract:lower() then
+    return bad, "contractAddress is not that of the coin on this network"
+  end
+end
+
+local function check_destination(row, network, values)
+  local bad = rules.bad_value(row)
+  if not addresses.is_valid(network, values.address) then return bad, "The address does not fit the network" end
+  if network.memo and not values.memo then return "700004", "Mandatory parameter 'memo' was not sent" end
+  if values.memo and not addresses.is_valid_memo(network, values.memo) then
+    return bad, "The memo does not fit the network"
+  end
+end
+
+local function check_amount(row, network, values)
+  local bad, limits, amount = rules.bad_value(row), network.public, values.amount
+  if amount:compare(limits.withdrawMin) < 0 then return bad, "The amount is below the minimum of " .. limits.withdrawMin end
+  if amount:compare(limits.withdrawMax) > 0 then return bad, "The amount is above the maximum of " .. limits.withdrawMax end
+  local step = limits.withdrawIntegerMultiple
+  if step and amount:round_down(step):compare(amount) ~= 0 then return bad, "The amount is no multiple of " .. step end
+end
+
+-- Applies for a withdrawal from `account` over `network`.
+local function apply(sim, account, values, row, network)
+  local code, message = check_network(row, network, values)
+  if not code then code, message = check_destination(row, network, values) end
+  if not code then code, message = check_amount(row, network, values) end
+  if code then return nil, code, message end
+  local order_id = values.withdrawOrderId
+  if order_id and sim.withdraw_order_ids[order_key(account.uid, order_id)] then
+    return nil, rules.bad_value(row), "withdrawOrderId was used before"
+  end
+  local destination = addresses.find(sim, network, values.address, values.memo)
+  local record = {
+    uid = account.uid, id = tokens.draw(sim.dice, 32, tokens.HEX), order_id = order_id, coin = network.coin,
+    network = network.long, address = values.address, memo = values.memo, amount = tostring(values.amount),
+    fee = network.public.withdrawFee, remark = values.remark, status = APPLIED, time = sim:now(), updated = sim:now(),
+    to_uid = destination and destination.uid, needed = network.public.minConfirm, block_ms = network.block_ms,
+  }
+  local free, locked = places(record)
+  if not sim.ledger:move(record.coin, total_of(record), free, locked) then return nil, "10101" end
+  add(sim, record)
+  sim.schedule:add(record.time + next_state[APPLIED][2], "withdrawal", record.id)
+  return { id = record.id }
+end
+
+-- C2 names the network by its short id. Without one the coin's first network is meant.
+local function withdraw(sim, account, values, row)
+  local coin = coins.by_name[values.coin]
+  local network = coin and (values.netWork and coin.by_short[values.netWork] or not values.netWork and coin.networks[1])
+  if not network then return nil, "10232" end
+  return apply(sim, account, values, row, network)
+end
+
+-- C17 names it by its long name.
+local function withdraw_legacy(sim, account, values, row)
+  local coin = coins.by_name[values.coin]
+  local network = coin and (values.network and coin.by_long[values.network] or not values.network and coin.networks[1])
+  if not network then return nil, "10232" end
+  return apply(sim, account, values, row, network)
+end
+
+-- A12 has no memo: an address that needs one carries it as a suffix. Without the funds password the address has to be
+-- in the address book.
+local function withdraw_sub(sim, account, values, row)
+  local network, code, message = addresses.find_network(values.coin, values.network)
+  if not network then return nil, code, message end
+  if network.memo then
+    local address, memo = values.address:match("^(.-):(.+)$")
+    if address then values.address, values.memo = address, memo end
+  end
+  if values.password then
+    local expected = account.funds_password or sim.accounts.by_uid[account.parent].funds_password
+    if expected and expected ~= values.password then return nil, "730002", "The funds password is wrong" end
+  elseif not addresses.is_saved(sim, account, network, values.address, values.memo) then
+    return nil, "10212"
+  end
+  return apply(sim, account, values, row, network)
+end
+
+-- C3. An unknown id is answered like a known one, as the live service does; so is one that can no longer be cancelled,
+-- except that the answer says so.
+local function cancel(sim, account, values)
+  local record = sim.withdrawals.by_id[values.id]
+  if not record or record.uid ~= account.uid then return { id = values.id } end
+  if record.status >= PACKAGING and record.status ~= CANCELLED then
+    return nil, "730000", "The withdrawal can no longer be cancelled"
+  end
+  if record.status ~= CANCELLED then give_back(sim, record, CANCELLED, sim:now()) end
+  return { id = record.id }
+end
+
+--- Ends a withdrawal as failed before it is packaged; its funds come back. Returns true, or nil and why not.
+function M.fail(sim, id)
+  local record = sim.withdrawals.by_id[id]
+  if not record then return nil, "there is no such withdrawal" end
+  if record.status > PACKAGING then return nil, "the withdrawal has been sent or has ended" end
+  give_back(sim, record, FAILED, sim:now())
+  return true
+end
+
+local function confirmations(record, now)
+  if record.status == SUCCESS then return record.needed end
+  if record.status == CONFIRMING then return math.floor((now - record.updated) / record.block_ms) end
+end
+
+local function public(record, now)
+  local coin = coins.by_name[record.coin]
+  return {
+    id = record.id, withdrawOrderId = record.order_id, txId = record.tx_id, coin = record.coin, network = record.network,
+    address = record.address, amount = record.amount, transferType = record.to_uid and 1 or 0, status = record.status,
+    transactionFee = record.fee, confirmNo = confirmations(record, now), applyTime = record.time,
+    updateTime = record.updated, remark = record.remark, memo = record.memo, transHash = record.tx_id,
+    coinId = coin.id, vcoinId = coin.id,
+  }
+end
+
+-- C5
+local function list(sim, account, values)
+  if values.coin and not coins.by_name[values.coin] then return nil, "10232" end
+  local now = sim:now()
+  local first, last, message = paging.seven_days(now, values)
+  if not first then return nil, last, message end
+  local records = sim.withdrawals:page(account.uid, first, sim:visible(last), 0, values.limit, deposits.filter(values))
+  for i, record in ipairs(records) do records[i] = public(record, now) end
+  return records
+end
+
+M.handlers = { C2 = withdraw, C17 = withdraw_legacy, A12 = withdraw_sub, C3 = cancel, C5 = list }
+
+--- What is locked for withdrawals that have not been sent: calls found(uid, "SPOT", asset, amount) for each.
+function M.each_lock(sim, found)
+  for _, record in ipairs(sim.withdrawals.all) do
+    if record.status <= PACKAGING then found(record.uid, "SPOT", record.coin, total_of(record)) end
+  end
+end
+
+function M.snapshot(sim) return sim.withdrawals:snapshot() end
+
+function M.restore(sim, state)
+  for _, record in ipairs(state) do add(sim, history.copy(record)) end
+end
+
+return M
