@@ -335,6 +335,25 @@ function Client:server_time(opts)
   return run(self, unsigned.server_time, nil, opts)
 end
 
+--- The service's time as far as the client knows it, in epoch milliseconds: what the next request would be stamped with.
+---@return integer
+function Client:now()
+  return assert(read_clock(self))
+end
+
+--- Rests as the client's transport does: the other tasks go on, and a simulator's clock is moved.
+---@param ms integer
+function Client:sleep(ms)
+  pause(self, ms)
+end
+
+--- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }). See purser.history.
+---@param name string  full name of the operation
+---@return purser.Walk
+function Client:each(name, params, opts)
+  return require("purser.history").each(self, name, params, opts)
+end
+
 --- Wipes the secret and closes the connections that this client opened itself. May be called again.
 function Client:close()
   if self._closed then return end
@@ -362,6 +381,13 @@ for group, rows in pairs(operations.groups) do
     __name = "purser." .. group,
     __index = function(_, name)
       if methods[name] then return methods[name] end
+      local workflows = require "purser.workflows"
+      local workflow = workflows.method(group, name)
+      if workflow then
+        methods[name] = workflow
+        return workflow
+      end
+      for _, other in ipairs(workflows.names(group)) do names[#names + 1] = other end
       error(('client.%s has no operation "%s"%s'):format(group, tostring(name), nearest.hint(tostring(name), names)), 2)
     end,
   }

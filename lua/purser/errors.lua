@@ -8,7 +8,7 @@
 local M = {}
 
 ---@class purser.Error
----@field kind "argument"|"config"|"transport"|"http"|"api"|"decode"|"throttled"|"closed"
+---@field kind "argument"|"config"|"transport"|"http"|"api"|"decode"|"throttled"|"closed"|"workflow"
 ---@field outcome "not_sent"|"rejected"|"unknown"
 ---@field message string
 ---@field code string|nil        the service's code, or the transport's ("curl 28")
@@ -23,7 +23,7 @@ local M = {}
 
 local kinds = {
   argument = true, config = true, transport = true, http = true, api = true, decode = true, throttled = true,
-  closed = true,
+  closed = true, workflow = true,
 }
 local outcomes = { not_sent = true, rejected = true, unknown = true }
 
