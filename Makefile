@@ -5,6 +5,8 @@
 #   make            build for one Lua (LUA=lua5.1|lua5.2|lua5.3|lua5.4|luajit, default lua5.4)
 #   make lint       luacheck, and the C sources once more with every warning an error
 #   make install    into PREFIX (default /usr/local)
+#   make docs       the generated parts of docs/, the annotation file and the lists in the rockspecs
+#   make rock-test  pack with LuaRocks, install into an empty tree offline, run the tour from there
 #   make clean
 
 LUA     ?= lua5.4
@@ -45,11 +47,11 @@ export LUA_CPATH := $(CURDIR)/$(BUILD)/?.so;;
 all: $(BUILD)/purser/core.so $(BUILD)/purser/httpd.so
 
 demo: setup
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) -s all
 	@tools/demo
 
 test: setup-test
-	@$(MAKE) --no-print-directory all c-tests $(SPEC_TOOLS)
+	@$(MAKE) -s all c-tests $(SPEC_TOOLS)
 	@$(LUA) tools/test.lua
 
 setup:
@@ -88,9 +90,9 @@ $(BUILD)/spec/%: spec/c/%.c $(CORE_OBJECTS)
 # This one makes the floor's allocations fail, which takes the linker's help.
 $(BUILD)/spec/test_signing_memory: LDFLAGS += -Wl,--wrap=malloc -Wl,--wrap=realloc
 # The peer that misbehaves to order, for the specs of the transports.
-$(BUILD)/spec/peer: spec/support/peer.c
+$(BUILD)/spec/peer: spec/support/peer.c spec/support/peer_h2.c spec/support/peer.h
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(STRICT) -o $@ $< $(LDFLAGS) $(shell pkg-config --libs libssl libcrypto) -lpthread
+	$(CC) $(CFLAGS) $(STRICT) -o $@ $(filter %.c,$^) $(LDFLAGS) $(shell pkg-config --libs libssl libcrypto) -lpthread
 
 lint:
 	@tools/lint
@@ -99,10 +101,11 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/share/lua/$(LUA_VERSION) $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/purser $(DESTDIR)$(PREFIX)/bin
 	cp -R lua/purser $(DESTDIR)$(PREFIX)/share/lua/$(LUA_VERSION)/
 	install -m 755 $(BUILD)/purser/core.so $(BUILD)/purser/httpd.so $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/purser/
-	install -m 755 bin/purser $(DESTDIR)$(PREFIX)/bin/
+	sed '1s|.*|#!/usr/bin/env $(LUA)|' bin/purser > $(BUILD)/purser-command
+	install -m 755 $(BUILD)/purser-command $(DESTDIR)$(PREFIX)/bin/purser
 
 clean:
 	rm -rf build
 
--include bench/bench.mk spec/fuzz/fuzz.mk spec/c_lua/c_lua.mk
+-include bench/bench.mk spec/fuzz/fuzz.mk spec/c_lua/c_lua.mk $(wildcard tools/*.mk)
 -include $(CORE_OBJECTS:.o=.d) $(BIND_OBJECTS:.o=.d) $(HTTPD_OBJECTS:.o=.d) $(C_TESTS:=.d)

@@ -12,8 +12,8 @@ $(BUILD)/bench/floor_sign: bench/floor_sign.c
 
 bench-decode:
 	@tools/setup build bench
-	@$(MAKE) --no-print-directory LUA=lua5.4 bench-decode-one
-	@$(MAKE) --no-print-directory LUA=luajit bench-decode-one
+	@$(MAKE) --no-print-directory LUA=lua5.4 BUILD=build/lua5.4 bench-decode-one
+	@$(MAKE) --no-print-directory LUA=luajit BUILD=build/luajit bench-decode-one
 
 bench-decode-one: $(BUILD)/purser/core.so $(BUILD)/floor_decode.so
 	@REPORT=$(BUILD)/bench-decode.tsv LUA_PATH="$(CURDIR)/?.lua;$(LUA_PATH)" $(LUA) bench/decode.lua

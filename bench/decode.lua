@@ -2,10 +2,10 @@
 --
 --     make bench-decode            (Lua 5.4 and LuaJIT)
 --
--- Contestants take turns within a round, so a noisy neighbour meets them all; each figure is the median of the rounds, and
--- a ratio is the median of the rounds' own ratios with the least and the greatest. `ROUNDS` (default 9) and `ONLY` (a word
--- that a contestant's name must contain) come from the environment; with ONLY the work is done once and not timed, which is
--- what callgrind wants.
+-- Contestants take turns within a round, so a noisy neighbour meets them all; each figure is the median of the
+-- rounds, and a ratio is the median of the rounds' own ratios with the least and the greatest. `ROUNDS` (default 9)
+-- and `ONLY` (a word that a contestant's name must contain) come from the environment; with ONLY the work is done
+-- once and not timed, which is what callgrind wants.
 local core = require "purser.core"
 local floor = require "floor_decode"
 local records = require "bench.records"

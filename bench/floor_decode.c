@@ -1,12 +1,13 @@
-/* The floor under decoding: builds the tables of a list of flat records through the plain Lua API, with nothing to parse.
+/* The floor under decoding: builds the tables of a list of flat records through the plain Lua API, with nothing to
+ * parse.
  *
  *     floor = require "floor_decode"
  *     plan = floor.plan(records, names)   names: the order in which a record's fields are set
  *     floor.build(plan)                   keys pushed from a table
  *     floor.build_from_stack(plan)        keys lie on the stack: a little less work for Lua
  *
- * Every table is made at its final size and every key was made before, so no decoder that uses the Lua API and makes each
- * string anew can be faster. */
+ * Every table is made at its final size and every key was made before, so no decoder that uses the Lua API and makes
+ * each string anew can be faster. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -89,8 +89,8 @@ function M.withdrawals(count)
       address(random, net[3]), amount(random), random(10) == 0 and 1 or 0, settled and 7 or 2,
       pick(random, { "1", "0.0005", "0.8", "5" }), settled and tostring(random(40)) or "null", at,
       pick(random, { "", "", "", "payroll", "cold storage" }), "",
-      settled and i % 2 == 0 and ('"%s%s"'):format(net[4], hash) or "null",
-      settled and i % 4 > 0 and ('"%s"'):format(hash) or "null", at, net[3],
+      settled and i % 4 == 0 and ('"%s%s"'):format(net[4], hash) or "null",
+      settled and i % 2 > 0 and ('"%s"'):format(hash) or "null", at, net[3],
       "128f589271cb4951b03e71e6323e" .. random(8), "febc9973be4d4d53bb374476239e" .. random(8))
   end
   return list(records)
@@ -128,7 +128,8 @@ local function fields(description)
 end
 
 M.deposit = { name = "deposit_record", fields = fields [[amount:string coin:string network:string status:integer
-  address:address addressTag:string txId:string unlockConfirm:string confirmTimes:string insertTime:integer memo:string]] }
+  address:address addressTag:string txId:string unlockConfirm:string confirmTimes:string insertTime:integer
+  memo:string]] }
 
 M.withdrawal = { name = "withdrawal_record", fields = fields [[id:string withdrawOrderId:string txId:string coin:string
   network:string address:string amount:string transferType:integer status:integer transactionFee:string

@@ -10,12 +10,11 @@ local url = arg[1] or "http://127.0.0.1:8080"
 ------------------------------------------------------------------------------------------------- printing
 
 local function section(title)
-  print()
-  print(title)
+  print("\n" .. title)
   print(("-"):rep(#title))
 end
 
--- Prints records as a table: `columns` is a list of { title, member or function }; amounts line up at the right.
+-- Prints records as a table: `columns` is a list of { title, member or function }; numbers line up at the right.
 local function show(records, columns)
   local rows, widths, right = {}, {}, {}
   for c, column in ipairs(columns) do widths[c], right[c] = #column[1], #records > 0 end
@@ -43,6 +42,7 @@ local function show(records, columns)
   line(titles)
   for _, row in ipairs(rows) do line(row) end
   if #rows == 0 then print("  (none)") end
+  print()
 end
 
 local function time_of(member)
@@ -192,9 +192,17 @@ local transfer_columns = {
   { "to", function(r) return r.toAccount or "parent" end },
   { "asset", "asset" }, { "amount", "amount" }, { "state", "status" }, { "when", time_of "timestamp" },
 }
-local both = { fromAccountType = "SPOT", toAccountType = "SPOT" }
-show(assert(broker:transfer_history(both)), transfer_columns)
-print(("  the parent's own history counts %d"):format(#assert(sub_account:transfer_history(both))))
+local to_desk = { toAccount = "acmedesk01", fromAccountType = "SPOT", toAccountType = "SPOT" }
+local from_desk = { fromAccount = "acmedesk01", fromAccountType = "SPOT", toAccountType = "SPOT" }
+local to_savings = { toAccount = "acmesaving1", fromAccountType = "SPOT", toAccountType = "SPOT" }
+local transfers = {}
+for _, list in ipairs {
+  assert(broker:transfer_history(to_desk)), assert(broker:transfer_history(from_desk)),
+  assert(sub_account:transfer_history(to_savings)),
+} do
+  for _, transfer in ipairs(list) do transfers[#transfers + 1] = transfer end
+end
+show(transfers, transfer_columns)
 show(assert(sub_account:balances { subAccount = "acmedesk01", accountType = "SPOT" }), {
   { "acmedesk01", "asset" }, { "free", "free" }, { "locked", "locked" },
 })

@@ -15,7 +15,8 @@ describe("the rows", function()
   end)
 
   for name, entry in pairs(contract) do
-    local id, method, path, permission, weight, placement, parameters, limits, form = (table.unpack or unpack)(entry, 1, 9)
+    local id, method, path, permission, weight = entry[1], entry[2], entry[3], entry[4], entry[5]
+    local placement, parameters, limits, form = entry[6], entry[7], entry[8], entry[9]
     local row = operations.by_name[name]
 
     it(id .. " " .. name .. " has the document's method, path, permission and weight", function()

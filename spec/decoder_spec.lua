@@ -144,7 +144,8 @@ describe("a list", function()
   end)
 
   it("of one or many is given as it came", function()
-    local decoder = core.decoder { one_or_many = { name = "transfer", fields = { { name = "tranId", type = "string" } } } }
+    local shape = { name = "transfer", fields = { { name = "tranId", type = "string" } } }
+    local decoder = core.decoder { one_or_many = shape }
     assert.are.same({ tranId = "12" }, decoder:decode '{"tranId":12}')
     assert.are.same({ { tranId = "12" } }, decoder:decode '[{"tranId":"12"}]')
     assert.are.same({}, decoder:decode "[]")
@@ -171,7 +172,8 @@ describe("a member's name", function()
     assert.are.same({ convertPlatformToken = "1.50" }, decoder:decode '{"convertMx":1.50}')
     assert.are.same({ convertPlatformToken = "2" }, decoder:decode '{"convertPlatformToken":"2"}')
     assert.are.same({ convertTime = 3 }, decoder:decode '{"convertTime":"3"}')
-    assert.are.same({ convert = 1, converted = 2, ["convert1"] = 3 }, decoder:decode '{"convert":1,"converted":2,"convert1":3}')
+    assert.are.same({ convert = 1, converted = 2, ["convert1"] = 3 },
+      decoder:decode '{"convert":1,"converted":2,"convert1":3}')
   end)
 
   it("passes through, with its value, when it is unknown", function()
@@ -232,7 +234,8 @@ describe("an address", function()
   end
 
   it("gives its suffix to an absent, empty or equal memo, wherever that stands", function()
-    for _, json in ipairs { '{"address":"rAddr:77"}', '{"address":"rAddr:77","memo":""}', '{"memo":"","address":"rAddr:77"}',
+    for _, json in ipairs { '{"address":"rAddr:77"}', '{"address":"rAddr:77","memo":""}',
+      '{"memo":"","address":"rAddr:77"}',
       '{"address":"rAddr:77","memo":null}', '{"address":"rAddr:77","memo":"77"}', '{"memo":77,"address":"rAddr:77"}',
       '{"address":"rAddr:77","other":{}}' } do
       local address, memo = decode(json)
@@ -259,7 +262,8 @@ describe("an address", function()
   end)
 
   it("stays whole in a shape without a memo, and null in it is absent", function()
-    assert.are.equal("rAddr:77", record({ { name = "address", type = "address" } }):decode('{"address":"rAddr:77"}').address)
+    local alone = record { { name = "address", type = "address" } }
+    assert.are.equal("rAddr:77", alone:decode('{"address":"rAddr:77"}').address)
     assert.are.same({}, { decode '{"address":null}' })
     assert.are.same({}, { decode '{"address":"a:b","address":null}' })
   end)
@@ -332,9 +336,9 @@ describe("a document", function()
     end
   end)
 
-  it("takes less than three times what its tables take to decode", function()
-    local text = records.coins(1600)
-    assert.is_true(#text > 1.1e6)
+  it("of over a megabyte is decoded in hardly more memory than its tables keep", function()
+    local text = records.coins(1750)
+    assert.is_true(#text > 1.2e6)
     local decoder = core.decoder { list = { record = records.coin } }
     collectgarbage()
     collectgarbage()
@@ -346,8 +350,31 @@ describe("a document", function()
     collectgarbage()
     collectgarbage()
     local kept = collectgarbage "count" - before
-    assert.are.equal(1600, #coins)
-    assert.is_true(peak < 1.2 * kept, ("%.0f kB while decoding, %.0f kB kept"):format(peak, kept))
+    assert.are.equal(1750, #coins)
+    -- LuaJIT's table of all strings grows in the meantime and shrinks again; elsewhere the two are equal.
+    assert.is_true(peak < 1.5 * kept, ("%.0f kB while decoding, %.0f kB kept"):format(peak, kept))
+  end)
+end)
+
+describe("the C code of the decoder", function()
+  it("calls nothing that depends on the locale or reads a floating-point number", function()
+    local build = os.getenv("BUILD") or "build/lua5.4"
+    local allowed = {}
+    local names = "memcmp bcmp memchr memcpy memset memmove strchr strlen strcmp malloc calloc realloc free"
+    for name in names:gmatch "%a+" do
+      allowed[name] = true
+    end
+    for _, object in ipairs { "core/json.o", "core/shape.o", "core/decode.o", "bind/decoder.o" } do
+      local symbols, count = assert(io.popen("nm -u " .. build .. "/" .. object)), 0
+      for name in symbols:read("*a"):gmatch("U _?([%w_]+)") do
+        count = count + 1
+        local ours = name:match("^pu_") or name:match("^lua_") or name:match("^luaL_")
+        local compilers = name:match("^_") -- stack protector, sanitizers, global offset table
+        assert.is_truthy(allowed[name] or ours or compilers, object .. " calls " .. name)
+      end
+      symbols:close()
+      assert.is_true(count > 0, object .. " is not there")
+    end
   end)
 end)
 
@@ -356,7 +383,8 @@ describe("a decoder", function()
     local shape = { name = "deposit_record", fields = {} }
     assert.are.equal("purser.decoder (deposit_record[])", tostring(core.decoder { list = { record = shape } }))
     assert.are.equal("purser.decoder (deposit_record)", tostring(core.decoder { record = shape }))
-    assert.are.equal("purser.decoder (deposit_record or deposit_record[])", tostring(core.decoder { one_or_many = shape }))
+    assert.are.equal("purser.decoder (deposit_record or deposit_record[])",
+      tostring(core.decoder { one_or_many = shape }))
     assert.are.equal("purser.decoder (string[][])", tostring(core.decoder { list = { list = "string" } }))
     assert.are.equal("purser.decoder (any)", tostring(core.decoder "any"))
   end)
@@ -376,8 +404,10 @@ describe("a decoder", function()
     refused("a field must be a table", shape { "x" })
     refused("a field needs a name", shape { { type = "string" } })
     refused("'name' of a field must be a string", shape { { name = 1, type = "string" } })
-    refused('"x" cannot be used, or is there already', shape { { name = "x", type = "any" }, { name = "x", type = "any" } })
-    refused('"x" cannot be used', shape { { name = "y", type = "any", aliases = { "y2", "x" } }, { name = "x", type = "any" } })
+    refused('"x" cannot be used, or is there already',
+      shape { { name = "x", type = "any" }, { name = "x", type = "any" } })
+    refused('"x" cannot be used',
+      shape { { name = "y", type = "any", aliases = { "y2", "x" } }, { name = "x", type = "any" } })
     refused("cannot be used", shape { { name = "", type = "any" } })
     refused("cannot be used", shape { { name = 'a"b', type = "any" } })
     refused("an alias must be a string", shape { { name = "y", type = "any", aliases = { 1 } } })

@@ -17,7 +17,14 @@ local function recorder()
   end
   function world.now(self) return self.time end
   function world.advance(self, ms) self.time = self.time + ms end
+  for _, name in ipairs { "fail_withdrawal", "fail_transfer" } do
+    world[name] = function(_, id)
+      calls[#calls + 1] = { name, id }
+      return true
+    end
+  end
   function world.faults() return {} end
+  function world.armed_faults() return { { kind = "reset", left = 2 } } end
   function world.requests() return { { operation = "wallet.coins", status = 200 } } end
   function world.counts() return { ["wallet.coins"] = { received = 1, applied = 1 } } end
   function world.state() return { accounts = {} } end
@@ -70,6 +77,11 @@ describe("the control endpoints", function()
     assert.same({ "fault", { kind = "reset", probability = "0.300000" } }, world.calls[#world.calls])
     assert.equal('200 {"ok":true}', answer("DELETE", "/sim/faults"))
     assert.equal("disarm", world.calls[#world.calls][1])
+    assert.equal("200 true", answer("POST", "/sim/failures", '{"withdrawal":"12"}'))
+    assert.same({ "fail_withdrawal", "12" }, world.calls[#world.calls])
+    assert.equal("200 true", answer("POST", "/sim/failures", '{"transfer":"13"}'))
+    assert.same({ "fail_transfer", "13" }, world.calls[#world.calls])
+    assert.matches("^400", answer("POST", "/sim/failures", "{}"))
   end)
 
   it("read the clock and move it", function()
@@ -85,6 +97,7 @@ describe("the control endpoints", function()
   it("tell what happened", function()
     assert.equal('200 [{"operation":"wallet.coins","status":200}]', answer("GET", "/sim/requests"))
     assert.equal("200 []", answer("GET", "/sim/faults"))
+    assert.equal('200 [{"kind":"reset","left":2}]', answer("GET", "/sim/armed-faults"))
     assert.equal('200 {"wallet.coins":{"applied":1,"received":1}}', answer("GET", "/sim/counts"))
     assert.equal('200 {"accounts":{}}', answer("GET", "/sim/state?x=1"))
     assert.equal('200 {"sound":true}', answer("GET", "/sim/verify"))

@@ -227,6 +227,16 @@ describe("a set of variants", function()
     end
   end)
 
+  it("every switch is documented, with whether it is live", function()
+    local file = assert(io.open "docs/simulator.md")
+    local text = file:read "*a"
+    file:close()
+    local live = render.resolve "live"
+    for _, name in ipairs(variants.names) do
+      assert.matches(("\n| `%s` |%s | "):format(name, live[name] and " yes" or ""), text, 1, true)
+    end
+  end)
+
   it("is a closed vocabulary that names the nearest word", function()
     local ok, message = pcall(render.resolve, { "bare_id" })
     assert.is_false(ok)
@@ -283,5 +293,70 @@ describe("a sample", function()
     assert.equal('{"id":[]}', render.sample(operations.by_id.C2, "[]"))
     assert.equal('[{"tranId":1e999}]', render.sample(operations.by_id.C9, "1e999"))
     for _, row in ipairs(operations.list) do cjson.decode(render.sample(row, "{}")) end
+  end)
+end)
+
+-- What a client makes of it: the same result, whatever the variant.
+describe("the client reads the same result", function()
+  local result = require "purser.result"
+  local lossy = { states_null = true }
+
+  -- Where `have` lacks a member of `want` or has another value; members that `want` does not know are extra.
+  local function difference(want, have, path)
+    if type(want) ~= "table" then
+      return want ~= have and ("%s: %s instead of %s"):format(path, tostring(have), tostring(want)) or nil
+    end
+    if type(have) ~= "table" then return path .. ": no table" end
+    if #want ~= #have then return path .. ": another number of records" end
+    for name, value in pairs(want) do
+      local wrong = difference(value, have[name], path .. "/" .. name)
+      if wrong then return wrong end
+    end
+  end
+
+  local function read(row, variant)
+    local value, message, offset = result.decoder(row):decode(answer(row.id, variant))
+    assert(value, ("%s: %s at byte %s"):format(row.id, tostring(message), tostring(offset)))
+    return assert(result.take(row, value))
+  end
+
+  local function expected(row)
+    local unsaid, canonical = answers[row.id].unsaid, answers[row.id].result
+    if not unsaid then return canonical end
+    local copy = { {} }
+    for name, value in pairs(canonical[1]) do copy[1][name] = value end
+    for _, name in ipairs(unsaid) do copy[1][name] = nil end
+    return copy
+  end
+
+  local function same_for_all(variant)
+    for _, row in ipairs(operations.list) do
+      assert.is_nil(difference(expected(row), read(row, variant), row.id))
+    end
+  end
+
+  it("of the document's form", function()
+    same_for_all "document"
+  end)
+
+  it("of the live form", function()
+    same_for_all "live"
+  end)
+
+  for _, name in ipairs(variants.names) do
+    if not lossy[name] and not name:find "^error_" then
+      it("with " .. name, function() same_for_all { name } end)
+    end
+  end
+
+  it("with everything at once, in twenty orders", function()
+    for seed = 1, 20 do
+      local all = { seed = seed }
+      for _, name in ipairs(variants.names) do
+        all[name] = not lossy[name] and not name:find "^records_" and not name:find "^envelope_"
+          and name ~= "states_as_numbers" or nil
+      end
+      same_for_all(all)
+    end
   end)
 end)

@@ -154,8 +154,30 @@ describe("the blocking transport", function()
     local _, failure = t:send(request_of(kinds[1]))
     assert.equal("unknown", failure.outcome)
     assert.equal("curl 60", failure.code)
-    assert.matches("kept connection was closed", failure.message)
+    assert.matches("dropped the kept connection", failure.message)
     assert.equal(1, peer:count(mark).requests)
+  end)
+
+  it("says `unknown` when a peer resets in the middle of a large body", function()
+    peer:script "head wait=30 reset"
+    local request = request_of { method = "POST", body = ("x"):rep(16 * 1024 * 1024) }
+    local mark = peer:count()
+    local _, failure = transport():send(request)
+    assert.equal("unknown", failure.outcome)
+    assert.is_true(one_of({ "curl 55", "curl 56" }, failure.code)) -- whether writing or reading notices first
+    assert.equal("send", failure.phase)
+    assert.equal(1, peer:count(mark).requests)
+  end)
+
+  it("says `unknown` when the time runs out in the middle of a large body", function()
+    peer:script "head wait=300 reset"
+    local request = request_of { method = "POST", body = ("x"):rep(16 * 1024 * 1024) }
+    request.timeout_ms = 100
+    local _, failure = transport():send(request)
+    assert.equal("unknown", failure.outcome)
+    assert.equal("curl 28", failure.code)
+    assert.equal("send", failure.phase)
+    assert.matches("while sending", failure.message)
   end)
 
   it("reuses its connection", function()
@@ -378,6 +400,14 @@ describe("the blocking transport", function()
       assert.matches("max_response_bytes", failure.message)
     end
 
+    it("with compression that cannot be undone is refused", function()
+      local text = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nxxxx"
+      assert.equal("xxxx", assert(answer(text)).body) -- not asked for: left as it is
+      local _, failure = answer(text, { compressed = true })
+      assert.equal("curl 61", failure.code)
+      assert.equal("unknown", failure.outcome)
+    end)
+
     it("over the ceiling is refused when it is announced", function()
       local ceiling = { max_response_bytes = 1000 }
       assert_over_ceiling(answer("HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n", ceiling, " fill=1001"))
@@ -445,6 +475,17 @@ describe("the blocking transport", function()
       local t = transport { base_url = "https://service.example", proxy = peer:url() }
       assert_not_sent("connect", "curl 56", t:send(request_of(kinds[1])))
       assert.matches("^$", peer:last():match("signature") or "")
+    end)
+
+    it("when a SOCKS proxy refuses", function()
+      peer:script("arrive send=%05%FF close")
+      local t = transport { base_url = "http://127.0.0.1:1", proxy = "socks5://127.0.0.1:" .. peer.port }
+      assert.matches("`proxy`", assert_not_sent("connect", "curl 97", t:send(request_of(kinds[1]))))
+    end)
+
+    it("when the option interface names an address that is not this machine's", function()
+      local t = transport { interface = "host!192.0.2.1" }
+      assert.matches("`interface`", assert_not_sent("connect", "curl 45", t:send(request_of(kinds[1]))))
     end)
 
     it("when TLS is never agreed on", function()
@@ -550,7 +591,7 @@ describe("the blocking transport", function()
     it("ends its connections when it is closed or collected", function()
       local function ended_after(action)
         local http = assert(core.http { base_url = peer:url() })
-        local mark = peer:count()
+        local mark = peer:settle()
         assert(http:send { method = "GET", target = "/" })
         assert.equal(0, peer:count(mark).ended)
         http = action(http)

@@ -1,4 +1,4 @@
--- Runs every check of the project and adds up what each counted; `make test` calls it, with the names of stages or none.
+-- Runs every check of the project and adds up what each counted. `make test` calls it; named stages limit it to those.
 --
 -- A stage is a command whose output holds one line of the form `N passed, N failed`, or busted's closing line. A stage
 -- that ends with an error without saying what failed counts as one failure. The last line is the sum.

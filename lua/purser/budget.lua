@@ -30,6 +30,7 @@ function M.new(options)
   }, Budget)
 end
 
+--- Whether `value` is a budget made here.
 function M.is(value)
   return getmetatable(value) == Budget
 end

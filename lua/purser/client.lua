@@ -185,7 +185,10 @@ local function fill_info(info, response, attempts)
   if not response then return end
   info.http_status = response.status
   info.headers = result.headers(response.headers)
-  info.timings = response.timings
+  info.timings = {
+    connect_us = response.connect_us, tls_us = response.tls_us, first_byte_us = response.first_byte_us,
+    total_us = response.total_us,
+  }
 end
 
 -- One attempt: from a request to `result | nil, err`.

@@ -172,5 +172,6 @@ function M.check(options)
 end
 
 M.check_whole = check_whole
+M.vocabulary = { client = types, call = call_types, hooks = hook_types }
 
 return M

@@ -27,7 +27,7 @@ local transports = {} -- transport -> how many tasks wait for it
 local alive = 0
 local unheard -- a task that raised while nobody waited for it
 
-local unpack = rawget(table, "unpack") or unpack
+local unpack = rawget(table, "unpack") or rawget(_G, "unpack")
 
 local function pack(...)
   return { n = select("#", ...), ... }
@@ -103,7 +103,8 @@ end
 
 local function pop_sleeper()
   local first, last = sleepers[1], #sleepers
-  sleepers[1], sleepers[last] = sleepers[last], nil
+  sleepers[1] = sleepers[last]
+  sleepers[last] = nil
   local i = 1
   while true do
     local least = i

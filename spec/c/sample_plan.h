@@ -1,4 +1,5 @@
-/* The plans that the decoder's C tests and its fuzz target share: one with every kind of type, and one without a shape. */
+/* The plans that the decoder's C tests and its fuzz target share: one with every kind of type, and one without a
+ * shape. */
 #ifndef PURSER_SPEC_SAMPLE_PLAN_H
 #define PURSER_SPEC_SAMPLE_PLAN_H
 
@@ -13,7 +14,8 @@ static inline uint16_t sample_field(pu_plan *plan, uint16_t shape, const char *n
     return key;
 }
 
-/* { id, time|tiem, open, address, memo, fee by prefix, any, names = [string], many = one or many of {coin}, self = [record] } */
+/* { id, time|tiem, open, address, memo, fee by prefix, any, names = [string], many = one or many of {coin}, self =
+ * [record] } */
 static inline pu_plan *sample_plan(void)
 {
     pu_plan *plan = pu_plan_new(INT64_MIN, INT64_MAX);

@@ -1,7 +1,7 @@
 /* The walk with a sink that writes down what it is told, and refusals with a caret under the offending byte.
  *
- * The notation of a recording: {name=value;...} for a record, [1=value;...] for a list; a text is 'quoted', an integer is
- * #bare, T, F and N are true, false and null. It is written in the order of the calls. */
+ * The notation of a recording: {name=value;...} for a record, [1=value;...] for a list; a text is 'quoted', an
+ * integer is #bare, T, F and N are true, false and null. It is written in the order of the calls. */
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -169,12 +169,14 @@ static void with_a_shape(void)
     pu_plan *plan = sample_plan();
     accepts(plan, "[]", "[");
     accepts(plan, "[{\"id\":1.50,\"tiem\":\"12\",\"open\":\"false\"}]", "[{id='1.50';time=#12;open=F;}1;");
-    accepts(plan, "[{\"new\":1,\"id\":\"a\"},{\"id\":\"b\",\"new\":[2]}]", "[{new=#1;id='a';}1;{id='b';[1=#2;}new=;}2;");
+    accepts(plan, "[{\"new\":1,\"id\":\"a\"},{\"id\":\"b\",\"new\":[2]}]",
+            "[{new=#1;id='a';}1;{id='b';[1=#2;}new=;}2;");
     accepts(plan, "[{\"feeMx\":\"1\",\"fee2\":2}]", "[{fee='1';fee2=#2;}1;");
     accepts(plan, "[{\"address\":\"r:7\"}]", "[{address='r:7';address='r';memo='7';}1;");
     accepts(plan, "[{\"memo\":\"7\",\"address\":\"r:7\"}]", "[{memo='7';address='r:7';address='r';}1;");
     accepts(plan, "[{\"memo\":\"8\",\"address\":\"r:7\"}]", "[{memo='8';address='r:7';}1;");
-    accepts(plan, "[{\"names\":[\"a\",1,true],\"many\":{\"coin\":\"B\"}}]", "[{[1='a';2='1';3='true';}names=;{coin='B';}many=;}1;");
+    accepts(plan, "[{\"names\":[\"a\",1,true],\"many\":{\"coin\":\"B\"}}]",
+            "[{[1='a';2='1';3='true';}names=;{coin='B';}many=;}1;");
     accepts(plan, "[{\"many\":[{\"coin\":\"B\"},{}]}]", "[{[{coin='B';}1;{}2;}many=;}1;");
     accepts(plan, "[{\"self\":[{\"self\":[]}]}]", "[{[{[}self=;}1;}self=;}1;");
     accepts(plan, "[{\"id\":null,\"time\":null,\"names\":null,\"self\":null}]", "[{}1;");
@@ -272,7 +274,8 @@ static void nesting(void)
 
 static void truncated_everywhere(void)
 {
-    static const char text[] = "[{\"id\":\"1\",\"time\":-12.5e3,\"open\":true,\"any\":{\"\\u00e9\":[null,\"\xC3\xA9\"]},\"names\":[]}]";
+    static const char text[] = "[{\"id\":\"1\",\"time\":-12.5e3,\"open\":true,"
+                               "\"any\":{\"\\u00e9\":[null,\"\xC3\xA9\"]},\"names\":[]}]";
     pu_plan *plan = sample_plan();
     for (size_t len = 0; len < sizeof text - 1; len++) {
         char *block = malloc(len ? len : 1);

@@ -4,8 +4,8 @@
 #include "json.h"
 #include "test.h"
 
-/* Scans `text` as a string behind its opening quote. Returns the index of the closing quote, or -1 with the place of the
- * error in `*at`. The block ends where the text ends, so valgrind and ASan see a read too far. */
+/* Scans `text` as a string behind its opening quote. Returns the index of the closing quote, or -1 with the place of
+ * the error in `*at`. The block ends where the text ends, so valgrind and ASan see a read too far. */
 static int scan(const char *text, size_t len, bool *escaped, int *at)
 {
     char *block = malloc(len ? len : 1);

@@ -63,13 +63,17 @@ static const char script[] =
     "local core = ...\n"
     "local function make()\n"
     "  local item = { name = 'item', fields = { { name = 'coin', type = 'string' },\n"
-    "    { name = 'time', type = 'integer', aliases = { 'tiem' } }, { name = 'fee', type = 'string', prefix = 'fee' },\n"
+    "    { name = 'time', type = 'integer', aliases = { 'tiem' } },\n"
+    "    { name = 'fee', type = 'string', prefix = 'fee' },\n"
     "    { name = 'address', type = 'address' }, { name = 'memo', type = 'string' } } }\n"
     "  return core.decoder { list = { record = { name = 'r', fields = { { name = 'id', type = 'string' },\n"
-    "    { name = 'items', type = { list = { record = item } } }, { name = 'one', type = { one_or_many = item } } } } } }\n"
+    "    { name = 'items', type = { list = { record = item } } },\n"
+    "    { name = 'one', type = { one_or_many = item } } } } } }\n"
     "end\n"
-    "local row = '{\"id\":123,\"items\":[{\"coin\":\"BTC\",\"tiem\":\"5\",\"feeX\":1.5,\"address\":\"abc:77\",\"new' .. 'Name\":[1,{\"x\":null}]},{\"coin\":\"ETH\"}],' ..\n"
-    "  '\"one\":{\"coin\":\"' .. ('\\\\u0041'):rep(200) .. '\",\"a\\\\u0042\":1},\"long\":\"' .. ('y'):rep(100) .. '\"}'\n"
+    "local row = '{\"id\":123,\"items\":[{\"coin\":\"BTC\",\"tiem\":\"5\",\"feeX\":1.5,\"address\":\"abc:77\",' ..\n"
+    "  '\"newName\":[1,{\"x\":null}]},{\"coin\":\"ETH\"}],' ..\n"
+    "  '\"one\":{\"coin\":\"' .. ('\\\\u0041'):rep(200) ..\n"
+    "  '\",\"a\\\\u0042\":1},\"long\":\"' .. ('y'):rep(100) .. '\"}'\n"
     "local text = '[' .. row .. (',' .. row):rep(20) .. ']'\n"
     "local function use(decoder)\n"
     "  local list, message = decoder:decode(text)\n"
@@ -79,7 +83,8 @@ static const char script[] =
     "    local a, b = r.items[1], r.items[2]\n"
     "    if not (r.id == '123' and a.coin == 'BTC' and a.time == 5 and a.fee == '1.5' and a.address == 'abc'\n"
     "      and a.memo == '77' and a.newName[1] == 1 and next(a.newName[2]) == nil and b.coin == 'ETH'\n"
-    "      and r.one.coin == ('A'):rep(200) and r.one.aB == 1 and r.long == ('y'):rep(100)) then error('wrong value') end\n"
+    "      and r.one.coin == ('A'):rep(200) and r.one.aB == 1\n"
+    "      and r.long == ('y'):rep(100)) then error('wrong value') end\n"
     "  end\n"
     "  local none, why = decoder:decode '[{\"id\":{}}]'\n"
     "  return #list == 21 and none == nil and why == 'field \"id\" is an object, a string was expected'\n"
@@ -132,7 +137,8 @@ static void run(bool making, bool sticky)
     for_good = sticky;
     long n = 1;
     while (attempt(L, n, making)) n++;
-    printf("%s, %s: %ld allocations\n", making ? "making" : "decoding", sticky ? "all that follow fail" : "one fails", n - 1);
+    printf("%s, %s: %ld allocations\n",
+           making ? "making" : "decoding", sticky ? "all that follow fail" : "one fails", n - 1);
     CHECK(n > 20);
     lua_close(L);
     CHECK(live == 0);

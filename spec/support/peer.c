@@ -4,7 +4,7 @@
  * lines, each answered by one line:
  *
  *   script STEPS       connections accepted from now on follow STEPS
- *   tls CERT KEY [1.1] they speak TLS with these PEM files (at most TLS 1.1); `plain` ends that
+ *   tls CERT KEY [HOW] they speak TLS with these PEM files; HOW: `1.1` at most TLS 1.1, `h2` HTTP/2; `plain` ends that
  *   count              -> connections, requests of which a byte was seen, requests read whole, connections that ended
  *   last               -> the last whole request, percent-escaped
  *
@@ -17,6 +17,12 @@
  *   ok        answer 200 with the body {}                       wait=MS   rest
  *   send=TEXT send TEXT (percent-escaped)                       drip=TEXT send it byte by byte, 5 ms apart
  *   fill=N    send N bytes `x`
+ *
+ * and, when TLS agreed on HTTP/2 (`tls CERT KEY h2`), one of
+ *
+ *   h2        greet; must be the first step of a connection     headers  read up to a request's header block
+ *   reply     answer the request with 200 and {}                rst=CODE end its stream with this error
+ *   data      read up to the request's end                      goaway   say that no request was looked at
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -32,7 +38,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { SCRIPT_MAX = 8192, REQUEST_MAX = 65536 };
+#include "peer.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char script[SCRIPT_MAX] = "head body ok";
@@ -41,21 +47,12 @@ static long connections, requests, wholes, ended;
 static char last[REQUEST_MAX];
 static size_t last_len;
 
-typedef struct link {
-    int fd;
-    SSL *ssl;
-    char script[SCRIPT_MAX];
-    char in[REQUEST_MAX];
-    size_t len, head; /* bytes read of this request; length of its head */
-    bool counted;
-} link_t;
-
-static long receive(link_t *link, char *at, size_t room)
+long receive(link_t *link, char *at, size_t room)
 {
     return link->ssl ? SSL_read(link->ssl, at, (int)room) : (long)recv(link->fd, at, room, 0);
 }
 
-static bool transmit(link_t *link, const char *bytes, size_t len)
+bool transmit(link_t *link, const char *bytes, size_t len)
 {
     while (len > 0) {
         long n = link->ssl ? SSL_write(link->ssl, bytes, (int)len) : (long)send(link->fd, bytes, len, MSG_NOSIGNAL);
@@ -65,7 +62,7 @@ static bool transmit(link_t *link, const char *bytes, size_t len)
     return true;
 }
 
-static void count_request(link_t *link)
+void count_request(link_t *link)
 {
     if (link->counted) return;
     link->counted = true;
@@ -158,12 +155,12 @@ static bool step_fill(link_t *link, long count)
     return true;
 }
 
+/* Over TLS the client's close_notify arrives too, in a record of some twenty bytes; a request's is longer. */
 static bool step_arrive(link_t *link)
 {
-    struct pollfd ready = {.fd = link->fd, .events = POLLIN};
-    char byte;
-    if (link->ssl && SSL_pending(link->ssl) == 0 && poll(&ready, 1, -1) < 0) return false;
-    if (!link->ssl && (poll(&ready, 1, -1) < 0 || recv(link->fd, &byte, 1, MSG_PEEK) <= 0)) return false;
+    unsigned char head[5];
+    long n = recv(link->fd, head, link->ssl ? sizeof head : 1, MSG_PEEK | MSG_WAITALL);
+    if (n <= 0 || (link->ssl && (n < (long)sizeof head || head[3] * 256 + head[4] < 48))) return false;
     count_request(link);
     return true;
 }
@@ -201,6 +198,12 @@ static bool perform(link_t *link, char *step)
     if (strcmp(step, "close") == 0) return step_close(link);
     if (strcmp(step, "reset") == 0) return step_reset(link);
     if (strcmp(step, "stall") == 0) return step_stall(link);
+    if (strcmp(step, "h2") == 0) return h2_greet(link);
+    if (strcmp(step, "headers") == 0) return h2_headers(link);
+    if (strcmp(step, "data") == 0) return h2_data(link);
+    if (strcmp(step, "reply") == 0) return h2_reply(link);
+    if (strcmp(step, "goaway") == 0) return h2_goaway(link);
+    if (value && strcmp(step, "rst") == 0) return h2_rst(link, atoi(value));
     if (value && strcmp(step, "wait") == 0) return rest(atol(value)), true;
     if (value && strcmp(step, "fill") == 0) return step_fill(link, atol(value));
     if (value && strcmp(step, "send") == 0) return transmit(link, value, unescape(value));
@@ -217,7 +220,7 @@ static bool follow(link_t *link, const char *group, size_t len)
     steps[len] = '\0';
     link->head = 0;
     link->counted = false;
-    if (link->len > 0) count_request(link);
+    if (link->len > 0 && !link->h2) count_request(link);
     for (char *step = strtok_r(steps, " ", &save); step; step = strtok_r(NULL, " ", &save))
         if (!perform(link, step)) return false;
     size_t used = link->head + (link->head ? content_length(link) : 0);
@@ -285,12 +288,23 @@ static void *accept_links(void *argument)
     }
 }
 
+static int choose_h2(SSL *ssl, const unsigned char **out, unsigned char *out_len, const unsigned char *in,
+                     unsigned in_len, void *unused)
+{
+    (void)ssl, (void)unused;
+    static const unsigned char h2[] = "\2h2";
+    return SSL_select_next_proto((unsigned char **)out, out_len, h2, 3, in, in_len) == OPENSSL_NPN_NEGOTIATED
+               ? SSL_TLSEXT_ERR_OK
+               : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
 static bool use_tls(char *arguments)
 {
     char *save = NULL, *certificate = strtok_r(arguments, " ", &save), *key = strtok_r(NULL, " ", &save);
-    bool old = strtok_r(NULL, " ", &save) != NULL;
+    const char *how = strtok_r(NULL, " ", &save);
     SSL_CTX *made = SSL_CTX_new(TLS_server_method());
-    if (old) {
+    if (how && strcmp(how, "h2") == 0) SSL_CTX_set_alpn_select_cb(made, choose_h2, NULL);
+    if (how && strcmp(how, "1.1") == 0) {
         SSL_CTX_set_security_level(made, 0);
         SSL_CTX_set_max_proto_version(made, TLS1_1_VERSION);
     }

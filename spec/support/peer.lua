@@ -49,6 +49,16 @@ function methods:count(mark)
   return now
 end
 
+--- Waits until every connection there ever was has ended, and returns the counts then.
+function methods:settle()
+  for _ = 1, 200 do
+    local now = self:count()
+    if now.ended == now.connections then return now end
+    socket.sleep(0.01)
+  end
+  error("a connection did not end")
+end
+
 --- The last request that was read whole, byte for byte.
 function methods:last()
   return (self:command("last"):gsub("%%(%x%x)", function(hex) return string.char(tonumber(hex, 16)) end))

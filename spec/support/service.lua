@@ -27,7 +27,7 @@ function M.launch(arguments, until_pattern)
   local words = { os.getenv "LUA" or "lua5.4", "bin/purser", "sim" }
   for _, argument in ipairs(arguments) do words[#words + 1] = argument end
   for i, word in ipairs(words) do words[i] = quote(word) end
-  local command = ("sh -c 'echo $$; exec "$@"' sh %s 2>&1; echo exit $?"):format(table.concat(words, " "))
+  local command = ("sh -c 'echo $$; exec \"$@\"' sh %s 2>&1; echo exit $?"):format(table.concat(words, " "))
   local pipe = assert(io.popen(command, "r"))
   local lines, pid = {}, tonumber(pipe:read "*l")
   for line in pipe:lines() do

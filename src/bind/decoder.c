@@ -4,13 +4,13 @@
  *   - A decoding lays out the Lua stack as below; the sink's functions run between Lua calls that can raise, and hold
  *     nothing that a longjmp would lose.
  *
- *         decoder  TEXT  COMPANION  key of slot 0 ... key of slot n-1  VALUES remembered strings  tables under construction ...
+ *         decoder  text  companion  key of slot 0 ... key of slot n-1  remembered strings  tables under way ...
  *
  *   - Keys are made once, kept in the companion table and fetched to their place on the stack at first use.
- *   - Making a Lua string costs more than recognising one. Coins, networks and states repeat, so short strings go through
- *     a small table of those made before in the same document; a field that rarely repeats stops asking.
- *   - A finaliser may run during any Lua call here and use the same decoder. All state of one decoding lies on the C and
- *     Lua stacks, so that is harmless. */
+ *   - Making a Lua string costs more than recognising one. Coins, networks and states repeat, so short strings go
+ *     through a small table of those made before in the same document; a field that rarely repeats stops asking.
+ *   - A finaliser may run during any Lua call here and use the same decoder. All state of one decoding lies on the C
+ *     and Lua stacks, so that is harmless. */
 #include <string.h>
 
 #include "bind.h"
@@ -232,8 +232,8 @@ static int push_fault(lua_State *L, const pu_fault *fault)
     return 3;
 }
 
-/* Expects the decoder, the text and the companion, and nothing else, on the stack. The decoder stays there: a collection
- * during the decoding must not find it unused. */
+/* Expects the decoder, the text and the companion, and nothing else, on the stack. The decoder stays there: a
+ * collection during the decoding must not find it unused. */
 static int decode(lua_State *L, pu_plan *plan)
 {
     size_t len;

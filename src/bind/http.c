@@ -62,7 +62,7 @@ static int http_send(lua_State *L)
     http *self = check_http(L);
     luaL_checktype(L, 2, LUA_TTABLE);
     pu_http_request request;
-    if (self->open && self->easy.curl) {
+    if (self->open) {
         pu_http_read_request(L, 2, &request, &self->lines);
         self->busy = true;
     } else {

@@ -1,4 +1,4 @@
-/* purser.http_multi: many requests at once; and the clock and the wait its callers need. */
+/* purser.http_multi: many requests at once; and the wait its callers need. */
 #include "http_fields.h"
 
 #include <string.h>
@@ -198,13 +198,6 @@ static int core_wait(lua_State *L)
     return 0;
 }
 
-/* core.monotonic_ms() -> milliseconds of a clock that is never set */
-static int core_monotonic_ms(lua_State *L)
-{
-    pu_pushinteger(L, pu_monotonic_ms());
-    return 1;
-}
-
 void pu_bind_http_multi(lua_State *L)
 {
     static const luaL_Reg methods[] = {
@@ -213,7 +206,7 @@ void pu_bind_http_multi(lua_State *L)
     static const luaL_Reg meta[] = {
         {"__gc", multi_gc}, {"__close", multi_close}, {"__tostring", multi_tostring}, {NULL, NULL}};
     static const luaL_Reg functions[] = {
-        {"http_multi", multi_new}, {"wait", core_wait}, {"monotonic_ms", core_monotonic_ms}, {NULL, NULL}};
+        {"http_multi", multi_new}, {"wait", core_wait}, {NULL, NULL}};
     pu_newtype(L, TYPE, methods, meta);
     pu_setfuncs(L, functions, 0);
 }

@@ -12,187 +12,7 @@
 #include <string.h>
 
 #include "json.h"
-
-enum { BATCH = 48 };
-
-typedef struct walk {
-    const char *text, *end;
-    pu_plan *plan;
-    pu_sink *sink;
-    pu_fault *fault;
-    unsigned depth; /* open containers */
-    unsigned lists; /* those of them that are lists */
-    const pu_key *key; /* whose value is being read */
-    size_t count; /* entries collected */
-    pu_entry entries[BATCH];
-} walk;
-
-static const char ends_early[] = "the text ends too early";
-
-static const char *refuse(walk *w, const char *at, const char *message)
-{
-    if (at == w->end) message = ends_early;
-    w->fault->error = (pu_error){PU_SYNTAX, message, (size_t)(at - w->text)};
-    return NULL;
-}
-
-static const char *refuse_mark(walk *w, const pu_mark *mark)
-{
-    w->fault->error = (pu_error){PU_SYNTAX, mark->message, (size_t)(mark->at - w->text)};
-    return NULL;
-}
-
-static const char *kind_name(enum pu_kind kind)
-{
-    static const char *const names[] = {"a string", "an integer", "a boolean", "a string", "a value",
-                                        "a list", "an object", "an object or a list of objects"};
-    return names[kind];
-}
-
-static const char *found_name(char byte)
-{
-    switch (byte) {
-    case '{': return "an object";
-    case '[': return "a list";
-    case '"': return "a string";
-    case 'n': return "null";
-    case 't': case 'f': return "a boolean";
-    default: return "a number";
-    }
-}
-
-/* A well-formed value of a kind that its place does not take. */
-static const char *mistyped(walk *w, const char *at, enum pu_kind expected)
-{
-    if (at == w->end) return refuse(w, at, ends_early);
-    if (!pu_json_digit(*at) && !memchr("{[\"ntf-", *at, 7)) return refuse(w, at, "a value was expected");
-    w->fault->error = (pu_error){PU_TYPE, "a value of another type was expected", (size_t)(at - w->text)};
-    w->fault->found = found_name(*at);
-    w->fault->expected = kind_name(expected);
-    if (w->key) {
-        w->fault->field = w->key->token + 1;
-        w->fault->field_len = w->key->token_len - 3;
-    }
-    return NULL;
-}
-
-/* ---- scalars ---- */
-
-/* A string whose field holds integers or booleans. Escapes in it are odd, but they are still that text. */
-static void narrow_string(walk *w, enum pu_kind kind, pu_entry *entry)
-{
-    char plain[128];
-    const char *text = entry->text;
-    size_t len = entry->len;
-    if (entry->kind == PU_ENTRY_ESCAPED) {
-        if (len > sizeof plain) return;
-        len = pu_json_unescape(text, len, plain);
-        text = plain;
-    }
-    if (kind == PU_KIND_INTEGER) {
-        int64_t integer;
-        if (pu_json_integer(text, len, w->plan->low, w->plan->high, &integer)) {
-            entry->kind = PU_ENTRY_INTEGER;
-            entry->integer = integer;
-        }
-    } else if ((len == 4 && memcmp(text, "true", 4) == 0) || (len == 1 && *text == '1')) {
-        entry->kind = PU_ENTRY_TRUE;
-    } else if ((len == 5 && memcmp(text, "false", 5) == 0) || (len == 1 && *text == '0')) {
-        entry->kind = PU_ENTRY_FALSE;
-    }
-}
-
-static bool is_boolean(const pu_entry *entry)
-{
-    return entry->kind == PU_ENTRY_TRUE || entry->kind == PU_ENTRY_FALSE;
-}
-
-static inline const char *read_string(walk *w, const char *p, enum pu_kind kind, pu_entry *entry)
-{
-    pu_mark mark;
-    bool escaped;
-    const char *close = pu_json_string(p + 1, w->end, &escaped, &mark);
-    if (!close) return refuse_mark(w, &mark);
-    entry->text = p + 1;
-    entry->len = (size_t)(close - p - 1);
-    entry->kind = escaped ? PU_ENTRY_ESCAPED : PU_ENTRY_TEXT;
-    if (kind == PU_KIND_INTEGER || kind == PU_KIND_BOOLEAN) {
-        narrow_string(w, kind, entry);
-        if (kind == PU_KIND_BOOLEAN && !is_boolean(entry)) return mistyped(w, p, kind);
-    }
-    return close + 1;
-}
-
-/* Digits that cannot overflow, as times, states and counters are; NULL for any other number. */
-static inline const char *read_short_integer(const walk *w, const char *p, pu_entry *entry)
-{
-    const char *start = p, *stop = w->end - p > 15 ? p + 15 : w->end;
-    int64_t sum = 0;
-    if (*p == '0') return NULL;
-    while (p < stop && pu_json_digit(*p)) sum = sum * 10 + (*p++ - '0');
-    if (p == start || p == stop || pu_json_digit(*p) || *p == '.' || (*p | 0x20) == 'e' || sum > w->plan->high) return NULL;
-    entry->kind = PU_ENTRY_INTEGER;
-    entry->integer = sum;
-    return p;
-}
-
-static const char *read_number(walk *w, const char *p, enum pu_kind kind, pu_entry *entry)
-{
-    pu_mark mark;
-    bool integral;
-    int64_t integer;
-    const char *stop = pu_json_number(p, w->end, &integral, &mark);
-    if (!stop) return refuse_mark(w, &mark);
-    entry->kind = PU_ENTRY_TEXT;
-    entry->text = p;
-    entry->len = (size_t)(stop - p);
-    if (kind == PU_KIND_INTEGER || kind == PU_KIND_ANY) {
-        if (integral && pu_json_integer(p, entry->len, w->plan->low, w->plan->high, &integer)) {
-            entry->kind = PU_ENTRY_INTEGER;
-            entry->integer = integer;
-        }
-    } else if (kind == PU_KIND_BOOLEAN) {
-        if (entry->len != 1 || *p > '1') return mistyped(w, p, kind);
-        entry->kind = *p == '1' ? PU_ENTRY_TRUE : PU_ENTRY_FALSE;
-    }
-    return stop;
-}
-
-static const char *read_literal(walk *w, const char *p, enum pu_kind kind, pu_entry *entry)
-{
-    pu_mark mark;
-    const char *stop;
-    if (w->end - p >= 4 && memcmp(p, "null", 4) == 0) {
-        entry->kind = PU_ENTRY_NULL;
-        return p + 4;
-    }
-    stop = pu_json_literal(p, w->end, &mark);
-    if (!stop) return refuse_mark(w, &mark);
-    if (kind == PU_KIND_ANY || kind == PU_KIND_BOOLEAN) {
-        entry->kind = *p == 't' ? PU_ENTRY_TRUE : PU_ENTRY_FALSE;
-    } else {
-        entry->kind = PU_ENTRY_TEXT;
-        entry->text = p;
-        entry->len = (size_t)(stop - p);
-    }
-    return stop;
-}
-
-/* Reads the scalar at `p` into the value part of `entry`; returns the byte behind it. */
-static inline const char *read_scalar(walk *w, const char *p, enum pu_kind kind, pu_entry *entry)
-{
-    if (p < w->end && (kind <= PU_KIND_ANY || *p == 'n')) {
-        if (*p == '"') return read_string(w, p, kind, entry);
-        if (pu_json_digit(*p) || *p == '-') {
-            const char *stop = kind == PU_KIND_INTEGER || kind == PU_KIND_ANY ? read_short_integer(w, p, entry) : NULL;
-            return stop ? stop : read_number(w, p, kind, entry);
-        }
-        if (*p == 't' || *p == 'f' || *p == 'n') return read_literal(w, p, kind, entry);
-    }
-    return mistyped(w, p, kind);
-}
-
-/* ---- containers ---- */
+#include "walk.h"
 
 static const char *read_container(walk *w, const char *p, pu_type *type);
 
@@ -215,12 +35,25 @@ typedef struct record {
     uint16_t previous; /* the key before it */
     bool opened;       /* the sink has its table already */
     size_t total;      /* members handed over before the present batch */
-    uint64_t seen;     /* the first 64 keys of the shape */
-    pu_entry address, memo;
+    uint64_t seen;     /* those of the first 64 keys that came in earlier batches */
+    size_t address_at; /* 1 + the place of an address in the present batch, 0: none there */
+    pu_entry address, memo; /* what earlier batches held of them */
 } record;
+
+/* Keeps of the present batch the address, the memo and which keys came. */
+static void note_batch(const walk *w, record *r)
+{
+    for (const pu_entry *entry = w->entries; entry < w->entries + w->count; entry++) {
+        if (entry->key < 64) r->seen |= UINT64_C(1) << entry->key;
+        if (entry->slot == r->shape->address) r->address = *entry;
+        if (entry->slot == r->shape->memo) r->memo = *entry;
+    }
+    r->address_at = 0;
+}
 
 static void flush_record(walk *w, record *r, bool complete)
 {
+    if (!complete) note_batch(w, r);
     if (!r->opened) {
         size_t size = w->count;
         if (!complete && size < r->shape->size) size = r->shape->size;
@@ -239,8 +72,8 @@ static inline pu_entry *next_entry(walk *w, record *r)
     return &w->entries[w->count];
 }
 
-/* Whether the member at `p` begins with the key's token. Of tokens over 16 bytes the last eight are compared as one word
- * more, which overlaps the others or, beyond 24 bytes, leaves the middle to memcmp. */
+/* Whether the member at `p` begins with the key's token. Of tokens over 16 bytes the last eight are compared as one
+ * word more, which overlaps the others or, beyond 24 bytes, leaves the middle to memcmp. */
 static inline bool token_at(const walk *w, const pu_key *key, const char *p)
 {
     size_t left = (size_t)(w->end - p), len = key->token_len;
@@ -284,8 +117,9 @@ static const char *read_name(walk *w, record *r, const char *p, uint16_t *number
     pu_mark mark;
     bool escaped;
     if (r->guess != PU_NO_KEY) {
-        *number = r->shape->keys[r->guess].next;
-        if (*number != PU_NO_KEY && token_at(w, &r->shape->keys[*number], p)) return p + r->shape->keys[*number].token_len;
+        const pu_key *keys = r->shape->keys;
+        *number = keys[r->guess].next;
+        if (*number != PU_NO_KEY && token_at(w, &keys[*number], p)) return p + keys[*number].token_len;
     }
     if (p == w->end || *p != '"') return refuse(w, p, "a member's name was expected");
     const char *close = pu_json_string(++p, w->end, &escaped, &mark);
@@ -307,53 +141,78 @@ static const char *read_name(walk *w, record *r, const char *p, uint16_t *number
 }
 
 /* A null member is absent. It matters only where an equal name came before. */
-static bool null_counts(const record *r, uint16_t number)
+static bool null_counts(const walk *w, const record *r, uint16_t number)
 {
-    return number >= 64 || (r->seen >> number & 1);
+    if (number >= 64 || (r->seen >> number & 1)) return true;
+    for (const pu_entry *entry = w->entries; entry < w->entries + w->count; entry++)
+        if (entry->key == number) return true;
+    return false;
 }
 
-static const char *read_member(walk *w, record *r, const char *p)
+/* Reads any value into the entry whose name is filled in. */
+static const char *read_value(walk *w, record *r, const char *p, pu_type *type, pu_entry *entry)
 {
-    pu_entry *entry = next_entry(w, r);
-    uint16_t number = r->guess;
-    pu_type *type;
-    if (number != PU_NO_KEY && token_at(w, &r->shape->keys[number], p)) {
-        p += r->shape->keys[number].token_len;
-    } else {
-        p = read_name(w, r, p, &number, entry);
-        if (!p) return NULL;
-    }
-    enum pu_kind kind = PU_KIND_ANY;
-    if (number != PU_NO_KEY) {
-        w->key = &r->shape->keys[number];
-        kind = (enum pu_kind)w->key->kind;
-        type = &w->plan->types[w->key->type];
-        entry->slot = w->key->slot;
-        r->previous = number;
-        r->guess = w->key->next;
-    } else {
-        w->key = NULL;
-        type = &w->plan->types[entry->slot == PU_NO_SLOT ? (uint16_t)PU_KIND_ANY : r->shape->prefix_type];
-        kind = type->kind;
-    }
-    if (p < w->end && (unsigned char)*p <= ' ') p = pu_json_space(p, w->end);
-
-    if (is_container(w, p, kind)) {
+    p = pu_json_space(p, w->end);
+    if (is_container(w, p, type->kind)) {
         pu_entry name = *entry;
         flush_record(w, r, false);
         p = read_container(w, p, type);
         if (!p) return NULL;
         w->sink->close_field(w->sink, &name);
+        if (name.key < 64) r->seen |= UINT64_C(1) << name.key;
         r->total++;
-    } else {
-        p = read_scalar(w, p, kind, entry);
-        if (!p) return NULL;
-        if (entry->slot == r->shape->address) r->address = *entry;
-        if (entry->slot == r->shape->memo) r->memo = *entry;
-        if (entry->kind != PU_ENTRY_NULL || null_counts(r, number)) w->count++;
+        return p;
     }
-    if (number < 64) r->seen |= UINT64_C(1) << number;
+    p = read_scalar(w, p, type->kind, entry);
+    if (!p) return NULL;
+    if (entry->kind != PU_ENTRY_NULL || null_counts(w, r, entry->key)) w->count++;
+    if (type->kind == PU_KIND_ADDRESS) r->address_at = w->count;
     return p;
+}
+
+static inline bool takes_text(uint8_t kind)
+{
+    return kind == PU_KIND_STRING || kind == PU_KIND_ADDRESS || kind == PU_KIND_ANY;
+}
+
+/* The path of nearly every member, an expected name and a string without escapes, is written out; read_value does the
+ * rest. */
+static inline const char *read_member(walk *w, record *r, const char *p)
+{
+    if (w->count == BATCH) flush_record(w, r, false);
+    pu_entry *entry = &w->entries[w->count];
+    uint16_t number = r->guess;
+    const pu_key *keys = r->shape->keys, *key;
+    if (number != PU_NO_KEY && token_at(w, &keys[number], p)) {
+        p += keys[number].token_len;
+    } else {
+        p = read_name(w, r, p, &number, entry);
+        if (!p) return NULL;
+        if (number == PU_NO_KEY) {
+            uint16_t type = entry->slot == PU_NO_SLOT ? (uint16_t)PU_KIND_ANY : r->shape->prefix_type;
+            entry->key = number;
+            w->key = NULL;
+            return read_value(w, r, p, &w->plan->types[type], entry);
+        }
+    }
+    key = &keys[number];
+    entry->slot = key->slot;
+    entry->key = number;
+    r->previous = number;
+    r->guess = key->next;
+    if (p < w->end && *p == '"' && takes_text(key->kind)) {
+        const char *close = pu_json_plain(p + 1, w->end);
+        if (close < w->end && *close == '"') {
+            entry->text = p + 1;
+            entry->len = (size_t)(close - p - 1);
+            entry->kind = PU_ENTRY_TEXT;
+            w->count++;
+            if (key->kind == PU_KIND_ADDRESS) r->address_at = w->count;
+            return close + 1;
+        }
+    }
+    w->key = key;
+    return read_value(w, r, p, &w->plan->types[key->type], entry);
 }
 
 static bool is_text(const pu_entry *entry)
@@ -361,10 +220,17 @@ static bool is_text(const pu_entry *entry)
     return entry->kind >= PU_ENTRY_TEXT;
 }
 
-/* `address:memo` becomes two fields, unless a memo says otherwise or the address is a URI (`bitcoincash:` and the like).
- * The new values are simply set again: the last of equal names wins. */
+/* `address:memo` becomes two fields, unless a memo says otherwise or the address is a URI (`bitcoincash:` and the
+ * like). The new values are simply set again: the last of equal names wins. */
 static void split_address(walk *w, record *r)
 {
+    if (r->shape->memo == PU_NO_KEY) return;
+    if (!r->opened) { /* nearly always: one batch, and no colon */
+        if (r->address_at == 0) return;
+        const pu_entry *entry = &w->entries[r->address_at - 1];
+        if (!is_text(entry) || !memchr(entry->text, ':', entry->len)) return;
+    }
+    note_batch(w, r);
     if (!is_text(&r->address)) return;
     const char *text = r->address.text, *stop = text + r->address.len;
     const char *colon = memchr(text, ':', r->address.len), *p = text;
@@ -397,6 +263,7 @@ static const char *read_record(walk *w, const char *p, pu_shape *shape)
     r.opened = false;
     r.total = 0;
     r.seen = 0;
+    r.address_at = 0;
     r.address.kind = r.memo.kind = PU_ENTRY_NULL;
 
     p = enter(w, p);
@@ -407,13 +274,16 @@ static const char *read_record(walk *w, const char *p, pu_shape *shape)
         for (;;) {
             p = read_member(w, &r, p);
             if (!p) return NULL;
-            if (p < w->end && (unsigned char)*p <= ' ') p = pu_json_space(p, w->end);
+            if (w->end - p > 1 && *p == ',' && p[1] == '"') {
+                p++;
+                continue;
+            }
+            p = pu_json_space(p, w->end);
             if (p == w->end || *p != ',') break;
-            p++;
-            if (p < w->end && (unsigned char)*p <= ' ') p = pu_json_space(p, w->end);
+            p = pu_json_space(p + 1, w->end);
         }
         if (p == w->end || *p != '}') return refuse(w, p, "a comma or } was expected");
-        if (shape->address != PU_NO_KEY && shape->memo != PU_NO_KEY) split_address(w, &r);
+        if (shape->address != PU_NO_KEY) split_address(w, &r);
         bool flat = !r.opened;
         flush_record(w, &r, true);
         if (!flat) shape->size = r.total < UINT16_MAX ? (uint16_t)r.total : UINT16_MAX;
@@ -422,8 +292,8 @@ static const char *read_record(walk *w, const char *p, pu_shape *shape)
     return p + 1;
 }
 
-/* How many elements to expect of a list whose first begins at `p`. A guess: too few costs a growth, too many costs memory
- * that is bounded by the document's size. */
+/* How many elements to expect of a list whose first begins at `p`. A guess: too few costs a growth, too many costs
+ * memory that is bounded by the document's size. */
 static size_t expected_length(const walk *w, const char *p, const pu_type *type)
 {
     if (w->lists > 0) return type->length ? type->length : 1;
@@ -455,10 +325,11 @@ static const char *read_items(walk *w, const char *p, pu_type *item, size_t *len
             w->sink->close_item(w->sink, place++);
         } else {
             if (w->count == BATCH) flush_items(w, &place);
+            const pu_entry *entry = &w->entries[w->count];
             const char *at = p;
             p = read_scalar(w, p, item->kind, &w->entries[w->count]);
             if (!p) return NULL;
-            if (w->entries[w->count].kind == PU_ENTRY_NULL && item->kind != PU_KIND_ANY) return mistyped(w, at, item->kind);
+            if (entry->kind == PU_ENTRY_NULL && item->kind != PU_KIND_ANY) return mistyped(w, at, item->kind);
             w->count++;
         }
         p = pu_json_space(p, w->end);

@@ -1,14 +1,14 @@
 /* The decoder's walk: reads a JSON document by a plan (shape.h) and hands what it finds to a sink.
  *
  * The sink is few calls and wide ones. Scalars are collected in a batch, and a record that holds nothing but scalars,
- * which is nearly every record, reaches the sink as three calls: open (with the exact number of members), fields (all of
- * them at once), close. Collecting first is what makes the exact table size known before the table is made, lets an
- * `address:memo` be split with all members in view, and leaves one indirect call a record where one a field would cost.
- * Containers inside a record or list flush the batch and nest.
+ * which is nearly every record, reaches the sink as three calls: open (with the exact number of members), fields (all
+ * of them at once), close. Collecting first is what makes the exact table size known before the table is made, lets
+ * an `address:memo` be split with all members in view, and leaves one indirect call a record where one a field would
+ * cost. Containers inside a record or list flush the batch and nest.
  *
- * The walk takes no memory at all and keeps its state on the C stack, so a sink may leave by longjmp at any call (a Lua
- * error) and the plan is as usable as before. Nesting is bounded by PU_MAX_DEPTH. Texts handed to the sink point into the
- * document and live as long as it does. */
+ * The walk takes no memory at all and keeps its state on the C stack, so a sink may leave by longjmp at any call (a
+ * Lua error) and the plan is as usable as before. Nesting is bounded by PU_MAX_DEPTH. Texts handed to the sink point
+ * into the document and live as long as it does. */
 #ifndef PURSER_CORE_DECODE_H
 #define PURSER_CORE_DECODE_H
 
@@ -35,6 +35,7 @@ typedef struct pu_entry {
     uint8_t kind;
     bool name_escaped;
     uint16_t slot;    /* the slot of a field; PU_NO_SLOT: it is `name`, which the plan does not know */
+    uint16_t key;     /* its number in the shape, for the walk itself */
     const char *name; /* these three only without a slot */
     size_t name_len;
 } pu_entry;
@@ -63,9 +64,9 @@ typedef struct pu_fault {
     size_t field_len;
 } pu_fault;
 
-/* Decodes one document, which fills [text, text + len) apart from white space around it. The outermost value stays with
- * the sink, the only one that is not closed. PU_SYNTAX and PU_TYPE are the failures; `fault` is filled then, and what the
- * sink was given so far is to be thrown away. */
+/* Decodes one document, which fills [text, text + len) apart from white space around it. The outermost value stays
+ * with the sink, the only one that is not closed. PU_SYNTAX and PU_TYPE are the failures; `fault` is filled then, and
+ * what the sink was given so far is to be thrown away. */
 enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_fault *fault);
 
 #endif

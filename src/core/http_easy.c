@@ -162,9 +162,27 @@ void pu_http_easy_refuse(pu_http_easy *easy, enum pu_http_failure failure, const
     easy->answer.message[len] = '\0';
 }
 
+/* A new handle in place of the old, whose connections end with it. */
+static bool renew(pu_http_easy *easy)
+{
+    pu_error error;
+    const pu_http_options *options = easy->options;
+    pu_http_easy_close(easy);
+    if (pu_http_easy_open(easy, options, &error)) return true;
+    easy->stale = true; /* tried again next time */
+    pu_http_easy_refuse(easy, PU_HTTP_TRANSPORT, "there is not enough memory to send the request");
+    return false;
+}
+
 /* Each of the following tells the handle one part of the request. It returns NULL, or what is wrong. */
 
 static const char *const no_memory = "there is not enough memory to send the request";
+
+bool pu_http_easy_shares(const pu_http_easy *easy)
+{
+    const char *version = easy->options->text[PU_HTTP_VERSION];
+    return easy->base_secure && version && version[0] == '2';
+}
 
 static const char *set_base(pu_http_easy *easy, pu_http_text base)
 {
@@ -186,6 +204,8 @@ static const char *set_base(pu_http_easy *easy, pu_http_text base)
     easy->base_secure = base.data[4] == 's';
     size_t host = easy->base_secure ? 8 : 7;
     easy->base_prefix = host + strcspn(easy->base.data + host, "/");
+    /* Where HTTP/2 may be agreed on, rather wait for a connection that can be shared than make another. */
+    if (curl_easy_setopt(easy->curl, CURLOPT_PIPEWAIT, (long)pu_http_easy_shares(easy)) != CURLE_OK) return no_memory;
     if (easy->options->text[PU_HTTP_PROXY] == NULL &&
         curl_easy_setopt(easy->curl, CURLOPT_PROXY, easy->base_secure ? NULL : "") != CURLE_OK)
         return no_memory;
@@ -370,6 +390,7 @@ bool pu_http_easy_prepare(pu_http_easy *easy, const pu_http_request *request)
 
 bool pu_http_send(pu_http_easy *easy, const pu_http_request *request)
 {
+    if (easy->stale && !renew(easy)) return false;
     if (!easy->curl) {
         pu_http_easy_refuse(easy, PU_HTTP_CLOSED, "the transport is closed");
         return false;

@@ -29,6 +29,7 @@ typedef struct pu_http_easy {
     pu_buf base;         /* URL of the base, NUL-terminated */
     size_t base_prefix;  /* where the path in `base` begins */
     bool base_secure;    /* https */
+    bool stale;          /* its connections are not to be trusted any more */
     pu_buf header_block; /* the lines `headers` was made from */
     struct curl_slist *headers;
     pu_buf target; /* scratch for a target that must be put together */
@@ -54,6 +55,9 @@ bool pu_http_easy_open(pu_http_easy *easy, const pu_http_options *options, pu_er
 
 /* Idempotent; a zeroed struct counts as closed. */
 void pu_http_easy_close(pu_http_easy *easy);
+
+/* Whether its requests may share an HTTP/2 connection. */
+bool pu_http_easy_shares(const pu_http_easy *easy);
 
 /* Readies the handle. The request's body must live until the transfer ends; everything else is copied. False: the
  * request cannot be sent, and `answer` says why. */

@@ -2,13 +2,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-int64_t pu_monotonic_ms(void)
+#include "clock.h"
+
+static int64_t monotonic_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return pu_monotonic_us() / 1000;
 }
 
 static void list_append(pu_http_list *list, pu_http_job *job)
@@ -77,7 +76,7 @@ static int on_timer(CURLM *curl, long ms, void *context)
 {
     (void)curl;
     pu_http_multi *multi = context;
-    multi->timer_ms = ms < 0 ? -1 : pu_monotonic_ms() + ms;
+    multi->timer_ms = ms < 0 ? -1 : monotonic_ms() + ms;
     return 0;
 }
 
@@ -93,7 +92,7 @@ bool pu_http_multi_open(pu_http_multi *multi, const pu_http_options *options, pu
         curl_multi_setopt(curl, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK &&
         curl_multi_setopt(curl, CURLMOPT_TIMERDATA, multi) == CURLM_OK &&
         curl_multi_setopt(curl, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX) == CURLM_OK &&
-        curl_multi_setopt(curl, CURLMOPT_MAXCONNECTS, (long)options->number[PU_HTTP_MAX_IN_FLIGHT]) == CURLM_OK) {
+        curl_multi_setopt(curl, CURLMOPT_MAXCONNECTS, 2 * (long)options->number[PU_HTTP_MAX_IN_FLIGHT]) == CURLM_OK) {
         /* The first handle is made now, so that options libcurl refuses are refused here. */
         pu_http_slot *slot = calloc(1, sizeof *slot);
         *error = (pu_error){.code = PU_NOMEM, .message = "there is not enough memory"};
@@ -201,7 +200,7 @@ static void start(pu_http_multi *multi, pu_http_job *job, pu_http_slot *slot, in
 
 static void start_queued(pu_http_multi *multi)
 {
-    int64_t now = multi->queued.first ? pu_monotonic_ms() : 0;
+    int64_t now = multi->queued.first ? monotonic_ms() : 0;
     while (multi->queued.first && multi->busy < multi->options->number[PU_HTTP_MAX_IN_FLIGHT]) {
         pu_http_slot *slot = get_slot(multi);
         if (!slot) break; /* tried again at the next step; a deadline ends it */
@@ -265,7 +264,7 @@ int64_t pu_http_multi_submit(pu_http_multi *multi, const pu_http_request *reques
     if (!job) return 0;
     long timeout = request->timeout_ms > 0 ? request->timeout_ms : (long)multi->options->number[PU_HTTP_TIMEOUT_MS];
     job->id = ++multi->last_id;
-    job->deadline_ms = pu_monotonic_ms() + timeout;
+    job->deadline_ms = monotonic_ms() + timeout;
     list_append(&multi->queued, job);
     multi->unfinished++;
     start_queued(multi);
@@ -312,7 +311,7 @@ static void act_on_ready(pu_http_multi *multi)
 void pu_http_multi_step(pu_http_multi *multi)
 {
     if (!multi->curl) return;
-    int64_t now = pu_monotonic_ms();
+    int64_t now = monotonic_ms();
     int running;
     expire_queued(multi, now);
     start_queued(multi);
@@ -332,7 +331,7 @@ int64_t pu_http_multi_timeout(const pu_http_multi *multi)
     if (multi->done.first) return 0;
     if (multi->earliest_ms >= 0 && multi->queued.first && (at < 0 || multi->earliest_ms < at)) at = multi->earliest_ms;
     if (at < 0) return -1;
-    int64_t now = pu_monotonic_ms();
+    int64_t now = monotonic_ms();
     return at > now ? at - now : 0;
 }
 

@@ -52,9 +52,6 @@ typedef struct pu_http_multi {
     pu_http_easy refused; /* closed; holds the answer of a taken job that never got a slot */
 } pu_http_multi;
 
-/* Milliseconds of a clock that is never set. */
-int64_t pu_monotonic_ms(void);
-
 /* `options` must outlive the object. On failure it is closed. */
 bool pu_http_multi_open(pu_http_multi *multi, const pu_http_options *options, pu_error *error);
 

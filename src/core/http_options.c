@@ -225,7 +225,6 @@ bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error 
     set_long(&s, CURLOPT_SSL_VERIFYPEER, 1);
     set_long(&s, CURLOPT_SSL_VERIFYHOST, 2);
     set_long(&s, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
-    set_long(&s, CURLOPT_PIPEWAIT, version && version[0] == '2'); /* rather share a connection than make another */
     set_long(&s, CURLOPT_HTTP_VERSION,
              version && version[0] == '2' ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
     if (s.code == CURLE_OK)

@@ -31,9 +31,9 @@ static const curl_rule rules[] = {
     {CURLE_SSL_CIPHER, PU_PHASE_TLS, "TLS could not be agreed on; the service offers no acceptable cipher"},
     {CURLE_OPERATION_TIMEDOUT, PU_PHASE_NONE, "the time ran out"},
     {CURLE_ABORTED_BY_CALLBACK, PU_PHASE_SEND,
-     "the kept connection was closed as the request went out, and it was not sent a second time"},
+     "the service dropped the kept connection or the stream as the request went out, and it was not sent a second time"},
     {CURLE_SEND_ERROR, PU_PHASE_SEND, "the connection broke while the request was sent"},
-    {CURLE_RECV_ERROR, PU_PHASE_RECEIVE, "the connection broke before the answer was complete"},
+    {CURLE_RECV_ERROR, PU_PHASE_NONE, "the connection broke before the answer was complete"},
     {CURLE_GOT_NOTHING, PU_PHASE_RECEIVE, "the service closed the connection without an answer"},
     {CURLE_PARTIAL_FILE, PU_PHASE_RECEIVE, "the service closed the connection in the middle of its answer"},
     {CURLE_UNSUPPORTED_PROTOCOL, PU_PHASE_RECEIVE, "what came back is not an answer in HTTP"},
@@ -188,6 +188,8 @@ void pu_http_easy_finish(pu_http_easy *easy, CURLcode code)
     read_facts(easy);
     /* libcurl takes a header block that is cut off for an answer without a body. */
     if (code == CURLE_OK && !easy->block_ended) code = CURLE_PARTIAL_FILE;
+    /* A silent HTTP/2 connection is kept by libcurl after a time-out, and the next request would wait on it as well. */
+    easy->stale = code == CURLE_OPERATION_TIMEDOUT && easy->sends > 0 && pu_http_easy_shares(easy);
     if (code != CURLE_OK) fail(easy, code);
 }
 

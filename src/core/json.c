@@ -18,7 +18,7 @@ static bool continues(const char *p, unsigned low, unsigned high)
 static int sequence_length(const char *p, const char *end)
 {
     unsigned lead = (unsigned char)*p;
-    int length = lead >= 0xC2 && lead <= 0xDF ? 2 : lead >= 0xE0 && lead <= 0xEF ? 3 : lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
+    int length = lead < 0xC2 ? 0 : lead <= 0xDF ? 2 : lead <= 0xEF ? 3 : lead <= 0xF4 ? 4 : 0;
     if (length == 0 || end - p < length) return 0;
     unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
     unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
@@ -59,7 +59,10 @@ static const char *check_escape(const char *p, const char *end, pu_mark *mark)
     }
     unsigned unit, second;
     int digits = read_hex(p + 2, end, &unit);
-    if (digits < 4) return refuse(mark, p + 2 + digits, p + 2 + digits == end ? ends_early : "a hexadecimal digit was expected");
+    if (digits < 4) {
+        p += 2 + digits;
+        return refuse(mark, p, p == end ? ends_early : "a hexadecimal digit was expected");
+    }
     if (unit < 0xD800 || unit > 0xDFFF) return p + 6;
     if (unit > 0xDBFF || end - p < 12 || p[6] != '\\' || p[7] != 'u' || read_hex(p + 8, end, &second) < 4 ||
         second < 0xDC00 || second > 0xDFFF)

@@ -1,8 +1,8 @@
 /* The lexical floor of JSON (RFC 8259): strings, numbers and literals as (pointer, end), checked to the last byte.
  *
- * Nothing here allocates, keeps state or looks at the locale, and no number ever becomes a floating-point value. Every
- * function reads only [p, end). A scanner returns where it stopped, or NULL after filling a `pu_mark` with the offending
- * byte and a constant message. Thread-safe. */
+ * Nothing here allocates, keeps state or looks at the locale, and no number ever becomes a floating-point value.
+ * Every function reads only [p, end). A scanner returns where it stopped, or NULL after filling a `pu_mark` with the
+ * offending byte and a constant message. Thread-safe. */
 #ifndef PURSER_CORE_JSON_H
 #define PURSER_CORE_JSON_H
 
@@ -41,7 +41,9 @@ static inline const char *pu_json_plain(const char *p, const char *end)
         memcpy(&bytes, p, 8);
         quote = bytes ^ ones * '"';
         backslash = bytes ^ ones * '\\';
-        if ((((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | (bytes - ones * 0x20) | bytes) & tops) break;
+        quote = (quote - ones) & ~quote;
+        backslash = (backslash - ones) & ~backslash;
+        if ((quote | backslash | (bytes - ones * 0x20) | bytes) & tops) break;
     }
 #endif
     for (; p < end; p++) {

@@ -1,9 +1,11 @@
 --- `purser sim`: the simulator behind HTTP on a loopback port, until it is stopped.
 
-local M = {}
+local M = { summary = "Serve the simulator over HTTP." }
 
+-- The keys are always the same, so that a script can be pointed at any simulator that was started with --demo.
 local demo_account = {
   name = "Demo", role = "broker", email = "demo@mail.example",
+  api_key = "mx0DEMOdemoDEMOdemo0", secret_key = "demosecretworthnothing0000000000",
   balances = { USDT = "25000", BTC = "0.75", ETH = "12.5", MX = "40", XRP = "1200", TRX = "3.5", DOGE = "4.25" },
 }
 
@@ -12,12 +14,12 @@ local function fail(code, message, ...)
   return code
 end
 
--- A module, or nil and a sentence that says what to install.
-local function need(name, package)
+-- A module, or nil and a sentence that says where it comes from.
+local function need(name, cure)
   local ok, module = pcall(require, name)
   if ok then return module end
   if not tostring(module):find("not found", 1, true) then return nil, tostring(module) end
-  return nil, ("%s is missing; install it (Debian: %s)"):format(name, package)
+  return nil, ("%s is missing: %s"):format(name, cure)
 end
 
 local function whole(text)
@@ -26,19 +28,20 @@ local function whole(text)
   return number
 end
 
-local function parse(argparse, arguments)
-  local parser = argparse("purser sim", "Serves the simulator over HTTP until it is stopped.")
+--- Adds the options to a command of argparse.
+function M.define(parser)
+  parser:description "Serve the simulator over HTTP until it is stopped; /console is a page to watch and drive it."
   parser:option("--port", "Port; 0 takes any that is free.", "8080"):convert(whole)
   parser:option("--host", "Address to listen on; only loopback is accepted.", "127.0.0.1")
   parser:option("--seed", "Seed of everything that is left to chance.", "1"):convert(whole)
-  parser:option("--state", "File to start from, when it exists, and to save to at the end."):argname("FILE")
+  parser:option("--state", "File to save to at the end, and to start from when it exists; what it holds wins over "
+    .. "--seed, --variant and --clock."):argname("FILE")
   parser:option("--variant", "Form of the answers: document, live, or names of switches joined by commas.", "document")
   parser:option("--clock", "real goes with the wall clock, virtual stands still until it is advanced.", "real")
     :choices { "real", "virtual" }
   parser:option("--idle-exit", "End after so many seconds without a request."):argname("SECONDS"):convert(whole)
   parser:flag("--demo", "Open a demonstration account and print its keys.")
-  parser:flag("--no-control", "Leave out the control endpoints under /sim/.")
-  return parser:pparse(arguments)
+  parser:flag("--no-control", "Leave out the control endpoints under /sim/, and the page /console.")
 end
 
 ---------------------------------------------------------------------------------------------------------- state
@@ -79,57 +82,65 @@ local function make(options)
     if state then return sim.restore(state) end
     return sim.new { seed = options.seed, clock = options.clock, variant = options.variant }
   end)
-  if not ok then return nil, tostring(made) end
+  if not ok then return nil, (tostring(made):gsub("^purser%.sim: ", "")) end
   return made, nil, state == nil
 end
 
 ---------------------------------------------------------------------------------------------------------- serving
 
-local function announce(world, options, fresh, port)
+-- Opens the demonstration account unless a restored state has it already.
+local function open_demo(world)
+  for _, account in ipairs(world:state().accounts) do
+    if account.email == demo_account.email then return end
+  end
+  local account, message = world:account(demo_account)
+  if not account then error(message, 0) end
+end
+
+local function announce(options, port)
   local lines = { ("purser sim listening on http://%s:%d"):format(options.host, port) }
-  if options.demo and fresh then
-    local account = world:account(demo_account)
-    lines[#lines + 1] = ("demo account (uid %s), worth nothing anywhere else:"):format(account.uid)
-    lines[#lines + 1] = "  api_key    = " .. account.api_key
-    lines[#lines + 1] = "  secret_key = " .. account.secret_key
-  elseif options.demo then
-    lines[#lines + 1] = "the state was restored: the demo account keeps the keys it had"
+  if not options.no_control then
+    lines[#lines + 1] = ("console: http://%s:%d/console"):format(options.host, port)
+  end
+  if options.demo then
+    lines[#lines + 1] = "demo account, worth nothing anywhere else:"
+    lines[#lines + 1] = "  api_key    = " .. demo_account.api_key
+    lines[#lines + 1] = "  secret_key = " .. demo_account.secret_key
   end
   io.stdout:write(table.concat(lines, "\n"), "\n")
   io.stdout:flush()
 end
 
-local function serve(httpd, world, options, fresh)
+local function serve(httpd, world, options)
+  if options.demo then open_demo(world) end
   local control = require "purser.sim.control"
   local stopped = false
+  local console = require "purser.sim.console"
   local door = not options.no_control and control.handler(world, function() stopped = true end)
+  local page = door and console.handler(world)
   local function handler(request)
     if door and control.is_for(request) then return door(request) end
+    if page and console.is_for(request) then return page(request) end
     return world:handle(request)
   end
   httpd.catch_signals()
   return require("purser.sim.serve").run(handler, {
     host = options.host, port = options.port, idle_exit_ms = options.idle_exit and math.floor(options.idle_exit * 1000),
     stop = function() return stopped or httpd.signalled() end,
-    on_listen = function(port) announce(world, options, fresh, port) end,
+    on_listen = function(port) announce(options, port) end,
   })
 end
 
 --- Runs the command. Returns the exit code: 0 ended as asked, 1 could not serve or save, 2 bad input.
----@param arguments string[]
-function M.run(arguments)
-  local argparse, missing = need("argparse", "lua-argparse")
-  if not argparse then return fail(1, "%s", missing) end
-  local parsed, options = parse(argparse, arguments)
-  if not parsed then return fail(2, "%s", options) end
-  local httpd
-  httpd, missing = need("purser.httpd", "libmicrohttpd12")
+---@param options table of argparse
+function M.start(options)
+  local httpd, missing = need("purser.httpd", "build it with libmicrohttpd (Debian: libmicrohttpd-dev)")
   if not httpd then return fail(1, "%s", missing) end
 
   local world, message, fresh = make(options)
   if not world then return fail(2, "%s", message) end
   local ok, served
-  ok, served, message = pcall(serve, httpd, world, options, fresh)
+  ok, served, message = pcall(serve, httpd, world, options)
   local status = 0
   if not ok then status = fail(1, "%s", served)
   elseif not served then status = fail(1, "%s", message)

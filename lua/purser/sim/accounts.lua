@@ -55,8 +55,8 @@ function M.display_name(account)
   return account.parent and account.name or account.email or account.mobile or account.uid
 end
 
---- Whether an account can hold futures funds. Only a broker's sub-accounts have to be enabled (A14): the interface gives
---- other main accounts no operation for it, so theirs are enabled from the start.
+--- Whether an account can hold futures funds. Only a broker's sub-accounts have to be enabled (A14): the interface
+--- gives other main accounts no operation for it, so theirs are enabled from the start.
 function M.has_futures(sim, account)
   if not account.parent or sim.accounts.by_uid[account.parent].role ~= "broker" then return true end
   return account.futures == true
@@ -145,7 +145,8 @@ function M.balances(sim, account, business)
 end
 
 M.handlers = {
-  A2 = create_sub, B1 = create_sub, A3 = broker_list, B2 = family_list, A4 = status, A14 = enable_futures, B8 = balances,
+  A2 = create_sub, B1 = create_sub, A3 = broker_list, B2 = family_list, A4 = status, A14 = enable_futures,
+  B8 = balances,
 }
 
 function M.snapshot(sim) return sim.accounts.list end

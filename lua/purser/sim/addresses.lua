@@ -1,4 +1,5 @@
--- Addresses: their form on each chain, the deposit addresses that accounts have, and the withdrawal addresses they saved.
+-- Addresses: their form on each chain, the deposit addresses that accounts have, and the withdrawal addresses they
+-- saved.
 
 local coins = require "purser.sim.coins"
 local paging = require "purser.sim.paging"
@@ -13,7 +14,8 @@ local forms = {
   evm = { "0x", 40, tokens.HEX, { { "^0x%x+$", 42, 42 } } },
   tron = { "T", 33, tokens.BASE58, { { "^T" .. B58 .. "+$", 34, 34 } } },
   bitcoin = { "bc1q", 38, tokens.BECH32, { { "^bc1[02-9ac-hj-np-z]+$", 42, 62 }, { "^[13]" .. B58 .. "+$", 26, 35 } } },
-  litecoin = { "ltc1q", 38, tokens.BECH32, { { "^ltc1[02-9ac-hj-np-z]+$", 43, 63 }, { "^[LM3]" .. B58 .. "+$", 26, 35 } } },
+  litecoin = { "ltc1q", 38, tokens.BECH32, { { "^ltc1[02-9ac-hj-np-z]+$", 43, 63 },
+    { "^[LM3]" .. B58 .. "+$", 26, 35 } } },
   dogecoin = { "D", 33, tokens.BASE58, { { "^[D9A]" .. B58 .. "+$", 34, 34 } } },
   solana = { "", 44, tokens.BASE58, { { "^" .. B58 .. "+$", 32, 44 } } },
   ripple = { "r", 33, tokens.BASE58, { { "^r" .. B58 .. "+$", 25, 35 } } },
@@ -94,7 +96,9 @@ M.find_network = find_network
 local function create(sim, account, values)
   local network, code, message = find_network(values.coin, values.network)
   if not network then return nil, code, message end
-  if not network.public.depositEnable then return nil, "10216", "Deposits of this coin on this network are suspended" end
+  if not network.public.depositEnable then
+    return nil, "10216", "Deposits of this coin on this network are suspended"
+  end
   return public(M.of_account(sim, account, network))
 end
 

@@ -98,7 +98,8 @@ function M.parameters(row, query, body, placement)
   if form == "array" and body == "" then form = nil end
   if not form then
     if body ~= "" then
-      return nil, row.group == "wallet" and "33333" or "730002", "Parameters travel in the query; the body must be empty"
+      return nil, row.group == "wallet" and "33333" or "730002",
+        "Parameters travel in the query; the body must be empty"
     end
     return query
   end

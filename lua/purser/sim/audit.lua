@@ -1,5 +1,6 @@
--- The full check of a simulator's books. The ledger proves that nothing appeared or vanished; here the records prove that
--- what it holds is what they say: funds are locked for a reason, and the outside world gave and took what is on record.
+-- The full check of a simulator's books. The ledger proves that nothing appeared or vanished; here the records prove
+-- that what it holds is what they say: funds are locked for a reason, and the outside world gave and took what is on
+-- record.
 
 local coins = require "purser.sim.coins"
 local decimal = require "purser.decimal"

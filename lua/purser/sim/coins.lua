@@ -1,7 +1,7 @@
 -- The catalogue: coins, their networks with fees and limits, and the prices used for conversion. Data, and look-ups.
 --
--- A network row reads: netWork (short id), fee, minimum, confirmations, and what differs from the ordinary: `max`, `step`
--- (withdrawIntegerMultiple), `contract`, `deposit = false`, `withdraw = false`, `tip`.
+-- A network row reads: netWork (short id), fee, minimum, confirmations, and what differs from the ordinary: `max`,
+-- `step` (withdrawIntegerMultiple), `contract`, `deposit = false`, `withdraw = false`, `tip`.
 
 local chains = {
   BTC = { name = "Bitcoin(BTC)", form = "bitcoin", block_ms = 600000 },
@@ -51,7 +51,9 @@ local rows = {
   { "XRP", "XRP", "0.62", { { "XRP", "0.2", "20", 1, step = "0.000001" } } },
   { "XLM", "Stellar Lumens", "0.12", { { "XLM", "0.01", "10", 1 } } },
   { "TON", "Toncoin", "2.3", { { "TONCOIN", "0.02", "1", 10 } } },
-  { "EOS", "EOS", "0.8", { { "EOS", "0.1", "1", 350, deposit = false, withdraw = false, tip = "Under maintenance." } } },
+  { "EOS", "EOS", "0.8", {
+    { "EOS", "0.1", "1", 350, deposit = false, withdraw = false, tip = "Under maintenance." },
+  } },
   { "TRX", "TRON", "0.105", { { "TRX", "1", "10", 20 } } },
   { "SOL", "Solana", "60", { { "SOL", "0.008", "0.1", 100 } } },
   { "DOGE", "Dogecoin", "0.08", { { "DOGE", "4", "20", 30, step = "1" } } },
@@ -84,7 +86,8 @@ local function public_network(coin, name, row, chain)
     withdrawEnable = row.withdraw ~= false, withdrawFee = row[2], withdrawMin = row[3],
     withdrawMax = row.max or "10000000", withdrawIntegerMultiple = row.step, minConfirm = row[4],
     -- the address is shared by many users: a memo tells them apart
-    sameAddress = chain.memo ~= nil, contract = row.contract or "", depositTips = row.deposit == false and row.tip or nil,
+    sameAddress = chain.memo ~= nil, contract = row.contract or "",
+    depositTips = row.deposit == false and row.tip or nil,
     withdrawTips = row.withdraw == false and row.tip or nil,
   }
 end

@@ -39,12 +39,19 @@ routes["POST /sim/faults"] = function(sim, body)
   return done()
 end
 
+routes["POST /sim/failures"] = function(sim, body)
+  if body.withdrawal then return sim:fail_withdrawal(body.withdrawal) end
+  if body.transfer then return sim:fail_transfer(body.transfer) end
+  return nil, "name the withdrawal or the transfer by its id"
+end
+
 routes["DELETE /sim/faults"] = function(sim)
   sim:disarm()
   return done()
 end
 
 routes["GET /sim/faults"] = function(sim) return plain.list(sim:faults()) end
+routes["GET /sim/armed-faults"] = function(sim) return plain.list(sim:armed_faults()) end
 routes["GET /sim/requests"] = function(sim) return plain.list(sim:requests()) end
 routes["GET /sim/counts"] = function(sim) return sim:counts() end
 routes["GET /sim/state"] = function(sim) return sim:state() end
@@ -104,6 +111,9 @@ local function may_enter(request)
   end
   return true
 end
+
+-- The simulator's page has the same door-keeper and the same form of answers.
+M.may_enter, M.respond, M.refuse = may_enter, respond, refuse
 
 --- Whether a request is for this door.
 function M.is_for(request)

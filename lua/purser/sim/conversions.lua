@@ -16,8 +16,8 @@ function M.setup(sim)
   sim.conversions = history.new(function(record) return record.uid end)
 end
 
--- What a balance would give: { usdt, convert (after fee), fee }, or nil, code, message. The third result is the value in
--- USDT where there is a price.
+-- What a balance would give: { usdt, convert (after fee), fee }, or nil, code, message. The third result is the value
+-- in USDT where there is a price.
 local function quote(asset, balance)
   local coin = coins.by_name[asset]
   if not coin then return nil, "30024", "The coin does not exist" end
@@ -43,8 +43,8 @@ local function list(sim, account)
       local shown = offer or estimate
       found[#found + 1] = {
         convertPlatformToken = shown and tostring(shown.convert) or "0",
-        convertUsdt = shown and tostring(shown.usdt:round_down(STEP)) or "0", balance = tostring(balance), asset = asset,
-        code = code, message = message,
+        convertUsdt = shown and tostring(shown.usdt:round_down(STEP)) or "0", balance = tostring(balance),
+        asset = asset, code = code, message = message,
       }
     end
   end

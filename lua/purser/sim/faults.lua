@@ -129,6 +129,9 @@ local function names_of(...)
   return names
 end
 
+--- The kinds of faults, in order of their names.
+M.kinds = names_of(kinds)
+
 local function complain(message, ...)
   error("purser.sim: fault: " .. message:format(...), 0)
 end
@@ -136,7 +139,8 @@ end
 -- The number that a text of digits stands for, whatever the locale: a fraction comes as text through JSON.
 local function number_of(text)
   local whole, places = text:match("^(%d+)%.?(%d*)$")
-  return whole and #whole + #places < 16 and tonumber(whole .. places) / 10 ^ #places or nil
+  if not whole or #whole + #places > 15 then return nil end
+  return places == "" and tonumber(whole) or tonumber(whole .. places) / 10 ^ #places
 end
 
 local function read_word(word, value, expected)
@@ -170,8 +174,10 @@ local function one_of(value, names, what)
   complain("unknown %s %q; known are %s", what, tostring(value), table.concat(names, ", "))
 end
 
+local least_of = { times = 1, skip = 0, delay_ms = 0, drip_ms = 1, drip_bytes = 1, retry_after = 0, bytes = 0 }
+
 local function check_fault(spec)
-  local kind = kinds[one_of(spec.kind, names_of(kinds), "kind")]
+  local kind = kinds[one_of(spec.kind, M.kinds, "kind")]
   local fault = {}
   for word, value in pairs(spec) do
     local expected = common_words[word] or kind.words[word]
@@ -184,6 +190,12 @@ local function check_fault(spec)
   fault.when = one_of(fault.when or kind.when[1], kind.when, "time of a " .. fault.kind)
   if fault.form then one_of(fault.form, garbage_forms, "form of garbage") end
   if fault.status and not titles[fault.status] then complain("status is not 500, 502 or 503") end
+  for word, least in pairs(least_of) do
+    local number = fault[word]
+    if number and not (number >= least and number % 1 == 0 and number < 2 ^ 31) then
+      complain("%s is not a whole number from %d on", word, least)
+    end
+  end
   if fault.probability and not (fault.probability >= 0 and fault.probability <= 1) then
     complain("probability is not between 0 and 1")
   end

@@ -52,7 +52,8 @@ local function list(sim, account, values)
     total = fits and 1 or 0
     records = paging.cut({ fits and record or nil }, values.page, values.limit)
   else
-    records, total = sim.internal_transfers:page(account.uid, first, last, (values.page - 1) * values.limit, values.limit)
+    local skip = (values.page - 1) * values.limit
+    records, total = sim.internal_transfers:page(account.uid, first, last, skip, values.limit)
   end
   for i, record in ipairs(records) do records[i] = public(sim, record) end
   return paging.result(records, values.page, values.limit, total)

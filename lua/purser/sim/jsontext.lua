@@ -27,6 +27,7 @@ local function unicode_escape(character)
 end
 
 local function plain_text(text)
+  if not text:find('[%c"\\]') then return '"' .. text .. '"' end
   return '"' .. text:gsub('[%c"\\]', escape_control) .. '"'
 end
 
@@ -41,19 +42,29 @@ local function escaped_text(text)
 end
 
 --- A writer. Options: `spaced`, `escaped` (booleans), `order` (a function that may put the members of an object, a list
--- of { name, json }, into another order in place).
+-- of texts, into another order in place).
 function M.writer(options)
   local text = options.escaped and escaped_text or plain_text
   local open, comma, colon, close = "", ",", ":", ""
   if options.spaced then open, comma, colon, close = " \n\t", "\r\n ,\t", " : ", "\t\r\n " end
   local writer = { text = text }
 
-  --- An object of a list of { name, JSON text of the value }.
+  local keys = {} -- written names: records repeat them
+
+  --- A member of an object: its name and the JSON text of its value.
+  function writer.member(name, json)
+    local key = keys[name]
+    if not key then
+      key = text(name) .. colon
+      keys[name] = key
+    end
+    return key .. json
+  end
+
+  --- An object of a list of members.
   function writer.object(members)
     if options.order then options.order(members) end
-    local parts = {}
-    for i, member in ipairs(members) do parts[i] = text(member[1]) .. colon .. member[2] end
-    return "{" .. open .. table.concat(parts, comma) .. close .. "}"
+    return "{" .. open .. table.concat(members, comma) .. close .. "}"
   end
 
   --- An array of a list of JSON texts.

@@ -1,7 +1,9 @@
--- The ledger: exact balances of every (account, business account, asset) as free and locked, and the outside world on the
--- other side. Value only ever moves from one place to another, so each asset sums to zero over all places for ever.
+-- The ledger: exact balances of every (account, business account, asset) as free and locked, and the outside world on
+-- the other side. Value only ever moves from one place to another, so each asset sums to zero over all places for
+-- ever.
 --
--- A place is "uid/SPOT/free", "uid/FUTURES/locked" and so on; the world is "world", the only place that may be negative.
+-- A place is "uid/SPOT/free", "uid/FUTURES/locked" and so on; the world is "world", the only place that may be
+-- negative.
 
 local decimal = require "purser.decimal"
 

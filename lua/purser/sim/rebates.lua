@@ -21,7 +21,8 @@ end
 --- A rebate as the history shows it.
 function M.public(record)
   return {
-    asset = record.asset, amount = record.amount, type = record.type, uid = record.uid, time = clock.day_text(record.time),
+    asset = record.asset, amount = record.amount, type = record.type, uid = record.uid,
+    time = clock.day_text(record.time),
   }
 end
 

@@ -33,6 +33,7 @@ local function exchange(self, method, path, body)
   }
   if not response then return nil, ("%s: %s"):format(self.url, failure.message) end
   local value, message = core.decode(response.body)
+  if response.status == 400 and type(value) == "table" and value.error then return nil, value.error end
   if response.status ~= 200 then
     local text = type(value) == "table" and (value.error or value.msg) or "no reason given"
     return nil, ("simulator: %s (HTTP %d)"):format(text, response.status)
@@ -75,15 +76,31 @@ function World:advance(ms)
   return answer.now
 end
 
+-- What they take: lua/purser/sim/world.lua.
+
+--- Opens an account. Returns its uid, api_key and secret_key.
 function World:account(options) return post(self, "/sim/accounts", options) end
 
+--- Lets a deposit arrive.
 function World:deposit(options) return post(self, "/sim/deposits", options) end
 
+--- Credits a broker with a rebate.
 function World:rebate(options) return post(self, "/sim/rebates", options) end
 
+--- Puts an address into an account's address book.
 function World:save_address(options) return post(self, "/sim/saved-addresses", options) end
 
-function World:freeze(options) return post(self, "/sim/freeze", options) end
+--- Freezes an account by name or uid, or thaws it: freeze("name"), freeze("name", false), freeze { account, frozen }.
+function World:freeze(wanted, frozen)
+  if type(wanted) ~= "table" then wanted = { account = wanted, frozen = frozen ~= false } end
+  return post(self, "/sim/freeze", wanted)
+end
+
+--- Lets a withdrawal fail.
+function World:fail_withdrawal(id) return post(self, "/sim/failures", { withdrawal = id }) end
+
+--- Lets a waiting transfer fail.
+function World:fail_transfer(id) return post(self, "/sim/failures", { transfer = id }) end
 
 --- Arms a fault (see purser.sim.faults).
 function World:fault(spec)
@@ -99,6 +116,9 @@ end
 
 --- The faults that happened.
 function World:faults() return get(self, "/sim/faults") end
+
+--- The faults that are armed and not used up.
+function World:armed_faults() return get(self, "/sim/armed-faults") end
 
 --- The last requests.
 function World:requests() return get(self, "/sim/requests") end

@@ -33,7 +33,8 @@ local extras = {
   { "tag", function() return "null" end },
   { "rank", function() return "12345678901234567890123.50" end },
   { "details", function(out)
-    return out.object { { "level", "1" }, { "path", out.array { out.text "a", "2", "true", out.object {} } } }
+    return out.object { out.member("level", "1"),
+      out.member("path", out.array { out.text "a", "2", "true", out.object {} }) }
   end },
 }
 
@@ -126,7 +127,7 @@ end
 
 -- Whether this record's address carries the memo, so that the member `memo` stays empty.
 local function memo_is_in_address(out, members, member, record)
-  if member.canonical ~= "memo" or not joins_memo(out, record) then return false end
+  if not out.set.address_with_memo or member.canonical ~= "memo" or not joins_memo(out, record) then return false end
   for _, other in ipairs(members) do
     if other.kind == "address" then return true end
   end
@@ -146,11 +147,11 @@ local function write_record(out, members, record)
   local parts = {}
   for _, member in ipairs(members) do
     local json = write_value(out, members, member, record)
-    if json then parts[#parts + 1] = { spelling(member.name, out.set), json } end
+    if json then parts[#parts + 1] = out.member(spelling(member.name, out.set), json) end
   end
   if out.set.extra_members then
     for _, extra in ipairs(extras) do
-      if not has_member(members, extra[1]) then parts[#parts + 1] = { extra[1], extra[2](out) } end
+      if not has_member(members, extra[1]) then parts[#parts + 1] = out.member(extra[1], extra[2](out)) end
     end
   end
   return out.object(parts)
@@ -174,14 +175,14 @@ end
 
 local function enveloped(out, json)
   local code = out.set.envelope_code_number and "0" or out.set.envelope_code_200 and "200" or out.text "0"
-  return out.object { { "code", code }, { "message", out.text "" }, { "data", json } }
+  return out.object { out.member("code", code), out.member("message", out.text ""), out.member("data", json) }
 end
 
 local function answer_list(out, form, list)
   local json = out.records(form.list, list)
-  if form.inside then return out.object { { form.inside, json } } end
+  if form.inside then return out.object { out.member(form.inside, json) } end
   if form.counted and out.set.counted_lists then
-    return out.object { { "result", json }, { "totalCount", digits(#list) } }
+    return out.object { out.member("result", json), out.member("totalCount", digits(#list)) }
   end
   return json
 end
@@ -197,13 +198,15 @@ end
 local function answer_page(out, form, page)
   local parts = {}
   for i, name in ipairs(form.order) do
-    parts[i] = { spelling(name, out.set), name == "data" and out.records(form.page, page.data) or digits(page[name]) }
+    local json = name == "data" and out.records(form.page, page.data) or digits(page[name])
+    parts[i] = out.member(spelling(name, out.set), json)
   end
   return out.object(parts)
 end
 
 local function answer_rows(out, form, page)
-  local json = out.object { { "rows", out.records(form.rows, page.rows) }, { "total", digits(page.total) } }
+  local rows = out.records(form.rows, page.rows)
+  local json = out.object { out.member("rows", rows), out.member("total", digits(page.total)) }
   return out.set.rows_bare and json or out.array { json }
 end
 
@@ -231,7 +234,7 @@ end
 function M.plain(members, variant)
   local out = new_output(variants.resolve(variant), "plain")
   local parts = {}
-  for _, member in ipairs(members) do parts[#parts + 1] = { member[1], digits(member[2]) } end
+  for _, member in ipairs(members) do parts[#parts + 1] = out.member(member[1], digits(member[2])) end
   return out.document(out.object(parts))
 end
 
@@ -246,13 +249,13 @@ function M.refusal(code, message, variant, row)
   local out = new_output(set, row and row.id)
   local text = digits(code)
   local parts = {
-    { "code", is_integer_text(text) and not set.error_code_text and text or out.text(text) },
-    { set.error_message and "message" or "msg", out.text(message or codes[text] or "Request failed") },
+    out.member("code", is_integer_text(text) and not set.error_code_text and text or out.text(text)),
+    out.member(set.error_message and "message" or "msg", out.text(message or codes[text] or "Request failed")),
   }
   if set.error_extra_members then
-    table.insert(parts, 1, { "success", "false" })
-    parts[#parts + 1] = { "_extend", "null" }
-    parts[#parts + 1] = { "traceId", out.text "7f000001-0" }
+    table.insert(parts, 1, out.member("success", "false"))
+    parts[#parts + 1] = out.member("_extend", "null")
+    parts[#parts + 1] = out.member("traceId", out.text "7f000001-0")
   end
   local ok = set.error_http_200 and row and (row.group == "sub_account" or row.id == "A2")
   return ok and 200 or 400, out.document(out.object(parts))

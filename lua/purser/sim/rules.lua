@@ -1,5 +1,5 @@
--- What each parameter of each operation may be, written from the interface document and nothing else: the simulator does
--- not share the client's own checks, so that a mistake there is seen here.
+-- What each parameter of each operation may be, written from the interface document and nothing else: the simulator
+-- does not share the client's own checks, so that a mistake there is seen here.
 --
 -- A rule is { name, kind, required = code when missing, ... }; a kind turns the text that arrived into the value the
 -- handlers use, or answers nil, code, message.
@@ -167,7 +167,8 @@ local public_key = must("apiKey", "text", "730707")
 local amount, asset, coin, coin_filter = must("amount", "amount"), must "asset", must "coin", may "coin"
 local status, client_id = may("status", "status"), may("clientTranId", "client_id")
 local from, to = may "fromAccount", may "toAccount"
-local broker_from, broker_to = must("fromAccountType", "broker_account_type"), must("toAccountType", "broker_account_type")
+local broker_from = must("fromAccountType", "broker_account_type")
+local broker_to = must("toAccountType", "broker_account_type")
 local from_type, to_type = must("fromAccountType", "account_type"), must("toAccountType", "account_type")
 local address, memo, remark = must "address", may "memo", may "remark"
 

@@ -1,4 +1,5 @@
--- Transfers between a parent and its sub-accounts (A13, B6), and between the spot and futures accounts of one user (C9).
+-- Transfers between a parent and its sub-accounts (A13, B6), and between the spot and futures accounts of one user
+-- (C9).
 
 local accounts = require "purser.sim.accounts"
 local coins = require "purser.sim.coins"
@@ -143,7 +144,8 @@ local function wallet_transfer(sim, account, values, row)
     to_type = values.toAccountType, status = wait > 0 and "WAIT" or "SUCCESS", time = sim:now(),
   }
   local source, locked, target = wallet_places(record)
-  if not sim.ledger:move(record.asset, values.amount, source, wait > 0 and locked or target) then return nil, "10101" end
+  if wait > 0 then target = locked end
+  if not sim.ledger:move(record.asset, values.amount, source, target) then return nil, "10101" end
   record.id = M.next_id(sim)
   sim.wallet_transfers:add(record)
   if wait > 0 then sim.schedule:add(record.time + wait, "transfer", record.id) end

@@ -70,7 +70,9 @@ local function set_of(names)
     elseif M.descriptions[name] then
       if value then set[name] = true end
     else
-      error(("purser.sim: unknown variant %q%s"):format(tostring(name), nearest.hint(tostring(name), M.names)), 0)
+      local known = { "document", "live" }
+      for _, switch in ipairs(M.names) do known[#known + 1] = switch end
+      error(("purser.sim: unknown variant %q%s"):format(tostring(name), nearest.hint(tostring(name), known)), 0)
     end
   end
   for _, pair in ipairs(exclusive) do

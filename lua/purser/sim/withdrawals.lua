@@ -39,8 +39,9 @@ local function total_of(record)
   return decimal(record.amount):add(record.fee)
 end
 
-local function places(record)
-  return ledger.place(record.uid, "SPOT"), ledger.place(record.uid, "SPOT", "locked")
+-- The two places that a withdrawal's funds are at, of the account or of its record.
+local function places(owner)
+  return ledger.place(owner.uid, "SPOT"), ledger.place(owner.uid, "SPOT", "locked")
 end
 
 local function give_back(sim, record, status, at)
@@ -103,8 +104,9 @@ end
 
 local function check_amount(row, network, values)
   local bad, limits, amount = rules.bad_value(row), network.public, values.amount
-  if amount:compare(limits.withdrawMin) < 0 then return bad, "The amount is below the minimum of " .. limits.withdrawMin end
-  if amount:compare(limits.withdrawMax) > 0 then return bad, "The amount is above the maximum of " .. limits.withdrawMax end
+  local least, greatest = limits.withdrawMin, limits.withdrawMax
+  if amount:compare(least) < 0 then return bad, "The amount is below the minimum of " .. least end
+  if amount:compare(greatest) > 0 then return bad, "The amount is above the maximum of " .. greatest end
   local step = limits.withdrawIntegerMultiple
   if step and amount:round_down(step):compare(amount) ~= 0 then return bad, "The amount is no multiple of " .. step end
 end
@@ -119,15 +121,16 @@ local function apply(sim, account, values, row, network)
   if order_id and sim.withdraw_order_ids[order_key(account.uid, order_id)] then
     return nil, rules.bad_value(row), "withdrawOrderId was used before"
   end
+  local amount, fee = tostring(values.amount), network.public.withdrawFee
+  local free, locked = places(account)
+  if not sim.ledger:move(network.coin, values.amount:add(fee), free, locked) then return nil, "10101" end
   local destination = addresses.find(sim, network, values.address, values.memo)
   local record = {
     uid = account.uid, id = tokens.draw(sim.dice, 32, tokens.HEX), order_id = order_id, coin = network.coin,
-    network = network.long, address = values.address, memo = values.memo, amount = tostring(values.amount),
-    fee = network.public.withdrawFee, remark = values.remark, status = APPLIED, time = sim:now(), updated = sim:now(),
-    to_uid = destination and destination.uid, needed = network.public.minConfirm, block_ms = network.block_ms,
+    network = network.long, address = values.address, memo = values.memo, amount = amount, fee = fee,
+    remark = values.remark, status = APPLIED, time = sim:now(), updated = sim:now(), block_ms = network.block_ms,
+    to_uid = destination and destination.uid, needed = network.public.minConfirm,
   }
-  local free, locked = places(record)
-  if not sim.ledger:move(record.coin, total_of(record), free, locked) then return nil, "10101" end
   add(sim, record)
   sim.schedule:add(record.time + next_state[APPLIED][2], "withdrawal", record.id)
   return { id = record.id }
@@ -167,8 +170,8 @@ local function withdraw_sub(sim, account, values, row)
   return apply(sim, account, values, row, network)
 end
 
--- C3. An unknown id is answered like a known one, as the live service does; so is one that can no longer be cancelled,
--- except that the answer says so.
+-- C3. An unknown id is answered like a known one, as the live service does. One that can
+-- no longer be cancelled is refused.
 local function cancel(sim, account, values)
   local record = sim.withdrawals.by_id[values.id]
   if not record or record.uid ~= account.uid then return { id = values.id } end
@@ -196,8 +199,9 @@ end
 local function public(record, now)
   local coin = coins.by_name[record.coin]
   return {
-    id = record.id, withdrawOrderId = record.order_id, txId = record.tx_id, coin = record.coin, network = record.network,
-    address = record.address, amount = record.amount, transferType = record.to_uid and 1 or 0, status = record.status,
+    id = record.id, withdrawOrderId = record.order_id, txId = record.tx_id, coin = record.coin,
+    network = record.network, address = record.address, amount = record.amount,
+    transferType = record.to_uid and 1 or 0, status = record.status,
     transactionFee = record.fee, confirmNo = confirmations(record, now), applyTime = record.time,
     updateTime = record.updated, remark = record.remark, memo = record.memo, transHash = record.tx_id,
     coinId = coin.id, vcoinId = coin.id,

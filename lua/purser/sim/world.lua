@@ -22,7 +22,8 @@ local function words(text)
 end
 
 local vocabularies = {
-  account = words "name role parent balances futures_balances email mobile uid permissions ip api_key secret_key note funds_password",
+  account = words("name role parent balances futures_balances email mobile uid permissions ip "
+    .. "api_key secret_key note funds_password"),
   deposit = words "account address coin network amount memo tx_id time",
   rebate = words "account asset amount type uid time",
   save_address = words "account coin network address memo",
@@ -35,7 +36,8 @@ local function check_words(what, fields)
   for _, word in ipairs(vocabularies[what]) do known[word] = true end
   for word in pairs(fields) do
     if not known[word] then
-      return nil, ("%s does not know %q%s"):format(what, tostring(word), nearest.hint(tostring(word), vocabularies[what]))
+      local hint = nearest.hint(tostring(word), vocabularies[what])
+      return nil, ("%s does not know %q%s"):format(what, tostring(word), hint)
     end
   end
   return true
@@ -116,8 +118,8 @@ function World:account(fields)
   return { uid = account.uid, api_key = key.api_key, secret_key = key.secret_key }
 end
 
---- A deposit arrives: { account | address (and memo), coin, network, amount, tx_id, time }. A `time` in the past makes one
---- that arrived then. Returns the deposit as histories show it, with its `id`; or nil and what is wrong.
+--- A deposit arrives: { account | address (and memo), coin, network, amount, tx_id, time }. A `time` in the past makes
+--- one that arrived then. Returns the deposit as histories show it, with its `id`; or nil and what is wrong.
 function World:deposit(fields)
   local ok, complaint = check_words("deposit", fields)
   if not ok then return nil, complaint end
@@ -163,7 +165,8 @@ function World:save_address(fields)
   return addresses.save(self, account, fields)
 end
 
---- Freezes an account by name or uid, or thaws it: freeze("name"), freeze("name", false), freeze { account =, frozen = }.
+--- Freezes an account by name or uid, or thaws it: freeze("name"), freeze("name", false), freeze { account =, frozen =
+--- }.
 function World:freeze(wanted, frozen)
   if type(wanted) == "table" and wanted.account then wanted, frozen = wanted.account, wanted.frozen end
   local account, complaint = find(self, wanted)

@@ -53,7 +53,10 @@ function methods:step()
   if self.closed then return 0 end
   local unfinished = self.multi:step()
   -- Each answer taken may have let a queued request start: its first bytes go out now, not at the next step.
-  if distribute(self, self.multi:next()) then unfinished = self.multi:step() end
+  if distribute(self, self.multi:next()) then
+    unfinished = self.multi:step()
+    distribute(self, self.multi:next())
+  end
   return unfinished
 end
 
@@ -127,6 +130,12 @@ end
 function methods:timeout()
   if self.closed then return nil end
   return self.multi:timeout()
+end
+
+--- Rests for `ms` milliseconds; in a task the others go on. The pipeline rests this way between attempts.
+---@param ms number
+function methods:sleep(ms) -- luacheck: ignore self
+  schedule.sleep(math.ceil(ms))
 end
 
 --- Ends everything. A task that waits gets a failure; its outcome is unknown if its request had been sent.

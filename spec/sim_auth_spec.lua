@@ -1,0 +1,267 @@
+-- Who may ask the simulator, and how a request must be signed, timed and placed.
+
+local purser = require "purser"
+local signed = require "signed"
+
+local ask, get, refusal = signed.ask, signed.get, signed.refusal
+
+describe("the simulator's authentication", function()
+  local sim, main, broker
+
+  before_each(function()
+    sim = purser.sim.new { seed = 3 }
+    main = assert(sim:account { role = "main", balances = { USDT = "100" } })
+    broker = assert(sim:account { role = "broker", name = "House" })
+  end)
+
+  it("accepts a request signed over the query exactly as it was sent", function()
+    assert.equal(200, select(2, ask(sim, main, "C1")).status)
+  end)
+
+  it("takes parameters in any order, the signature anywhere", function()
+    local now = ("%d"):format(sim:now())
+    for _, order in ipairs { "timestamp=%s&coin=USDT", "coin=USDT&timestamp=%s" } do
+      assert.equal(200, select(2, ask(sim, main, "C7", nil, { signed = order:format(now) })).status)
+    end
+    local rest = "coin=USDT&timestamp=" .. now
+    local request = signed.request(sim, main, "C7", nil, { signed = rest })
+    local path = request.target:match("^[^?]*")
+    local signature = signed.sign(main.secret_key, rest)
+    for _, query in ipairs { "signature=" .. signature .. "&" .. rest,
+      "coin=USDT&signature=" .. signature .. "&timestamp=" .. now } do
+      request.target = path .. "?" .. query
+      assert.equal(200, sim:handle(request).status)
+    end
+  end)
+
+  it("splits at the last signature; an earlier one belongs to the signed text", function()
+    local text = "signature=first&coin=USDT&timestamp=" .. ("%d"):format(sim:now())
+    assert.equal(200, select(2, ask(sim, main, "C7", nil, { signed = text })).status)
+  end)
+
+  it("reads the key's header in any case", function()
+    local client = assert(purser.new {
+      base_url = "http://localhost", api_key = main.api_key, secret_key = main.secret_key, transport = sim:transport(),
+      clock = function() return sim:now() end, profile = { key_header = "x-mexc-APIKEY" },
+    })
+    assert(client.wallet:coins())
+  end)
+
+  it("takes another key header where the profile says so", function()
+    local other = purser.sim.new { profile = { key_header = "X-Other-Key" } }
+    local owner = other:account {}
+    assert.equal("700001", refusal(other, owner, "C1"))
+    assert(get(other, owner, "C1", nil, { headers = { ["x-other-key"] = owner.api_key } }))
+  end)
+
+  it("refuses a key that is missing or no key at all (700001), and an unknown one (10072)", function()
+    assert.equal("700001", refusal(sim, main, "C1", nil, { headers = { ["x-mexc-apikey"] = false } }))
+    assert.equal("700001", refusal(sim, main, "C1", nil, { headers = { ["x-mexc-apikey"] = "no key!" } }))
+    assert.equal("10072", refusal(sim, main, "C1", nil, { headers = { ["x-mexc-apikey"] = "mx0nobodysKey123" } }))
+  end)
+
+  it("shows the text it would have signed when a signature is wrong (700002), and no secret", function()
+    local code, message = refusal(sim, main, "C7", { coin = "US/DT" }, { signature = ("0"):rep(64) })
+    local text = ("coin=US%%2FDT&timestamp=%d"):format(sim:now())
+    assert.equal("700002", code)
+    assert.is_truthy(message:find(text, 1, true))
+    assert.is_nil(message:find(signed.sign(main.secret_key, text), 1, true))
+    assert.is_nil(message:find(main.secret_key, 1, true))
+    local entry = sim:requests()[1]
+    assert.equal(text, entry.signed_expected)
+    assert.equal("refused", entry.outcome)
+    assert.is_truthy(entry.target:find("signature=***", 1, true))
+  end)
+
+  it("refuses a right signature in upper case: it is lower-case hexadecimal", function()
+    local text = ("timestamp=%d"):format(sim:now())
+    local upper = signed.sign(main.secret_key, text):upper()
+    assert.equal("700002", refusal(sim, main, "C1", nil, { signature = upper }))
+  end)
+
+  it("refuses a leading & that was not signed", function()
+    local request = signed.request(sim, main, "C1")
+    request.target = request.target:gsub("%?", "?&")
+    assert.is_truthy(sim:handle(request).body:find("700002", 1, true))
+  end)
+
+  it("signs the body too where the profile says so", function()
+    local strict = purser.sim.new { profile = { sign_body = true } }
+    local owner = strict:account { role = "broker" }
+    local params = { subAccount = "desk0001", note = "n" }
+    assert.equal("700002", refusal(strict, owner, "A2", params))
+    local request = signed.request(strict, owner, "A2", params)
+    local query = request.target:match("%?(.*)&signature")
+    request.target = request.target:gsub("signature=.*", "signature="
+      .. signed.sign(owner.secret_key, query .. request.body))
+    assert.equal(200, strict:handle(request).status)
+  end)
+
+  describe("time rule", function()
+    local function code(offset, window)
+      local answer, response = ask(sim, main, "C1", nil, { timestamp = sim:now() + offset, recvWindow = window })
+      return response.status == 200 and "ok" or ("%d"):format(answer.code)
+    end
+
+    it("accepts up to 999 ms ahead and no more (700003)", function()
+      assert.equal("ok", code(999))
+      assert.equal("700003", code(1000))
+    end)
+
+    it("accepts up to recvWindow behind, 5000 ms by default", function()
+      assert.equal("ok", code(-5000))
+      assert.equal("700003", code(-5001))
+      assert.equal("ok", code(-60000, 60000))
+      assert.equal("700003", code(-60001, 60000))
+      assert.equal("700003", code(-11, 10))
+      assert.equal("ok", code(-10, 10))
+    end)
+
+    it("refuses a recvWindow over 60000 (700005) or that is no number (700008)", function()
+      assert.equal("700005", code(0, 60001))
+      assert.equal("700008", refusal(sim, main, "C1", nil, { recvWindow = "soon" }))
+    end)
+  end)
+
+  it("refuses a request without timestamp or signature (700004)", function()
+    assert.equal("700004", refusal(sim, main, "C7", nil, { signed = "coin=USDT" }))
+    local request = signed.request(sim, main, "C1")
+    request.target = request.target:gsub("&signature=.*", "")
+    assert.is_truthy(sim:handle(request).body:find("700004", 1, true))
+    request.target = request.target .. "&signature="
+    assert.is_truthy(sim:handle(request).body:find("700004", 1, true))
+  end)
+
+  it("refuses characters that must be encoded, even when signed so (700008)", function()
+    for _, raw in ipairs { "coin=USDT&network=Tron(TRC20)", "coin=US DT", "coin=\"x\"", "coin=%zz", "coin=a%0Ab",
+      "coin=x&coin=y" } do
+      assert.equal("700008", refusal(sim, main, "C7", nil, { query = raw }))
+    end
+    assert(get(sim, main, "C7", { coin = "USDT", network = "Tron(TRC20)" }))
+  end)
+
+  it("wants application/json on POST and DELETE (700013), not on GET", function()
+    local params = { coin = "USDT", network = "Tron(TRC20)" }
+    for _, wrong in ipairs { false, "text/plain", "application/x-www-form-urlencoded" } do
+      assert.equal("700013", refusal(sim, main, "C6", params, { headers = { ["content-type"] = wrong } }))
+      assert.equal("700013", refusal(sim, main, "C3", { id = "1" }, { headers = { ["content-type"] = wrong } }))
+    end
+    assert(get(sim, main, "C6", params, { headers = { ["content-type"] = "application/json; charset=utf-8" } }))
+    assert(get(sim, main, "C1", nil, { headers = { ["content-type"] = false } }))
+  end)
+
+  it("enforces a key's IP list (700006)", function()
+    local bound = sim:account { ip = { "10.0.0.1", "2001:DB8::1" } }
+    assert.equal("700006", refusal(sim, bound, "C1"))
+    assert(get(sim, bound, "C1", nil, { ip = "10.0.0.1" }))
+    assert(get(sim, bound, "C1", nil, { ip = "2001:db8::1" }))
+  end)
+
+  it("enforces the permission of every operation that names one (700007)", function()
+    local powerless = sim:account { role = "broker", permissions = "CONTRACT_DEAL_READ" }
+    local free = {
+      A2 = true, A3 = true, A4 = true, A5 = true, A6 = true, A7 = true, A11 = true, A14 = true, A15 = true,
+    }
+    for id in pairs(signed.operations) do
+      if not free[id] then assert.equal("700007", refusal(sim, powerless, id), id) end
+    end
+    assert(get(sim, powerless, "A3"))
+  end)
+
+  it("asks for exactly the permission the document names", function()
+    local named = {
+      SPOT_TRANSFER_READ = "A1 A12 A13 B7 B8 C10 C11", SPOT_DEPOSIT_WRITE = "A8", SPOT_DEPOSIT_READ = "A9",
+      SPOT_ACCOUNT_READ = "B1 B2 B3 B4 B5 C12", SPOT_TRANSFER_WRITE = "B6 C9", SPOT_ACCOUNT_WRITE = "C13",
+      SPOT_WITHDRAW_READ = "C1 C4 C5 C7 C8 C16", SPOT_WITHDRAW_WRITE = "C2 C3 C6 C15 C17", SPOT_DEAL_READ = "C14",
+    }
+    for permission, ids in pairs(named) do
+      local parent = sim:account { role = "broker", permissions = permission }
+      local sub = sim:account { role = "sub", parent = parent.uid, name = "x" .. permission, permissions = permission }
+      for id in ids:gmatch("%S+") do
+        local who = (id == "A8" or id == "A9" or id == "A12") and sub or parent
+        local answer, response = ask(sim, who, id)
+        assert.is_true(response.status == 200 or answer.code ~= 700007, id .. " with " .. permission)
+      end
+    end
+  end)
+
+  it("keeps groups A and B for the main account's key, and group A for brokers (730603)", function()
+    local sub = sim:account { role = "sub", parent = broker.uid, name = "desk0001" }
+    for _, id in ipairs { "A1", "A2", "A3", "A4", "A5", "A6", "A7", "A11", "A13", "A14", "A15",
+      "B1", "B2", "B3", "B4", "B5", "B6", "B7", "B8" } do
+      assert.equal("700007", refusal(sim, sub, id), id)
+    end
+    for id in pairs(signed.operations) do
+      if id:find("^A") then assert.equal("730603", refusal(sim, main, id), id) end
+    end
+    assert(get(sim, broker, "B2"))
+  end)
+
+  it("lets A8, A9, A10 and A12 act on the sub-account whose key signs, and on nothing else", function()
+    local sub = sim:account { role = "sub", parent = broker.uid, name = "desk0001" }
+    local other = sim:account { role = "sub", parent = broker.uid, name = "desk0002" }
+    for _, id in ipairs { "A8", "A9", "A10", "A12" } do assert.equal("700007", refusal(sim, broker, id), id) end
+    local address = get(sim, sub, "A8", { coin = "USDT", network = "Tron(TRC20)" })
+    assert.equal(address.address, get(sim, sub, "A9", { coin = "USDT" })[1].address)
+    assert.same({}, get(sim, other, "A9", { coin = "USDT" }))
+    local cousin = sim:account { role = "sub", parent = main.uid, name = "desk0001" }
+    assert.equal("730603", refusal(sim, cousin, "A10"))
+  end)
+
+  it("refuses every call of a frozen account (730100) until it is thawed", function()
+    assert(sim:freeze(main.uid))
+    assert.equal("730100", refusal(sim, main, "C1"))
+    assert(sim:freeze(main.uid, false))
+    assert(get(sim, main, "C1"))
+  end)
+
+  describe("placement", function()
+    it("wants group A's parameters in a JSON object", function()
+      local params = { subAccount = "desk0001", note = "n" }
+      assert.equal("730002", refusal(sim, broker, "A2", params, { form = "array" }))
+      assert.equal("730002", refusal(sim, broker, "A2", params, { body = "subAccount=desk0001&note=n" }))
+      assert.equal("730002", refusal(sim, broker, "A2", params, { form = "query" }))
+      assert.equal("730002", refusal(sim, broker, "A2", params, { body = "{\"subAccount\":" }))
+      assert.equal("730002", refusal(sim, broker, "A2", nil, { body = '{"subAccount":12345678,"note":"n"}' }))
+      assert.equal("730600", refusal(sim, broker, "A2", nil, { body = "" }))
+      assert(get(sim, broker, "A2", params))
+    end)
+
+    it("takes group A in the query where the profile says so", function()
+      local other = purser.sim.new { profile = { object_body = "query" } }
+      local owner = other:account { role = "broker" }
+      assert(get(other, owner, "A2", { subAccount = "desk0001", note = "n" }, { form = "query" }))
+      assert.equal("730002", refusal(other, owner, "A2", { subAccount = "desk0002", note = "n" }))
+    end)
+
+    it("takes B3 and B5 as an array holding one object, or in the query, and nothing else", function()
+      get(sim, main, "B1", { subAccount = "desk0001", note = "n" })
+      local params = { subAccount = "desk0001", note = "k", permissions = "SPOT_ACCOUNT_READ" }
+      local first = get(sim, main, "B3", params)
+      local second = get(sim, main, "B3", params, { form = "query" })
+      assert.equal("730002", refusal(sim, main, "B3", params, { form = "object" }))
+      assert.equal("730002", refusal(sim, main, "B3", nil, { body = "[]" }))
+      assert.equal("730002", refusal(sim, main, "B3", nil, { body = '[{"note":"a"},{"note":"b"}]' }))
+      get(sim, main, "B5", { subAccount = "desk0001", apiKey = first.apiKey })
+      get(sim, main, "B5", { subAccount = "desk0001", apiKey = second.apiKey }, { form = "query" })
+      assert.same({}, get(sim, main, "B4", { subAccount = "desk0001" }).subAccount)
+    end)
+
+    it("wants an empty body everywhere else", function()
+      assert.equal("33333", refusal(sim, main, "C6", { coin = "USDT", network = "Tron(TRC20)" }, { body = "{}" }))
+      assert.equal("730002", refusal(sim, main, "B1", { subAccount = "desk0001", note = "n" }, { body = "{}" }))
+      assert.equal("33333", refusal(sim, main, "C1", nil, { body = "x" }))
+    end)
+  end)
+
+  it("answers ping and time unsigned, 404 for what it does not know, 405 for a wrong method", function()
+    local function plain(method, target)
+      return sim:handle { method = method, target = target, headers = {}, body = "" }
+    end
+    assert.equal("{}", plain("GET", "/api/v3/ping").body)
+    assert.equal(('{"serverTime":%d}'):format(sim:now()), plain("GET", "/api/v3/time").body)
+    assert.equal(404, plain("GET", "/api/v3/other").status)
+    assert.equal(405, plain("DELETE", "/api/v3/capital/config/getall").status)
+    assert.equal("Tue, 14 Nov 2023 22:13:20 GMT", plain("GET", "/api/v3/ping").headers.Date)
+  end)
+end)

@@ -1,0 +1,311 @@
+-- `purser sim`, started for real: it listens, answers over HTTP, misbehaves on demand, keeps its state, and ends.
+
+local core = require "purser.core"
+local faults = require "purser.sim.faults"
+local purser = require "purser"
+local service = require "service"
+
+local function client_of(world, url, account, options)
+  local made = {
+    base_url = url, api_key = account.api_key, secret_key = account.secret_key, timeout_ms = 2000,
+    clock = function() return world:now() end, limits = false,
+  }
+  for name, value in pairs(options or {}) do made[name] = value end
+  return assert(purser.new(made))
+end
+
+describe("purser sim", function()
+  local running
+
+  local function start(...)
+    running = service.start(...)
+    return running, running.world
+  end
+
+  after_each(function()
+    if running then running.stop() end
+    running = nil
+  end)
+
+  it("listens on a free port, answers, and ends when it is told to", function()
+    local sim, world = start()
+    assert.matches("^purser sim listening on http://127%.0%.0%.1:%d+$", sim.lines[1])
+    local account = assert(world:account { name = "Acme", role = "broker", balances = { USDT = "1000.5" } })
+    local client = client_of(world, sim.url, account)
+    assert.is_true(assert(client:ping()))
+    assert.is_true(#assert(client.wallet:coins()) > 0)
+    assert(client.broker:create_sub_account { subAccount = "commanddesk1", note = "desk" })
+    assert(client.broker:transfer {
+      toAccount = "commanddesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "0.5",
+    })
+    local balances = assert(client.sub_account:balances { subAccount = "commanddesk1", accountType = "SPOT" })
+    assert.equal("0.5", balances[1].free)
+    assert.is_true(assert(world:verify()))
+    assert.equal(1, assert(world:counts())["broker.transfer"].applied)
+    assert.equal("wallet.coins", (function()
+      for _, request in ipairs(assert(world:requests())) do
+        if request.operation == "wallet.coins" then return request.operation end
+      end
+    end)())
+    client:close()
+    assert.equal(0, sim.stop())
+    local again, message = purser.sim.connect(sim.url)
+    assert.is_nil(again)
+    assert.matches(sim.url, message, 1, true)
+  end)
+
+  for _, signal in ipairs { "INT", "TERM" } do
+    it("ends cleanly on SIG" .. signal, function()
+      local sim = start()
+      sim.signal(signal)
+      assert.equal(0, sim.wait())
+    end)
+  end
+
+  it("ends by itself when nobody asks", function()
+    local started = core.monotonic_ms()
+    local sim = start { "--idle-exit", "1" }
+    assert.equal(0, sim.wait())
+    assert.is_true(core.monotonic_ms() - started >= 1000)
+  end)
+
+  it("prints the demo account's keys, and they work", function()
+    local sim, world = start({ "--demo" }, "secret_key")
+    local account = {
+      api_key = sim.lines[3]:match("api_key    = (%S+)"), secret_key = sim.lines[4]:match("secret_key = (%S+)"),
+    }
+    local client = client_of(world, sim.url, account)
+    assert.is_true(#assert(client.wallet:convertible_balances()) > 0)
+    client:close()
+  end)
+
+  it("keeps its state in a file, and one demo account in it", function()
+    local path = os.tmpname()
+    os.remove(path)
+    local sim, world = start({ "--state", path, "--clock", "virtual", "--seed", "5", "--demo" }, "secret_key")
+    local keys = table.concat(sim.lines, "\n", 2)
+    local account = assert(world:account { name = "Acme", role = "broker", balances = { USDT = "7.25" } })
+    local client = client_of(world, sim.url, account)
+    assert(client.sub_account:create_sub_account { subAccount = "statedesk01", note = "x" })
+    local later = assert(world:advance(3600000))
+    client:close()
+    assert.equal(0, sim.stop())
+
+    sim, world = start({ "--state", path, "--demo" }, "secret_key")
+    assert.equal(keys, table.concat(sim.lines, "\n", 2))
+    assert.equal(2, #assert(world:state()).accounts - 1) -- Acme, its sub-account, and the demo account once
+    assert.equal(later, world:now())
+    client = client_of(world, sim.url, account)
+    assert.equal("statedesk01", assert(client.sub_account:list_sub_accounts {})[1].subAccount)
+    assert.is_true(assert(world:verify()))
+    client:close()
+    sim.stop()
+    os.remove(path)
+  end)
+
+  it("answers in the form that --variant names, and the client reads the same", function()
+    local sim, world = start { "--variant", "live,shuffled,escapes,white_space", "--clock", "virtual" }
+    local account = assert(world:account { name = "Acme", role = "broker", balances = { USDT = "10" } })
+    local client = client_of(world, sim.url, account)
+    assert(client.sub_account:create_sub_account { subAccount = "variantdesk1", note = "n" })
+    local made = assert(client.sub_account:transfer {
+      toAccount = "variantdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "2.50",
+    })
+    local record = assert(client.sub_account:transfer_history {
+      toAccount = "variantdesk1", fromAccountType = "SPOT", toAccountType = "SPOT",
+    })[1]
+    assert.equal(made.tranId, record.tranId)
+    local refused = select(2, client.sub_account:create_sub_account { subAccount = "variantdesk1", note = "n" })
+    assert.same({ "api", "rejected", "730101", 200 },
+      { refused.kind, refused.outcome, refused.code, refused.http_status })
+    client:close()
+  end)
+
+  it("says what is wrong with its arguments", function()
+    local function refused(...)
+      local ended = service.launch { ... }
+      ended.pipe:close()
+      return table.concat(ended.lines, "\n")
+    end
+    assert.matches('unknown variant "liv" (did you mean "live"?)', refused("--port", "0", "--variant", "liv"), 1, true)
+    assert.matches("is not a whole number", refused("--seed", "x"), 1, true)
+    assert.matches("exit 2", refused("--port", "x"), 1, true)
+    assert.matches("unknown option '%-%-prot'", refused("--prot", "1"))
+    local path = os.tmpname()
+    local file = assert(io.open(path, "w"))
+    file:write("{\"half\":")
+    file:close()
+    assert.matches("holds no state: .* at byte 8\nexit 2", refused("--port", "0", "--state", path))
+    os.remove(path)
+  end)
+
+  it("says when the port is taken", function()
+    local sim = start()
+    local second = service.launch { "--port", sim.url:match("(%d+)$") }
+    second.pipe:close()
+    assert.matches("exit 1", second.lines[#second.lines], 1, true)
+    assert.matches("^purser sim: ", second.lines[1])
+    local open = service.launch { "--port", "0", "--host", "0.0.0.0" }
+    open.pipe:close()
+    assert.matches("loopback", open.lines[1])
+    assert.equal("exit 1", open.lines[2])
+  end)
+
+  it("can keep its own door shut", function()
+    local ended = service.launch({ "--port", "0", "--no-control", "--idle-exit", "20" }, "listening on")
+    local url = ended.lines[1]:match("http://%S+")
+    local world, message = purser.sim.connect(url)
+    os.execute("kill -TERM " .. ended.pid)
+    for _ in ended.pipe:lines() do end
+    ended.pipe:close()
+    assert.is_nil(world)
+    assert.matches("HTTP 4", message)
+  end)
+end)
+
+describe("a world over HTTP", function()
+  it("has every method of the in-process simulator that tests use, with the same effect", function()
+    local running = service.start { "--clock", "virtual", "--seed", "9" }
+    local inside = purser.sim.new { clock = "virtual", seed = 9 }
+    local function story(world, transport)
+      local seen = {}
+      local function note(...) seen[#seen + 1] = { ... } end
+      local acme = assert(world:account { name = "Acme", role = "broker", balances = { USDT = "100" } })
+      note(acme)
+      note(world:deposit { account = acme.uid, coin = "USDT", network = "Tron(TRC20)", amount = "5.5" })
+      note(world:rebate { account = acme.uid, asset = "USDT", amount = "3.1415", uid = acme.uid })
+      note(world:save_address { account = acme.uid, coin = "USDT", network = "Tron(TRC20)", address = "nonsense" })
+      note(world:freeze(acme.uid), world:freeze(acme.uid, false))
+      local before = world:now()
+      assert(world:advance(7200000) or true)
+      note(world:now() - before)
+      local client = client_of(world, running.url, acme, { transport = transport })
+      note(client.wallet:deposit_history {})
+      local drawn = assert(client.wallet:withdraw {
+        coin = "USDT", netWork = "TRX", amount = "20",
+        address = assert(client.wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" }).address,
+      })
+      note(world:fail_withdrawal(drawn.id))
+      note(world:fail_withdrawal "0")
+      note(world:fail_transfer "0")
+      assert(world:fault { kind = "throttle", operation = "wallet.coins", probability = 0.25 })
+      note(world:armed_faults())
+      client.wallet:coins()
+      assert(world:disarm() or true)
+      note(world:armed_faults(), #world:faults())
+      note(world:counts(), world:verify())
+      note(world:state().accounts)
+      client:close()
+      return seen
+    end
+    local near = story(inside, inside:transport())
+    local far = story(running.world)
+    running.stop()
+    assert.same(near, far)
+  end)
+end)
+
+describe("a fault over HTTP", function()
+  local sim, world, client
+
+  setup(function()
+    sim = service.start { "--clock", "virtual" }
+    world = sim.world
+    local account = assert(world:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
+    client = client_of(world, sim.url, account)
+    assert(client.sub_account:create_sub_account { subAccount = "faultdesk001", note = "n" })
+  end)
+
+  teardown(function()
+    client:close()
+    sim.stop()
+  end)
+
+  -- Transfers one unit while the fault is armed: result, error, and whether the service applied it.
+  local function meet(spec)
+    spec.operation = "sub_account.transfer"
+    assert(world:fault(spec))
+    local before = assert(world:counts())["sub_account.transfer"]
+    local result, err = client.sub_account:transfer {
+      toAccount = "faultdesk001", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "1",
+    }
+    local after = assert(world:counts())["sub_account.transfer"]
+    local injected = assert(world:faults())
+    local record = injected[#injected]
+    assert.equal(spec.kind, record.kind)
+    assert.equal(after.applied - (before and before.applied or 0), record.applied and 1 or 0)
+    assert(world:disarm())
+    return result, err, record.applied
+  end
+
+  -- What the client must make of it: kind and outcome, and whether it was applied in truth.
+  local expectations = {
+    { { kind = "refuse", code = 10101 }, "api", "rejected", false },
+    { { kind = "lost_answer" }, "transport", "unknown", true },
+    { { kind = "reset", when = "before" }, "transport", "unknown", false },
+    { { kind = "reset", when = "after" }, "transport", "unknown", true },
+    { { kind = "truncate" }, "transport", "unknown", true },
+    { { kind = "slow", delay_ms = 2500 }, "transport", "unknown", true },
+    { { kind = "throttle" }, "throttled", "rejected", false },
+    { { kind = "ban", retry_after = 5 }, "throttled", "rejected", false },
+    { { kind = "server_error", status = 500, when = "after" }, "api", "unknown", true },
+    { { kind = "server_error", status = 502, when = "before" }, "http", "unknown", false },
+    { { kind = "garbage", form = "html" }, "http", "rejected", false },
+    { { kind = "garbage", form = "empty" }, "decode", "unknown", true },
+    { { kind = "garbage", form = "invalid_utf8" }, "decode", "unknown", true },
+    { { kind = "garbage", form = "deep" }, "decode", "unknown", true },
+    { { kind = "garbage", form = "huge" }, "decode", "unknown", true },
+    { { kind = "garbage", form = "wrong_types" }, "decode", "unknown", true },
+  }
+
+  for _, expectation in ipairs(expectations) do
+    local spec, kind, outcome, truth = expectation[1], expectation[2], expectation[3], expectation[4]
+    it(("%s %s"):format(spec.kind, spec.form or spec.status or spec.when or ""), function()
+      local result, err, applied = meet(spec)
+      assert.is_nil(result)
+      assert.same({ kind, outcome, truth }, { err.kind, err.outcome, applied }, tostring(err))
+      if spec.retry_after then assert.equal(spec.retry_after, err.retry_after) end
+    end)
+  end
+
+  it("slow in drops is only slow", function()
+    local result, err, applied = meet { kind = "slow", drip_ms = 5, drip_bytes = 4 }
+    assert.is_table(result, tostring(err))
+    assert.is_true(applied)
+  end)
+
+  it("long numbers stay exact", function()
+    local result = assert(meet { kind = "garbage", form = "long_numbers" })
+    assert.equal(("1234567890"):rep(4), result.tranId)
+  end)
+
+  it("by chance, and none of it costs a unit", function()
+    for _, kind in ipairs { "reset", "server_error", "lost_answer" } do
+      assert(world:fault { kind = kind, probability = 0.2, operation = "move" })
+    end
+    local seen = #assert(world:faults())
+    for _ = 1, 40 do
+      client.sub_account:transfer {
+        toAccount = "faultdesk001", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "0.01",
+      }
+    end
+    assert(world:disarm())
+    assert.is_true(#assert(world:faults()) > seen + 5)
+    assert.is_true(assert(world:verify()))
+    local applied = 0
+    for _, count in pairs(assert(world:counts())) do applied = applied + count.applied end
+    assert.is_true(applied > 0)
+  end)
+
+  it("that does not exist is refused by name", function()
+    local ok, message = world:fault { kind = "refuse", operation = "wallet.withdrw" }
+    assert.is_nil(ok)
+    assert.matches("did you mean \"wallet.withdraw\"?", message, 1, true)
+  end)
+
+  it("every kind is met above", function()
+    local met = {}
+    for _, expectation in ipairs(expectations) do met[expectation[1].kind] = true end
+    for _, kind in ipairs(faults.kinds) do assert.is_true(met[kind], kind) end
+  end)
+end)
