@@ -21,3 +21,8 @@ bench-decode-one: $(BUILD)/purser/core.so $(BUILD)/floor_decode.so
 $(BUILD)/floor_decode.so: bench/floor_decode.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(STRICT) $(LUA_CFLAGS) -Isrc/bind $(SHARED) -o $@ $<
+
+# The walk over 200,000 deposits; `make test` does it over 20,000.
+.PHONY: histories
+histories: all
+	@PURSER_RECORDS=200000 LUA_PATH="$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) /usr/bin/busted spec/history_spec.lua

@@ -357,6 +357,12 @@ function Client:each(name, params, opts)
   return require("purser.history").each(self, name, params, opts)
 end
 
+--- Waits until what is read is as wanted: client:wait_for { read = ..., judge = ..., timeout_ms = ... }. See purser.wait.
+---@return any value, purser.Error|nil err
+function Client:wait_for(options)
+  return require("purser.wait").wait_for(self, options)
+end
+
 --- Wipes the secret and closes the connections that this client opened itself. May be called again.
 function Client:close()
   if self._closed then return end

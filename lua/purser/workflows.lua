@@ -1,7 +1,7 @@
 -- The methods of a client's groups that are more than one operation: client.wallet:each_deposit{...} and the like.
 --
--- A workflow is a function(client, ...); the groups find it here when no operation has the name. Modules are loaded when
--- one of their methods is first used.
+-- A workflow is a function(client, ...); the groups find it here when no operation has the name. Modules are loaded
+-- when one of their methods is first used.
 
 local operations = require "purser.operations"
 
@@ -16,6 +16,19 @@ for _, row in ipairs(operations.list) do
       return require("purser.history").walk(client, row, params, opts)
     end
   end
+end
+
+-- Methods that live in a module of their own: group, method, module, function.
+for _, entry in ipairs {
+  { "wallet", "wait_withdrawal", "wait", "withdrawal" },
+  { "wallet", "wait_deposit", "wait", "deposit" },
+  { "wallet", "wait_transfer", "wait", "transfer" },
+  { "broker", "wait_transfer", "wait", "broker_transfer" },
+  { "sub_account", "wait_transfer", "wait", "sub_account_transfer" },
+  { "wallet", "watch_deposits", "watch", "deposits" },
+} do
+  local group, name, module, fn = entry[1], entry[2], "purser." .. entry[3], entry[4]
+  M[group][name] = function(...) return require(module)[fn](...) end
 end
 
 --- The method of a group by its name, made to be called on the group; or nil.

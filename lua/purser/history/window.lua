@@ -26,7 +26,7 @@ local function failed(source, message)
     message = message }
 end
 
--- Turns the pages. Returns the records and how it ended: "whole", "crowded", "moved" or "repeated"; or nil and an error.
+-- Turns the pages. Returns the records and how it ended ("whole", "crowded", "moved" or "repeated"); or nil, an error.
 local function turn(source, first, last, most_pages)
   local records, seen, page, total, repeated, repeated_id = {}, {}, 0, nil, false, false
   while true do
@@ -99,7 +99,8 @@ local function select_records(source, records, first, last)
       return nil, failed(source, ("a record came without its %s, so it has no place in the history"):format(time_of))
     end
     if time < first - TOLERANCE_MS or time > last + TOLERANCE_MS then
-      return nil, failed(source, ("a record of the time %d came for the window from %d to %d"):format(time, first, last))
+      return nil, failed(source, ("a record of the time %d came for the window from %d to %d")
+        :format(time, first, last))
     end
     local key, is_id = source.key(record)
     if time >= first and time <= last and not (is_id and ids[key]) and source.keep(record) then
@@ -121,9 +122,9 @@ local function sort(source, records)
   return records
 end
 
--- Where to divide a window that holds too much: the last millisecond of the earlier part. Where the order of the records
--- tells which end of the window they are, that end is cut off; every third time it is the middle, so that a misleading
--- order costs requests and no more.
+-- Where to divide a window that holds too much: the last millisecond of the earlier part. Where the order of the
+-- records tells which end of the window they are, that end is cut off; every third time it is the middle, so that a
+-- misleading order costs requests and no more.
 local function divide(source, records, first, last, depth)
   local time_of, low, high = source.paging.time, last, first
   for _, record in ipairs(records) do
