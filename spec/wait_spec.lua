@@ -8,7 +8,8 @@ local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
 
 local function world(options)
   options = options or {}
-  local sim = purser.sim.new { start_time = NOW, visibility_lag_ms = options.lag, transfer_wait_ms = options.transfer_wait }
+  local sim = purser.sim.new { start_time = NOW, visibility_lag_ms = options.lag,
+    transfer_wait_ms = options.transfer_wait }
   local owner = sim:account { role = "main", email = "a@example.org", balances = { USDT = "1000" } }
   local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key,
     secret_key = owner.secret_key, transport = sim:transport(), clock = function() return sim:now() end })

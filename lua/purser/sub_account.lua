@@ -30,7 +30,9 @@ return {
       { "page", "count", type = "int", default = 1 },
       { "limit", "count", type = "int", default = 10, max = 200 },
     },
-    paging = { each = "sub_account", size = "limit", most = 200, page = "page", id = "subAccount", varies = { "isFreeze" } },
+    paging = {
+      each = "sub_account", size = "limit", most = 200, page = "page", id = "subAccount", varies = { "isFreeze" },
+    },
     result = { list = "sub_account", from = { "subAccounts" } },
   },
   {

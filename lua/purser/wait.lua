@@ -1,4 +1,4 @@
---- Waiting for what the service does in its own time: a withdrawal, a deposit, a transfer, or anything that can be read.
+--- Waiting for what the service does in its own time: a withdrawal, a deposit, a transfer, anything that can be read.
 --
 --     local withdrawal, err = client.wallet:wait_withdrawal(id, { timeout_ms = 30 * 60000 })
 --
@@ -134,8 +134,8 @@ local function finder(client, operation, time_of, since, params, fits)
 end
 
 --- Waits for a withdrawal (C5). `id`: what wallet.withdraw returned, as text, or { id = } or { withdrawOrderId = }.
---- Options: `goal` ("success"; or "sent": it has left; "ended": whichever way; "cancelled"), `since` (epoch ms from where
---- it is looked for; default: 7 days ago), `coin` (fewer records to look through), and the times of wait_for.
+--- Options: `goal` ("success"; or "sent": it has left; "ended": whichever way; "cancelled"), `since` (epoch ms from
+--- where it is looked for; default: 7 days ago), `coin` (fewer records to look through), and the times of wait_for.
 ---@param client purser.Client
 ---@param id string|table
 ---@param options table|nil
@@ -161,8 +161,8 @@ end
 ---------------------------------------------------------------------------------------------------------- deposits
 
 local deposit_states = {
-  "too small to be credited", "delayed", "large and delayed", "pending", "successful", "auditing", "rejected", "refunded",
-  "credited early", "invalid", "restricted", "returned or completed (sources disagree)",
+  "too small to be credited", "delayed", "large and delayed", "pending", "successful", "auditing", "rejected",
+  "refunded", "credited early", "invalid", "restricted", "returned or completed (sources disagree)",
 }
 -- What sources disagree about is no success that money may be spent on.
 local deposit_goals = {
@@ -209,8 +209,8 @@ function M.deposit(client, wanted, options)
   end
   for name, value in pairs(wanted) do
     if type(value) ~= deposit_members[name] or (name == "amount" and not require("purser.decimal")(value)) then
-      return nil, errors.argument(tostring(name), ('"%s" is not what a deposit can be told by: give texts of txId, coin, '
-        .. "network, address, memo, amount"):format(tostring(name)))
+      return nil, errors.argument(tostring(name), ('"%s" is not what a deposit can be told by: give texts of txId, '
+        .. "coin, network, address, memo, amount"):format(tostring(name)))
     end
   end
   local verdicts, err = pick_goal(deposit_goals, rest.goal or "success")

@@ -186,7 +186,9 @@ return {
       { "tranId", "text", type = "string" },
     },
     window = { default_days = 7 },
-    paging = { each = "internal_transfer", size = "limit", most = 100, page = "page", time = "timestamp", id = "tranId" },
+    paging = {
+      each = "internal_transfer", size = "limit", most = 100, page = "page", time = "timestamp", id = "tranId",
+    },
     result = { page = "internal_transfer" },
   },
   {

@@ -45,7 +45,7 @@ function M.words(window)
   return ("the last %d days%s"):format(window.reach_days, window.from_midnight and ", from midnight UTC" or "")
 end
 
---- The longest window that may be asked for at once, less the milliseconds at its edges; nil when no limit is documented.
+--- The longest window that may be asked for at once, less the milliseconds at its edges; nil: no limit is documented.
 function M.longest(window)
   if not window or not window.longest_days then return nil end
   return window.longest_days * DAY - 2
