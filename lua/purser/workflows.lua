@@ -26,6 +26,9 @@ for _, entry in ipairs {
   { "broker", "wait_transfer", "wait", "broker_transfer" },
   { "sub_account", "wait_transfer", "wait", "sub_account_transfer" },
   { "wallet", "watch_deposits", "watch", "deposits" },
+  { "wallet", "plan_withdraw", "plan", "withdraw" },
+  { "wallet", "plan_create_deposit_address", "plan", "create_deposit_address" },
+  { "wallet", "convert_all", "dust", "convert_all" },
 } do
   local group, name, module, fn = entry[1], entry[2], "purser." .. entry[3], entry[4]
   M[group][name] = function(...) return require(module)[fn](...) end
