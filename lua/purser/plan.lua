@@ -40,7 +40,9 @@ function Plan:execute(opts)
     return refuse(self, "the plan was carried out with an unknown outcome; settle that first")
   end
   local age = self.client:now() - self.made_at
-  if age > self.max_age_ms then return refuse(self, ("the plan is %d s old; plan again"):format(math.floor(age / 1000))) end
+  if age > self.max_age_ms then
+    return refuse(self, ("the plan is %d s old; plan again"):format(math.floor(age / 1000)))
+  end
   if self.existing then return self.existing end
   self.state = "unknown" -- until an answer says otherwise
   local result, err = self.client:call(self.operation, self.params, opts)
@@ -201,7 +203,8 @@ end
 
 --- Plans wallet.withdraw (C2). Takes its parameters, with `network` (or `netWork`) by any name people use;
 --- `check_saved = true` looks the address up among the saved ones; `max_age_ms` (300000) is how old the coin
---- configuration and the plan may be. Returns a plan, with its problems; nil and an error only when it could not be made at all.
+--- configuration and the plan may be. Returns a plan, with its problems; nil and an error only when it could not be made
+--- at all.
 ---@param client purser.Client
 ---@param given table
 ---@return purser.Plan|nil plan, purser.Error|nil err
