@@ -57,6 +57,7 @@ end
 
 function after.rejected(self, _, message, err)
   if err and err.kind == "throttled" then return again(self, message, (err.retry_after or 1) * 1000) end
+  if err and err.kind ~= "api" then return again(self, message) end -- not the service's word: a firewall's, perhaps
   if may_be_second(self) then
     self.refusal = message
     return { state = "sent", message = message }
