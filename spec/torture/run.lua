@@ -1,8 +1,9 @@
 -- The long torture, for `make torture`:
 --
---   lua spec/torture/run.lua DATABASE [PAYMENTS] [WORKERS] [SEED] [SECONDS]
+--   lua spec/torture/run.lua DATABASE [PAYMENTS] [WORKERS] [SEED] [SECONDS] [PER_CENT] [KILL_EVERY]
 --
--- DATABASE is sqlite or postgresql. The last line says `N passed, N failed`.
+-- DATABASE is sqlite or postgresql, PER_CENT the share of requests that meet a fault (30), KILL_EVERY after how many
+-- requests a worker is killed (50; 0 never). The last line says `N passed, N failed`.
 
 local postgresql = dofile "spec/torture/postgresql.lua"
 local torture = dofile "spec/torture/torture.lua"
@@ -10,6 +11,7 @@ local torture = dofile "spec/torture/torture.lua"
 local database = arg[1] or "sqlite"
 local payments, workers = tonumber(arg[2] or 10000), tonumber(arg[3] or (database == "sqlite" and 1 or 8))
 local seed, seconds = tonumber(arg[4] or 1), tonumber(arg[5] or 600)
+local share, kill_every = tonumber(arg[6] or 30) / 100, tonumber(arg[7] or 50)
 
 local folder = os.tmpname()
 os.remove(folder)
@@ -17,7 +19,8 @@ os.execute("mkdir -p " .. folder)
 
 local server = database == "postgresql" and postgresql.start(folder) or nil
 local ok, result = pcall(torture.run, {
-  payments = payments, workers = workers, seed = seed, seconds = seconds, kill_every = 50, folder = folder,
+  payments = payments, workers = workers, seed = seed, seconds = seconds, kill_every = kill_every, share = share,
+  folder = folder,
   journal = server and { postgresql = server.options } or { sqlite = folder .. "/journal" },
   tell = function(line) print("  " .. line) end,
 })

@@ -134,7 +134,8 @@ local function let_work(state, workers, started)
     start_worker(worker)
     worker.over = false
   end
-  local next_kill = received(state.world) + state.roll:roll(2 * state.kill_every)
+  local function after_now(now) return state.kill_every > 0 and now + state.roll:roll(2 * state.kill_every) or math.huge end
+  local next_kill = after_now(received(state.world))
   local left = #workers
   while left > 0 do
     if core.monotonic_ms() - started > state.seconds * 1000 then return false end
@@ -150,9 +151,9 @@ local function let_work(state, workers, started)
         end
       end
     end
-    local now = left > 0 and received(state.world) or 0
+    local now = left > 0 and state.kill_every > 0 and received(state.world) or 0
     if now >= next_kill then
-      next_kill = now + state.roll:roll(2 * state.kill_every)
+      next_kill = after_now(now)
       local victim = workers[state.roll:roll(#workers)]
       if not victim.over then
         kill(victim)
@@ -327,7 +328,7 @@ end
 ---@field journal table       options of purser.journal.open
 ---@field folder string       for configurations and logs
 ---@field seed integer
----@field kill_every integer  requests, on the average
+---@field kill_every integer  requests, on the average; 0: never
 ---@field seconds integer     the most it may take
 ---@field share number|nil    of requests that meet a fault (0.3)
 ---@field concurrency integer|nil payments in flight, each worker (16)
