@@ -220,7 +220,7 @@ describe("convert_dust.lua", function()
     assert(fixture.world:fault { kind = "lost_answer", operation = "wallet.convert", times = 1 })
     local output, code = fixture.run "examples/convert_dust.lua --yes"
     assert.equal(4, code)
-    assert.matches("look in wallet.conversion_history", output)
+    assert.matches("looks in wallet.conversion_history", output)
     assert.equal(1, fixture.world:counts()["wallet.convert"].received)
   end)
 end)

@@ -99,7 +99,8 @@ M.settle = {
   conversion = "`client:settle(err)` looks in `{through}` for the one batch of these coins, made since the call.",
   state = "`client:settle(err)` looks in `{through}` whether the `{handle}` is as wanted.",
   ["repeat"] = "It may be run again: twice is the same as once.",
-  nothing = "Nothing identifies it but its `remark`: no program should run it again; a person must look in `{through}`.",
+  nothing = "Nothing identifies it but its `remark`: no program should run it again; a person must look in "
+    .. "`{through}`.",
 }
 
 -- The options of purser.new in the order of their page: name, type, default, what it does.
@@ -120,7 +121,8 @@ M.options = {
   { "clock", "fun(): integer", "the system's", "Returns epoch milliseconds for `timestamp`." },
   { "client_ids", "boolean", "true",
     "Whether ids are made where you give none, so that a lost answer can be [settled](settle.md)." },
-  { "visibility_lag_ms", "integer", "3000", "How long a new record may be missing from lists; [settle.md](settle.md)." },
+  { "visibility_lag_ms", "integer", "3000",
+    "How long a new record may be missing from lists; [settle.md](settle.md)." },
   { "journal", "purser.Journal", "", "Writes down what is about to be sent: [journal.md](journal.md)." },
   { "account", "string", "a digest of the key", "The name under which the journal keeps what this client does." },
   { "guard", "table", "", "Guard rails: [journal.md](journal.md#guard-rails)." },
