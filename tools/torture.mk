@@ -9,4 +9,4 @@ torture:
 	@tools/setup build test torture
 	@$(MAKE) --no-print-directory all
 	@export LUA_PATH="$(CURDIR)/spec/support/?.lua;$(LUA_PATH)"; \
-	$(LUA) spec/torture/run.lua sqlite $(PAYMENTS) 1 $(SEED) && $(LUA) spec/torture/run.lua postgresql $(PAYMENTS) 8 $(SEED)
+	$(LUA) spec/torture/connection.lua && $(LUA) spec/torture/run.lua sqlite $(PAYMENTS) 1 $(SEED) && $(LUA) spec/torture/run.lua postgresql $(PAYMENTS) 8 $(SEED)
