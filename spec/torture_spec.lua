@@ -13,15 +13,15 @@ end)
 after_each(function() os.execute("rm -r " .. folder) end)
 
 local function run(options)
-  return torture.run { payments = options.payments, workers = 1, kill_every = 50, seed = 3, seconds = 60,
+  return torture.run { payments = options.payments, workers = 1, kill_every = 40, seed = 3, seconds = 60,
     folder = folder, journal = { sqlite = folder .. "/journal", unsafe_without_write_ahead = options.unsafe } }
 end
 
 describe("the short torture", function()
   it("makes every payment once", function()
-    local result = run { payments = 150 }
+    local result = run { payments = 120 }
     assert.same({}, result.problems)
-    assert.equal(150, result.done + result.undecided)
+    assert.equal(120, result.done + result.undecided)
     assert.is_true(result.kills >= 3, result.kills .. " kills")
     local kinds = 0
     for _ in pairs(result.faults) do kinds = kinds + 1 end
@@ -29,7 +29,7 @@ describe("the short torture", function()
   end)
 
   it("fails without the record before the request", function()
-    local result = run { payments = 150, unsafe = true }
+    local result = run { payments = 80, unsafe = true }
     assert.is_true(#result.problems > 0)
   end)
 end)

@@ -349,7 +349,7 @@ function M.run(options)
     local client = client_for(state, journal)
     local payouts = assert(purser.payouts.new { client = client, journal = journal })
     assert(payouts:add_all(payments(state.payments, state.roll)))
-    arm(state.world, state.share or 0.3)
+    if state.share ~= 0 then arm(state.world, state.share or 0.3) end
     workers = make_workers(state)
     local before = core.monotonic_ms()
     local finished = work_off(state, workers, payouts)

@@ -199,8 +199,10 @@ local function next_payment(self)
 end
 
 local function work(self)
-  for payment in next_payment, self do
+  local payment = next_payment(self)
+  while payment do -- Lua 5.1 does not wait within the iterator of a for
     pay(self, payment)
+    payment = next_payment(self)
   end
 end
 
