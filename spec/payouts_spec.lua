@@ -180,6 +180,14 @@ describe("a run", function()
     assert.equal(1, assert(payouts:run()).done)
   end)
 
+  it("does not take a firewall's page for the service's refusal", function()
+    local payouts = payouts_with()
+    assert(payouts:add("a", "sub_account.transfer", move("1")))
+    sim:fault { kind = "garbage", form = "html", when = "before", operation = "sub_account.transfer", times = 3 }
+    assert.equal(1, assert(payouts:run()).done)
+    assert.equal(4, sim:counts()["sub_account.transfer"].received)
+  end)
+
   it("takes a refusal of a second attempt for what it may be", function()
     -- The service shows records later than it was told: a payment that was made is sent again, under its one id.
     sim = purser.sim.new { seed = 5, visibility_lag_ms = 60000 }

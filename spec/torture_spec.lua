@@ -13,7 +13,7 @@ end)
 after_each(function() os.execute("rm -r " .. folder) end)
 
 local function run(options)
-  return torture.run { payments = options.payments, workers = 1, kill_every = 40, seed = 3, seconds = 60,
+  return torture.run { payments = options.payments, workers = 1, kill_every = 40, seed = 3, seconds = 60, keys = 2,
     folder = folder, journal = { sqlite = folder .. "/journal", unsafe_without_write_ahead = options.unsafe } }
 end
 

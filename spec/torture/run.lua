@@ -19,7 +19,8 @@ os.execute("mkdir -p " .. folder)
 
 local server = database == "postgresql" and postgresql.start(folder) or nil
 local ok, result = pcall(torture.run, {
-  payments = payments, workers = workers, seed = seed, seconds = seconds, kill_every = kill_every, share = share,
+  payments = payments, workers = workers, seed = seed, seconds = seconds, kill_every = kill_every,
+  share = share, keys = 16,
   folder = folder,
   journal = server and { postgresql = server.options } or { sqlite = folder .. "/journal" },
   tell = function(line) print("  " .. line) end,

@@ -4,8 +4,8 @@
 --
 -- At the end the service's ledger and the journal have to agree: every payment exactly once, none lost, no unit
 -- created or destroyed, and what is undecided is listed and cannot be told from another. `result.problems` lists what
--- does not hold. Which payments there are, which faults happen and after how many requests a worker is killed come
--- from the seed.
+-- does not hold. API keys are made, too, each once, and none of which the secret was lost remains. Which payments
+-- there are, which faults happen and after how many requests a worker is killed come from the seed.
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
@@ -134,7 +134,9 @@ local function let_work(state, workers, started)
     start_worker(worker)
     worker.over = false
   end
-  local function after_now(now) return state.kill_every > 0 and now + state.roll:roll(2 * state.kill_every) or math.huge end
+  local function after_now(now)
+    return state.kill_every > 0 and now + state.roll:roll(2 * state.kill_every) or math.huge
+  end
   local next_kill = after_now(received(state.world))
   local left = #workers
   while left > 0 do
@@ -270,9 +272,7 @@ local function check_balances(accounts, done, undecided, problem)
   end
 end
 
-local function reckon(state, payouts, journal, client)
-  local problems = {}
-  local function problem(text, ...) problems[#problems + 1] = text:format(...) end
+local function reckon(state, payouts, journal, client, problem)
   local sound, wrong = state.world:verify()
   if not sound then problem("the simulator's books: %s", wrong) end
   local list = assert(payouts:list())
@@ -284,7 +284,7 @@ local function reckon(state, payouts, journal, client)
     local left = #assert(journal:entries { state = name })
     if left > 0 then problem("%d journal entries are still %s", left, name) end
   end
-  return problems, #done, #undecided
+  return #done, #undecided
 end
 
 --------------------------------------------------------------------------------------------------------------- all
@@ -302,15 +302,41 @@ local function work_off(state, workers, payouts)
   return false
 end
 
+-- The keys that a worker makes: note -> sub-account.
+local function keys_of(state, worker)
+  local keys = {}
+  for i = worker, state.keys, state.workers do keys["bot" .. i] = sub_name(i % SUBS + 1) end
+  return keys
+end
+
+-- Every key once at the service, and it is the one whose secret the worker kept.
+local function check_keys(state, client, workers, problem)
+  for number, worker in ipairs(workers) do
+    local kept = {}
+    for _, line in ipairs(lines_of(worker.keys_file)) do
+      local note, api_key = line:match "^(%S+) (%S+)$"
+      kept[note or ""] = api_key
+    end
+    for note, sub in pairs(keys_of(state, number)) do
+      local found = {}
+      for _, key in ipairs(assert(client.sub_account:list_api_keys { subAccount = sub })) do
+        if key.note == note then found[#found + 1] = key.apiKey end
+      end
+      if #found ~= 1 or found[1] ~= kept[note] then problem("key %s: the service has %d of it", note, #found) end
+    end
+  end
+end
+
 local function make_workers(state)
   local workers = {}
   for i = 1, state.workers do
     local base = ("%s/worker-%d"):format(state.folder, i)
-    workers[i] = { config = base .. ".conf", log = base .. ".log" }
+    workers[i] = { config = base .. ".conf", log = base .. ".log", keys_file = base .. ".keys" }
+    write(workers[i].keys_file, "")
     write(workers[i].config, "return " .. literal {
       url = state.url, api_key = state.payer.api_key, secret_key = state.payer.secret_key, journal = state.journal,
       worker = "worker-" .. i, concurrency = state.concurrency, recv_window = 1000, timeout_ms = 500, lag_ms = 200,
-      lease_ms = 5000,
+      lease_ms = 5000, keys_file = workers[i].keys_file, keys = keys_of(state, i),
     })
   end
   return workers
@@ -331,13 +357,14 @@ end
 ---@field kill_every integer  requests, on the average; 0: never
 ---@field seconds integer     the most it may take
 ---@field share number|nil    of requests that meet a fault (0.3)
+---@field keys integer|nil     API keys that are to be made beside the payments (0)
 ---@field concurrency integer|nil payments in flight, each worker (16)
 ---@field tell fun(line: string)|nil
 
 --- Runs it. Returns { problems, done, undecided, kills, requests, faults, deaths, seconds }.
 ---@param options torture.Options
 function M.run(options)
-  local state = { kills = 0, deaths = {}, concurrency = 16, started = core.now_ms() }
+  local state = { kills = 0, deaths = {}, concurrency = 16, keys = 0, started = core.now_ms() }
   for name, value in pairs(options) do state[name] = value end
   state.roll = dice.new(state.seed, "torture")
   local simulator = service.start { "--seed", tostring(state.seed), "--clock", "real" }
@@ -356,7 +383,10 @@ function M.run(options)
     local took = core.monotonic_ms() - before
     for _, worker in ipairs(workers) do kill(worker) end
     assert(state.world:disarm())
-    local problems, done, undecided = reckon(state, payouts, journal, client)
+    local problems = {}
+    local function problem(text, ...) problems[#problems + 1] = text:format(...) end
+    local done, undecided = reckon(state, payouts, journal, client, problem)
+    check_keys(state, client, workers, problem)
     if not finished then table.insert(problems, 1, "the workers did not end in time, or not well") end
     for _, death in ipairs(state.deaths) do problems[#problems + 1] = "a worker died by itself: " .. death end
     client:close()

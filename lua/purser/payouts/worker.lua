@@ -149,9 +149,9 @@ local function pay(self, payment)
   local value, err = self.client:_pay(payment.operation, payment.params, { info = info }, payment)
   local intent = info.intent
   if info.journal_error then self.problem = info.journal_error end
-  if value ~= nil or self.problem then return end
-  if not (intent and intent.id) then return not_admitted(self, payment, err) end
-  if err.outcome == "unknown" or payment.state == "sent" then return settle(self, payment, intent) end
+  local is_open = value == nil and not self.problem
+  if not (intent and intent.id) then return is_open and not_admitted(self, payment, err) end
+  if is_open and (err.outcome == "unknown" or payment.state == "sent") then return settle(self, payment, intent) end
   self.journal:attach(intent.id, nil)
 end
 
