@@ -57,8 +57,8 @@ function Budget:take(weight)
   if slice and self.first <= self.last and now - slice.at < self.window_ms / SLICES then
     slice.weight = slice.weight + weight
   else
+    self.slices[self.last + 1] = { at = now, weight = weight } -- may raise for want of memory: counted only then
     self.last = self.last + 1
-    self.slices[self.last] = { at = now, weight = weight }
   end
   self.spent = self.spent + weight
   return true
