@@ -2,9 +2,12 @@
 #
 #   make demo       set up, build, and run examples/tour.lua against the simulator over HTTP
 #   make test       set up, build, and run every check; closes with `N passed, N failed`
+#   make test-all   the specs once for each Lua: 5.1, 5.2, 5.3, 5.4 and LuaJIT
 #   make            build for one Lua (LUA=lua5.1|lua5.2|lua5.3|lua5.4|luajit, default lua5.4)
 #   make lint       luacheck, and the C sources once more with every warning an error
 #   make install    into PREFIX (default /usr/local)
+#   make docs       the generated parts of docs/, the annotation file and the lists in the rockspecs
+#   make rock-test  pack with LuaRocks, install into an empty tree offline, run the tour from there
 #   make clean
 
 LUA     ?= lua5.4
@@ -41,7 +44,7 @@ export LUA BUILD
 export LUA_PATH  := $(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;
 export LUA_CPATH := $(CURDIR)/$(BUILD)/?.so;;
 
-.PHONY: all demo test lint c-tests install clean setup setup-test
+.PHONY: all demo test test-all test-one lint c-tests install clean setup setup-test
 
 all: $(BUILD)/purser/core.so $(BUILD)/purser/httpd.so
 
@@ -52,6 +55,14 @@ demo: setup
 test: setup-test
 	@$(MAKE) -s all c-tests $(SPEC_TOOLS)
 	@$(LUA) tools/test.lua
+
+test-all:
+	@tools/setup build test versions
+	@tools/test-all
+
+# The specs on one Lua. The stages are counted by a Lua that is always there.
+test-one: all $(SPEC_TOOLS)
+	@lua5.4 tools/test.lua specs
 
 setup:
 	@tools/setup build
@@ -100,10 +111,11 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/share/lua/$(LUA_VERSION) $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/purser $(DESTDIR)$(PREFIX)/bin
 	cp -R lua/purser $(DESTDIR)$(PREFIX)/share/lua/$(LUA_VERSION)/
 	install -m 755 $(BUILD)/purser/core.so $(BUILD)/purser/httpd.so $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/purser/
-	install -m 755 bin/purser $(DESTDIR)$(PREFIX)/bin/
+	sed '1s|.*|#!/usr/bin/env $(LUA)|' bin/purser > $(BUILD)/purser-command
+	install -m 755 $(BUILD)/purser-command $(DESTDIR)$(PREFIX)/bin/purser
 
 clean:
 	rm -rf build
 
--include bench/bench.mk spec/fuzz/fuzz.mk spec/c_lua/c_lua.mk spec/hard.mk
+-include $(wildcard bench/*.mk spec/*.mk spec/*/*.mk tools/*.mk)
 -include $(CORE_OBJECTS:.o=.d) $(BIND_OBJECTS:.o=.d) $(HTTPD_OBJECTS:.o=.d) $(C_TESTS:=.d)

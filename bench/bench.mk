@@ -21,3 +21,25 @@ bench-decode-one: $(BUILD)/purser/core.so $(BUILD)/floor_decode.so
 $(BUILD)/floor_decode.so: bench/floor_decode.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(STRICT) $(LUA_CFLAGS) -Isrc/bind $(SHARED) -o $@ $<
+
+# transport
+.PHONY: bench-transport bench-transport-one
+
+bench-transport:
+	@tools/setup build test bench hosts
+	@$(MAKE) --no-print-directory bench-transport-one
+
+bench-transport-one: all $(BUILD)/bench/floor_http
+	@mkdir -p build/bench
+	@LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) bench/transport.lua $(ROUNDS) \
+		build/bench/transport-$(LUA).tsv
+
+$(BUILD)/bench/floor_http: bench/floor_http.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -std=c99 -D_DEFAULT_SOURCE $(WARN) $(shell pkg-config --cflags libcurl) -o $@ $< \
+		$(shell pkg-config --libs libcurl)
+# transport: end
+# The walk over 200,000 deposits; `make test` does it over 20,000.
+.PHONY: histories
+histories: all
+	@PURSER_RECORDS=200000 LUA_PATH="$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) /usr/bin/busted spec/history_spec.lua

@@ -5,6 +5,7 @@ local core = require "purser.core"
 local curl = require "purser.transport.curl"
 local multi = require "purser.transport.multi"
 local peers = require "peer"
+local purser = require "purser"
 local schedule = require "purser.schedule"
 local socket = require "socket"
 
@@ -472,5 +473,37 @@ describe("tasks", function()
     }
     assert.equal("not_sent", errors[2].outcome)
     assert.equal("unknown", errors[1].outcome)
+  end)
+end)
+
+describe("a client in tasks", function()
+  it("rests between two attempts without holding up the others", function()
+    local service = peers.start()
+    service:script "head body send=HTTP%2F1%2E1%20503%20x%0D%0AContent%2DLength%3A%200%0D%0A%0D%0A;head body ok"
+    local shared = assert(multi.new { base_url = service:url() })
+    local client = assert(purser.new {
+      base_url = service:url(), api_key = "key", secret_key = "secret", transport = shared, limits = false,
+      retry = { attempts = 2, base_ms = 200, max_ms = 200 },
+    })
+    local turns, answered = 0, false
+    purser.run(function()
+      local reader = purser.spawn(function()
+        assert(client:ping())
+        answered = true
+      end)
+      local other = purser.spawn(function()
+        while not answered do
+          turns = turns + 1
+          purser.sleep(5)
+        end
+      end)
+      purser.join(reader)
+      purser.join(other)
+    end)
+    assert.is_true(answered)
+    assert.is_true(turns > 5, turns .. " turns") -- the rest is 100 ms at least
+    client:close()
+    shared:close()
+    service:stop()
   end)
 end)

@@ -113,9 +113,11 @@ local function story(world, profile)
   local by_asset = {}
   for _, balance in ipairs(balances) do by_asset[balance.asset] = balance.free end
   assert.equal("200.75", by_asset.USDT)
-  sent = run(main, "wallet.transfer", { fromAccountType = SPOT, toAccountType = FUTURES, asset = "USDT", amount = "10" })
-  assert.equal(sent.tranId,
-    run(main, "wallet.transfer_history", { fromAccountType = SPOT, toAccountType = FUTURES, size = 100 }).rows[1].tranId)
+  sent = run(main, "wallet.transfer",
+    { fromAccountType = SPOT, toAccountType = FUTURES, asset = "USDT", amount = "10" })
+  local moved = run(main, "wallet.transfer_history",
+    { fromAccountType = SPOT, toAccountType = FUTURES, size = 100 })
+  assert.equal(sent.tranId, moved.rows[1].tranId)
   assert.equal("10", run(main, "wallet.get_transfer", { tranId = sent.tranId }).amount)
 
   -- withdrawals
@@ -223,7 +225,8 @@ describe("what the simulator counts", function()
     local before = #service.world:requests()
     for _, params in ipairs {
       {}, { coin = "USDT", address = "T", amount = 1.5 }, { coin = "USDT", address = "T", amount = "-1" },
-      { coin = "USDT", address = "T\r\nX: y", amount = "1" }, { coin = "USDT", address = "T", amount = "1", nope = "x" },
+      { coin = "USDT", address = "T\r\nX: y", amount = "1" },
+      { coin = "USDT", address = "T", amount = "1", nope = "x" },
     } do
       local result, err = client.wallet:withdraw(params)
       assert.is_nil(result)

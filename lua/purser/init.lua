@@ -4,10 +4,18 @@
 --   local client = assert(purser.new { profile = "mexc", api_key = "...", secret_key = "..." })
 --   local deposits, err = client.wallet:deposit_history { coin = "USDT" }
 
+---@class purser
+---@field operations table[]   the rows of all operations, also by full name; a copy
+---@field profiles table       the conventions by profile name
+---@field budget fun(options: purser.BudgetOptions?): table  a request-weight budget, for purser.new { limits = ... }
+---@field decimal fun(value: any): purser.decimal?, string?   an exact amount
+---@field sim table            the simulator
+---@field transport table<string, fun(options: table?): purser.Transport>  transports by name
 local M = { _VERSION = require "purser.version" }
 
 --- Makes a client. Returns it, or nil and an error of kind "config".
----@param options table
+---@param options purser.Options
+---@return purser.Client|nil client, purser.Error|nil err
 function M.new(options)
   return require("purser.client").new(options)
 end
@@ -24,6 +32,12 @@ local lazy = {
   profiles = function() return require "purser.profiles" end,
   budget = function() return require("purser.budget").new end,
   decimal = function() return require "purser.decimal" end,
+  run = function() return require("purser.schedule").run end,
+  spawn = function() return require("purser.schedule").spawn end,
+  join = function() return require("purser.schedule").join end,
+  all = function() return require("purser.schedule").all end,
+  sleep = function() return require("purser.schedule").sleep end,
+  fleet = function() return require "purser.fleet" end,
   sim = function() return require "purser.sim" end,
   transport = function()
     return setmetatable({}, { __index = function(transports, name)

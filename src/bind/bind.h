@@ -15,6 +15,7 @@ void pu_bind_signer(lua_State *L);
 void pu_bind_decoder(lua_State *L);
 void pu_bind_decimal(lua_State *L);
 void pu_bind_http(lua_State *L);
+void pu_bind_files(lua_State *L);
 void pu_bind_http_multi(lua_State *L);
 
 /* Makes the metatable `name` with `methods` behind __index and `meta` beside it; leaves the stack as it was. */

@@ -43,6 +43,7 @@ int luaopen_purser_core(lua_State *L)
     pu_bind_decoder(L);
     pu_bind_decimal(L);
     pu_bind_http(L);
+    pu_bind_files(L);
     pu_bind_http_multi(L);
     return 1;
 }

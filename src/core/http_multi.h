@@ -48,6 +48,7 @@ typedef struct pu_http_multi {
     int64_t earliest_ms;  /* no queued job's deadline is before it */
     struct pollfd *polls; /* what libcurl waits for */
     size_t poll_count, poll_cap;
+    bool polled;          /* a wait has asked the system about them just now */
     int64_t poll_changes; /* counts changes of the set */
     pu_http_easy refused; /* closed; holds the answer of a taken job that never got a slot */
 } pu_http_multi;

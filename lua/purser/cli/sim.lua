@@ -1,6 +1,6 @@
 --- `purser sim`: the simulator behind HTTP on a loopback port, until it is stopped.
 
-local M = {}
+local M = { summary = "Serve the simulator over HTTP." }
 
 -- The keys are always the same, so that a script can be pointed at any simulator that was started with --demo.
 local demo_account = {
@@ -28,8 +28,9 @@ local function whole(text)
   return number
 end
 
-local function parse(argparse, arguments)
-  local parser = argparse("purser sim", "Serves the simulator over HTTP until it is stopped.")
+--- Adds the options to a command of argparse.
+function M.define(parser)
+  parser:description "Serve the simulator over HTTP until it is stopped; /console is a page to watch and drive it."
   parser:option("--port", "Port; 0 takes any that is free.", "8080"):convert(whole)
   parser:option("--host", "Address to listen on; only loopback is accepted.", "127.0.0.1")
   parser:option("--seed", "Seed of everything that is left to chance.", "1"):convert(whole)
@@ -40,8 +41,7 @@ local function parse(argparse, arguments)
     :choices { "real", "virtual" }
   parser:option("--idle-exit", "End after so many seconds without a request."):argname("SECONDS"):convert(whole)
   parser:flag("--demo", "Open a demonstration account and print its keys.")
-  parser:flag("--no-control", "Leave out the control endpoints under /sim/.")
-  return parser:pparse(arguments)
+  parser:flag("--no-control", "Leave out the control endpoints under /sim/, and the page /console.")
 end
 
 ---------------------------------------------------------------------------------------------------------- state
@@ -104,6 +104,9 @@ local function announce(options, port)
     lines[#lines + 1] = "  api_key    = " .. demo_account.api_key
     lines[#lines + 1] = "  secret_key = " .. demo_account.secret_key
   end
+  if not options.no_control then
+    lines[#lines + 1] = ("console: http://%s:%d/console"):format(options.host, port)
+  end
   io.stdout:write(table.concat(lines, "\n"), "\n")
   io.stdout:flush()
 end
@@ -112,9 +115,12 @@ local function serve(httpd, world, options)
   if options.demo then open_demo(world) end
   local control = require "purser.sim.control"
   local stopped = false
+  local console = require "purser.sim.console"
   local door = not options.no_control and control.handler(world, function() stopped = true end)
+  local page = door and console.handler(world)
   local function handler(request)
     if door and control.is_for(request) then return door(request) end
+    if page and console.is_for(request) then return page(request) end
     return world:handle(request)
   end
   httpd.catch_signals()
@@ -126,14 +132,9 @@ local function serve(httpd, world, options)
 end
 
 --- Runs the command. Returns the exit code: 0 ended as asked, 1 could not serve or save, 2 bad input.
----@param arguments string[]
-function M.run(arguments)
-  local argparse, missing = need("argparse", "install argparse (Debian: lua-argparse)")
-  if not argparse then return fail(1, "%s", missing) end
-  local parsed, options = parse(argparse, arguments)
-  if not parsed then return fail(2, "%s", options) end
-  local httpd
-  httpd, missing = need("purser.httpd", "build it with libmicrohttpd (Debian: libmicrohttpd-dev)")
+---@param options table of argparse
+function M.start(options)
+  local httpd, missing = need("purser.httpd", "build it with libmicrohttpd (Debian: libmicrohttpd-dev)")
   if not httpd then return fail(1, "%s", missing) end
 
   local world, message, fresh = make(options)

@@ -3,6 +3,7 @@
 
 local arrival = require "purser.sim.arrival"
 local core = require "purser.core"
+local guesses = require "purser.sim.guesses"
 local rules = require "purser.sim.rules"
 
 local M = {}
@@ -62,12 +63,17 @@ local function mask(text) return (text:gsub("(password=)[^&]*", "%1***")) end
 
 M.mask = mask
 
-local function check_signature(sim, tools, signed, body, signature)
+local function check_signature(sim, tools, signed, request, signature)
+  local body = request.body or ""
   local text = sim.profile.sign_body and signed .. body or signed
   local decoded = arrival.unescape(signature)
   if decoded and decoded == tools.signer:sign(text) then return true end
   local shown = mask(text)
-  return nil, "700002", "Signature for this request is not valid. The service signs this text: " .. shown, shown
+  local received, mistake = guesses.find(tools.signer, decoded or "", text, signed, body,
+    request.target:match("^[^?]*"), sim.profile)
+  return nil, "700002", "Signature for this request is not valid. The service signs this text: " .. shown, {
+    expected = shown, received = received and mask(received), mistake = mistake,
+  }
 end
 
 -- Whether the account behind the key may call the operation at all.
@@ -85,7 +91,7 @@ local function check_account(sim, row, account)
 end
 
 --- Checks a request for `row`. Returns the account, the query's parameters; or nil, code, message, and for a wrong
---- signature the text that should have been signed.
+--- signature the texts: { expected, received = what the client signed, when that can be told, mistake = in words }.
 function M.check(sim, row, request, query_text)
   if not check_content_type(request) then return nil, "700013" end
   local key, code = find_key(sim, request)
@@ -101,7 +107,7 @@ function M.check(sim, row, request, query_text)
   local ok, shown
   ok, code, message = check_time(sim, query)
   if not ok then return nil, code, message end
-  ok, code, message, shown = check_signature(sim, tools, signed, request.body or "", signature)
+  ok, code, message, shown = check_signature(sim, tools, signed, request, signature)
   if not ok then return nil, code, message, shown end
   if tools.ips and not tools.ips[(request.ip or ""):lower()] then return nil, "700006" end
   local account = sim.accounts.by_uid[key.uid]

@@ -112,6 +112,9 @@ local function may_enter(request)
   return true
 end
 
+-- The simulator's page has the same door-keeper and the same form of answers.
+M.may_enter, M.respond, M.refuse = may_enter, respond, refuse
+
 --- Whether a request is for this door.
 function M.is_for(request)
   return request.target:find("^/sim/") ~= nil or request.target == "/sim"

@@ -187,7 +187,7 @@ function Sim:verify()
   return audit.verify(self)
 end
 
--- The rest of a path below the routes: the two unsigned helpers.
+-- The two requests that nobody has to sign: ping and server time.
 local function answer_unsigned(sim, path, method)
   if method ~= "GET" then return nil end
   if path == sim.profile.ping_path then return render.plain({}, sim.variant) end
@@ -202,10 +202,10 @@ local function headers_of(sim)
   return { ["Content-Type"] = "application/json", Date = sim.date_text }
 end
 
--- Runs one operation. Returns its result; or nil, code, message and, for a wrong signature, the text that was expected.
+-- Runs one operation. Returns its result; or nil, code, message and, for a wrong signature, the texts (see auth.check).
 local function perform(sim, row, request, query_text)
-  local account, query, message, expected = auth.check(sim, row, request, query_text)
-  if not account then return nil, query, message, expected end
+  local account, query, message, signed = auth.check(sim, row, request, query_text)
+  if not account then return nil, query, message, signed end
   local texts, code
   texts, code, message = arrival.parameters(row, query, request.body or "", sim.profile.object_body)
   if not texts then return nil, code, message end
@@ -216,14 +216,14 @@ local function perform(sim, row, request, query_text)
 end
 
 local function carry_out(sim, row, request, query_text, facts)
-  local result, code, message, expected = perform(sim, row, request, query_text)
+  local result, code, message, signed = perform(sim, row, request, query_text)
+  sim:check()
   local response = { headers = headers_of(sim) }
   if result then
-    sim:check()
     facts.outcome = "applied"
     response.status, response.body = 200, render.answer(row, result, sim.variant)
   else
-    facts.outcome, facts.code, facts.signed_expected = "refused", code, expected
+    facts.outcome, facts.code, facts.signed = "refused", code, signed
     response.status, response.body = render.refusal(code, message, sim.variant, row)
     response.code = code
   end
@@ -279,12 +279,14 @@ function Sim:fault(spec) return faults.arm(self.fault_state, spec) end
 --- Disarms all faults.
 function Sim:disarm() return faults.disarm(self.fault_state) end
 
---- The faults that happened, and those that are still armed.
+--- The faults that happened.
 function Sim:faults() return faults.injected(self.fault_state) end
+
+--- The faults that are still armed.
 function Sim:armed_faults() return faults.armed(self.fault_state) end
 
---- The latest requests, oldest first: { time, operation, method, target, status, code, outcome, fault, signed_expected
---- }.
+--- The latest requests, oldest first: { time, operation, method, target, status, code, outcome, fault }
+--- and, of a wrong signature, signed_expected, signed_received and mistake (the last two when it is a usual one).
 function Sim:requests() return self.journal:list() end
 
 --- Operation -> { received, applied }.

@@ -31,10 +31,11 @@ end
 function Journal:add(time, row, request, response, facts)
   if self.size == 0 then return end
   self.added = self.added + 1
+  local signed = facts.signed or {}
   self.ring[(self.added - 1) % self.size + 1] = {
     time = time, operation = row and row.full_name, method = request.method, target = request.target,
     status = response.status, code = facts.code, outcome = facts.outcome, fault = facts.fault,
-    signed_expected = facts.signed_expected,
+    signed_expected = signed.expected, signed_received = signed.received, mistake = signed.mistake,
   }
 end
 

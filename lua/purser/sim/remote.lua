@@ -77,12 +77,17 @@ function World:advance(ms)
 end
 
 -- What they take: lua/purser/sim/world.lua.
+
+--- Opens an account. Returns its uid, api_key and secret_key.
 function World:account(options) return post(self, "/sim/accounts", options) end
 
+--- Lets a deposit arrive.
 function World:deposit(options) return post(self, "/sim/deposits", options) end
 
+--- Credits a broker with a rebate.
 function World:rebate(options) return post(self, "/sim/rebates", options) end
 
+--- Puts an address into an account's address book.
 function World:save_address(options) return post(self, "/sim/saved-addresses", options) end
 
 --- Freezes an account by name or uid, or thaws it: freeze("name"), freeze("name", false), freeze { account, frozen }.
@@ -91,8 +96,10 @@ function World:freeze(wanted, frozen)
   return post(self, "/sim/freeze", wanted)
 end
 
+--- Lets a withdrawal fail.
 function World:fail_withdrawal(id) return post(self, "/sim/failures", { withdrawal = id }) end
 
+--- Lets a waiting transfer fail.
 function World:fail_transfer(id) return post(self, "/sim/failures", { transfer = id }) end
 
 --- Arms a fault (see purser.sim.faults).

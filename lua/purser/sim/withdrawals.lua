@@ -39,8 +39,9 @@ local function total_of(record)
   return decimal(record.amount):add(record.fee)
 end
 
-local function places(record)
-  return ledger.place(record.uid, "SPOT"), ledger.place(record.uid, "SPOT", "locked")
+-- The two places that a withdrawal's funds are at, of the account or of its record.
+local function places(owner)
+  return ledger.place(owner.uid, "SPOT"), ledger.place(owner.uid, "SPOT", "locked")
 end
 
 local function give_back(sim, record, status, at)
@@ -120,15 +121,16 @@ local function apply(sim, account, values, row, network)
   if order_id and sim.withdraw_order_ids[order_key(account.uid, order_id)] then
     return nil, rules.bad_value(row), "withdrawOrderId was used before"
   end
+  local amount, fee = tostring(values.amount), network.public.withdrawFee
+  local free, locked = places(account)
+  if not sim.ledger:move(network.coin, values.amount:add(fee), free, locked) then return nil, "10101" end
   local destination = addresses.find(sim, network, values.address, values.memo)
   local record = {
     uid = account.uid, id = tokens.draw(sim.dice, 32, tokens.HEX), order_id = order_id, coin = network.coin,
-    network = network.long, address = values.address, memo = values.memo, amount = tostring(values.amount),
-    fee = network.public.withdrawFee, remark = values.remark, status = APPLIED, time = sim:now(), updated = sim:now(),
-    to_uid = destination and destination.uid, needed = network.public.minConfirm, block_ms = network.block_ms,
+    network = network.long, address = values.address, memo = values.memo, amount = amount, fee = fee,
+    remark = values.remark, status = APPLIED, time = sim:now(), updated = sim:now(), block_ms = network.block_ms,
+    to_uid = destination and destination.uid, needed = network.public.minConfirm,
   }
-  local free, locked = places(record)
-  if not sim.ledger:move(record.coin, total_of(record), free, locked) then return nil, "10101" end
   add(sim, record)
   sim.schedule:add(record.time + next_state[APPLIED][2], "withdrawal", record.id)
   return { id = record.id }

@@ -1,0 +1,102 @@
+-- Where keys and passwords come from: the environment, or a file that nobody else can read. Never an argument, which
+-- every process of the machine can see.
+
+local core = require "purser.core"
+
+local M = {}
+
+local names = { api_key = true, secret_key = true, secret_key_file = true, base_url = true, profile = true }
+local OTHERS = 63 -- the permission bits of group and others: octal 077
+
+--- The text of a file with a secret; nil and a complaint when it is missing, or when others can read or change it.
+---@param path string
+---@return string|nil text, string|nil complaint
+function M.read_private(path)
+  local mode, ours = core.file_mode(path)
+  if not mode then return nil, ("%s cannot be read: %s"):format(path, ours) end
+  if mode % (OTHERS + 1) ~= 0 then
+    return nil, ("%s can be used by others (mode %03o), so its secrets are not safe; run: chmod 600 %s"):format(path,
+      mode % 512, path)
+  end
+  if not ours then return nil, path .. " belongs to another user; use a file of your own" end
+  local file, reason = io.open(path, "rb")
+  if not file then return nil, ("%s cannot be read: %s"):format(path, reason) end
+  local text = file:read("*a")
+  file:close()
+  if not text then return nil, path .. " cannot be read; is it a folder?" end
+  return text
+end
+
+local function parse_keys(path, text)
+  local keys, number = {}, 0
+  for line in (text .. "\n"):gmatch("([^\n]*)\n") do
+    number = number + 1
+    line = line:gsub("\r$", "")
+    if not line:find("^%s*#") and line:find("%S") then
+      local name, value = line:match("^%s*([%w_]+)%s*=%s*(.-)%s*$")
+      -- a line that is not understood may well hold a secret, so it is never quoted
+      if not name or not names[name] or value == "" then
+        return nil, ("%s line %d is not of the form `name = value` with name api_key, secret_key, secret_key_file, "
+          .. "base_url or profile"):format(path, number)
+      end
+      keys[name] = value
+    end
+  end
+  return keys
+end
+
+local function from_file(path)
+  local text, complaint = M.read_private(path)
+  if not text then return nil, complaint end
+  local keys
+  keys, complaint = parse_keys(path, text)
+  if not keys then return nil, complaint end
+  if keys.secret_key_file then
+    keys.secret_key, complaint = M.read_private(keys.secret_key_file)
+    if not keys.secret_key then return nil, complaint end
+    keys.secret_key_file = nil
+  end
+  return keys
+end
+
+--- The keys to sign with, and the service they belong to when the file says so.
+---@param path string|nil  of a file; the environment is used without it
+---@return table|nil keys  { api_key, secret_key, base_url, profile, source }
+---@return string|nil complaint
+function M.find(path)
+  local keys, complaint
+  if path then
+    keys, complaint = from_file(path)
+    if not keys then return nil, complaint end
+    keys.source = path
+  else
+    keys = { api_key = os.getenv "PURSER_API_KEY", secret_key = os.getenv "PURSER_SECRET_KEY", source = "environment" }
+  end
+  if not keys.api_key or not keys.secret_key then
+    return nil, path and path .. " must hold the lines api_key = ... and secret_key = ..."
+      or "no keys: set PURSER_API_KEY and PURSER_SECRET_KEY, or name a file with --keys"
+  end
+  return keys
+end
+
+--- A password from where `source` says: env:NAME or file:PATH. Returns nil and a complaint for anything else, which is
+--- never quoted: it may be the password itself.
+---@param source string
+---@return string|nil password, string|nil complaint
+function M.password(source)
+  local kind, where = source:match("^(%a+):(.+)$")
+  if kind == "env" then
+    local value = os.getenv(where)
+    if not value or value == "" then return nil, ("names the variable %s, which is not set"):format(where) end
+    return value
+  elseif kind == "file" then
+    local text, complaint = M.read_private(where)
+    if not text then return nil, "names a file that will not do: " .. complaint end
+    local line = text:match("^[^\r\n]*")
+    if line == "" then return nil, ("names the file %s, whose first line is empty"):format(where) end
+    return line
+  end
+  return nil, "must not be typed as an argument, which every process here can see; give env:NAME or file:PATH"
+end
+
+return M

@@ -1,0 +1,172 @@
+-- `purser doctor`: whether this machine, this key and the service go together; every finding comes with its cure.
+--
+-- It only reads. Permissions to write cannot be tried without doing something, so it says so.
+
+local connection = require "purser.cli.connection"
+local core = require "purser.core"
+local errors = require "purser.errors"
+local json = require "purser.json"
+local operations = require "purser.operations"
+local report = require "purser.cli.report"
+
+local M = { summary = "Check the clock, TLS, the key, its permissions and the weights." }
+
+function M.define(command)
+  command:description("Check the clock, TLS, the key, its permissions and the weights; each finding with its cure.\n"
+    .. "It only reads.")
+  command:option("--format", "table (default) or json."):argname("<format>"):choices { "table", "json" }
+    :default("table"):show_default(false)
+  connection.define(command)
+end
+
+-- The reads that show whether a key has a permission: cheap, and without anything that must exist.
+local probes = {
+  { "SPOT_ACCOUNT_READ", "wallet.convertible_balances" },
+  { "SPOT_WITHDRAW_READ", "wallet.deposit_history", { limit = 1 } },
+  { "SPOT_TRANSFER_READ", "wallet.transfer_history",
+    { fromAccountType = "SPOT", toAccountType = "FUTURES", size = 1 } },
+  { "SPOT_DEAL_READ", "wallet.conversion_history", { limit = 1 } },
+}
+
+local Findings = {}
+Findings.__index = Findings
+
+-- `state`: ok, warn or fail. `code` is the exit code that a failure asks for.
+function Findings:add(state, topic, text, cure, code)
+  self[#self + 1] = { state = state, topic = topic, text = text, cure = cure }
+  if state == "fail" then self.code = math.max(self.code, code) end
+end
+
+local function code_of(err)
+  if err.kind == "config" or err.kind == "argument" then return report.BAD_INPUT end
+  return err.outcome == "rejected" and report.REFUSED or err.outcome == "not_sent" and report.NOT_SENT or report.UNKNOWN
+end
+
+local phase_cures = {
+  resolve = "check the host in --base-url, and the name server of this machine",
+  connect = "check the port in --base-url, and whether a firewall or proxy stands in between",
+  tls = "check ca-certificates and the clock of this machine; a private authority is given to purser.new as ca_file",
+}
+
+local function check_service(findings, client, url)
+  local before = core.now_ms()
+  local theirs, err = client:server_time { info = findings.info }
+  local after = core.now_ms()
+  if not theirs then
+    findings:add("fail", "service", tostring(err), phase_cures[err.phase] or "check --base-url", code_of(err))
+    return nil
+  end
+  findings:add("ok", "service", ("%s answers in %d ms"):format(url, after - before))
+  if url:find("^https:") then findings:add("ok", "tls", "the certificate is valid for this host")
+  else findings:add("ok", "tls", "not used: http:// to this machine") end
+  return theirs - math.floor((before + after) / 2), after - before
+end
+
+local function check_clock(findings, offset, span, recv_window)
+  local text = ("this clock is %d ms %s the service's (give or take %d ms)"):format(math.abs(offset),
+    offset > 0 and "behind" or "ahead of", math.ceil(span / 2))
+  local cure = "synchronise it: timedatectl set-ntp true (or chronyc makestep)"
+  if -offset >= 1000 or offset > recv_window then
+    findings:add("fail", "clock", text .. "; signed requests are refused", cure, report.REFUSED)
+  elseif math.abs(offset) > 500 then
+    findings:add("warn", "clock", text, cure)
+  else
+    findings:add("ok", "clock", text)
+  end
+end
+
+local function try(client, probe)
+  local result, err = client:call(probe[2], probe[3])
+  if result then return "granted" end
+  if err.code == "700007" then return "missing", err end
+  return "failed", err
+end
+
+local key_codes = { ["10072"] = true, ["10073"] = true, ["700001"] = true, ["700002"] = true, ["700003"] = true,
+  ["700006"] = true }
+
+-- What the key may do. Stops at the first answer that says that the key itself is not accepted.
+local function check_permissions(findings, client)
+  local granted, missing, spent = {}, {}, 0
+  for _, probe in ipairs(probes) do
+    local state, err = try(client, probe)
+    spent = spent + (operations.by_name[probe[2]].weight or 1)
+    if state == "granted" then
+      granted[#granted + 1] = probe[1]
+    elseif state == "missing" then
+      missing[#missing + 1] = probe[1]
+    else
+      local topic = key_codes[err.code] and "key" or "permissions"
+      local cure = report.cure(err.code) or err.retry_after and ("wait %d s"):format(err.retry_after)
+        or "run it again; if it stays, ask the service"
+      findings:add("fail", topic, tostring(err), cure, code_of(err))
+      return spent
+    end
+  end
+  findings:add("ok", "key", "the service accepts the key and its signature")
+  if #granted > 0 then findings:add("ok", "permissions", "granted: " .. table.concat(granted, ", ")) end
+  if #missing > 0 then
+    findings:add("warn", "permissions", "missing: " .. table.concat(missing, ", "),
+      "add them to the key on the service's page, if you need them; `purser ops NAME` shows who needs which")
+  end
+  findings:add("ok", "permissions", "those that write were not tried: that would do something")
+  return spent
+end
+
+local function check_weights(findings, client, spent)
+  local heaviest = {}
+  for _, row in ipairs(operations.list) do
+    if (row.weight or 1) > 1 then heaviest[#heaviest + 1] = ("%s %d"):format(row.full_name, row.weight) end
+  end
+  local profile = client.profile
+  findings:add("ok", "weights", ("%d of %d in %d s were used for this; the heaviest are %s"):format(spent,
+    profile.weight_limit, math.floor(profile.weight_window_ms / 1000), table.concat(heaviest, ", ")))
+end
+
+local function as_text(findings)
+  local out = {}
+  for _, finding in ipairs(findings) do
+    out[#out + 1] = ("%-5s %-12s %s\n"):format(finding.state, finding.topic, finding.text)
+    if finding.cure then out[#out + 1] = ("%-5s %-12s cure: %s\n"):format("", "", finding.cure) end
+  end
+  return table.concat(out)
+end
+
+local function as_json(findings)
+  local list = {}
+  for i, finding in ipairs(findings) do
+    list[i] = json.object {
+      { "state", finding.state }, { "topic", finding.topic }, { "text", finding.text }, { "cure", finding.cure },
+    }
+  end
+  return json.encode(json.list(list), { indent = "  " }) .. "\n"
+end
+
+local function examine(findings, options)
+  local client, source = connection.open(options, { retry = false })
+  if not client then
+    findings:add("fail", "keys", source, "correct it and run this again", report.BAD_INPUT)
+    return
+  end
+  findings:add("ok", "keys", source == "environment" and "from PURSER_API_KEY and PURSER_SECRET_KEY"
+    or ("from %s, which only you can read"):format(source))
+  local request, err = client:prepare "ping"
+  if not request then error(errors.is(err) and tostring(err) or err, 0) end
+  local offset, span = check_service(findings, client, request.url:match("^%a+://[^/]+"))
+  if offset then
+    check_clock(findings, offset, span, options.recv_window or 5000)
+    local spent = check_permissions(findings, client)
+    check_weights(findings, client, spent + 1)
+  end
+  client:close()
+end
+
+--- Runs the checks. Returns 0 when nothing failed, else the exit code of the worst failure.
+function M.start(options)
+  local findings = setmetatable({ code = report.DONE }, Findings)
+  examine(findings, options)
+  local text = options.format == "json" and as_json(findings) or as_text(findings)
+  return report.write(text) and findings.code or report.NOT_WRITTEN
+end
+
+return M

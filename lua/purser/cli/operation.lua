@@ -1,0 +1,243 @@
+-- Runs one operation from the command line: parameters from options, confirmation, the call, the result.
+
+local connection = require "purser.cli.connection"
+local core = require "purser.core"
+local credentials = require "purser.cli.credentials"
+local dry_run = require "purser.cli.dry_run"
+local listing = require "purser.cli.listing"
+local output = require "purser.cli.output"
+local parser = require "purser.cli.parser"
+local report = require "purser.cli.report"
+local values = require "purser.cli.values"
+
+local M = {}
+
+----------------------------------------------------------------------------------------------------- parameters
+
+local function add_times(row, params, options, now)
+  for word, name in pairs { since = "startTime", ["until"] = "endTime" } do
+    local text = options[word]
+    if text then
+      if params[name] then return ("--%s and --%s say the same; give one of them"):format(word, name) end
+      local ms, complaint = values.time(text, now)
+      if not ms then return ("--%s %s"):format(word, complaint) end
+      params[name] = ms
+    end
+  end
+  if options["until"] and row.window and row.window.longest_days and not params.startTime then
+    return "--until needs --since (or --startTime) here"
+  end
+end
+
+-- The parameters that the options give; nil and a complaint when one cannot be read.
+local function params_of(row, options, now)
+  local params = {}
+  for _, param in ipairs(row.params) do
+    for _, name in ipairs { param[1], param.plain } do
+      local value = options["param_" .. name]
+      if value and param.plain then
+        local password, complaint = credentials.password(value)
+        if not password then return nil, ("--%s %s"):format(name, complaint) end
+        value = password
+      end
+      params[name] = value
+    end
+  end
+  local complaint = add_times(row, params, options, now)
+  if complaint then return nil, complaint end
+  return params
+end
+
+local function extra_of(options)
+  if not options.extra or #options.extra == 0 then return nil end
+  local extra = {}
+  for _, text in ipairs(options.extra) do
+    local name, value = text:match("^([^=]+)=(.*)$")
+    if not name then return nil, "--extra takes name=value" end
+    if extra[name] then return nil, ("--extra gives %s twice"):format(name) end
+    extra[name] = value
+  end
+  return extra
+end
+
+local function columns_of(options)
+  if not options.columns then return nil end
+  local columns = {}
+  for name in options.columns:gmatch("[^,%s]+") do columns[#columns + 1] = name end
+  return #columns > 0 and columns or nil
+end
+
+-- An operation that is found again by an id of the caller's gets one, so that a lost answer can always be settled.
+local function add_handle(row, params)
+  local settle = row.settle
+  if not settle or settle.by ~= "handle" or params[settle.handle] then return nil end
+  params[settle.handle] = core.random_token(32)
+  return ("%s %s was added: by it the operation can be found afterwards"):format(settle.handle, params[settle.handle])
+end
+
+---------------------------------------------------------------------------------------------------- confirmation
+
+local questions = {
+  create = "This creates something at %s:", change = "This changes something at %s:", move = "This moves money at %s:",
+}
+
+local function ask(row, params, url)
+  local lines = { questions[row.effect]:format(url:match("^%a+://[^/]+")), ("  %s (%s)"):format(row.full_name, row.id) }
+  for _, param in ipairs(row.params) do
+    local value = params[param[1]]
+    if param.plain then value = (value or params[param.plain]) and "***" end
+    if value ~= nil then lines[#lines + 1] = ("  %-16s %s"):format(param[1], output.harmless(tostring(value))) end
+  end
+  io.stderr:write(table.concat(lines, "\n"), "\nType yes to do it: ")
+  io.stderr:flush()
+  return io.stdin:read("*l")
+end
+
+-- nil when the operation may go on, else the exit code.
+local function confirm(row, params, options, url)
+  if row.effect == "read" or options.yes then return nil end
+  if not core.is_terminal(0) or not core.is_terminal(2) then
+    return report.bad_input("%s is not a read, and there is no terminal to confirm it on; give --yes", row.full_name)
+  end
+  if ask(row, params, url) == "yes" then return nil end
+  return report.bad_input("not confirmed; nothing was sent")
+end
+
+---------------------------------------------------------------------------------------------------- secret of a key
+
+local MASK = "***"
+
+-- Opens the file for the secret before anything is sent: afterwards would be too late. nil and the exit code if not.
+local function open_secret_file(path)
+  local made, reason = core.create_private(path)
+  if not made then
+    return nil, report.bad_input("--secret-file %s cannot be made: %s; nothing was sent", path, reason)
+  end
+  local file
+  file, reason = io.open(path, "wb")
+  if not file then
+    os.remove(path)
+    return nil, report.bad_input("--secret-file %s cannot be written: %s; nothing was sent", path, reason)
+  end
+  return file
+end
+
+local function keep_secret(row, record, path, file)
+  local text = ("# a key of sub-account %s\napi_key = %s\nsecret_key = %s\n"):format(
+    output.harmless(record.subAccount or "?"), record.apiKey, record.secretKey or "")
+  local ok, reason = file:write(text)
+  if ok then ok, reason = file:close() else file:close() end
+  if ok then
+    report.say("the keys were written to %s (use it with --keys)", path)
+    return report.DONE
+  end
+  report.say("the key was made, but its secret could not be written to %s: %s", path, tostring(reason))
+  report.say("the secret is lost; delete the key with: purser %s delete_api_key --subAccount %s --apiKey %s", row.group,
+    values.shell_word(record.subAccount or "NAME"), values.shell_word(record.apiKey))
+  return report.NOT_WRITTEN
+end
+
+local function hide_secret(record)
+  local shown = {}
+  for name, value in pairs(record) do shown[name] = value end
+  if shown.secretKey then shown.secretKey = MASK end
+  return shown
+end
+
+local function needs_secret_option(row, options)
+  return parser.creates_key(row) and not options.dry_run and not options.show_secret and not options.secret_file
+end
+
+-------------------------------------------------------------------------------------------------------------- run
+
+local function progress_line()
+  local shown = false
+  local function show(text)
+    if not core.is_terminal(2) then return end
+    io.stderr:write("\r\27[K", text)
+    io.stderr:flush()
+    shown = true
+  end
+  local function clear()
+    if shown then io.stderr:write("\r\27[K") end
+    io.stderr:flush()
+  end
+  return show, clear
+end
+
+local function execute(client, row, params, options, call_options, now)
+  if row.effect ~= "read" then return client:call(row.full_name, params, call_options) end
+  local show, clear = progress_line()
+  local result, err = listing.run(client, row, params, {
+    options = call_options, now = now, all = options.all, from = tonumber(params.startTime),
+    to = tonumber(params.endTime) or now, progress = show,
+    note = function(text)
+      clear()
+      report.say("%s", text)
+    end,
+  })
+  clear()
+  return result, err
+end
+
+local function show_result(row, result, options)
+  local shown = parser.creates_key(row) and not options.show_secret and hide_secret(result) or result
+  if report.write(output.render(row, shown, options.format, columns_of(options))) then return report.DONE end
+  if row.effect ~= "read" then report.say("%s was done; do not run it again", row.full_name) end
+  return report.NOT_WRITTEN
+end
+
+local function complete(client, row, params, options, call_options, now, handle_note)
+  local file, code
+  if options.secret_file then
+    file, code = open_secret_file(options.secret_file)
+    if not file then return code end
+  end
+  if handle_note then report.say("%s", handle_note) end -- before it is sent, so that it is known whatever happens
+  local result, err = execute(client, row, params, options, call_options, now)
+  if not result then
+    if file then
+      file:close()
+      os.remove(options.secret_file)
+    end
+    return report.failure(row, params, err)
+  end
+  code = file and keep_secret(row, result, options.secret_file, file) or report.DONE
+  return math.max(code, show_result(row, result, options))
+end
+
+--- Runs an operation with the options that argparse read. Returns the exit code.
+---@param row table
+---@param options table
+function M.run(row, options)
+  local now = core.now_ms()
+  local params, complaint = params_of(row, options, now)
+  if not params then return report.bad_input("%s", complaint) end
+  local extra
+  extra, complaint = extra_of(options)
+  if complaint then return report.bad_input("%s", complaint) end
+  if needs_secret_option(row, options) then
+    return report.bad_input("the service shows the new key's secret this once, and it would be lost; give "
+      .. "--secret-file FILE or --show-secret")
+  end
+  local client
+  client, complaint = connection.open(options)
+  if not client then return report.bad_input("%s", complaint) end
+
+  local handle_note = add_handle(row, params)
+  local call_options = { extra = extra }
+  local request, err = client:prepare(row.full_name, params, call_options)
+  if not request then return report.failure(row, params, err) end
+  local code
+  if options.dry_run then
+    local text = dry_run.show(request, row, client.profile, options.format)
+    code = report.write(text) and report.DONE or report.NOT_WRITTEN
+  else
+    code = confirm(row, params, options, request.url)
+      or complete(client, row, params, options, call_options, now, handle_note)
+  end
+  client:close()
+  return code
+end
+
+return M

@@ -1,0 +1,133 @@
+-- `purser ops [WORD]`: what operations there are, and everything about one of them. Needs no key and sends nothing.
+
+local json = require "purser.json"
+local listing = require "purser.cli.listing"
+local nearest = require "purser.nearest"
+local operations = require "purser.operations"
+local output = require "purser.cli.output"
+local parameters = require "purser.parameters"
+local report = require "purser.cli.report"
+local settling = require "purser.settling"
+local shapes = require "purser.shapes"
+
+local M = { summary = "List the operations, or show everything about one." }
+
+function M.define(command)
+  command:description "List the operations, or show everything about one."
+  command:argument("word", "Name or id (wallet.withdraw, C2), or a word that its facts contain."):args("?")
+  command:option("--format", "table (default) or json."):argname("<format>"):choices { "table", "json" }
+    :default("table"):show_default(false)
+end
+
+local function matches(row, word)
+  for _, text in ipairs { row.full_name, row.summary, row.permission or "", row.path, row.method, row.effect } do
+    if text:lower():find(word, 1, true) then return true end
+  end
+  return false
+end
+
+-- The one operation that `word` names, or the rows whose facts contain it.
+local function find(word)
+  if not word then return nil, operations.list end
+  local name = word:gsub("^(%a[%w_]*)[ :/]", "%1."):gsub("-", "_")
+  local row = operations.by_id[word:upper()] or operations.by_name[name]
+  if row then return row end
+  local rows = {}
+  for _, candidate in ipairs(operations.list) do
+    if matches(candidate, word:lower()) then rows[#rows + 1] = candidate end
+  end
+  return nil, rows
+end
+
+local function list_table(rows)
+  local lines = {}
+  for i, row in ipairs(rows) do
+    lines[i] = { row.id, row.full_name:gsub("%.", " "), row.effect, row.permission or "",
+      row.weight and ("%d"):format(row.weight) or "", row.summary }
+  end
+  return output.aligned({ "id", "command", "effect", "permission", "weight", "summary" }, lines)
+end
+
+local function rule_of(param)
+  local kind = parameters.kinds[param[2]]
+  local parts = {}
+  if param.choices then
+    local names = table.concat(parameters.choices[param.choices], ", ")
+    parts[1] = param[2] == "choice" and names or kind.text .. ": " .. names
+  else
+    parts[1] = kind.text
+  end
+  if param.max then parts[#parts + 1] = "at most " .. ("%d"):format(param.max) end
+  if param.default then parts[#parts + 1] = "default " .. ("%d"):format(param.default) end
+  if param.note then parts[#parts + 1] = param.note end
+  return table.concat(parts, "; ")
+end
+
+local function settle_text(row)
+  if row.effect == "read" then return "a read: may be run again" end
+  local values = {}
+  if row.settle.handle then values[row.settle.handle] = "..." end
+  return settling.advice(row, values)
+end
+
+local function details(row)
+  local out = { ("%s  %s\n%s\n\n"):format(row.id, row.full_name, row.summary) }
+  local function fact(name, value)
+    if value then out[#out + 1] = ("%-14s%s\n"):format(name, value) end
+  end
+  local form = row.result.list and "a list of" or row.result.record and "one record:" or "a page of"
+  fact("request", row.method .. " " .. row.path)
+  fact("parameters", row.body and ("in a JSON body (%s), unless the profile says otherwise"):format(row.body)
+    or "in the query")
+  fact("permission", row.permission)
+  fact("weight", row.weight and ("%d"):format(row.weight))
+  fact("signed by", row.signer and (row.signer == "main" and "the main account's key" or "the sub-account's own key"))
+  fact("effect", row.effect)
+  fact("if unknown", settle_text(row))
+  fact("deprecated", row.deprecated and "use " .. row.deprecated)
+  fact("pages", listing.has_pages(row) and "yes: --all fetches every one" or nil)
+  if #row.params > 0 then
+    local lines = {}
+    for i, param in ipairs(row.params) do lines[i] = { param[1], param.required and "yes" or "", rule_of(param) } end
+    out[#out + 1] = "\n" .. output.aligned({ "parameter", "required", "rule" }, lines)
+  end
+  local shape = row.result.list or row.result.record or row.result.page or row.result.rows
+  local names = {}
+  for i, field in ipairs(shapes[shape]) do names[i] = field[1] end
+  out[#out + 1] = ("\nresult: %s %s\n"):format(form, table.concat(names, ", "))
+  return table.concat(out)
+end
+
+local function as_json(row)
+  local params = {}
+  for i, param in ipairs(row.params) do
+    params[i] = json.object {
+      { "name", param[1] }, { "type", param.type }, { "required", param.required == true }, { "rule", rule_of(param) },
+    }
+  end
+  return json.object {
+    { "id", row.id }, { "name", row.full_name }, { "method", row.method }, { "path", row.path },
+    { "summary", row.summary }, { "effect", row.effect }, { "permission", row.permission },
+    { "weight", row.weight }, { "settle", settle_text(row) }, { "parameters", json.list(params) },
+  }
+end
+
+function M.start(options)
+  local row, rows = find(options.word)
+  if not row and #rows == 0 then
+    local names = {}
+    for i, known in ipairs(operations.list) do names[i] = known.full_name end
+    return report.bad_input("no operation has %q in its facts%s", options.word, nearest.hint(options.word, names))
+  end
+  local text
+  if options.format == "json" then
+    local list = {}
+    for i, found in ipairs(rows or { row }) do list[i] = as_json(found) end
+    text = json.encode(row and list[1] or json.list(list), { indent = "  " }) .. "\n"
+  else
+    text = row and details(row) or list_table(rows)
+  end
+  return report.write(text) and report.DONE or report.NOT_WRITTEN
+end
+
+return M

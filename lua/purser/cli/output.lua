@@ -1,0 +1,303 @@
+-- Results as text: an aligned table for people, JSON and CSV for programs. Amounts and ids are never touched.
+
+local json = require "purser.json"
+local shapes = require "purser.shapes"
+local values = require "purser.cli.values"
+
+local M = {}
+
+----------------------------------------------------------------------------------------------------------- JSON
+
+local ordered
+
+-- A value without a shape. An empty table cannot be told apart from an empty object; what the service sends is a list.
+local function unshaped(value)
+  if type(value) ~= "table" then return value end
+  if value[1] == nil and next(value) ~= nil then
+    local names, members = {}, {}
+    for name in pairs(value) do names[#names + 1] = name end
+    table.sort(names)
+    for i, name in ipairs(names) do members[i] = { name, unshaped(value[name]) } end
+    return json.object(members)
+  end
+  local list = {}
+  for i, item in ipairs(value) do list[i] = unshaped(item) end
+  return json.list(list)
+end
+
+local function shaped(value, field_type)
+  if type(value) ~= "table" or type(field_type) ~= "table" then return unshaped(value) end
+  if field_type.record then return ordered(value, field_type.record) end
+  local list = {}
+  for i, item in ipairs(value) do list[i] = shaped(item, field_type.list) end
+  return json.list(list)
+end
+
+-- The names that a record has and its shape does not, sorted.
+local function unknown_names(record, known)
+  local names = {}
+  for name in pairs(record) do
+    if not known[name] then names[#names + 1] = name end
+  end
+  table.sort(names)
+  return names
+end
+
+-- A record as a JSON object: the members of its shape in the shape's order, then the others by name.
+function ordered(record, shape_name)
+  local members, known = {}, {}
+  for _, field in ipairs(shapes[shape_name]) do
+    known[field[1]] = true
+    if record[field[1]] ~= nil then members[#members + 1] = { field[1], shaped(record[field[1]], field[2]) } end
+  end
+  for _, name in ipairs(unknown_names(record, known)) do members[#members + 1] = { name, unshaped(record[name]) } end
+  return json.object(members)
+end
+
+local function ordered_list(records, shape_name)
+  local list = {}
+  for i, record in ipairs(records) do list[i] = ordered(record, shape_name) end
+  return json.list(list)
+end
+
+--- A result as a value for json.encode, its members in the order of its shape.
+function M.ordered(row, result)
+  local form = row.result
+  if form.record then return ordered(result, form.record) end
+  if form.list then return ordered_list(result, form.list) end
+  local carrier = form.page and "data" or "rows"
+  local members, known = { { carrier, ordered_list(result[carrier], form.page or form.rows) } }, { [carrier] = true }
+  for _, name in ipairs { "total", "page", "totalRecords", "totalPageNum" } do
+    known[name] = true
+    if result[name] ~= nil then members[#members + 1] = { name, result[name] } end
+  end
+  for _, name in ipairs(unknown_names(result, known)) do members[#members + 1] = { name, unshaped(result[name]) } end
+  return json.object(members)
+end
+
+-------------------------------------------------------------------------------------------------------- columns
+
+-- What a table shows of records that are too wide for a screen; CSV and JSON always hold all of it.
+local narrow = {
+  coin = { "coin", "networkList.netWork", "networkList.network", "networkList.depositEnable",
+    "networkList.withdrawEnable", "networkList.withdrawFee", "networkList.withdrawMin",
+    "networkList.withdrawIntegerMultiple", "networkList.minConfirm" },
+  deposit = { "insertTime", "coin", "amount", "network", "status", "address", "memo", "txId", "confirmTimes",
+    "unlockConfirm" },
+  withdrawal = { "applyTime", "coin", "amount", "transactionFee", "network", "status", "address", "memo", "id",
+    "withdrawOrderId", "txId" },
+}
+narrow.sub_account_deposit = narrow.deposit
+
+-- The field that holds a list of records: a table gets a line for each of them, with what is around it repeated.
+local function nested_field(shape_name)
+  for _, field in ipairs(shapes[shape_name]) do
+    local list = type(field[2]) == "table" and field[2].list
+    if type(list) == "table" then return field[1], list.record end
+  end
+end
+
+-- All columns of a shape: the members that are not lists of records, then `list.member` of the list it holds.
+local function all_columns(shape_name)
+  local columns, nested, inner = {}, nested_field(shape_name)
+  for _, field in ipairs(shapes[shape_name]) do
+    if field[1] ~= nested then columns[#columns + 1] = field[1] end
+  end
+  for _, field in ipairs(inner and shapes[inner] or {}) do columns[#columns + 1] = nested .. "." .. field[1] end
+  return columns
+end
+
+local function text_of(value)
+  if value == nil then return "" end
+  if type(value) == "number" then return ("%d"):format(value) end
+  if type(value) ~= "table" then return tostring(value) end
+  local scalars = {}
+  for i, item in ipairs(value) do
+    if type(item) == "table" then return json.encode(unshaped(value)) end
+    scalars[i] = text_of(item)
+  end
+  if #scalars == 0 and next(value) ~= nil then return json.encode(unshaped(value)) end
+  return table.concat(scalars, ",")
+end
+
+-- One flat table of `column -> value` for each line.
+local function lines_of(records, shape_name)
+  local nested = nested_field(shape_name)
+  local lines = {}
+  for _, record in ipairs(records) do
+    local inner = nested and record[nested] or {}
+    for i = 1, math.max(#inner, 1) do
+      local line = {}
+      for name, value in pairs(record) do
+        if name ~= nested then line[name] = value end
+      end
+      for name, value in pairs(inner[i] or {}) do line[nested .. "." .. name] = value end
+      lines[#lines + 1] = line
+    end
+  end
+  return lines
+end
+
+local function records_of(row, result)
+  local form = row.result
+  if form.list then return result, form.list end
+  if form.record then return { result }, form.record end
+  if form.page then return result.data, form.page end
+  return result.rows, form.rows
+end
+
+------------------------------------------------------------------------------------------------------------ CSV
+
+local function csv_cell(text)
+  if text:find('[",\r\n]') or text:find("^%s") or text:find("%s$") then return '"' .. text:gsub('"', '""') .. '"' end
+  return text
+end
+
+local function csv_line(texts)
+  local cells = {}
+  for i, text in ipairs(texts) do cells[i] = csv_cell(text) end
+  return table.concat(cells, ",") .. "\n"
+end
+
+-------------------------------------------------------------------------------------------------------- a table
+
+-- Text of the service on a terminal: control characters would move the cursor or worse, so they are spelled out.
+function M.harmless(text)
+  text = text:gsub("\194([\128-\159])", function(byte) return ("\\u%04x"):format(byte:byte()) end)
+  return (text:gsub("[%z\1-\31\127]", function(byte) return ("\\x%02x"):format(byte:byte()) end))
+end
+
+local function width_of(text)
+  local _, continuation = text:gsub("[\128-\191]", "")
+  return #text - continuation
+end
+
+local function cell_text(name, value)
+  if type(value) == "number" and (name:find("Time$") or name == "timestamp") and value > 1e11 and value < 1e14 then
+    return values.show_time(value)
+  end
+  return M.harmless(text_of(value))
+end
+
+--- Lines of cells as an aligned table; columns that hold only numbers are aligned at the right.
+---@param titles string[]
+---@param lines string[][]
+function M.aligned(titles, lines)
+  local widths, right = {}, {}
+  for c, title in ipairs(titles) do
+    widths[c], right[c] = width_of(title), #lines > 0
+    local seen = false
+    for _, line in ipairs(lines) do
+      widths[c] = math.max(widths[c], width_of(line[c]))
+      right[c] = right[c] and (line[c] == "" or line[c]:find("^%-?%d[%d.]*$") ~= nil)
+      seen = seen or line[c] ~= ""
+    end
+    right[c] = right[c] and seen
+  end
+  local out = {}
+  local function add(cells)
+    local parts = {}
+    for c, text in ipairs(cells) do
+      local blanks = (" "):rep(widths[c] - width_of(text))
+      parts[c] = right[c] and blanks .. text or text .. blanks
+    end
+    out[#out + 1] = (table.concat(parts, "  "):gsub("%s+$", "")) .. "\n"
+  end
+  add(titles)
+  local rules = {}
+  for c, width in ipairs(widths) do rules[c] = ("-"):rep(width) end
+  add(rules)
+  for _, line in ipairs(lines) do add(line) end
+  return table.concat(out)
+end
+
+local function list_table(lines, columns)
+  local shown = {}
+  for _, column in ipairs(columns) do -- a column without a single value says nothing
+    for _, line in ipairs(lines) do
+      if line[column] ~= nil and line[column] ~= "" then
+        shown[#shown + 1] = column
+        break
+      end
+    end
+  end
+  local cells, titles = {}, {}
+  for c, column in ipairs(shown) do titles[c] = column:match("[^.]*$") end
+  for l, line in ipairs(lines) do
+    cells[l] = {}
+    for c, column in ipairs(shown) do cells[l][c] = cell_text(titles[c], line[column]) end
+  end
+  return M.aligned(titles, cells)
+end
+
+local function record_table(record, columns)
+  local names, width = {}, 0
+  for _, name in ipairs(columns) do
+    if record[name] ~= nil then
+      names[#names + 1] = name
+      width = math.max(width, #name)
+    end
+  end
+  local out = {}
+  for i, name in ipairs(names) do
+    out[i] = name .. (" "):rep(width - #name + 2) .. cell_text(name, record[name]) .. "\n"
+  end
+  return table.concat(out)
+end
+
+local function footer(row, result, count)
+  if row.result.page and result.page then
+    return ("page %s of %s, %s records in all\n"):format(text_of(result.page), text_of(result.totalPageNum),
+      text_of(result.totalRecords))
+  elseif row.result.rows and result.total then
+    return ("%d of %s\n"):format(count, text_of(result.total))
+  end
+  return ""
+end
+
+--------------------------------------------------------------------------------------------------------- formats
+
+local formats = {}
+
+function formats.json(row, result) return json.encode(M.ordered(row, result), { indent = "  " }) .. "\n" end
+
+function formats.csv(row, result, wanted)
+  local records, shape_name = records_of(row, result)
+  local columns = wanted or all_columns(shape_name)
+  local out = { csv_line(columns) }
+  for _, line in ipairs(lines_of(records, shape_name)) do
+    local texts = {}
+    for c, column in ipairs(columns) do texts[c] = text_of(line[column]) end
+    out[#out + 1] = csv_line(texts)
+  end
+  return table.concat(out)
+end
+
+function formats.table(row, result, wanted)
+  local records, shape_name = records_of(row, result)
+  if row.result.record then
+    local columns = wanted
+    if not columns then
+      columns = {}
+      for i, field in ipairs(shapes[shape_name]) do columns[i] = field[1] end
+    end
+    return record_table(result, columns)
+  end
+  if #records == 0 then return "(none)\n" end
+  local columns = wanted or narrow[shape_name] or all_columns(shape_name)
+  return list_table(lines_of(records, shape_name), columns) .. footer(row, result, #records)
+end
+
+M.formats = { "table", "json", "csv" }
+
+--- The text of a result in a format: "table", "json" or "csv".
+---@param row table              the operation
+---@param result table
+---@param format string
+---@param columns string[]|nil   the members to show instead of all of them
+---@return string
+function M.render(row, result, format, columns)
+  return formats[format](row, result, columns)
+end
+
+return M

@@ -1,0 +1,154 @@
+-- The grammar of the command line, made from the rows: one sub-command an operation, one option a parameter.
+
+local connection = require "purser.cli.connection"
+local listing = require "purser.cli.listing"
+local operations = require "purser.operations"
+local output = require "purser.cli.output"
+local parameters = require "purser.parameters"
+
+local M = {}
+
+local argnames = {
+  amount = "<amount>", time = "<ms>", count = "<n>", status = "<n>", flag = "<bool>", permissions = "<names>",
+  ips = "<addresses>", coins = "<coins>", md5 = "<source>", choice = "<choice>", client_id = "<id>",
+  area_code = "<digits>",
+}
+
+local function describe(param)
+  local kind = parameters.kinds[param[2]]
+  local parts = { param.note }
+  if param.choices and param[2] == "choice" then
+    parts[#parts + 1] = table.concat(parameters.choices[param.choices], " or ")
+  elseif param[2] ~= "text" then
+    parts[#parts + 1] = kind.text
+  end
+  if param.max then parts[#parts + 1] = "at most " .. ("%d"):format(param.max) end
+  if param.default then parts[#parts + 1] = "default " .. ("%d"):format(param.default) end
+  local text = table.concat(parts, "; ")
+  return text ~= "" and (text:gsub("^%l", string.upper)) .. "." or "Text."
+end
+
+-- camelCase can be typed as kebab-case, too; argparse does the same for underscores.
+local function spellings(name)
+  local kebab = name:gsub("%u", function(letter) return "-" .. letter:lower() end)
+  return "--" .. name, kebab ~= name and "--" .. kebab or nil
+end
+
+local function add_secret(command, name, param, what)
+  return command:option("--" .. name, what .. ", as env:NAME or file:PATH (never typed here).")
+    :argname("<source>"):target("param_" .. name):count(param.required and 1 or "?"):overwrite(false)
+end
+
+local function add_parameter(command, param)
+  if param.plain then
+    add_secret(command, param.plain, {}, "Funds password in plain")
+    return add_secret(command, param[1], param, "Funds password as hexadecimal MD5")
+  end
+  local name, kebab = spellings(param[1])
+  local option = command:option(name, describe(param)):target("param_" .. param[1])
+    :argname(argnames[param[2]] or "<text>")
+  option:overwrite(false) -- two amounts on one line are a mistake, not a choice
+  if kebab then option:hidden_name(kebab) end
+  if param.required then option:count(1) end
+  if param[2] == "choice" then option:choices(parameters.choices[param.choices]) end
+  if param[2] == "flag" then option:choices { "true", "false" } end
+  return option
+end
+
+--- Whether the answer of this operation holds a secret that is shown once.
+function M.creates_key(row)
+  return row.effect == "create" and row.result.record == "api_key"
+end
+
+local function add_own_options(command, row)
+  if row.by_name.startTime then
+    command:option("--since", "Instead of --startTime: 30d, 12h, 90m, 2026-01-31, 2026-01-31T10:00Z.")
+      :argname("<when>")
+    command:option("--until", "Instead of --endTime, in the same forms."):argname("<when>")
+  end
+  if listing.has_pages(row) then command:flag("--all", "Fetch every page.") end
+  if M.creates_key(row) then
+    command:mutex(
+      command:flag("--show-secret", "Print the new key's secretKey, which the service shows this once."),
+      command:option("--secret-file", "Write the new key's secretKey to a new file that you alone can read.")
+        :argname("<file>"))
+  end
+  if row.effect ~= "read" then command:flag("--yes", "Do it without asking.") end
+  command:flag("--dry-run", "Print the signed request, key and signature masked, and send nothing.")
+end
+
+local function add_output_options(command)
+  command:option("--format", "table (default), json or csv."):argname("<format>"):choices(output.formats)
+    :default("table"):show_default(false)
+  command:option("--columns", "Members to show, joined by commas (table and csv)."):argname("<names>")
+end
+
+local effects = {
+  create = "It creates something, so it asks first unless --yes is given.",
+  change = "It changes something, so it asks first unless --yes is given.",
+  move = "It moves money, so it asks first unless --yes is given.",
+}
+
+local function facts(row)
+  local parts = { row.id .. " " .. row.method .. " " .. row.path }
+  if row.permission then parts[#parts + 1] = "permission " .. row.permission end
+  if row.weight then parts[#parts + 1] = "weight " .. ("%d"):format(row.weight) end
+  if row.deprecated then parts[#parts + 1] = "deprecated: use " .. row.deprecated:gsub("%.", " ") end
+  return table.concat(parts, ", ") .. "."
+end
+
+local function fill_operation(command, row)
+  local text = row.summary .. (effects[row.effect] and "\n" .. effects[row.effect] or "")
+  command:description(text .. "\n" .. facts(row))
+  local options = {}
+  for _, param in ipairs(row.params) do options[#options + 1] = add_parameter(command, param) end
+  if #options > 0 then command:group("Parameters", (table.unpack or unpack)(options)) end -- luacheck: ignore
+  add_own_options(command, row)
+  add_output_options(command)
+  command:option("--extra", "A parameter that this version does not know, as name=value; may be repeated.")
+    :argname("<name=value>"):count("*")
+  connection.define(command)
+end
+
+local group_texts = {
+  broker = "What a broker does with its sub-accounts.",
+  sub_account = "What a main account does with its sub-accounts.",
+  wallet = "An account's own wallet.",
+}
+
+local function add_group(parser, group, rows, wanted)
+  local command = parser:command(group, group_texts[group]):command_target("operation"):require_command(true)
+  for _, row in ipairs(rows) do
+    local leaf = command:command(row.name):summary(row.summary)
+    if not wanted or wanted == row.name or wanted == row.name:gsub("_", "-") then fill_operation(leaf, row) end
+  end
+end
+
+local EPILOG = [[
+Exit codes: 0 done; 1 refused by the service; 2 bad input, nothing sent; 3 not sent;
+4 OUTCOME UNKNOWN: do not repeat before looking, the message says where;
+5 done, but the result could not be written.
+Keys come from PURSER_API_KEY and PURSER_SECRET_KEY, or from --keys FILE.
+`purser GROUP OPERATION --help` lists the options of an operation.]]
+
+--- The parser. With `wanted` (the name of an operation), only that operation's options are filled in, which is what
+--- one run needs; completion needs them all.
+---@param wanted string|nil
+function M.build(wanted)
+  local parser = require "argparse"("purser", "Accounts, sub-accounts, deposits, withdrawals and transfers.")
+  parser:epilog(EPILOG):command_target("command"):require_command(true):help_max_width(100):usage_max_width(100)
+  parser:flag("--version", "Show the version."):action(function()
+    io.stdout:write("purser ", require "purser.version", "\n")
+    os.exit(0, true)
+  end)
+  for _, group in ipairs { "wallet", "broker", "sub_account" } do
+    add_group(parser, group, operations.groups[group], wanted)
+  end
+  for _, name in ipairs { "ops", "doctor", "sim", "completion" } do
+    local module = require("purser.cli." .. name)
+    module.define(parser:command(name):summary(module.summary))
+  end
+  return parser
+end
+
+return M

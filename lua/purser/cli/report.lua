@@ -1,0 +1,101 @@
+-- How a command ends: its exit code, and what it says on standard error.
+
+local operations = require "purser.operations"
+local values = require "purser.cli.values"
+
+local M = {
+  DONE = 0,
+  REFUSED = 1,   -- the service said no
+  BAD_INPUT = 2, -- nothing was sent, because of what was asked
+  NOT_SENT = 3,  -- nothing was sent, because the service could not be reached or asked for a pause
+  UNKNOWN = 4,   -- something was sent and no answer says what became of it
+  NOT_WRITTEN = 5, -- it was done, but its result could not be written
+}
+
+local CLOCK = "this machine's clock is off: synchronise it (timedatectl set-ntp true); `purser doctor` measures it"
+
+-- What to do about the refusals that everybody meets, by the service's code.
+local cures = {
+  ["10072"] = "the service does not know this API key: check it, and that --base-url is where it was made",
+  ["10073"] = CLOCK,
+  ["10101"] = "the balance does not cover it",
+  ["10212"] = "the address is not in the address book: save it there first, on the service's own page",
+  ["10232"] = "the service does not know this coin or network: `purser wallet coins` lists them",
+  ["700001"] = "the API key is not of the form that the service gives out: check for missing characters",
+  ["700002"] = "the signature is wrong, so the secret key is not the one of this API key (or --profile is wrong)",
+  ["700003"] = CLOCK,
+  ["700005"] = "--recv-window is over 60000",
+  ["700006"] = "the key may not be used from this address: add the address to the key, or use another key",
+  ["700007"] = "the key lacks a permission: `purser ops NAME` shows which one the operation needs",
+}
+
+--- What to do about a refusal with this code, or nil.
+function M.cure(code)
+  return code and cures[code]
+end
+
+function M.say(...)
+  io.stderr:write("purser: ", string.format(...), "\n")
+end
+
+--- Says what is wrong with what was asked. Returns the exit code.
+function M.bad_input(...)
+  M.say(...)
+  return M.BAD_INPUT
+end
+
+-- The command that shows what became of an operation: the row's own, with the parameters that both take.
+local function settling_command(row, params)
+  local through = row.settle and operations.by_name[row.settle.through]
+  if not through then return nil end
+  local words = { "purser", through.group, through.name }
+  for _, param in ipairs(through.params) do
+    local name = param[1]
+    if name ~= "note" and type(params[name]) == "string" then
+      words[#words + 1] = "--" .. name
+      words[#words + 1] = values.shell_word(params[name])
+    end
+  end
+  if through.by_name.startTime then
+    words[#words + 1] = "--since"
+    words[#words + 1] = "1h"
+  end
+  return table.concat(words, " ")
+end
+
+local function unknown(row, params, err)
+  M.say("OUTCOME UNKNOWN: %s", tostring(err))
+  if row.effect == "read" then
+    M.say("it only reads, so it may be run again")
+    return
+  end
+  local command = settling_command(row, params)
+  if command then M.say("see what became of it with: %s", command) end
+end
+
+--- Says what an operation failed with. Returns the exit code.
+---@param row table
+---@param params table
+---@param err purser.Error
+function M.failure(row, params, err)
+  if err.outcome == "unknown" then
+    unknown(row, params, err)
+    return M.UNKNOWN
+  end
+  M.say("%s", tostring(err))
+  if err.kind == "argument" or err.kind == "config" then return M.BAD_INPUT end
+  local cure = M.cure(err.code)
+  if cure then M.say("%s", cure) end
+  return err.outcome == "rejected" and M.REFUSED or M.NOT_SENT
+end
+
+--- Writes to standard output. Returns false, and says so, when it cannot be written (a full disk, a closed pipe).
+function M.write(text)
+  local ok, reason = io.stdout:write(text)
+  if ok then ok, reason = io.stdout:flush() end
+  if ok then return true end
+  M.say("the result could not be written: %s", tostring(reason))
+  return false
+end
+
+return M

@@ -1,0 +1,136 @@
+--- The service's error codes that are known: what each means, and what cures it.
+-- Codes nobody listed pass through untouched; an error's `code` is then all there is to know.
+
+local M = {}
+
+-- `on` says who may answer it: "*" every operation, "broker.*" a group, "*.transfer" that operation of any group, or
+-- one operation's full name.
+local signed = { "*" }
+local sub_accounts = { "*.create_sub_account" }
+local keys = { "*.create_api_key" }
+local outgoing = { "wallet.withdraw", "wallet.withdraw_legacy", "broker.withdraw" }
+local spending = {
+  "wallet.withdraw", "wallet.withdraw_legacy", "broker.withdraw", "*.transfer", "wallet.internal_transfer",
+  "wallet.convert",
+}
+local named = {
+  "broker.sub_account_status", "broker.enable_futures", "*.list_api_keys", "*.create_api_key", "*.delete_api_key",
+  "*.transfer", "broker.transfer_history", "sub_account.transfer_history", "sub_account.balances",
+}
+local networked = {
+  "wallet.withdraw", "wallet.withdraw_legacy", "broker.withdraw", "*.create_deposit_address", "*.deposit_addresses",
+}
+
+---@class purser.Code
+---@field meaning string
+---@field cure string
+---@field on string[]  which operations may answer it: "*", "group.*", "*.name" or "group.name"
+
+---@type table<string, purser.Code>
+M.list = {
+  ["400"] = { meaning = "The start time is more than 90 days back.",
+    cure = "Ask for a window within the last 90 days.",
+    on = { "wallet.deposit_history", "wallet.withdrawal_history" } },
+  ["10072"] = { meaning = "The API key is not known.",
+    cure = "Check `api_key`; a deleted or expired key answers the same.", on = signed },
+  ["10073"] = { meaning = "The request's time is not acceptable.",
+    cure = "Set the machine's clock; `client:server_time()` shows the difference.", on = signed },
+  ["10101"] = { meaning = "The balance is too small.",
+    cure = "Read the balance; funds in open orders or waiting withdrawals are locked.", on = spending },
+  ["10102"] = { meaning = "The amount is not positive.", cure = "Send an amount greater than zero.", on = spending },
+  ["10212"] = { meaning = "The address is not in the account's address book.",
+    cure = "Save the address on the platform first; `wallet.withdrawal_addresses` lists the saved ones.",
+    on = outgoing },
+  ["10216"] = { meaning = "No deposit address exists yet for this coin and network.",
+    cure = "Make one with `create_deposit_address`.", on = { "*.deposit_addresses" } },
+  ["10232"] = { meaning = "The coin or the network is not known.",
+    cure = "Take both from `wallet.coins`; withdrawals want the short `netWork`, deposit addresses the long `network`.",
+    on = networked },
+  ["22222"] = { meaning = "The record does not exist.", cure = "Check the id, and that the record is the caller's own.",
+    on = { "wallet.get_transfer", "wallet.cancel_withdrawal" } },
+  ["33333"] = { meaning = "A parameter is wrong.", cure = "Compare the values with the operation's table.",
+    on = { "wallet.*" } },
+  ["44444"] = { meaning = "A parameter is null.", cure = "Leave a parameter out instead of sending it empty.",
+    on = { "wallet.*" } },
+  ["140001"] = { meaning = "The sub-account does not exist.",
+    cure = "Check the name with `list_sub_accounts`; names are case-sensitive.", on = named },
+  ["140002"] = { meaning = "The sub-account is forbidden.", cure = "It is frozen or restricted; ask the platform.",
+    on = named },
+  ["700001"] = { meaning = "The API key has the wrong form.", cure = "Copy it again, without blanks.", on = signed },
+  ["700002"] = { meaning = "The signature is not valid.",
+    cure = "Check `secret_key`, then the profile; the simulator shows the text it expected to be signed.",
+    on = signed },
+  ["700003"] = { meaning = "The timestamp is outside of the accepted window.",
+    cure = "Set the machine's clock, or give a larger `recv_window` on a slow line.", on = signed },
+  ["700004"] = { meaning = "A mandatory parameter is missing.", cure = "Compare with the operation's table.",
+    on = signed },
+  ["700005"] = { meaning = "`recvWindow` is over 60000.", cure = "Give a smaller `recv_window`.", on = signed },
+  ["700006"] = { meaning = "The caller's IP address is not on the key's list.",
+    cure = "Add the address to the key on the platform, or call from a listed machine.", on = signed },
+  ["700007"] = { meaning = "The key lacks the permission.",
+    cure = "Give the key the permission that the operation names.", on = signed },
+  ["700008"] = { meaning = "A parameter holds characters that are not allowed.",
+    cure = "Use letters, digits and plain punctuation.", on = signed },
+  ["700013"] = { meaning = "The content type is missing or wrong.",
+    cure = "Keep the profile's `content_type`; a proxy may have removed the header.", on = signed },
+  ["730000"] = { meaning = "The request failed.", cure = "Read the message; try a read again later.",
+    on = { "broker.*", "sub_account.*" } },
+  ["730002"] = { meaning = "A parameter is wrong.", cure = "Compare the values with the operation's table.",
+    on = { "broker.*", "sub_account.*" } },
+  ["730100"] = { meaning = "The user's status does not allow it.",
+    cure = "The account is restricted; ask the platform.", on = { "broker.*", "sub_account.*" } },
+  ["730101"] = { meaning = "A sub-account of that name exists.", cure = "Choose another name.", on = sub_accounts },
+  ["730600"] = { meaning = "The sub-account's name is missing.", cure = "Give `subAccount`.", on = sub_accounts },
+  ["730601"] = { meaning = "The name is not 8 to 32 letters and digits.", cure = "Choose another name.",
+    on = sub_accounts },
+  ["730602"] = { meaning = "The sub-account's note is missing.", cure = "Give `note`.", on = sub_accounts },
+  ["730603"] = { meaning = "The caller is not a broker.",
+    cure = "Use the operations of `client.sub_account`, or a broker's key.", on = { "broker.*" } },
+  ["730700"] = { meaning = "The key's note is missing.", cure = "Give `note`.", on = keys },
+  ["730701"] = { meaning = "The key's permissions are missing.", cure = "Give `permissions`.", on = keys },
+  ["730702"] = { meaning = "A permission does not exist.", cure = "Use the names that the operation lists.",
+    on = keys },
+  ["730703"] = { meaning = "An IP address is wrong, or there are too many.",
+    cure = "A broker's key takes 4 addresses, a main account's 20.", on = keys },
+  ["730704"] = { meaning = "An IP address has the wrong form.", cure = "Send plain IPv4 or IPv6 addresses.",
+    on = keys },
+  ["730705"] = { meaning = "The sub-account has 30 keys already.", cure = "Delete one first.", on = keys },
+  ["730706"] = { meaning = "The key does not exist.", cure = "`list_api_keys` lists those that do.",
+    on = { "*.delete_api_key" } },
+  ["730707"] = { meaning = "The key is missing.", cure = "Give `apiKey`, the public key.",
+    on = { "*.delete_api_key" } },
+}
+
+local function matches(pattern, full_name)
+  if pattern == "*" or pattern == full_name then return true end
+  local group, name = pattern:match("^([^.]+)%.([^.]+)$")
+  local own_group, own_name = full_name:match("^([^.]+)%.([^.]+)$")
+  return (group == own_group and name == "*") or (group == "*" and name == own_name)
+end
+
+--- What is known about a code, or nil.
+---@param code string|integer|nil
+---@return purser.Code|nil
+function M.get(code)
+  return code ~= nil and M.list[tostring(code)] or nil
+end
+
+--- The codes that an operation may answer with, ascending. With `own` only those that not every operation shares.
+---@param full_name string  such as "wallet.withdraw"
+---@param own boolean|nil
+---@return string[]
+function M.of(full_name, own)
+  local result = {}
+  for code, entry in pairs(M.list) do
+    for _, pattern in ipairs(entry.on) do
+      if matches(pattern, full_name) and not (own and pattern == "*") then
+        result[#result + 1] = code
+        break
+      end
+    end
+  end
+  table.sort(result, function(a, b) return tonumber(a) < tonumber(b) end)
+  return result
+end
+
+return M

@@ -1,0 +1,1086 @@
+---@meta
+-- luacheck: ignore
+-- Made by tools/docs.lua from the rows; `make docs` makes it again. For editors: no program loads this file.
+-- An `integer` beyond the host's exact range arrives as its text; see docs/numbers.md.
+
+---@alias purser.account_types
+---| "SPOT"
+---| "FUTURES"
+
+---@alias purser.broker_permissions
+---| "SPOT_ACCOUNT_READ"
+---| "SPOT_ACCOUNT_WRITE"
+---| "SPOT_DEAL_READ"
+---| "SPOT_DEAL_WRITE"
+---| "CONTRACT_ACCOUNT_READ"
+---| "CONTRACT_ACCOUNT_WRITE"
+---| "CONTRACT_DEAL_READ"
+---| "CONTRACT_DEAL_WRITE"
+---| "SPOT_TRANSFER_READ"
+---| "SPOT_TRANSFER_WRITE"
+---| "SPOT_WITHDRAW_READ"
+---| "SPOT_WITHDRAW_WRITE"
+---| "SPOT_DEPOSIT_READ"
+---| "SPOT_DEPOSIT_WRITE"
+
+---@alias purser.identifier_types
+---| "EMAIL"
+---| "UID"
+---| "MOBILE"
+
+---@alias purser.permissions
+---| "SPOT_ACCOUNT_READ"
+---| "SPOT_ACCOUNT_WRITE"
+---| "SPOT_DEAL_READ"
+---| "SPOT_DEAL_WRITE"
+---| "CONTRACT_ACCOUNT_READ"
+---| "CONTRACT_ACCOUNT_WRITE"
+---| "CONTRACT_DEAL_READ"
+---| "CONTRACT_DEAL_WRITE"
+---| "SPOT_TRANSFER_READ"
+---| "SPOT_TRANSFER_WRITE"
+
+---@class purser.record.api_key
+---@field subAccount? string  name of the sub-account
+---@field note? string  remark
+---@field apiKey? string  public key
+---@field secretKey? string  private key; only the operation that creates the key returns it
+---@field permissions? string  permission names, comma-separated
+---@field ip? string  addresses the key is bound to, comma-separated
+---@field createTime? integer  time of creation, ms
+
+---@class purser.record.balance
+---@field asset? string  asset
+---@field free? string  available
+---@field locked? string  not available: in orders or waiting withdrawals
+
+---@class purser.record.broker_sub_account
+---@field subAccount? string  name of the sub-account
+---@field note? string  remark
+---@field timestamp? integer  time, ms
+
+---@class purser.record.coin
+---@field coin? string  coin
+---@field name? string  name
+---@field networkList? purser.record.network[]  the coin's networks
+
+---@class purser.record.conversion
+---@field successList? string[]  coins that were converted
+---@field failedList? purser.record.failed_conversion[]  coins that were not converted, and why
+---@field totalConvert? string  obtained after the fee, in the platform token
+---@field convertFee? string  fee, in the platform token
+
+---@class purser.record.conversion_batch
+---@field totalConvert? string  obtained in all after the fee, in the platform token
+---@field totalFee? string  fee in all
+---@field convertTime? integer  time of the batch, ms
+---@field convertDetails? purser.record.conversion_detail[]  one entry a coin
+
+---@class purser.record.conversion_detail
+---@field id? string  id
+---@field convert? string  obtained, in the platform token
+---@field fee? string  fee
+---@field amount? string  amount of the converted coin
+---@field time? integer  time, ms
+---@field asset? string  asset
+
+---@class purser.record.convertible_balance
+---@field convertPlatformToken? string  value in the platform token, after the fee
+---@field convertUsdt? string  value in USDT
+---@field balance? string  balance
+---@field asset? string  asset
+---@field code? string  code of the reason
+---@field message? string  text of the reason
+
+---@class purser.record.created_sub_account
+---@field subAccount string  name of the sub-account
+---@field note? string  remark
+---@field timestamp? integer  time, ms
+
+---@class purser.record.deposit
+---@field amount? string  amount
+---@field coin? string  coin
+---@field network? string  network
+---@field status? integer  see [deposit states](#deposit-states)
+---@field address? string  address, without the memo
+---@field addressTag? string  address tag
+---@field txId? string  id of the transaction on its network
+---@field unlockConfirm? string  confirmations needed before the funds are free
+---@field confirmTimes? string  progress of the confirmations
+---@field insertTime? integer  time the deposit was seen, ms
+---@field memo? string  memo
+
+---@class purser.record.deposit_address
+---@field address? string  address, without the memo
+---@field coin? string  coin
+---@field network? string  network
+---@field memo? string  memo
+
+---@class purser.record.failed_conversion
+---@field asset? string  asset
+---@field message? string  text of the reason
+---@field code? string  code of the reason
+
+---@class purser.record.futures_state
+---@field subAccount string  name of the sub-account
+---@field isFuturesEnabled? boolean  futures are enabled
+---@field timestamp? string  time, ms
+
+---@class purser.record.internal_transfer
+---@field tranId? string  id of the transfer
+---@field asset? string  asset
+---@field amount? string  amount
+---@field toAccountType? string  EMAIL, UID or MOBILE
+---@field toAccount? string  whom it went to
+---@field fromAccount? string  who paid
+---@field status? string  status
+---@field timestamp? integer  time, ms
+
+---@class purser.record.named_sub_account
+---@field subAccount? string  name of the sub-account
+
+---@class purser.record.network
+---@field coin? string  coin
+---@field name? string  name
+---@field network? string  long network name, for deposit addresses
+---@field netWork? string  short network id, for wallet.withdraw
+---@field depositEnable? boolean  deposits are possible
+---@field withdrawEnable? boolean  withdrawals are possible
+---@field withdrawFee? string  fee of a withdrawal
+---@field withdrawMin? string  smallest withdrawal
+---@field withdrawMax? string  largest withdrawal
+---@field withdrawIntegerMultiple? string  as the service sends it
+---@field minConfirm? integer  confirmations a deposit needs
+---@field sameAddress? boolean  as the service sends it
+---@field contract? string  contract of the coin on this network
+---@field depositDesc? string  text about deposits
+---@field depositTips? string  hint for deposits
+---@field withdrawTips? string  hint for withdrawals
+
+---@class purser.record.rebate
+---@field asset? string  asset
+---@field amount? string  amount
+---@field type? string  category, such as spot
+---@field uid? string  user who brought the rebate
+---@field time? string  day, as yyyymmdd
+
+---@class purser.record.sub_account
+---@field subAccount? string  name of the sub-account
+---@field isFreeze? boolean  frozen
+---@field createTime? integer  time of creation, ms
+---@field uid? string  user id
+
+---@class purser.record.sub_account_deposit
+---@field amount? string  amount
+---@field coin? string  coin
+---@field network? string  network
+---@field status? string  see [deposit states](#deposit-states); text here
+---@field address? string  address, without the memo
+---@field addressTag? string  address tag
+---@field txId? string  id of the transaction on its network
+---@field unlockConfirm? string  confirmations needed before the funds are free
+---@field confirmTimes? string  progress of the confirmations
+---@field insertTime? integer  time the deposit was seen, ms
+---@field memo? string  memo
+
+---@class purser.record.sub_account_status
+---@field status string  1 normal, 2 frozen
+
+---@class purser.record.sub_account_transfer
+---@field tranId? string  id of the transfer
+---@field fromAccount? string  source; absent: the parent
+---@field toAccount? string  destination; absent: the parent
+---@field clientTranId? string  your own id of the transfer
+---@field asset? string  asset
+---@field amount? string  amount
+---@field fromAccountType? string  source business account
+---@field toAccountType? string  destination business account
+---@field fromSymbol? string  source trading pair (margin)
+---@field toSymbol? string  destination trading pair (margin)
+---@field status? string  SUCCESS, or a word for failed, waiting or interrupted
+---@field timestamp? integer  time, ms
+
+---@class purser.record.transfer_id
+---@field tranId string  id of the transfer
+
+---@class purser.record.wallet_transfer
+---@field tranId? string  id of the transfer
+---@field clientTranId? string  your own id of the transfer
+---@field asset? string  asset
+---@field amount? string  amount
+---@field fromAccountType? string  source business account
+---@field toAccountType? string  destination business account
+---@field symbol? string  trading pair
+---@field fromSymbol? string  source trading pair (margin)
+---@field toSymbol? string  destination trading pair (margin)
+---@field status? string  SUCCESS, FAILED, WAIT
+---@field timestamp? integer  time, ms
+
+---@class purser.record.withdrawal
+---@field id? string  id
+---@field withdrawOrderId? string  your own id, when one was given
+---@field txId? string  id of the transaction on its network
+---@field coin? string  coin
+---@field network? string  network
+---@field address? string  address, without the memo
+---@field amount? string  amount
+---@field transferType? integer  0 off the platform, 1 within it
+---@field status? integer  see [withdrawal states](#withdrawal-states)
+---@field transactionFee? string  fee
+---@field confirmNo? integer  confirmations so far
+---@field applyTime? integer  time of the request, ms
+---@field updateTime? integer  time of the last change, ms
+---@field remark? string  remark
+---@field memo? string  memo
+---@field transHash? string  hash of the transaction
+---@field coinId? string  id of the asset
+---@field vcoinId? string  id of the coin
+
+---@class purser.record.withdrawal_address
+---@field coin? string  coin
+---@field network? string  network
+---@field address? string  address, without the memo
+---@field addressTag? string  address tag
+---@field memo? string  memo
+
+---@class purser.record.withdrawal_id
+---@field id string  id of the withdrawal
+
+---@class purser.page.rebate
+---@field data purser.record.rebate[]
+---@field page? integer
+---@field totalRecords? integer
+---@field totalPageNum? integer
+
+---@class purser.page.withdrawal_address
+---@field data purser.record.withdrawal_address[]
+---@field page? integer
+---@field totalRecords? integer
+---@field totalPageNum? integer
+
+---@class purser.rows.wallet_transfer
+---@field rows purser.record.wallet_transfer[]
+---@field total? integer
+
+---@class purser.page.conversion_batch
+---@field data purser.record.conversion_batch[]
+---@field page? integer
+---@field totalRecords? integer
+---@field totalPageNum? integer
+
+---@class purser.page.internal_transfer
+---@field data purser.record.internal_transfer[]
+---@field page? integer
+---@field totalRecords? integer
+---@field totalPageNum? integer
+
+---@class purser.broker.transfer_history.params
+---@field clientTranId? string  32 letters and digits
+---@field fromAccount? string|integer  text; sub-account name; the parent when omitted
+---@field toAccount? string|integer  text; sub-account name; the parent when omitted
+---@field fromAccountType string|integer  text; such as SPOT, FUTURES
+---@field toAccountType string|integer  text; such as SPOT, FUTURES
+---@field startTime? integer|string  epoch milliseconds (13 digits)
+---@field endTime? integer|string  epoch milliseconds (13 digits)
+---@field page? integer|string  integer from 1; default 1
+---@field limit? integer|string  integer from 1 to 500; default 500
+
+---@class purser.broker.create_sub_account.params
+---@field subAccount string|integer  text; name of the new sub-account
+---@field note string|integer  text; remark
+---@field password? string  32 hexadecimal digits; funds password as hexadecimal MD5
+---@field funds_password? string  the plain password, instead of password
+
+---@class purser.broker.list_sub_accounts.params
+---@field subAccount? string|integer  text; sub-account name
+---@field page? integer|string  integer from 1; default 1
+---@field limit? integer|string  integer from 1 to 200; default 10
+
+---@class purser.broker.sub_account_status.params
+---@field subAccount string|integer  text; sub-account name
+
+---@class purser.broker.create_api_key.params
+---@field subAccount string|integer  text; sub-account name
+---@field permissions purser.broker_permissions[]|string  permission names, a list or comma-separated, of SPOT_ACCOUNT_READ, SPOT_ACCOUNT_WRITE, SPOT_DEAL_READ, SPOT_DEAL_WRITE, CONTRACT_ACCOUNT_READ, CONTRACT_ACCOUNT_WRITE, CONTRACT_DEAL_READ, CONTRACT_DEAL_WRITE, SPOT_TRANSFER_READ, SPOT_TRANSFER_WRITE, SPOT_WITHDRAW_READ, SPOT_WITHDRAW_WRITE, SPOT_DEPOSIT_READ, SPOT_DEPOSIT_WRITE
+---@field ip? string[]|string  IP addresses, a list or comma-separated; at most 4
+---@field note string|integer  text; remark of the key
+
+---@class purser.broker.list_api_keys.params
+---@field subAccount string|integer  text; sub-account name
+
+---@class purser.broker.delete_api_key.params
+---@field subAccount string|integer  text; sub-account name
+---@field apiKey string|integer  text; public key
+
+---@class purser.broker.create_deposit_address.params
+---@field coin string|integer  text
+---@field network string|integer  text; network name, such as Tron(TRC20)
+
+---@class purser.broker.deposit_addresses.params
+---@field coin string|integer  text
+
+---@class purser.broker.deposit_history.params
+---@field coin? string|integer  text
+---@field status? integer|string  status number; deposit status
+---@field startTime? integer|string  epoch milliseconds (13 digits)
+---@field endTime? integer|string  epoch milliseconds (13 digits)
+---@field limit? integer|string  integer from 1; default 20
+---@field page? integer|string  integer from 1; default 1
+
+---@class purser.broker.all_deposit_history.params
+---@field coin? string|integer  text
+---@field status? integer|string  status number; deposit status
+---@field startTime? integer|string  epoch milliseconds (13 digits)
+---@field endTime? integer|string  epoch milliseconds (13 digits)
+---@field limit? integer|string  integer from 1 to 1000; default 100
+---@field page? integer|string  integer from 1; default 1
+
+---@class purser.broker.withdraw.params
+---@field coin string|integer  text
+---@field network string|integer  text; network name, such as Tron(TRC20)
+---@field address string|integer  text
+---@field amount string|integer|purser.decimal  positive decimal as a string, such as "12.5"
+---@field password? string  32 hexadecimal digits; funds password as hexadecimal MD5; when sent, the address book is not checked
+---@field funds_password? string  the plain password, instead of password
+---@field remark? string|integer  text
+
+---@class purser.broker.transfer.params
+---@field clientTranId? string  32 letters and digits
+---@field fromAccount? string|integer  text; sub-account name; the parent when omitted
+---@field toAccount? string|integer  text; sub-account name; the parent when omitted
+---@field fromAccountType string|integer  text; such as SPOT, FUTURES
+---@field toAccountType string|integer  text; such as SPOT, FUTURES
+---@field asset string|integer  text
+---@field amount string|integer|purser.decimal  positive decimal as a string, such as "12.5"
+
+---@class purser.broker.enable_futures.params
+---@field subAccount string|integer  text; sub-account name
+
+---@class purser.broker.rebates.params
+---@field startTime? integer|string  epoch milliseconds (13 digits)
+---@field endTime? integer|string  epoch milliseconds (13 digits)
+---@field page? integer|string  integer from 1; default 1
+---@field pageSize? integer|string  integer from 1; default 10
+
+--- What a broker does with its sub-accounts. Each needs the key of a broker, or of one of its sub-accounts where the operation says so.
+---@class purser.Broker
+local Broker = {}
+
+--- A1 `GET /api/v3/broker/sub-account/universalTransfer`
+---
+--- Transfers between the parent and its sub-accounts.
+---
+--- Permission SPOT_TRANSFER_READ, weight not stated; reads; tried again by itself when that may help.
+---@param params purser.broker.transfer_history.params
+---@param opts? purser.CallOptions
+---@return purser.record.sub_account_transfer[]? result
+---@return purser.Error? err
+function Broker:transfer_history(params, opts) end
+
+--- A2 `POST /api/v3/broker/sub-account/virtualSubAccount`
+---
+--- Creates a virtual sub-account.
+---
+--- Permission not stated, weight not stated; creates; sent once.
+---
+--- When the outcome is unknown: Look in broker.list_sub_accounts for the subAccount you gave, before anything is run again.
+---@param params purser.broker.create_sub_account.params
+---@param opts? purser.CallOptions
+---@return purser.record.created_sub_account? result
+---@return purser.Error? err
+function Broker:create_sub_account(params, opts) end
+
+--- A3 `GET /api/v3/broker/sub-account/list`
+---
+--- The broker's sub-accounts.
+---
+--- Permission not stated, weight not stated; reads; tried again by itself when that may help.
+---@param params? purser.broker.list_sub_accounts.params
+---@param opts? purser.CallOptions
+---@return purser.record.broker_sub_account[]? result
+---@return purser.Error? err
+function Broker:list_sub_accounts(params, opts) end
+
+--- A4 `GET /api/v3/broker/sub-account/status`
+---
+--- Whether a sub-account is normal (1) or frozen (2).
+---
+--- Permission not stated, weight not stated; reads; tried again by itself when that may help.
+---@param params purser.broker.sub_account_status.params
+---@param opts? purser.CallOptions
+---@return purser.record.sub_account_status? result
+---@return purser.Error? err
+function Broker:sub_account_status(params, opts) end
+
+--- A5 `POST /api/v3/broker/sub-account/apiKey`
+---
+--- Creates an API key for a sub-account. The answer holds the secretKey, this once.
+---
+--- Permission not stated, weight not stated; creates; sent once.
+---
+--- When the outcome is unknown: Look in broker.list_api_keys for the key with the note you gave. Its secret is lost: delete it with broker.delete_api_key before another is made.
+---@param params purser.broker.create_api_key.params
+---@param opts? purser.CallOptions
+---@return purser.record.api_key? result
+---@return purser.Error? err
+function Broker:create_api_key(params, opts) end
+
+--- A6 `GET /api/v3/broker/sub-account/apiKey`
+---
+--- The API keys of a sub-account.
+---
+--- Permission not stated, weight not stated; reads; tried again by itself when that may help.
+---@param params purser.broker.list_api_keys.params
+---@param opts? purser.CallOptions
+---@return purser.record.api_key[]? result
+---@return purser.Error? err
+function Broker:list_api_keys(params, opts) end
+
+--- A7 `DELETE /api/v3/broker/sub-account/apiKey`
+---
+--- Deletes an API key of a sub-account.
+---
+--- Permission not stated, weight not stated; changes; sent once.
+---
+--- When the outcome is unknown: Look in broker.list_api_keys whether the apiKey is as wanted.
+---@param params purser.broker.delete_api_key.params
+---@param opts? purser.CallOptions
+---@return purser.record.named_sub_account? result
+---@return purser.Error? err
+function Broker:delete_api_key(params, opts) end
+
+--- A8 `POST /api/v3/broker/capital/deposit/subAddress`
+---
+--- Generates a deposit address of the sub-account whose key signs.
+---
+--- Permission SPOT_DEPOSIT_WRITE, weight not stated; creates; sent once.
+---
+--- When the outcome is unknown: Look in broker.deposit_addresses whether the network is as wanted.
+---@param params purser.broker.create_deposit_address.params
+---@param opts? purser.CallOptions
+---@return purser.record.deposit_address? result
+---@return purser.Error? err
+function Broker:create_deposit_address(params, opts) end
+
+--- A9 `GET /api/v3/broker/capital/deposit/subAddress`
+---
+--- The deposit addresses of the sub-account whose key signs.
+---
+--- Permission SPOT_DEPOSIT_READ, weight not stated; reads; tried again by itself when that may help.
+---@param params purser.broker.deposit_addresses.params
+---@param opts? purser.CallOptions
+---@return purser.record.deposit_address[]? result
+---@return purser.Error? err
+function Broker:deposit_addresses(params, opts) end
+
+--- A10 `GET /api/v3/broker/capital/deposit/subHisrec`
+---
+--- Deposits of the sub-account whose key signs.
+---
+--- Permission not stated, weight not stated; reads; tried again by itself when that may help.
+---@param params? purser.broker.deposit_history.params
+---@param opts? purser.CallOptions
+---@return purser.record.sub_account_deposit[]? result
+---@return purser.Error? err
+function Broker:deposit_history(params, opts) end
+
+--- A11 `GET /api/v3/broker/capital/deposit/subHisrec/getall`
+---
+--- Deposits of all sub-accounts, from 00:00 three days ago.
+---
+--- Permission not stated, weight not stated; reads; tried again by itself when that may help.
+---@param params? purser.broker.all_deposit_history.params
+---@param opts? purser.CallOptions
+---@return purser.record.deposit[]? result
+---@return purser.Error? err
+function Broker:all_deposit_history(params, opts) end
+
+--- A12 `POST /api/v3/broker/capital/withdraw/apply`
+---
+--- Withdraws from the sub-account whose key signs.
+---
+--- Permission SPOT_TRANSFER_READ, weight not stated; moves money; sent once, never repeated.
+---
+--- When the outcome is unknown: Nothing identifies it but its remark: no program should run it again; a person must look.
+---@param params purser.broker.withdraw.params
+---@param opts? purser.CallOptions
+---@return purser.record.withdrawal_id? result
+---@return purser.Error? err
+function Broker:withdraw(params, opts) end
+
+--- A13 `POST /api/v3/broker/sub-account/universalTransfer`
+---
+--- Moves funds between the parent and its sub-accounts.
+---
+--- Permission SPOT_TRANSFER_READ, weight not stated; moves money; sent once, never repeated.
+---
+--- When the outcome is unknown: Look in broker.transfer_history for the clientTranId you gave, before anything is run again. Give one with every call.
+---@param params purser.broker.transfer.params
+---@param opts? purser.CallOptions
+---@return purser.record.transfer_id? result
+---@return purser.Error? err
+function Broker:transfer(params, opts) end
+
+--- A14 `POST /api/v3/broker/sub-account/futures`
+---
+--- Enables the futures business of a sub-account.
+---
+--- Permission not stated, weight not stated; changes; sent once.
+---
+--- When the outcome is unknown: It may be run again: twice is the same as once.
+---@param params purser.broker.enable_futures.params
+---@param opts? purser.CallOptions
+---@return purser.record.futures_state? result
+---@return purser.Error? err
+function Broker:enable_futures(params, opts) end
+
+--- A15 `GET /api/v3/broker/rebate/taxQuery`
+---
+--- The broker's rebates.
+---
+--- Permission not stated, weight not stated; reads; tried again by itself when that may help.
+---@param params? purser.broker.rebates.params
+---@param opts? purser.CallOptions
+---@return purser.page.rebate? result
+---@return purser.Error? err
+function Broker:rebates(params, opts) end
+
+---@class purser.sub_account.create_sub_account.params
+---@field subAccount string  8 to 32 letters and digits; name of the new sub-account
+---@field note string|integer  text; remark
+
+---@class purser.sub_account.list_sub_accounts.params
+---@field subAccount? string|integer  text; sub-account name
+---@field isFreeze? boolean  boolean
+---@field page? integer|string  integer from 1; default 1
+---@field limit? integer|string  integer from 1 to 200; default 10
+
+---@class purser.sub_account.create_api_key.params
+---@field subAccount string|integer  text; sub-account name
+---@field note string|integer  text; remark of the key
+---@field permissions purser.permissions[]|string  permission names, a list or comma-separated, of SPOT_ACCOUNT_READ, SPOT_ACCOUNT_WRITE, SPOT_DEAL_READ, SPOT_DEAL_WRITE, CONTRACT_ACCOUNT_READ, CONTRACT_ACCOUNT_WRITE, CONTRACT_DEAL_READ, CONTRACT_DEAL_WRITE, SPOT_TRANSFER_READ, SPOT_TRANSFER_WRITE
+---@field ip? string[]|string  IP addresses, a list or comma-separated; at most 20
+
+---@class purser.sub_account.list_api_keys.params
+---@field subAccount string|integer  text; sub-account name
+
+---@class purser.sub_account.delete_api_key.params
+---@field subAccount string|integer  text; sub-account name
+---@field apiKey string|integer  text; public key
+
+---@class purser.sub_account.transfer.params
+---@field clientTranId? string  32 letters and digits
+---@field fromAccount? string|integer  text; sub-account name; the parent when omitted
+---@field toAccount? string|integer  text; sub-account name; the parent when omitted
+---@field fromAccountType purser.account_types  one of SPOT, FUTURES
+---@field toAccountType purser.account_types  one of SPOT, FUTURES
+---@field asset string|integer  text
+---@field amount string|integer|purser.decimal  positive decimal as a string, such as "12.5"
+
+---@class purser.sub_account.transfer_history.params
+---@field clientTranId? string  32 letters and digits
+---@field fromAccount? string|integer  text; sub-account name; the parent when omitted
+---@field toAccount? string|integer  text; sub-account name; the parent when omitted
+---@field fromAccountType purser.account_types  one of SPOT, FUTURES
+---@field toAccountType purser.account_types  one of SPOT, FUTURES
+---@field startTime? integer|string  epoch milliseconds (13 digits)
+---@field endTime? integer|string  epoch milliseconds (13 digits)
+---@field page? integer|string  integer from 1; default 1
+---@field limit? integer|string  integer from 1 to 500; default 500
+
+---@class purser.sub_account.balances.params
+---@field subAccount string|integer  text; sub-account name
+---@field accountType purser.account_types  one of SPOT, FUTURES; only SPOT is supported by the service
+
+--- What a main account does with its sub-accounts. Only its own key is accepted here.
+---@class purser.SubAccount
+local SubAccount = {}
+
+--- B1 `POST /api/v3/sub-account/virtualSubAccount`
+---
+--- Creates a virtual sub-account.
+---
+--- Permission SPOT_ACCOUNT_READ, weight 1; creates; sent once.
+---
+--- When the outcome is unknown: Look in sub_account.list_sub_accounts for the subAccount you gave, before anything is run again.
+---@param params purser.sub_account.create_sub_account.params
+---@param opts? purser.CallOptions
+---@return purser.record.created_sub_account? result
+---@return purser.Error? err
+function SubAccount:create_sub_account(params, opts) end
+
+--- B2 `GET /api/v3/sub-account/list`
+---
+--- The main account's sub-accounts.
+---
+--- Permission SPOT_ACCOUNT_READ, weight 1; reads; tried again by itself when that may help.
+---@param params? purser.sub_account.list_sub_accounts.params
+---@param opts? purser.CallOptions
+---@return purser.record.sub_account[]? result
+---@return purser.Error? err
+function SubAccount:list_sub_accounts(params, opts) end
+
+--- B3 `POST /api/v3/sub-account/apiKey`
+---
+--- Creates an API key for a sub-account. The answer holds the secretKey, this once.
+---
+--- Permission SPOT_ACCOUNT_READ, weight 1; creates; sent once.
+---
+--- When the outcome is unknown: Look in sub_account.list_api_keys for the key with the note you gave. Its secret is lost: delete it with sub_account.delete_api_key before another is made.
+---@param params purser.sub_account.create_api_key.params
+---@param opts? purser.CallOptions
+---@return purser.record.api_key? result
+---@return purser.Error? err
+function SubAccount:create_api_key(params, opts) end
+
+--- B4 `GET /api/v3/sub-account/apiKey`
+---
+--- The API keys of a sub-account.
+---
+--- Permission SPOT_ACCOUNT_READ, weight 1; reads; tried again by itself when that may help.
+---@param params purser.sub_account.list_api_keys.params
+---@param opts? purser.CallOptions
+---@return purser.record.api_key[]? result
+---@return purser.Error? err
+function SubAccount:list_api_keys(params, opts) end
+
+--- B5 `DELETE /api/v3/sub-account/apiKey`
+---
+--- Deletes an API key of a sub-account.
+---
+--- Permission SPOT_ACCOUNT_READ, weight 1; changes; sent once.
+---
+--- When the outcome is unknown: Look in sub_account.list_api_keys whether the apiKey is as wanted.
+---@param params purser.sub_account.delete_api_key.params
+---@param opts? purser.CallOptions
+---@return purser.record.named_sub_account? result
+---@return purser.Error? err
+function SubAccount:delete_api_key(params, opts) end
+
+--- B6 `POST /api/v3/capital/sub-account/universalTransfer`
+---
+--- Moves funds between the parent and its sub-accounts.
+---
+--- Permission SPOT_TRANSFER_WRITE, weight 1; moves money; sent once, never repeated.
+---
+--- When the outcome is unknown: Look in sub_account.transfer_history for the clientTranId you gave, before anything is run again. Give one with every call.
+---@param params purser.sub_account.transfer.params
+---@param opts? purser.CallOptions
+---@return purser.record.transfer_id? result
+---@return purser.Error? err
+function SubAccount:transfer(params, opts) end
+
+--- B7 `GET /api/v3/capital/sub-account/universalTransfer`
+---
+--- Transfers between the parent and its sub-accounts.
+---
+--- Permission SPOT_TRANSFER_READ, weight 1; reads; tried again by itself when that may help.
+---@param params purser.sub_account.transfer_history.params
+---@param opts? purser.CallOptions
+---@return purser.record.sub_account_transfer[]? result
+---@return purser.Error? err
+function SubAccount:transfer_history(params, opts) end
+
+--- B8 `GET /api/v3/sub-account/asset`
+---
+--- The balances of one sub-account.
+---
+--- Permission SPOT_TRANSFER_READ, weight 1; reads; tried again by itself when that may help.
+---@param params purser.sub_account.balances.params
+---@param opts? purser.CallOptions
+---@return purser.record.balance[]? result
+---@return purser.Error? err
+function SubAccount:balances(params, opts) end
+
+---@class purser.wallet.withdraw.params
+---@field coin string|integer  text
+---@field withdrawOrderId? string|integer  text; your own id of the withdrawal
+---@field netWork? string|integer  text; short network id from netWork of wallet.coins, such as TRX
+---@field contractAddress? string|integer  text
+---@field address string|integer  text
+---@field memo? string|integer  text; required when the address needs one
+---@field amount string|integer|purser.decimal  positive decimal as a string, such as "12.5"
+---@field remark? string|integer  text
+
+---@class purser.wallet.cancel_withdrawal.params
+---@field id string|integer  text; withdrawal id
+
+---@class purser.wallet.deposit_history.params
+---@field coin? string|integer  text
+---@field status? integer|string  status number; deposit status
+---@field startTime? integer|string  epoch milliseconds (13 digits)
+---@field endTime? integer|string  epoch milliseconds (13 digits)
+---@field limit? integer|string  integer from 1 to 1000; default 1000
+
+---@class purser.wallet.withdrawal_history.params
+---@field coin? string|integer  text
+---@field status? integer|string  status number; withdrawal status
+---@field limit? integer|string  integer from 1 to 1000; default 1000
+---@field startTime? integer|string  epoch milliseconds (13 digits)
+---@field endTime? integer|string  epoch milliseconds (13 digits)
+
+---@class purser.wallet.create_deposit_address.params
+---@field coin string|integer  text
+---@field network string|integer  text; long network name, such as Tron(TRC20)
+
+---@class purser.wallet.deposit_addresses.params
+---@field coin string|integer  text
+---@field network? string|integer  text; long network name, such as Tron(TRC20)
+
+---@class purser.wallet.withdrawal_addresses.params
+---@field coin? string|integer  text
+---@field page? integer|string  integer from 1; default 1
+---@field limit? integer|string  integer from 1
+
+---@class purser.wallet.transfer.params
+---@field fromAccountType purser.account_types  one of SPOT, FUTURES
+---@field toAccountType purser.account_types  one of SPOT, FUTURES
+---@field asset string|integer  text
+---@field amount string|integer|purser.decimal  positive decimal as a string, such as "12.5"
+
+---@class purser.wallet.transfer_history.params
+---@field fromAccountType purser.account_types  one of SPOT, FUTURES
+---@field toAccountType purser.account_types  one of SPOT, FUTURES
+---@field startTime? integer|string  epoch milliseconds (13 digits)
+---@field endTime? integer|string  epoch milliseconds (13 digits)
+---@field page? integer|string  integer from 1; default 1
+---@field size? integer|string  integer from 1 to 100; default 10
+
+---@class purser.wallet.get_transfer.params
+---@field tranId string|integer  text
+
+---@class purser.wallet.convert.params
+---@field asset string[]|string  coins, a list or comma-separated; at most 15
+
+---@class purser.wallet.conversion_history.params
+---@field startTime? integer|string  epoch milliseconds (13 digits)
+---@field endTime? integer|string  epoch milliseconds (13 digits)
+---@field page? integer|string  integer from 1; default 1
+---@field limit? integer|string  integer from 1 to 1000; default 1
+
+---@class purser.wallet.internal_transfer.params
+---@field toAccountType purser.identifier_types  one of EMAIL, UID, MOBILE
+---@field toAccount string|integer  text; e-mail, UID or phone number
+---@field areaCode? string|integer  digits of a telephone area code; required when toAccount is a phone number
+---@field asset string|integer  text
+---@field amount string|integer|purser.decimal  positive decimal as a string, such as "12.5"
+
+---@class purser.wallet.internal_transfer_history.params
+---@field startTime? integer|string  epoch milliseconds (13 digits)
+---@field endTime? integer|string  epoch milliseconds (13 digits)
+---@field page? integer|string  integer from 1; default 1
+---@field limit? integer|string  integer from 1; default 10
+---@field tranId? string|integer  text
+
+---@class purser.wallet.withdraw_legacy.params
+---@field coin string|integer  text
+---@field withdrawOrderId? string|integer  text; your own id of the withdrawal
+---@field network? string|integer  text; network name from networkList of wallet.coins
+---@field address string|integer  text
+---@field memo? string|integer  text; required when the address needs one
+---@field amount string|integer|purser.decimal  positive decimal as a string, such as "12.5"
+---@field remark? string|integer  text
+
+--- What an account does with its own wallet: coins, deposits, withdrawals, transfers, conversions.
+---@class purser.Wallet
+local Wallet = {}
+
+--- C1 `GET /api/v3/capital/config/getall`
+---
+--- Every coin with its networks, fees and limits.
+---
+--- Permission SPOT_WITHDRAW_READ, weight 10; reads; tried again by itself when that may help.
+---@param params? {}
+---@param opts? purser.CallOptions
+---@return purser.record.coin[]? result
+---@return purser.Error? err
+function Wallet:coins(params, opts) end
+
+--- C2 `POST /api/v3/capital/withdraw`
+---
+--- Withdraws to an address.
+---
+--- Permission SPOT_WITHDRAW_WRITE, weight 1; moves money; sent once, never repeated.
+---
+--- When the outcome is unknown: Look in wallet.withdrawal_history for the withdrawOrderId you gave, before anything is run again. Give one with every call.
+---@param params purser.wallet.withdraw.params
+---@param opts? purser.CallOptions
+---@return purser.record.withdrawal_id? result
+---@return purser.Error? err
+function Wallet:withdraw(params, opts) end
+
+--- C3 `DELETE /api/v3/capital/withdraw`
+---
+--- Cancels a withdrawal. An answer does not prove that the withdrawal existed.
+---
+--- Permission SPOT_WITHDRAW_WRITE, weight 1; changes; sent once.
+---
+--- When the outcome is unknown: Look in wallet.withdrawal_history whether the id is as wanted.
+---@param params purser.wallet.cancel_withdrawal.params
+---@param opts? purser.CallOptions
+---@return purser.record.withdrawal_id? result
+---@return purser.Error? err
+function Wallet:cancel_withdrawal(params, opts) end
+
+--- C4 `GET /api/v3/capital/deposit/hisrec`
+---
+--- Deposits of the last 7 days, or of a window within the last 90.
+---
+--- Permission SPOT_WITHDRAW_READ, weight 1; reads; tried again by itself when that may help.
+---@param params? purser.wallet.deposit_history.params
+---@param opts? purser.CallOptions
+---@return purser.record.deposit[]? result
+---@return purser.Error? err
+function Wallet:deposit_history(params, opts) end
+
+--- C5 `GET /api/v3/capital/withdraw/history`
+---
+--- Withdrawals of the last 7 days, or of a window within the last 90.
+---
+--- Permission SPOT_WITHDRAW_READ, weight 1; reads; tried again by itself when that may help.
+---@param params? purser.wallet.withdrawal_history.params
+---@param opts? purser.CallOptions
+---@return purser.record.withdrawal[]? result
+---@return purser.Error? err
+function Wallet:withdrawal_history(params, opts) end
+
+--- C6 `POST /api/v3/capital/deposit/address`
+---
+--- Generates a deposit address.
+---
+--- Permission SPOT_WITHDRAW_WRITE, weight 1; creates; sent once.
+---
+--- When the outcome is unknown: Look in wallet.deposit_addresses whether the network is as wanted.
+---@param params purser.wallet.create_deposit_address.params
+---@param opts? purser.CallOptions
+---@return purser.record.deposit_address? result
+---@return purser.Error? err
+function Wallet:create_deposit_address(params, opts) end
+
+--- C7 `GET /api/v3/capital/deposit/address`
+---
+--- The deposit addresses of a coin.
+---
+--- Permission SPOT_WITHDRAW_READ, weight 10; reads; tried again by itself when that may help.
+---@param params purser.wallet.deposit_addresses.params
+---@param opts? purser.CallOptions
+---@return purser.record.deposit_address[]? result
+---@return purser.Error? err
+function Wallet:deposit_addresses(params, opts) end
+
+--- C8 `GET /api/v3/capital/withdraw/address`
+---
+--- The saved withdrawal addresses.
+---
+--- Permission SPOT_WITHDRAW_READ, weight 10; reads; tried again by itself when that may help.
+---@param params? purser.wallet.withdrawal_addresses.params
+---@param opts? purser.CallOptions
+---@return purser.page.withdrawal_address? result
+---@return purser.Error? err
+function Wallet:withdrawal_addresses(params, opts) end
+
+--- C9 `POST /api/v3/capital/transfer`
+---
+--- Moves funds between the spot and futures accounts of one user.
+---
+--- Permission SPOT_TRANSFER_WRITE, weight 1; moves money; sent once, never repeated.
+---
+--- When the outcome is unknown: Look in wallet.transfer_history for a record with the same fromAccountType, toAccountType, asset, amount, made since the call, before anything is run again.
+---@param params purser.wallet.transfer.params
+---@param opts? purser.CallOptions
+---@return purser.record.transfer_id? result
+---@return purser.Error? err
+function Wallet:transfer(params, opts) end
+
+--- C10 `GET /api/v3/capital/transfer`
+---
+--- Transfers between the spot and futures accounts of one user, within the last 6 months.
+---
+--- Permission SPOT_TRANSFER_READ, weight 1; reads; tried again by itself when that may help.
+---@param params purser.wallet.transfer_history.params
+---@param opts? purser.CallOptions
+---@return purser.rows.wallet_transfer? result
+---@return purser.Error? err
+function Wallet:transfer_history(params, opts) end
+
+--- C11 `GET /api/v3/capital/transfer/tranId`
+---
+--- One transfer between spot and futures, by its id, within the last 6 months.
+---
+--- Permission SPOT_TRANSFER_READ, weight 1; reads; tried again by itself when that may help.
+---@param params purser.wallet.get_transfer.params
+---@param opts? purser.CallOptions
+---@return purser.record.wallet_transfer? result
+---@return purser.Error? err
+function Wallet:get_transfer(params, opts) end
+
+--- C12 `GET /api/v3/capital/convert/list`
+---
+--- Small balances with their value in the platform token, or why they cannot be converted.
+---
+--- Permission SPOT_ACCOUNT_READ, weight 1; reads; tried again by itself when that may help.
+---@param params? {}
+---@param opts? purser.CallOptions
+---@return purser.record.convertible_balance[]? result
+---@return purser.Error? err
+function Wallet:convertible_balances(params, opts) end
+
+--- C13 `POST /api/v3/capital/convert`
+---
+--- Converts small balances into the platform token.
+---
+--- Permission SPOT_ACCOUNT_WRITE, weight 10; moves money; sent once, never repeated.
+---
+--- When the outcome is unknown: Look in wallet.conversion_history for a record with the same asset, made since the call, before anything is run again.
+---@param params purser.wallet.convert.params
+---@param opts? purser.CallOptions
+---@return purser.record.conversion? result
+---@return purser.Error? err
+function Wallet:convert(params, opts) end
+
+--- C14 `GET /api/v3/capital/convert`
+---
+--- Past conversions of small balances. Without `limit` the service returns one batch.
+---
+--- Permission SPOT_DEAL_READ, weight 1; reads; tried again by itself when that may help.
+---@param params? purser.wallet.conversion_history.params
+---@param opts? purser.CallOptions
+---@return purser.page.conversion_batch? result
+---@return purser.Error? err
+function Wallet:conversion_history(params, opts) end
+
+--- C15 `POST /api/v3/capital/transfer/internal`
+---
+--- Sends funds to another user of the platform.
+---
+--- Permission SPOT_WITHDRAW_WRITE, weight 1; moves money; sent once, never repeated.
+---
+--- When the outcome is unknown: Look in wallet.internal_transfer_history for a record with the same toAccountType, toAccount, asset, amount, made since the call, before anything is run again.
+---@param params purser.wallet.internal_transfer.params
+---@param opts? purser.CallOptions
+---@return purser.record.transfer_id? result
+---@return purser.Error? err
+function Wallet:internal_transfer(params, opts) end
+
+--- C16 `GET /api/v3/capital/transfer/internal`
+---
+--- Transfers to other users of the platform.
+---
+--- Permission SPOT_WITHDRAW_READ, weight 1; reads; tried again by itself when that may help.
+---@param params? purser.wallet.internal_transfer_history.params
+---@param opts? purser.CallOptions
+---@return purser.page.internal_transfer? result
+---@return purser.Error? err
+function Wallet:internal_transfer_history(params, opts) end
+
+--- C17 `POST /api/v3/capital/withdraw/apply`
+---
+--- Withdraws to an address, by the old operation. Use wallet.withdraw.
+---
+--- Permission SPOT_WITHDRAW_WRITE, weight 1; moves money; sent once, never repeated.
+---
+--- When the outcome is unknown: Look in wallet.withdrawal_history for the withdrawOrderId you gave, before anything is run again. Give one with every call.
+---@deprecated use wallet.withdraw
+---@param params purser.wallet.withdraw_legacy.params
+---@param opts? purser.CallOptions
+---@return purser.record.withdrawal_id? result
+---@return purser.Error? err
+function Wallet:withdraw_legacy(params, opts) end
+
+---@class purser.Options
+---@field base_url? string  Where the service is. https://; http:// only to this machine. Default: of the profile.
+---@field profile? string|table  The signing conventions. Default: "default".
+---@field api_key? string  The public key.
+---@field secret_key? string  Its secret, or a PEM private key. Kept in C, wiped by client:close().
+---@field credentials? fun(): string, string  Called before each request instead: returns both, so that keys can rotate.
+---@field recv_window? integer  Milliseconds a request stays acceptable; at most 60000. Default: of the service.
+---@field timeout_ms? integer  For one attempt, connecting included. Default: 10000.
+---@field connect_timeout_ms? integer  For connecting and TLS. Default: 3000.
+---@field retry? purser.RetryOptions|false  How reads are tried again. Default: 3 attempts.
+---@field limits? purser.BudgetOptions|table|false  The request-weight budget. Default: 500 in 10 s.
+---@field hooks? purser.Hooks  Functions that see every attempt. Default: none.
+---@field transport? purser.Transport  What carries requests. Default: curl.
+---@field clock? fun(): integer  Returns epoch milliseconds for timestamp. Default: the system's.
+---@field correct_clock? boolean  Whether code 700003 corrects the clock; see [clock.md](clock.md). Default: true.
+---@field proxy? string  URL of a proxy. Default: none.
+---@field ca_file? string  A file of certificates to trust. Default: the system's.
+---@field ca_path? string  A directory of certificates; loads faster than one large file. Default: the system's.
+---@field ca_pem? string  Certificates to trust, as text.
+---@field pinned_key? string  The service's public key must have this hash (sha256//...).
+---@field user_agent? string  The User-Agent header. Default: purser/<version>.
+---@field max_response_bytes? integer  An answer that is longer is refused. Default: 16777216.
+---@field allow_insecure? boolean  Permits http:// to other machines. Keys and funds are then in the open. Default: false.
+
+---@class purser.CallOptions
+---@field timeout_ms? integer  For each attempt of this call. Default: the client's.
+---@field recv_window? integer  For this call. Default: the client's.
+---@field extra? table<string, string|integer|boolean>  Parameters that this version does not know.
+---@field info? table  Is filled with http_status, headers (lower-case names), attempts and timings (connect_us, tls_us, first_byte_us, total_us: microseconds from the start, as far as the transport knows them).
+
+---@class purser.Event
+---@field operation string      such as "wallet.withdraw"
+---@field method string
+---@field path string           without the query
+---@field attempt integer       from 1
+---@field duration_us? integer  after: microseconds
+---@field http_status? integer  after: when an answer arrived
+---@field outcome? "done"|"not_sent"|"rejected"|"unknown"  after
+---@field error? purser.Error   after
+
+---@class purser.Hooks
+---@field before? fun(event: purser.Event)  before each attempt
+---@field after? fun(event: purser.Event)   behind each attempt
+
+---@alias purser.Send fun(self, request: purser.transport.request): purser.transport.response?, purser.transport.failure?
+
+---@class purser.Transport
+---@field send purser.Send
+---@field sleep? fun(self: purser.Transport, ms: number)  how this transport waits between attempts
+---@field close? fun(self: purser.Transport)
+
+---@class purser.Client
+---@field broker purser.Broker
+---@field sub_account purser.SubAccount
+---@field wallet purser.Wallet
+---@field profile table  the conventions in use
+local Client = {}
+
+--- Asks whether the service is there. Not signed.
+---@param opts? purser.CallOptions
+---@return true? there
+---@return purser.Error? err
+function Client:ping(opts) end
+
+--- The service's time in epoch milliseconds. Not signed.
+---@param opts? purser.CallOptions
+---@return integer? time
+---@return purser.Error? err
+function Client:server_time(opts) end
+
+--- Runs an operation by its full name, such as "wallet.withdraw".
+---@param name string
+---@param params? table
+---@param opts? purser.CallOptions
+---@return any result
+---@return purser.Error? err
+function Client:call(name, params, opts) end
+
+--- Checks, builds and signs a request without sending it.
+---@param name string
+---@param params? table
+---@param opts? purser.CallOptions
+---@return purser.Request? request
+---@return purser.Error? err
+function Client:prepare(name, params, opts) end
+
+--- Turns the answer to a prepared request into a result.
+---@param name string
+---@param status integer
+---@param body string
+---@param headers? string|table<string, string>
+---@return any result
+---@return purser.Error? err
+function Client:parse(name, status, body, headers) end
+
+--- Wipes the secret and closes the connections that this client opened itself.
+function Client:close() end

@@ -1,0 +1,33 @@
+rockspec_format = "3.0"
+package = "purser-sim-http"
+version = "scm-1"
+source = { url = "git+https://example.org/purser.git" }
+description = {
+  summary = "The HTTP front of Purser's simulator",
+  detailed = [[
+    Lets `purser sim` serve the simulator over HTTP. A rock of its own, so that programs that only use Purser need no
+    libmicrohttpd (Debian and Alpine libmicrohttpd-dev, Fedora libmicrohttpd-devel, macOS libmicrohttpd).
+  ]],
+  license = "MIT",
+}
+dependencies = { "lua >= 5.1, < 5.5", "purser" }
+external_dependencies = { MICROHTTPD = {} }
+build = {
+  type = "builtin",
+  modules = {
+    ["purser.httpd"] = {
+      sources = {
+        -- made: httpd
+        "src/httpd/needs.c",
+        "src/httpd/httpd_lua.c",
+        "src/httpd/server.c",
+        "src/httpd/signals.c",
+        -- end: httpd
+      },
+      defines = { "_POSIX_C_SOURCE=200809L" },
+      libraries = { "microhttpd", "pthread" },
+      incdirs = { "src/httpd", "src/bind", "$(MICROHTTPD_INCDIR)" },
+      libdirs = { "$(MICROHTTPD_LIBDIR)" },
+    },
+  },
+}

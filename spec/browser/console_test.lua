@@ -1,0 +1,249 @@
+-- The simulator's page in a real browser: `make console-test`. What a person does is done with the mouse and the
+-- keyboard; what the simulator made of it is asked of the simulator.
+
+local browser_of = require "browser"
+local core = require "purser.core"
+local json = require "purser.json"
+local purser = require "purser"
+
+local TAB = "\238\128\132"   -- the protocol's code points of keys
+local ENTER = "\238\128\135"
+
+describe("the console", function()
+  local service, browser, account
+
+  setup(function()
+    service = require("service").start({ "--seed", "3", "--clock", "virtual" })
+    account = assert(service.world:account { name = "Acme", role = "broker", email = "ops@acme.example",
+      balances = { USDT = "25000", BTC = "0.75", ETH = "12.500000000000000001", MX = "40" } })
+    browser = browser_of.start { width = 1280, height = 1000 }
+    browser:open(service.url .. "/console")
+    browser:wait "return document.querySelector('#sound').textContent === 'books balance'"
+  end)
+
+  teardown(function()
+    if browser then browser:stop() end
+    if service then service.stop() end
+  end)
+
+  local function client(secret)
+    return assert(purser.new { base_url = service.url, api_key = account.api_key, retry = false,
+      secret_key = secret or account.secret_key, clock = function() return service.world:refresh() end })
+  end
+
+  -- A deposit history asked for by hand, its signature made of `change` of the text that is sent.
+  local function ask_with_wrong_text(change)
+    local query = ("coin=USDT&network=Tron%%28TRC20%%29&limit=5&timestamp=%d"):format(service.world:refresh())
+    local signature = assert(core.signer("hmac-sha256", account.secret_key)):sign(change(query))
+    local http = assert(core.http { base_url = service.url })
+    assert(http:send { method = "GET",
+      target = "/api/v3/capital/deposit/hisrec?" .. query .. "&signature=" .. signature,
+      headers = { ["X-MEXC-APIKEY"] = account.api_key } })
+    http:close()
+    return query
+  end
+
+  local function decoded(query) return (query:gsub("%%28", "("):gsub("%%29", ")")) end
+
+  local function text(selector)
+    return browser:run(("return document.querySelector(%q).textContent"):format(selector))
+  end
+
+  it("shows accounts with their exact balances", function()
+    browser:wait "return document.querySelector('#accounts h3') !== null"
+    assert.equal("Acme", text "#accounts h3")
+    assert.is_truthy(text "#accounts article":find("12.500000000000000001", 1, true))
+  end)
+
+  it("moves the clock by its buttons", function()
+    local before = service.world:refresh()
+    browser:click(browser:find "[data-ms='3600000']")
+    browser:wait "return document.querySelector('#said').textContent.includes('1 hour')"
+    assert.equal(before + 3600000, service.world:refresh())
+    assert.equal(os.date("!%Y-%m-%d %H:%M:%S", math.floor(service.world:refresh() / 1000)), text "#now")
+  end)
+
+  it("delivers a deposit, which is credited as the clock moves", function()
+    local amount = browser:find "#deposit [name=amount]"
+    browser:clear(amount)
+    browser:type(amount, "100.25" .. ENTER) -- by the keyboard alone
+    browser:wait "return document.querySelector('#said').textContent.includes('100.25 USDT')"
+    browser:click(browser:find "[data-ms='86400000']")
+    browser:wait "return document.querySelector('#accounts').textContent.includes('25100.25')"
+    assert.equal("100.25", assert(client().wallet:deposit_history { coin = "USDT" })[1].amount)
+  end)
+
+  it("says what is wrong with a deposit", function()
+    local amount = browser:find "#deposit [name=amount]"
+    browser:clear(amount)
+    browser:type(amount, "0" .. ENTER)
+    browser:wait "return document.querySelector('#said').className === 'failed'"
+  end)
+
+  it("offers only networks that take deposits, of the coin that is chosen", function()
+    browser:run [[const coin = document.querySelector('#deposit [name=coin]'); coin.value = 'BTC';
+      coin.dispatchEvent(new Event('change'))]]
+    assert.equal("Bitcoin(BTC)BNB Smart Chain(BEP20)", text "#deposit [name=network]")
+    browser:run [[const coin = document.querySelector('#deposit [name=coin]'); coin.value = 'USDT';
+      coin.dispatchEvent(new Event('change'))]]
+  end)
+
+  it("shows requests with operation and outcome, the newest first", function()
+    local wallet = client().wallet
+    assert(wallet:coins())
+    local done = assert(wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "BTC",
+      amount = "0.1" })
+    assert.is_truthy(done.tranId)
+    assert.is_nil((wallet:withdraw { coin = "USDT", netWork = "TRX", address = "nowhere", amount = "10" }))
+    browser:wait "return document.querySelector('#requests tbody tr td:nth-child(2)').textContent === 'wallet.withdraw'"
+    assert.equal("refused", text "#requests tbody tr .tag")
+    assert.equal("400", text "#requests tbody tr td:nth-child(4)")
+    assert.equal("wallet.transfer", text "#requests tbody tr:nth-child(2) .open")
+    assert.equal("applied", text "#requests tbody tr:nth-child(2) .tag")
+    assert.is_truthy(text "#accounts":find("FUTURES", 1, true))
+  end)
+
+  it("shows a refused signature's two texts side by side, marked where they differ", function()
+    local query = ask_with_wrong_text(decoded)
+    browser:wait "return document.querySelector('#requests tbody tr td:nth-child(5)').textContent === '700002'"
+    browser:click(browser:find "#requests tbody tr .open")
+    browser:wait "return document.querySelectorAll('.texts pre').length === 2"
+    assert.equal("The client signed the values before they were percent-encoded.", text ".detail .note")
+    assert.equal(decoded(query), text ".texts > :first-child pre")
+    assert.equal(query, text ".texts > :last-child pre")
+    assert.equal("(TRC20)", text ".texts > :first-child mark")
+    assert.equal("%28TRC20%29", text ".texts > :last-child mark")
+    assert.is_true(browser:run [[const [left, right] = document.querySelectorAll('.texts pre');
+      return left.getBoundingClientRect().top === right.getBoundingClientRect().top]])
+    browser:click(browser:find "#requests tbody tr .open")
+  end)
+
+  it("says so when no usual mistake explains a signature", function()
+    local rows = browser:run "return document.querySelectorAll('#requests tbody tr').length"
+    assert.is_nil((client("anothersecret").wallet:deposit_history { coin = "USDT", limit = 5 }))
+    browser:wait(("return document.querySelectorAll('#requests tbody tr').length === %d"):format(rows + 1))
+    browser:click(browser:find "#requests tbody tr .open")
+    browser:wait "return document.querySelectorAll('.texts pre').length === 2"
+    local arrived, expected = text ".texts > :first-child pre", text ".texts > :last-child pre"
+    assert.equal(expected, arrived)
+    assert.is_truthy(expected:find("^coin=USDT&limit=5&"))
+    assert.is_truthy(text ".detail .note":find("another secret key", 1, true))
+    assert.is_nil(browser:run "return document.querySelector('main').innerHTML":find("signature=%x"))
+  end)
+
+  it("keeps a detail open while the page is brought up to date, and closes it by the keyboard", function()
+    assert(client().wallet:convertible_balances())
+    browser:wait "return document.querySelector('#requests .open').textContent === 'wallet.convertible_balances'"
+    assert.equal(2, browser:run "return document.querySelectorAll('.texts pre').length")
+    browser:run "document.querySelector('.open[aria-expanded=true]').focus()"
+    browser:press(ENTER)
+    browser:wait "return document.querySelector('.detail') === null"
+  end)
+
+  it("filters the requests", function()
+    local filter = browser:find "#filter"
+    browser:type(filter, "Withdraw refused")
+    browser:wait "return [...document.querySelectorAll('#requests tbody tr')].filter((row) => !row.hidden).length === 1"
+    assert.equal("wallet.withdraw", text "#requests tbody tr:not([hidden]) .open")
+    browser:clear(filter)
+    browser:wait "return [...document.querySelectorAll('#requests tbody tr')].every((row) => !row.hidden)"
+  end)
+
+  it("arms a fault that strikes, and disarms what is left", function()
+    browser:run [[const form = document.querySelector('#fault'); form.elements.kind.value = 'lost_answer';
+      form.elements.operation.value = 'wallet.transfer'; form.elements.times.value = '2']]
+    browser:click(browser:find "#fault button.main")
+    browser:wait "return document.querySelector('#faulty').textContent === '1 fault armed'"
+    assert.is_truthy(text "#armed":find("wallet.transfer, 2 times", 1, true))
+    local done, err = client().wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "BTC",
+      amount = "0.05" }
+    assert.is_nil(done)
+    assert.equal("unknown", err.outcome)
+    browser:wait "return document.querySelector('#armed').textContent.includes('1 time')"
+    assert.is_truthy(text "#requests tbody tr":find("lost answer", 1, true))
+    browser:click(browser:find "#disarm")
+    browser:wait "return getComputedStyle(document.querySelector('#faulty')).display === 'none'"
+    assert.equal(0, browser:run "return document.querySelectorAll('#armed li').length")
+  end)
+
+  it("can be walked through with the keyboard, everything visibly focused and named", function()
+    browser:command("POST", "/refresh", json.object {})
+    browser:wait "return document.querySelector('#accounts h3') !== null"
+    local reached = {}
+    for _ = 1, 18 do
+      browser:press(TAB)
+      local name = browser:run [[const at = document.activeElement;
+        return at.id || at.name || at.dataset.ms || at.className || at.textContent.trim().slice(0, 20)]]
+      reached[name] = true
+      assert.is_true(browser:run "return getComputedStyle(document.activeElement).outlineStyle !== 'none'", name)
+    end
+    for _, name in ipairs { "skip", "theme", "60000", "account", "coin", "amount", "network", "kind", "times",
+      "filter" } do
+      assert.is_true(reached[name], name)
+    end
+    assert.equal(0, browser:run [[return [...document.querySelectorAll('input, select')].filter((field) =>
+      !field.labels.length).length]])
+  end)
+
+  it("leaves a picture of a working day", function()
+    local wallet, main = client().wallet, client().sub_account
+    for _, name in ipairs { "shopNorth01", "shopSouth01" } do
+      assert(main:create_sub_account { subAccount = name, note = "till" })
+      assert(main:transfer { toAccount = name, fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+        amount = name == "shopNorth01" and "1250.5" or "310.25" })
+    end
+    assert(service.world:save_address { account = account.uid, coin = "USDT", network = "TRX",
+      address = assert(wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" }).address })
+    service.world:fault { kind = "lost_answer", operation = "wallet.transfer" }
+    assert.is_nil((wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "BTC",
+      amount = "0.01" }))
+    ask_with_wrong_text(decoded)
+    service.world:fault { kind = "server_error", operation = "move", times = 3 }
+    browser:command("POST", "/refresh", json.object {})
+    browser:wait "return document.querySelector('#requests tbody tr td:nth-child(5)')?.textContent === '700002'"
+    browser:click(browser:find "#requests tbody tr .open")
+    browser:wait "return document.querySelector('.texts') !== null"
+    browser:screenshot "build/console.png"
+    service.world:disarm()
+  end)
+
+  it("reads nothing that arrives as HTML", function()
+    local name = "<img src=x onerror=\"document.title='broken'\">"
+    assert(service.world:account { name = name, role = "user" })
+    browser:wait "return document.querySelector('#accounts').textContent.includes('<img src=x')"
+    assert.is_nil((client():call("wallet.deposit_history", { coin = "<b>&</b>" })))
+    browser:wait "return document.querySelector('#requests tbody tr .open').textContent === 'wallet.deposit_history'"
+    browser:click(browser:find "#requests tbody tr .open")
+    assert.equal(0, browser:run "return document.querySelectorAll('main img, main b').length")
+    assert.equal("Purser simulator", browser:run "return document.title")
+  end)
+
+  it("has a dark form that stays chosen", function()
+    local light = browser:run "return getComputedStyle(document.body).backgroundColor"
+    browser:click(browser:find "#theme")
+    local dark = browser:run "return getComputedStyle(document.body).backgroundColor"
+    assert.not_equal(light, dark)
+    browser:command("POST", "/refresh", json.object {})
+    browser:wait "return document.querySelector('#accounts h3') !== null"
+    assert.equal(dark, browser:run "return getComputedStyle(document.body).backgroundColor")
+    browser:screenshot "build/console-dark.png"
+    browser:click(browser:find "#theme")
+  end)
+
+  it("fits a narrow window without scrolling sideways", function()
+    browser:command("POST", "/window/rect", { width = 520, height = 900 })
+    assert.is_true(browser:run "return document.documentElement.scrollWidth <= window.innerWidth")
+    browser:screenshot "build/console-narrow.png"
+    browser:command("POST", "/window/rect", { width = 1280, height = 1000 })
+  end)
+
+  it("asks nobody but the simulator, and complains about nothing", function()
+    local foreign = browser:run [[return performance.getEntriesByType('resource').filter((entry) =>
+      !entry.name.startsWith(location.origin)).length]]
+    assert.equal(0, foreign)
+    for _, entry in ipairs(browser:complaints()) do
+      -- the refused deposit above is reported by the browser itself
+      assert.is_truthy(entry.message:find("/sim/deposits", 1, true), entry.message)
+    end
+  end)
+end)

@@ -1,0 +1,63 @@
+-- Every code block of the documentation runs, so that none can be wrong for long.
+
+package.path = "tools/?.lua;" .. package.path
+
+local run = require "docs.run"
+local start = require("service").start
+
+local NO_RUN_ALLOWED = 2
+
+local function pages()
+  local paths = { "README.md" }
+  local pipe = assert(io.popen "ls docs/*.md")
+  for path in pipe:lines() do paths[#paths + 1] = path end
+  pipe:close()
+  return paths
+end
+
+describe("the documentation's code", function()
+  local idle = {}
+
+  for _, path in ipairs(pages()) do
+    local blocks = run.blocks(path)
+    local runnable = {}
+    for _, block in ipairs(blocks) do
+      if block.language ~= "lua" and block.language ~= "sh" then
+        assert(block.language ~= "" or not block.no_run, path)
+      elseif block.no_run then
+        idle[#idle + 1] = ("%s:%d %s"):format(path, block.line, block.no_run)
+      else
+        runnable[#runnable + 1] = block
+      end
+    end
+    if #runnable > 0 then
+      it("of " .. path .. " runs", function()
+        local service = start()
+        finally(service.stop)
+        local fixture = run.furnish(service)
+        local env = run.environment(service, fixture, {})
+        for _, block in ipairs(runnable) do
+          if block.language == "lua" then run.run_lua(block, service, env) else run.run_sh(block, service, fixture) end
+        end
+        assert(service.world:verify())
+      end)
+    end
+  end
+
+  it("stands still only where it must", function()
+    assert(#idle <= NO_RUN_ALLOWED, table.concat(idle, "\n"))
+  end)
+
+  it("would be caught when it were wrong", function()
+    local service = start()
+    finally(service.stop)
+    local fixture = run.furnish(service)
+    local block = { path = "page.md", line = 7, text = "local _, err = client.wallet:withdraw { coin = 'USDT' }\n"
+      .. "error(tostring(err))\n" }
+    local ok, message = pcall(run.run_lua, block, service, run.environment(service, fixture, {}))
+    assert.is_false(ok)
+    assert.matches('page.md:7: .*parameter "a%a+" is required', message)
+    ok = pcall(run.run_sh, { path = "page.md", line = 9, text = "false\ntrue\n" }, service, fixture)
+    assert.is_false(ok)
+  end)
+end)

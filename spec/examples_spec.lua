@@ -1,0 +1,268 @@
+-- The programs in examples/ run against the simulator, and their output is what the world they found demands.
+
+local purser = require "purser"
+local start = require("service").start
+
+local DAY = 86400000
+local SPOT = "SPOT"
+
+-- A service whose clock stands still, a broker's account in it, and what runs an example with its key.
+local function open(balances)
+  local service = start { "--clock", "virtual" }
+  local world = service.world
+  local account = assert(world:account {
+    name = "Acme", role = "broker", email = "treasury@acme.example", balances = balances or { USDT = "1000" },
+  })
+  local fixture = { service = service, world = world, account = account }
+  fixture.client = assert(purser.new {
+    base_url = service.url, api_key = account.api_key, secret_key = account.secret_key,
+    clock = function() return world:now() end,
+  })
+
+  -- The command line that runs an example with this account's key.
+  function fixture.command(arguments)
+    return ("LUA_INIT=@spec/support/simulated_time.lua PURSER_BASE_URL=%s PURSER_API_KEY=%s PURSER_SECRET_KEY=%s %s %s")
+      :format(service.url, account.api_key, account.secret_key, os.getenv "LUA" or "lua5.4", arguments)
+  end
+
+  --- Runs an example. Returns what it printed (errors too) and its exit code.
+  function fixture.run(arguments)
+    local pipe = assert(io.popen(fixture.command(arguments) .. " 2>&1; echo exit $?"))
+    local output = pipe:read "*a"
+    pipe:close()
+    local text, code = output:match "^(.-)exit (%d+)\n$"
+    return text, tonumber(code)
+  end
+
+  finally(function() -- a test has one such function only
+    if fixture.before_stop then fixture.before_stop() end
+    fixture.client:close()
+    service.stop()
+  end)
+  return fixture
+end
+
+local function temporary(text)
+  local path = os.tmpname()
+  local file = assert(io.open(path, "w"))
+  file:write(text or "")
+  file:close()
+  return path
+end
+
+local function read(path)
+  local file = assert(io.open(path))
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+local function sub_account(fixture, name, asset, amount)
+  assert(fixture.client.sub_account:create_sub_account { subAccount = name, note = name })
+  assert(fixture.client.sub_account:transfer {
+    toAccount = name, fromAccountType = SPOT, toAccountType = SPOT, asset = asset, amount = amount,
+  })
+end
+
+local function free(fixture, name, asset)
+  for _, balance in ipairs(assert(fixture.client.sub_account:balances { subAccount = name, accountType = SPOT })) do
+    if balance.asset == asset then return balance.free end
+  end
+end
+
+describe("provision.lua", function()
+  it("makes the accounts and keys of a list, and the second time nothing", function()
+    local fixture = open()
+    local list = temporary("desknorth1,north,SPOT_ACCOUNT_READ SPOT_TRANSFER_READ,127.0.0.1\n"
+      .. "desksouth1,south,SPOT_ACCOUNT_READ,\n")
+    local keys = temporary()
+    local arguments = ("examples/provision.lua %s %s"):format(list, keys)
+
+    assert.same({ "2 sub-accounts wanted: 2 made, 2 keys made\n", 0 }, { fixture.run(arguments) })
+    local lines = {}
+    for name, key, secret in read(keys):gmatch "([^,]+),([^,]+),([^\n]+)\n" do
+      lines[#lines + 1] = name
+      local own = assert(purser.new { base_url = fixture.service.url, api_key = key, secret_key = secret,
+        clock = function() return fixture.world:now() end })
+      assert(own.wallet:convertible_balances()) -- the key works, with the permission it was given
+      local _, err = own.wallet:coins()
+      assert.equal("700007", err.code)
+    end
+    assert.same({ "desknorth1", "desksouth1" }, lines)
+
+    assert.same({ "2 sub-accounts wanted: 0 made, 0 keys made\n", 0 }, { fixture.run(arguments) })
+    assert.same({ 2, 2 }, { fixture.world:counts()["sub_account.create_sub_account"].applied,
+      fixture.world:counts()["sub_account.create_api_key"].applied })
+    os.remove(list)
+    os.remove(keys)
+  end)
+
+  it("stops at a key nobody is sure about, and says what to do", function()
+    local fixture = open()
+    local list, keys = temporary "desknorth1,north,SPOT_ACCOUNT_READ,\n", temporary()
+    assert(fixture.world:fault { kind = "lost_answer", operation = "sub_account.create_api_key", times = 1 })
+    local output, code = fixture.run(("examples/provision.lua %s %s"):format(list, keys))
+    assert.equal(4, code)
+    assert.matches("outcome unknown%].*list_api_keys.*north", output)
+    assert.equal("", read(keys))
+    os.remove(list)
+    os.remove(keys)
+  end)
+end)
+
+describe("sweep.lua", function()
+  it("moves everything to the parent", function()
+    local fixture = open { USDT = "1000", BTC = "1" }
+    sub_account(fixture, "desknorth1", "USDT", "100.25")
+    sub_account(fixture, "desksouth1", "BTC", "0.125")
+    local output, code = fixture.run "examples/sweep.lua"
+    assert.equal(0, code, output)
+    assert.matches("^desknorth1 +100%.25 USDT  %d+\ndesksouth1 +0%.125 BTC  %d+\n"
+      .. "total 0%.125 BTC\ntotal 100%.25 USDT\n$", output)
+    assert(fixture.world:verify())
+  end)
+
+  it("leaves what it is told to leave, and other assets alone", function()
+    local fixture = open { USDT = "1000", BTC = "1" }
+    sub_account(fixture, "desknorth1", "USDT", "100.25")
+    sub_account(fixture, "desksouth1", "BTC", "0.125")
+    local output, code = fixture.run "examples/sweep.lua USDT 10"
+    assert.equal(0, code, output)
+    assert.matches("total 90%.25 USDT\n$", output)
+    assert.same({ "10", "0.125" }, { free(fixture, "desknorth1", "USDT"), free(fixture, "desksouth1", "BTC") })
+  end)
+
+  it("moves once when the answer is lost", function()
+    local fixture = open()
+    sub_account(fixture, "desknorth1", "USDT", "100.25")
+    assert(fixture.world:fault { kind = "lost_answer", operation = "sub_account.transfer", times = 1 })
+    local before = fixture.world:counts()["sub_account.transfer"].applied
+    local output, code = fixture.run "examples/sweep.lua"
+    assert.equal(0, code, output)
+    assert.matches("total 100%.25 USDT\n$", output)
+    assert.equal(before + 1, fixture.world:counts()["sub_account.transfer"].applied)
+  end)
+end)
+
+-- Deposits over three months, one of them with a memo that a spreadsheet would run, and a withdrawal.
+local function three_months(fixture)
+  local client, world = fixture.client, fixture.world
+  local own = assert(client.wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" })
+  local first = world:now()
+  for i = 1, 4 do
+    assert(world:deposit { address = own.address, coin = "USDT", network = own.network, amount = i .. ".5" })
+    assert(world:advance(20 * DAY))
+  end
+  local address = own.address:sub(1, -4) .. "abc"
+  assert(world:save_address { account = fixture.account.uid, coin = "USDT", network = own.network, address = address })
+  assert(client.wallet:withdraw {
+    coin = "USDT", netWork = "TRX", address = address, amount = "33.25", withdrawOrderId = "=1+1",
+  })
+  assert(world:advance(DAY))
+  return first
+end
+
+describe("export_csv.lua", function()
+  it("writes every deposit and withdrawal of three months once, in order", function()
+    local fixture = open()
+    local first = three_months(fixture)
+    local output, code = fixture.run "examples/export_csv.lua"
+    assert.equal(0, code, output)
+    local lines = {}
+    for line in output:gmatch "([^\n]*)\n" do lines[#lines + 1] = line end
+    assert.equal("time,kind,coin,network,amount,fee,status,address,memo,transaction,order", lines[1])
+    assert.equal(6, #lines)
+    for i = 1, 4 do
+      local time = os.date("!%Y-%m-%dT%H:%M:%SZ", math.floor((first + (i - 1) * 20 * DAY) / 1000))
+      local wanted = ("%s,deposit,USDT,Tron(TRC20),%d.5,0,5,"):format(time, i)
+      assert.equal(wanted, lines[i + 1]:sub(1, #wanted))
+    end
+    assert.matches(",withdrawal,USDT,.*,33%.25,.*,7,.*,'=1%+1$", lines[6])
+  end)
+end)
+
+describe("convert_dust.lua", function()
+  local dust = {}
+  for _, asset in ipairs { "DOGE", "XRP", "TRX" } do dust[asset] = "1.5" end
+  dust.USDT = "1000"
+
+  it("only shows what it would do, unless told to do it", function()
+    local fixture = open(dust)
+    local output, code = fixture.run "examples/convert_dust.lua"
+    assert.equal(0, code, output)
+    assert.matches("3 coins could be converted", output)
+    assert.is_nil(fixture.world:counts()["wallet.convert"])
+    output, code = fixture.run "examples/convert_dust.lua --yes"
+    assert.equal(0, code, output)
+    local batch = assert(fixture.client.wallet:conversion_history()).data[1]
+    assert(output:find(("3 coins converted into %s, fees %s\n"):format(batch.totalConvert, batch.totalFee), 1, true),
+      output)
+    assert(fixture.world:verify())
+  end)
+
+  it("takes 15 coins a call, and leaves what cannot be converted", function()
+    local many = { USDT = "1000", OLDC = "3" }
+    local coins = { "BTC", "ETH", "BNB", "XRP", "XLM", "TON", "TRX", "SOL", "DOGE", "LTC", "ADA", "MATIC", "LINK",
+      "UNI", "AAVE", "ARB", "OP", "AVAX" }
+    for _, coin in ipairs(coins) do many[coin] = "0.0001" end
+    local fixture = open(many)
+    local output, code = fixture.run "examples/convert_dust.lua --yes"
+    assert.equal(0, code, output)
+    assert.matches(#coins .. " coins converted into ", output)
+    assert.is_nil(output:find("OLDC", 1, true))
+    assert.same({ received = 2, applied = 2 }, fixture.world:counts()["wallet.convert"])
+    local batches = assert(fixture.client.wallet:conversion_history { limit = 10 }).data
+    assert.same({ 3, 15 }, { #batches[1].convertDetails, #batches[2].convertDetails })
+  end)
+
+  it("stops when nobody knows what became of a batch", function()
+    local fixture = open(dust)
+    assert(fixture.world:fault { kind = "lost_answer", operation = "wallet.convert", times = 1 })
+    local output, code = fixture.run "examples/convert_dust.lua --yes"
+    assert.equal(4, code)
+    assert.matches("look in wallet.conversion_history", output)
+    assert.equal(1, fixture.world:counts()["wallet.convert"].received)
+  end)
+end)
+
+describe("watch_deposits.lua", function()
+  it("prints a deposit when it appears, and again when it has arrived", function()
+    local fixture = open()
+    local own = assert(fixture.client.wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" })
+    local pipe = assert(io.popen(fixture.command "examples/watch_deposits.lua 0.05 400" .. " 2>&1 & echo $!; wait"))
+    local pid = pipe:read "*l"
+    function fixture.before_stop()
+      os.execute("kill " .. pid .. " 2>/dev/null")
+      pipe:close()
+    end
+    assert(fixture.world:deposit { address = own.address, coin = "USDT", network = own.network, amount = "12.5" })
+    assert.matches("12%.5 USDT on Tron%(TRC20%)  pending", pipe:read "*l")
+    assert(fixture.world:advance(2 * 3600000))
+    local line
+    repeat line = pipe:read "*l" until not line or line:find "success"
+    assert.matches("12%.5 USDT on Tron%(TRC20%)  success", line)
+  end)
+end)
+
+describe("treasury_report.lua", function()
+  it("writes one page with the balances and flows in it, and nothing from elsewhere", function()
+    local fixture = open()
+    sub_account(fixture, "desknorth1", "USDT", "100.25")
+    three_months(fixture)
+    local path = temporary()
+    local output, code = fixture.run("examples/treasury_report.lua " .. path)
+    assert.equal(0, code, output)
+    assert.matches(": 1 assets, %d months of flows\n$", output)
+    local page = read(path)
+    os.remove(path)
+    for _, wanted in ipairs { "Balances of USDT", ">desknorth1</text>", ">100.25</text>",
+      "Deposits and withdrawals of USDT", ">33.25</text>", "<svg viewBox=" } do
+      assert(page:find(wanted, 1, true), wanted)
+    end
+    assert.is_nil(page:find "https?://")
+    assert.is_nil(page:find "<script")
+    local opened, closed = select(2, page:gsub("<[a-z]+[ >]", "")), select(2, page:gsub("</[a-z]+>", ""))
+    local empty = select(2, page:gsub("<rect[^>]*/>", "")) + select(2, page:gsub("<meta[^>]*>", ""))
+    assert.is_true(opened - empty == closed)
+  end)
+end)

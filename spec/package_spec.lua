@@ -1,0 +1,120 @@
+-- The packages must hold every file, and the version must be written once.
+
+local function load_rockspec(path)
+  local rockspec = {}
+  local file = assert(io.open(path))
+  local text = file:read "*a"
+  file:close()
+  if setfenv then -- luacheck: ignore 113
+    setfenv(assert(loadstring(text, path)), rockspec)() -- luacheck: ignore 113
+  else
+    assert(load(text, path, "t", rockspec))()
+  end
+  return rockspec
+end
+
+local function lines_of(command)
+  local lines = {}
+  local pipe = assert(io.popen(command .. " | LC_ALL=C sort"))
+  for line in pipe:lines() do lines[#lines + 1] = line end
+  pipe:close()
+  return lines
+end
+
+local function sorted(list)
+  local copy = {}
+  for i, value in ipairs(list) do copy[i] = value end
+  table.sort(copy)
+  return copy
+end
+
+local purser = load_rockspec "purser-scm-1.rockspec"
+local front = load_rockspec "purser-sim-http-scm-1.rockspec"
+
+describe("the rockspecs", function()
+  it("list every C source, the check of what is installed first", function()
+    local core = purser.build.modules["purser.core"].sources
+    local httpd = front.build.modules["purser.httpd"].sources
+    assert.same(lines_of "ls src/core/*.c src/bind/*.c", sorted(core))
+    assert.same(lines_of "ls src/httpd/*.c", sorted(httpd))
+    assert.same({ "src/core/needs.c", "src/httpd/needs.c" }, { core[1], httpd[1] })
+  end)
+
+  it("list every Lua module under the name it is required by", function()
+    local listed, paths = {}, {}
+    for name, path in pairs(purser.build.modules) do
+      if type(path) == "string" then
+        local required = path:gsub("^lua/", ""):gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")
+        assert.equal(required, name)
+        listed[#listed + 1] = path
+      end
+    end
+    for _, path in ipairs(lines_of "find lua -name '*.lua'") do paths[#paths + 1] = path end
+    assert.same(paths, sorted(listed))
+  end)
+
+  it("install the command, and keep libmicrohttpd out of the main rock", function()
+    assert.same({ purser = "bin/purser" }, purser.build.install.bin)
+    assert.is_nil(purser.build.modules["purser.httpd"])
+    for _, library in ipairs(purser.build.modules["purser.core"].libraries) do
+      assert.not_equal("microhttpd", library)
+    end
+  end)
+
+  it("agree on everything they share", function()
+    for _, member in ipairs { "version", "rockspec_format", "source" } do
+      assert.same(purser[member], front[member])
+    end
+    assert.equal(purser.description.license, front.description.license)
+  end)
+end)
+
+describe("a missing header", function()
+  -- -nostdinc hides every header, as on a machine where nothing is installed.
+  local function compile(source)
+    local pipe = assert(io.popen("${CC:-cc} -nostdinc -Isrc/core -fsyntax-only " .. source .. " 2>&1"))
+    local output = pipe:read "*a"
+    pipe:close()
+    return output
+  end
+
+  it("ends the build with the names of its package", function()
+    local output = compile "src/core/needs.c" .. compile "src/httpd/needs.c"
+    for _, package in ipairs { "libcurl4-openssl-dev", "libcurl-devel", "curl-dev", "brew install curl", "libssl-dev",
+      "openssl-devel", "openssl-dev", "brew install openssl@3", "libmicrohttpd-dev", "libmicrohttpd-devel",
+      "brew install libmicrohttpd" } do
+      assert(output:find(package, 1, true), package .. " is not named")
+    end
+  end)
+end)
+
+describe("the version", function()
+  local version = require "purser.version"
+
+  it("is what the module says", function()
+    assert.matches("^%d+%.%d+%.%d+$", version)
+    assert.equal(version, require("purser")._VERSION)
+  end)
+
+  it("is that of the rockspecs, unless they follow the repository", function()
+    if purser.version ~= "scm-1" then assert.equal(version, (purser.version:gsub("%-%d+$", ""))) end
+  end)
+
+  it("is at the top of the changelog: released, or still to be", function()
+    local file = assert(io.open "CHANGELOG.md")
+    local text = file:read "*a"
+    file:close()
+    local headings = {}
+    for heading in text:gmatch "\n## %[([^%]]+)%]" do headings[#headings + 1] = heading end
+    if headings[1] == "Unreleased" then
+      assert.not_equal(version, headings[2], version .. " is released; the next version needs another number")
+    else
+      assert.equal(version, headings[1])
+    end
+  end)
+
+  it("is written in no other file", function()
+    local found = lines_of(("git grep -lF '%s' -- lua src bin '*.rockspec' Makefile tools examples"):format(version))
+    assert.same({ "lua/purser/version.lua" }, found)
+  end)
+end)

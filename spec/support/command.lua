@@ -1,0 +1,67 @@
+-- Runs the real `purser` command as a process of its own.
+--
+--   local code, out, err = command.run({ "wallet", "coins" }, { PURSER_API_KEY = "..." })
+--
+-- Standard input is empty unless `input` is given. With `terminal` everything runs on a pseudo terminal, where standard
+-- output and standard error are one.
+
+local M = {}
+
+local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+M.quote = quote
+
+function M.read(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read("*a")
+  file:close()
+  return text
+end
+
+function M.write(path, text)
+  local file = assert(io.open(path, "wb"))
+  file:write(text)
+  file:close()
+end
+
+local function command_of(arguments, environment)
+  local words = { "env", "-u", "PURSER_API_KEY", "-u", "PURSER_SECRET_KEY", "-u", "PURSER_BASE_URL" }
+  for name, value in pairs(environment or {}) do words[#words + 1] = quote(name .. "=" .. value) end
+  words[#words + 1] = os.getenv "LUA" or "lua5.4"
+  words[#words + 1] = "bin/purser"
+  for _, argument in ipairs(arguments) do words[#words + 1] = quote(argument) end
+  return table.concat(words, " ")
+end
+
+-- The exit code of a pipe's process: 5.1 keeps it to itself, so the shell prints it as the last line.
+local function run_shell(command)
+  local pipe = assert(io.popen(command .. "; echo \"exit $?\"", "r"))
+  local text = pipe:read("*a")
+  pipe:close()
+  local before, code = text:match("^(.*)exit (%d+)\n$")
+  return tonumber(code), before
+end
+
+---@return integer code, string out, string err
+function M.run(arguments, environment, input)
+  local errors, source = os.tmpname(), "/dev/null"
+  if input then
+    source = os.tmpname()
+    M.write(source, input)
+  end
+  local code, out = run_shell(command_of(arguments, environment) .. " 2>" .. errors .. " <" .. source)
+  local err = M.read(errors)
+  os.remove(errors)
+  if input then os.remove(source) end
+  return code, out, err
+end
+
+--- The same on a pseudo terminal, with `input` typed on it. Returns the code and what the terminal showed.
+---@return integer code, string shown
+function M.run_on_terminal(arguments, environment, input)
+  local inner = command_of(arguments, environment)
+  local code, shown = run_shell(("(sleep 0.3; printf %%s %s) | script -q -e -c %s /dev/null"):format(quote(input or ""),
+    quote(inner)))
+  return code, (shown:gsub("\r", ""))
+end
+
+return M

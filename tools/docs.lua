@@ -1,0 +1,79 @@
+-- Makes the parts of the documentation that repeat what the rows say: `make docs`.
+--
+--   lua tools/docs.lua           writes them
+--   lua tools/docs.lua --check   names those that differ from what is written, and fails if there are any
+
+package.path = "tools/?.lua;" .. package.path
+
+local pages = require "docs.pages"
+local annotations = require "docs.annotations"
+local rocks = require "docs.rocks"
+local words = require "docs.words"
+
+local M = {}
+
+-- A file that is written by hand may hold generated parts, between a line with `made: name` and one with `end: name`.
+local function with_part(page, name, text)
+  local _, from = page:find("\n[^\n]*made: " .. name .. "[^\n%w]*\n")
+  local to = page:find("[^\n]*end: " .. name .. "[^\n%w]*\n", from)
+  assert(from and to, "the file has no part " .. name)
+  return page:sub(1, from) .. text .. page:sub(to)
+end
+
+local function read(path)
+  local file = io.open(path, "rb")
+  if not file then return nil end
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+--- Every generated file: path -> text. Nothing is written.
+---@return table<string, string>
+function M.files()
+  return {
+    ["docs/operations-broker.md"] = pages.page "broker",
+    ["docs/operations-sub-account.md"] = pages.page "sub_account",
+    ["docs/operations-wallet.md"] = pages.page "wallet",
+    ["docs/errors.md"] = with_part(assert(read "docs/errors.md"), "codes", pages.codes()),
+    ["docs/getting-started.md"] = with_part(
+      with_part(assert(read "docs/getting-started.md"), "options", pages.options(words.options)),
+      "call options", pages.options(words.call_options)),
+    ["lua/purser/meta.lua"] = annotations.file(),
+    ["purser-scm-1.rockspec"] = with_part(
+      with_part(assert(read "purser-scm-1.rockspec"), "core", rocks.sources("core", "bind")),
+      "modules", rocks.modules()),
+    ["purser-sim-http-scm-1.rockspec"] = with_part(
+      assert(read "purser-sim-http-scm-1.rockspec"), "httpd", rocks.sources "httpd"),
+  }
+end
+
+--- The paths whose committed text differs from what would be made now, sorted.
+---@return string[]
+function M.stale()
+  local stale = {}
+  for path, text in pairs(M.files()) do
+    if read(path) ~= text then stale[#stale + 1] = path end
+  end
+  table.sort(stale)
+  return stale
+end
+
+local function write_all()
+  for path, text in pairs(M.files()) do
+    local file = assert(io.open(path, "wb"))
+    file:write(text)
+    file:close()
+  end
+end
+
+if arg and arg[0] and arg[0]:find("docs%.lua$") then
+  if arg[1] == "--check" then
+    local stale = M.stale()
+    for _, path in ipairs(stale) do print(path .. " differs from what tools/docs.lua makes; run `make docs`") end
+    os.exit(#stale == 0)
+  end
+  write_all()
+end
+
+return M

@@ -1,0 +1,285 @@
+-- The page of a group of operations, made from its rows, their shapes and kinds, and what is known of the codes.
+
+local codes = require "purser.codes"
+local operations = require "purser.operations"
+local parameters = require "purser.parameters"
+local profiles = require "purser.profiles"
+local shapes = require "purser.shapes"
+local examples = require "docs.examples"
+local words = require "docs.words"
+
+local M = {}
+
+local function fill(text, values)
+  return (text:gsub("{(%a+)}", values))
+end
+
+local function table_of(lines, titles)
+  lines[#lines + 1] = "| " .. table.concat(titles, " | ") .. " |"
+  lines[#lines + 1] = "|" .. ("---|"):rep(#titles)
+  return function(...) lines[#lines + 1] = "| " .. table.concat({ ... }, " | ") .. " |" end
+end
+
+local function code_list(names)
+  return "`" .. table.concat(names, "`, `") .. "`"
+end
+
+------------------------------------------------------------------------------------------------------ facts of a row
+
+-- Where the parameters travel, and which profile says otherwise.
+local function placement(row)
+  local forms = {
+    object = "JSON object in the body", array = "JSON array holding one object, in the body", query = "query",
+  }
+  if not row.body then return forms.query end
+  local convention = row.body .. "_body"
+  local text = forms[profiles.default[convention]]
+  local others = {}
+  for name, profile in pairs(profiles) do
+    local form = profile[convention]
+    if name ~= "default" and form and form ~= profiles.default[convention] then
+      others[#others + 1] = ("profile `%s`: %s"):format(name, forms[form])
+    end
+  end
+  table.sort(others)
+  return #others == 0 and text or ("%s (%s)"):format(text, table.concat(others, "; "))
+end
+
+local function window_text(window)
+  local parts = {}
+  if window.default_days then
+    parts[#parts + 1] = ("without times the last %d days%s"):format(window.default_days,
+      window.from_midnight and ", from 00:00" or "")
+  end
+  if window.longest_days then parts[#parts + 1] = ("an interval of at most %d days"):format(window.longest_days) end
+  if window.reach_days then parts[#parts + 1] = ("at most %d days back"):format(window.reach_days) end
+  if window.reach_months then parts[#parts + 1] = ("at most %d months back"):format(window.reach_months) end
+  return table.concat(parts, "; ")
+end
+
+--- What a parameter must look like, in words: used by the pages and by the annotations.
+function M.rule(param)
+  local kind = param[2]
+  local text = parameters.kinds[kind].text
+  if kind == "choice" then return "one of " .. code_list(parameters.choices[param.choices]) end
+  if kind == "count" and param.max then return ("integer from 1 to %d"):format(param.max) end
+  if kind == "permissions" then return text .. ", of " .. code_list(parameters.choices[param.choices]) end
+  if param.max then return ("%s; at most %d"):format(text, param.max) end
+  return text
+end
+
+--- How an unknown outcome of the row is found out, as a sentence; nil for a read.
+function M.settling(row)
+  local settle = row.settle
+  if not settle then return nil end
+  return fill(words.settle[settle.by], {
+    through = settle.through or "", handle = settle.handle or "", undo = settle.undo or "",
+    on = settle.on and code_list(settle.on) or "",
+  })
+end
+
+local forms = {
+  list = "a list of records:", record = "one record:",
+  page = "a page: `data` (a list of the records below), `page`, `totalRecords`, `totalPageNum`:",
+  rows = "`total`, and `rows`, a list of:",
+}
+
+--- The form of a row's result (list, record, page, rows) and its shape.
+function M.result_of(row)
+  for form in pairs(forms) do
+    if row.result[form] then return form, row.result[form] end
+  end
+end
+
+local function type_text(type_)
+  if type(type_) == "string" then return type_ == "address" and "string" or type_ end
+  local inner = type_.list
+  if type(inner) == "string" then return "list of " .. inner end
+  return "list of [" .. inner.record .. "](#" .. inner.record .. ")"
+end
+
+local function slug(row)
+  return ("%s-%s%s"):format(row.id:lower(), row.group, row.name)
+end
+
+----------------------------------------------------------------------------------------------------------- the page
+
+local function write_facts(lines, row)
+  local add = table_of(lines, { "", "" })
+  add("Request", ("`%s %s`"):format(row.method, row.path))
+  add("Effect", words.effects[row.effect])
+  add("Permission", row.permission and "`" .. row.permission .. "`" or "not stated")
+  add("Weight", row.weight and tostring(row.weight) or "not stated; counted as 1")
+  if row.signer then add("Signed with", words.signers[row.signer] .. " key") end
+  add("Parameters travel in", placement(row))
+  if row.window then add("Covers", window_text(row.window)) end
+  if row.deprecated then add("Deprecated", "use `" .. row.deprecated .. "`") end
+end
+
+local function write_parameters(lines, row)
+  lines[#lines + 1] = ""
+  if #row.params == 0 then
+    lines[#lines + 1] = "No parameters."
+    return
+  end
+  local add = table_of(lines, { "parameter", "wire type", "", "rule", "note" })
+  for _, param in ipairs(row.params) do
+    local note = param.note or ""
+    if param.default then note = note .. (note == "" and "" or "; ") .. ("default %d"):format(param.default) end
+    add("`" .. param[1] .. "`", param.type, param.required and "required" or "optional", M.rule(param), note)
+    if param.plain then
+      add("`" .. param.plain .. "`", "", "optional", "text",
+        ("the plain password, instead of `%s`; its MD5 is what travels"):format(param[1]))
+    end
+  end
+  for _, rule in ipairs(row.rules or {}) do
+    if rule == "area_code_with_mobile" then
+      lines[#lines + 1] = ""
+      lines[#lines + 1] = "With `toAccountType` `MOBILE`, `areaCode` is required."
+    else
+      error("tools/docs/pages.lua has no words for the rule " .. rule, 0)
+    end
+  end
+end
+
+local function write_shape(lines, shape, essential)
+  local add = table_of(lines, { "member", "type", "meaning" })
+  for _, field in ipairs(shapes[shape]) do
+    local meaning = words.meaning(shape, field[1])
+    if field[1] == essential then meaning = meaning .. "; always there" end
+    add("`" .. field[1] .. "`", type_text(field[2]), meaning)
+  end
+end
+
+local function write_refusals(lines, row)
+  local own = codes.of(row.full_name, true)
+  if #own == 0 then return end
+  local parts = {}
+  for i, code in ipairs(own) do
+    parts[i] = ("%s %s"):format(code, codes.get(code).meaning:gsub("%.$", ""):gsub("^%u", string.lower))
+  end
+  lines[#lines + 1] = ""
+  lines[#lines + 1] = "Refusals of its own: " .. table.concat(parts, "; ") .. "."
+end
+
+local function write_operation(lines, row)
+  local function line(text) lines[#lines + 1] = text or "" end
+  line()
+  line(("## %s %s.%s"):format(row.id, row.group, row.name))
+  line()
+  line(row.summary)
+  line()
+  write_facts(lines, row)
+  write_parameters(lines, row)
+  local form, shape = M.result_of(row)
+  line()
+  line("Returns " .. forms[form])
+  line()
+  write_shape(lines, shape, row.result.essential)
+  if row.settle then
+    line()
+    line("When the outcome is unknown: " .. M.settling(row))
+  end
+  write_refusals(lines, row)
+  line()
+  line("```lua")
+  line(assert(examples[row.full_name], row.full_name .. " has no example"))
+  line("```")
+end
+
+-- The shapes that the members of these rows' results refer to.
+local function nested_shapes(rows)
+  local found, order = {}, {}
+  for _, row in ipairs(rows) do
+    local _, shape = M.result_of(row)
+    for _, field in ipairs(shapes[shape]) do
+      local inner = type(field[2]) == "table" and type(field[2].list) == "table" and field[2].list.record
+      if inner and not found[inner] then
+        found[inner] = true
+        order[#order + 1] = inner
+      end
+    end
+  end
+  return order
+end
+
+local function write_states(lines, rows)
+  local used = {}
+  for _, row in ipairs(rows) do
+    local _, shape = M.result_of(row)
+    used[shape] = true
+  end
+  for _, name in ipairs { "deposit", "withdrawal" } do
+    local states = words.states[name]
+    local wanted = false
+    for _, shape in ipairs(states.shapes) do wanted = wanted or used[shape] end
+    if wanted then
+      lines[#lines + 1] = ("\n## %s\n"):format(states.title)
+      lines[#lines + 1] = "The document names none; these were seen. A value that is not listed passes through.\n"
+      local add = table_of(lines, { "status", "meaning" })
+      for number, meaning in ipairs(states) do add(tostring(number), meaning) end
+    end
+  end
+end
+
+local header = [[
+<!-- Made by tools/docs.lua from the rows in lua/purser/%s.lua; `make docs` makes it again. -->
+
+# %s
+
+%s
+
+`timestamp`, `recvWindow` and `signature` travel in the query of every request and are not listed. Refusals that every
+operation shares (key, signature, clock, permission) are in [errors.md](errors.md). A member that is absent or `null` is
+`nil`; members that the service adds later come through under their own names. In the examples `client` signs with the
+main account's key, `desk` with a sub-account's, and `saved_address` is in the account's address book;
+[getting-started.md](getting-started.md) says how a client is made.
+]]
+
+--- The text of docs/operations-<group>.md.
+---@param group string  broker, sub_account or wallet
+---@return string
+function M.page(group)
+  local rows, about = operations.groups[group], words.groups[group]
+  local lines = { header:format(group, about.title, about.about) }
+  local add = table_of(lines, { "", "operation", "" })
+  for _, row in ipairs(rows) do
+    add(row.id, ("[`client.%s:%s`](#%s)"):format(group, row.name, slug(row)), row.summary)
+  end
+  for _, row in ipairs(rows) do write_operation(lines, row) end
+  for _, shape in ipairs(nested_shapes(rows)) do
+    lines[#lines + 1] = ("\n## %s\n"):format(shape)
+    write_shape(lines, shape)
+  end
+  write_states(lines, rows)
+  return table.concat(lines, "\n") .. "\n"
+end
+
+--- A table of options, for docs/getting-started.md.
+---@param options table  words.options or words.call_options
+---@return string
+function M.options(options)
+  local lines = {}
+  local add = table_of(lines, { "option", "type", "default", "what it does" })
+  for _, option in ipairs(options) do
+    add("`" .. option[1] .. "`", "`" .. option[2]:gsub("|", "\\|") .. "`", option[3], option[4])
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+--- The table of all codes, for docs/errors.md.
+---@return string
+function M.codes()
+  local lines = {}
+  local add = table_of(lines, { "code", "meaning", "cure", "answered by" })
+  local all = {}
+  for code in pairs(codes.list) do all[#all + 1] = code end
+  table.sort(all, function(a, b) return tonumber(a) < tonumber(b) end)
+  for _, code in ipairs(all) do
+    local entry = codes.list[code]
+    add(code, entry.meaning, entry.cure, entry.on[1] == "*" and "every operation" or code_list(entry.on))
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return M

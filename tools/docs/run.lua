@@ -1,0 +1,127 @@
+-- The code blocks of the documentation, and a world of the simulator to run them in.
+--
+-- Every ```lua and ```sh block runs, in its page's order; the blocks of one page share their globals. In them stand for
+-- themselves: `purser`, `client` (the key of a main account that is also a broker), `desk` (the key of its sub-account
+-- tradingdesk1), `saved_address`, and http://127.0.0.1:8080 as the address of the service. A block that must not run
+-- says so, and why, behind the language: ```lua no-run: needs nginx
+
+local M = {}
+
+local function read(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+--- The fenced blocks of a page: { path, line, language, no_run, text }.
+---@param path string
+function M.blocks(path)
+  local blocks, block, number = {}, nil, 0
+  for line in read(path):gmatch "([^\n]*)\n" do
+    number = number + 1
+    local fence, info = line:match "^%s*(```)(.*)$"
+    if fence and block then
+      assert(info == "", ("%s:%d: a block begins inside another"):format(path, number))
+      block.text = table.concat(block, "\n") .. "\n"
+      blocks[#blocks + 1], block = block, nil
+    elseif fence then
+      local language, rest = info:match "^(%w*)%s*(.*)$"
+      block = { path = path, line = number, language = language, no_run = rest:match "^no%-run: (.+)$" }
+      assert(rest == "" or block.no_run, ("%s:%d: what does %q mean?"):format(path, number, rest))
+    elseif block then
+      block[#block + 1] = line
+    end
+  end
+  assert(not block, path .. ": a block does not end")
+  return blocks
+end
+
+--- Fills a simulator with what the examples speak of. Returns the accounts and clients.
+---@param service table  a started simulator: url, world
+function M.furnish(service)
+  local purser = require "purser"
+  local world = service.world
+  local main = assert(world:account {
+    name = "Acme", role = "broker", email = "treasury@acme.example",
+    balances = { USDT = "25000", BTC = "0.75", MX = "12", DOGE = "4.5", XRP = "1.25" },
+  })
+  assert(world:account { name = "Friend", role = "user", email = "friend@mail.example" })
+  local function client_of(key)
+    return assert(purser.new { base_url = service.url, api_key = key.api_key, secret_key = key.secret_key })
+  end
+  local client = client_of(main)
+  assert(client.broker:create_sub_account { subAccount = "tradingdesk1", note = "first desk" })
+  local key = assert(client.broker:create_api_key {
+    subAccount = "tradingdesk1", note = "desk",
+    permissions = require("purser.parameters").choices.broker_permissions,
+  })
+  local desk = client_of { api_key = key.apiKey, secret_key = key.secretKey }
+  assert(client.broker:transfer {
+    clientTranId = purser.client_id(), toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT",
+    asset = "USDT", amount = "500",
+  })
+  local own = assert(client.wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" })
+  assert(world:deposit { address = own.address, coin = "USDT", network = own.network, amount = "1250.5" })
+  local saved_address = own.address:sub(1, -4) .. "abc"
+  for _, owner in ipairs { main.uid, "tradingdesk1" } do
+    -- the desk has its own address book; the main account's serves when a sub-account cannot have one
+    local ok, message = world:save_address {
+      account = owner, coin = "USDT", network = "Tron(TRC20)", address = saved_address,
+    }
+    assert(ok or owner ~= main.uid, message)
+  end
+  return { main = main, client = client, desk = desk, saved_address = saved_address }
+end
+
+--- An environment for the Lua blocks of one page; what they print goes into `printed`.
+function M.environment(service, fixture, printed)
+  local env = { purser = require "purser", client = fixture.client, desk = fixture.desk,
+    saved_address = fixture.saved_address }
+  local variables = { PURSER_API_KEY = fixture.main.api_key, PURSER_SECRET_KEY = fixture.main.secret_key,
+    PURSER_BASE_URL = service.url }
+  env.os = setmetatable({ getenv = function(name) return variables[name] or os.getenv(name) end }, { __index = os })
+  env.print = function(...)
+    local texts = { ... }
+    for i = 1, select("#", ...) do texts[i] = tostring(texts[i]) end
+    printed[#printed + 1] = table.concat(texts, "\t")
+  end
+  env._G = env
+  return setmetatable(env, { __index = _G })
+end
+
+local function at(block)
+  return ("%s:%d"):format(block.path, block.line)
+end
+
+--- Runs one Lua block. Raises with the page and line of what went wrong.
+function M.run_lua(block, service, env)
+  local text = ("\n"):rep(block.line) .. block.text:gsub("http://127%.0%.0%.1:8080", service.url)
+  local chunk
+  if setfenv then -- luacheck: ignore 113
+    chunk = assert(loadstring(text, "@" .. block.path)) -- luacheck: ignore 113
+    setfenv(chunk, env) -- luacheck: ignore 113
+  else
+    chunk = assert(load(text, "@" .. block.path, "t", env))
+  end
+  local ok, err = pcall(chunk)
+  if not ok then error(("%s: %s"):format(at(block), tostring(err)), 0) end
+end
+
+local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+--- Runs one shell block with `purser` in the path and the keys in the environment. Raises when a command fails.
+function M.run_sh(block, service, fixture)
+  local text = block.text:gsub("http://127%.0%.0%.1:8080", service.url)
+  local command = ([[PATH="$PWD/bin:$PATH" PURSER_BASE_URL=%s PURSER_API_KEY=%s PURSER_SECRET_KEY=%s
+    export PATH PURSER_BASE_URL PURSER_API_KEY PURSER_SECRET_KEY
+    sh -euc %s 2>&1; echo exit $?]]):format(quote(service.url), quote(fixture.main.api_key),
+    quote(fixture.main.secret_key), quote(text))
+  local pipe = assert(io.popen(command))
+  local output = pipe:read "*a"
+  pipe:close()
+  if not output:find "exit 0\n$" then error(("%s: %s"):format(at(block), output), 0) end
+  return output
+end
+
+return M

@@ -1,0 +1,148 @@
+-- The words that the generated pages use and the rows do not hold: what a member of a result means, what an effect is.
+
+local M = {}
+
+M.groups = {
+  broker = { title = "Broker operations", class = "Broker",
+    about = "What a broker does with its sub-accounts. Each needs the key of a broker, or of one of its sub-accounts "
+      .. "where the operation says so." },
+  sub_account = { title = "Sub-account operations", class = "SubAccount",
+    about = "What a main account does with its sub-accounts. Only its own key is accepted here." },
+  wallet = { title = "Wallet operations", class = "Wallet",
+    about = "What an account does with its own wallet: coins, deposits, withdrawals, transfers, conversions." },
+}
+
+M.effects = {
+  read = "reads; tried again by itself when that may help",
+  create = "creates; sent once",
+  change = "changes; sent once",
+  move = "**moves money**; sent once, never repeated",
+}
+
+M.signers = { main = "the main account's", sub = "the sub-account's own" }
+
+-- Members that mean the same wherever they stand.
+M.members = {
+  address = "address, without the memo", addressTag = "address tag", amount = "amount",
+  applyTime = "time of the request, ms", apiKey = "public key", asset = "asset", balance = "balance",
+  clientTranId = "your own id of the transfer",
+  code = "code of the reason", coin = "coin", coinId = "id of the asset", confirmNo = "confirmations so far",
+  confirmTimes = "progress of the confirmations", contract = "contract of the coin on this network",
+  convert = "obtained, in the platform token", convertFee = "fee, in the platform token",
+  convertTime = "time of the batch, ms", convertDetails = "one entry a coin", createTime = "time of creation, ms",
+  convertPlatformToken = "value in the platform token, after the fee", convertUsdt = "value in USDT",
+  depositDesc = "text about deposits", depositEnable = "deposits are possible", depositTips = "hint for deposits",
+  failedList = "coins that were not converted, and why", fee = "fee", free = "available",
+  fromAccount = "source; absent: the parent", fromAccountType = "source business account",
+  fromSymbol = "source trading pair (margin)", id = "id", insertTime = "time the deposit was seen, ms",
+  ip = "addresses the key is bound to, comma-separated", isFreeze = "frozen", isFuturesEnabled = "futures are enabled",
+  locked = "not available: in orders or waiting withdrawals", memo = "memo", message = "text of the reason",
+  minConfirm = "confirmations a deposit needs", name = "name", netWork = "short network id, for `wallet.withdraw`",
+  network = "network", networkList = "the coin's networks", note = "remark",
+  permissions = "permission names, comma-separated", remark = "remark", sameAddress = "as the service sends it",
+  secretKey = "private key; only the operation that creates the key returns it", status = "status",
+  subAccount = "name of the sub-account", successList = "coins that were converted", symbol = "trading pair",
+  time = "time, ms", timestamp = "time, ms", toAccount = "destination; absent: the parent",
+  toAccountType = "destination business account", toSymbol = "destination trading pair (margin)",
+  totalConvert = "obtained in all after the fee, in the platform token", totalFee = "fee in all",
+  tranId = "id of the transfer",
+  transactionFee = "fee", transferType = "0 off the platform, 1 within it",
+  transHash = "hash of the transaction", txId = "id of the transaction on its network",
+  type = "category, such as `spot`",
+  uid = "user id", unlockConfirm = "confirmations needed before the funds are free",
+  updateTime = "time of the last change, ms", vcoinId = "id of the coin", withdrawEnable = "withdrawals are possible",
+  withdrawFee = "fee of a withdrawal", withdrawIntegerMultiple = "as the service sends it",
+  withdrawMax = "largest withdrawal", withdrawMin = "smallest withdrawal",
+  withdrawOrderId = "your own id, when one was given",
+  withdrawTips = "hint for withdrawals",
+}
+
+-- Members whose meaning is narrower in one shape.
+M.members_of = {
+  withdrawal_id = { id = "id of the withdrawal" },
+  conversion = { totalConvert = "obtained after the fee, in the platform token" },
+  sub_account_status = { status = "`1` normal, `2` frozen" },
+  sub_account_transfer = { status = "`SUCCESS`, or a word for failed, waiting or interrupted" },
+  wallet_transfer = { status = "`SUCCESS`, `FAILED`, `WAIT`" },
+  deposit = { status = "see [deposit states](#deposit-states)" },
+  sub_account_deposit = { status = "see [deposit states](#deposit-states); text here" },
+  withdrawal = { status = "see [withdrawal states](#withdrawal-states)" },
+  rebate = { time = "day, as yyyymmdd", uid = "user who brought the rebate" },
+  network = { network = "long network name, for deposit addresses" },
+  internal_transfer = {
+    toAccount = "whom it went to", toAccountType = "`EMAIL`, `UID` or `MOBILE`", fromAccount = "who paid",
+  },
+  conversion_detail = { amount = "amount of the converted coin" },
+}
+
+-- States that travel as numbers. Others may arrive; they pass through.
+M.states = {
+  deposit = {
+    title = "Deposit states", shapes = { "deposit", "sub_account_deposit" },
+    "small", "delayed", "large, delayed", "pending", "success", "auditing", "rejected", "refunded", "credited early",
+    "invalid", "restricted", "returned or completed (sources disagree)",
+  },
+  withdrawal = {
+    title = "Withdrawal states", shapes = { "withdrawal" },
+    "applied", "auditing", "waiting", "processing", "packaging", "confirming", "success", "failed", "cancelled",
+    "manual",
+  },
+}
+
+-- How an unknown outcome is found out, as a sentence; `%s` are the handle and the operation to look in.
+M.settle = {
+  handle = "Look in `{through}` for the `{handle}` you gave, before anything is run again. Give one with every call.",
+  name = "Look in `{through}` for the `{handle}` you gave, before anything is run again.",
+  token = "Look in `{through}` for the key with the `{handle}` you gave. Its secret is lost: delete it with `{undo}` "
+    .. "before another is made.",
+  match = "Look in `{through}` for a record with the same {on}, made since the call, before anything is run again.",
+  state = "Look in `{through}` whether the `{handle}` is as wanted.",
+  ["repeat"] = "It may be run again: twice is the same as once.",
+  nothing = "Nothing identifies it but its `remark`: no program should run it again; a person must look.",
+}
+
+-- The options of purser.new in the order of their page: name, type, default, what it does.
+M.options = {
+  { "base_url", "string", "of the profile", "Where the service is. `https://`; `http://` only to this machine." },
+  { "profile", "string|table", '`"default"`', "The signing conventions: [signing.md](signing.md)." },
+  { "api_key", "string", "", "The public key." },
+  { "secret_key", "string", "", "Its secret, or a PEM private key. Kept in C, wiped by `client:close()`." },
+  { "credentials", "fun(): string, string", "",
+    "Called before each request instead: returns both, so that keys can rotate." },
+  { "recv_window", "integer", "of the service", "Milliseconds a request stays acceptable; at most 60000." },
+  { "timeout_ms", "integer", "10000", "For one attempt, connecting included." },
+  { "connect_timeout_ms", "integer", "3000", "For connecting and TLS." },
+  { "retry", "purser.RetryOptions|false", "3 attempts", "How reads are tried again: [below](#retries)." },
+  { "limits", "purser.BudgetOptions|table|false", "500 in 10 s", "The request-weight budget: [below](#limits)." },
+  { "hooks", "purser.Hooks", "none", "Functions that see every attempt: [below](#hooks)." },
+  { "transport", "purser.Transport", "curl", "What carries requests: [transports.md](transports.md)." },
+  { "clock", "fun(): integer", "the system's", "Returns epoch milliseconds for `timestamp`." },
+  { "correct_clock", "boolean", "true", "Whether code 700003 corrects the clock; see [clock.md](clock.md)." },
+  { "proxy", "string", "none", "URL of a proxy." },
+  { "ca_file", "string", "the system's", "A file of certificates to trust." },
+  { "ca_path", "string", "the system's", "A directory of certificates; loads faster than one large file." },
+  { "ca_pem", "string", "", "Certificates to trust, as text." },
+  { "pinned_key", "string", "", "The service's public key must have this hash (`sha256//...`)." },
+  { "user_agent", "string", "`purser/<version>`", "The `User-Agent` header." },
+  { "max_response_bytes", "integer", "16777216", "An answer that is longer is refused." },
+  { "allow_insecure", "boolean", "`false`",
+    "Permits `http://` to other machines. Keys and funds are then in the open." },
+}
+
+-- The options of one call.
+M.call_options = {
+  { "timeout_ms", "integer", "the client's", "For each attempt of this call." },
+  { "recv_window", "integer", "the client's", "For this call." },
+  { "extra", "table<string, string|integer|boolean>", "", "Parameters that this version does not know." },
+  { "info", "table", "",
+    "Is filled with `http_status`, `headers` (lower-case names), `attempts` and `timings` (`connect_us`, `tls_us`, "
+      .. "`first_byte_us`, `total_us`: microseconds from the start, as far as the transport knows them)." },
+}
+
+--- What a member of a shape means; raises when nobody wrote it down.
+function M.meaning(shape, member)
+  return (M.members_of[shape] or {})[member] or M.members[member]
+    or error(("tools/docs/words.lua does not say what %s.%s means"):format(shape, member), 0)
+end
+
+return M
