@@ -1,6 +1,6 @@
 -- Clients come and go without leaving anything behind. `make soak` does the same a million times.
 
-local soak = require "soak"
+local soak = require "many_clients"
 
 describe("ten thousand clients", function()
   it("leave no memory behind, in Lua or outside", function()

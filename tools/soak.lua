@@ -2,7 +2,7 @@
 -- `make soak` calls it.
 
 package.path = "spec/support/?.lua;" .. package.path
-local soak = require "soak"
+local soak = require "many_clients"
 
 local count = tonumber(os.getenv "SOAK_CLIENTS" or "1000000")
 local started = os.time()
