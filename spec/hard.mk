@@ -15,7 +15,7 @@ asan:
 	@$(MAKE) --no-print-directory BUILD=build/asan asan-run
 
 asan-run:
-	@ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	@ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:quarantine_size_mb=8 UBSAN_OPTIONS=print_stacktrace=1 \
 	  LD_PRELOAD=$(ASAN_RUNTIMES) $(LUA) tools/test.lua "C floor" specs
 
 MEMCHECK = valgrind -q --leak-check=full --errors-for-leak-kinds=definite,indirect --error-exitcode=9 \
