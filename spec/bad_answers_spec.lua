@@ -66,6 +66,15 @@ for _, row in ipairs(operations.list) do
       end
     end)
 
+    if row.result.record then
+      it("takes no answer for a result that lacks what the result is for", function()
+        for _, body in ipairs { '{"msg":"Service unavailable"}', '{"success":false,"time":1}', "{}", '{"data":{}}',
+          '[{"code":700002,"msg":"refused","time":1}]', '{"code":"0","message":"","data":[{"msg":"refused"}]}' } do
+          fails(row, 200, body, "decode", "unknown", "lacks `" .. row.result.essential .. "`")
+        end
+      end)
+    end
+
     it("takes a refusal out of a 4xx answer", function()
       local err = fails(row, 400, '{"code":700002,"msg":"Signature for this request is not valid."}', "api", "rejected",
         "Signature")
