@@ -79,10 +79,15 @@ for _, row in ipairs(operations.list) do
       local err = fails(row, 400, '{"code":700002,"msg":"Signature for this request is not valid."}', "api", "rejected",
         "Signature")
       assert.equal("700002", err.code)
-      err = fails(row, 403, "<html>Access denied, ?signature=abc</html>", "http", "rejected", "firewall")
-      assert.is_nil(tostring(err):find("Access denied", 1, true))
-      fails(row, 404, "", "http", "rejected", "404")
       fails(row, 400, '{"code":9999999999999999999999,"msg":"x"}', "api", "rejected")
+    end)
+
+    it("does not take a 4xx of somebody in between for the service's refusal", function()
+      local outcome = row.effect == "read" and "rejected" or "unknown"
+      local err = fails(row, 403, "<html>Access denied, ?signature=abc</html>", "http", outcome, "firewall")
+      assert.is_nil(tostring(err):find("Access denied", 1, true))
+      fails(row, 404, "", "http", outcome, "404")
+      fails(row, 403, '{"message":"Forbidden"}', "http", outcome, "Forbidden")
     end)
 
     it("does not know what became of the call after a 5xx, a 408 or a redirect", function()

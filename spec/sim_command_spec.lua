@@ -251,7 +251,8 @@ describe("a fault over HTTP", function()
     { { kind = "ban", retry_after = 5 }, "throttled", "rejected", false },
     { { kind = "server_error", status = 500, when = "after" }, "api", "unknown", true },
     { { kind = "server_error", status = 502, when = "before" }, "http", "unknown", false },
-    { { kind = "garbage", form = "html" }, "http", "rejected", false },
+    { { kind = "garbage", form = "html" }, "http", "unknown", false },
+    { { kind = "garbage", form = "html", when = "after" }, "http", "unknown", true },
     { { kind = "garbage", form = "empty" }, "decode", "unknown", true },
     { { kind = "garbage", form = "invalid_utf8" }, "decode", "unknown", true },
     { { kind = "garbage", form = "deep" }, "decode", "unknown", true },
@@ -261,7 +262,7 @@ describe("a fault over HTTP", function()
 
   for _, expectation in ipairs(expectations) do
     local spec, kind, outcome, truth = expectation[1], expectation[2], expectation[3], expectation[4]
-    it(("%s %s"):format(spec.kind, spec.form or spec.status or spec.when or ""), function()
+    it(("%s %s"):format(spec.kind, table.concat({ spec.form or spec.status or "", spec.when }, " ")), function()
       local result, err, applied = meet(spec)
       assert.is_nil(result)
       assert.same({ kind, outcome, truth }, { err.kind, err.outcome, applied }, tostring(err))
