@@ -18,7 +18,9 @@ end
 -- A client, or nil and its error, with that transport.
 local function new(options, answer)
   local transport = recorder(answer)
-  local settings = { base_url = "https://service.example", api_key = "key", secret_key = "secret", transport = transport }
+  local settings = {
+    base_url = "https://service.example", api_key = "key", secret_key = "secret", transport = transport,
+  }
   for name, value in pairs(options or {}) do settings[name] = value end
   if settings.credentials then settings.api_key, settings.secret_key = nil, nil end
   local client, err = purser.new(settings)
@@ -192,7 +194,8 @@ end)
 describe("the credentials function", function()
   it("may give another secret under the same key", function()
     local secret = "first"
-    local client = new { credentials = function() return "key", secret end, clock = function() return 1700000000000 end }
+    local function clock() return 1700000000000 end
+    local client = new { credentials = function() return "key", secret end, clock = clock }
     local function signature() return client:prepare("wallet.coins").url:match "signature=(%x+)" end
     local first = signature()
     assert.equal(first, signature())

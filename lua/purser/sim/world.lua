@@ -2,6 +2,7 @@
 
 local accounts = require "purser.sim.accounts"
 local addresses = require "purser.sim.addresses"
+local core = require "purser.core"
 local decimal = require "purser.decimal"
 local deposits = require "purser.sim.deposits"
 local keys = require "purser.sim.keys"
@@ -91,6 +92,16 @@ local function check_account(sim, fields)
   return role, parent
 end
 
+-- What is wrong with a secret key that is given, or must be, under the simulator's profile; or nil. A secret that is
+-- not given is drawn, which only an HMAC can use.
+local function check_secret(sim, secret_key)
+  local profile = sim.profile
+  if not secret_key and profile.algorithm:find("^hmac%-") then return nil end
+  local signer, message = core.signer(profile.algorithm, secret_key or "", profile.encoding)
+  if not signer then return ("secret_key cannot be used by %s: %s"):format(profile.algorithm, message) end
+  signer:close()
+end
+
 local function joined(list) return type(list) == "table" and table.concat(list, ",") or list end
 
 --- Opens an account with funds and a key of all permissions: { name, role = "broker"|"main"|"user"|"sub", parent,
@@ -101,6 +112,8 @@ function World:account(fields)
   if not role then return nil, parent end
   local spot, wrong = read_amounts(fields.balances)
   if not spot then return nil, wrong end
+  wrong = check_secret(self, fields.secret_key)
+  if wrong then return nil, wrong end
   local futures
   futures, wrong = read_amounts(fields.futures_balances)
   if not futures then return nil, wrong end
