@@ -42,7 +42,7 @@ export LUA BUILD
 export LUA_PATH  := $(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;
 export LUA_CPATH := $(CURDIR)/$(BUILD)/?.so;;
 
-.PHONY: all demo test lint c-tests install clean setup setup-test
+.PHONY: all demo test lint c-tests install clean help setup setup-test
 
 all: $(BUILD)/purser/core.so $(BUILD)/purser/httpd.so
 
@@ -106,6 +106,10 @@ install: all
 
 clean:
 	rm -rf build
+
+# The list at the top of this file.
+help:
+	@sed -n 's/^#   //p' Makefile
 
 -include bench/bench.mk spec/fuzz/fuzz.mk spec/c_lua/c_lua.mk spec/hard.mk $(wildcard tools/*.mk)
 -include $(CORE_OBJECTS:.o=.d) $(BIND_OBJECTS:.o=.d) $(HTTPD_OBJECTS:.o=.d) $(C_TESTS:=.d)

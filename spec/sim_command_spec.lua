@@ -77,6 +77,8 @@ describe("purser sim", function()
     }
     local client = client_of(world, sim.url, account)
     assert.is_true(#assert(client.wallet:convertible_balances()) > 0)
+    assert.equal("1250.5", assert(client.wallet:deposit_history { coin = "USDT" })[1].amount)
+    assert.is_true(world:verify())
     client:close()
   end)
 

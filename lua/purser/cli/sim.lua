@@ -9,6 +9,8 @@ local demo_account = {
   balances = { USDT = "25000", BTC = "0.75", ETH = "12.5", MX = "40", XRP = "1200", TRX = "3.5", DOGE = "4.25" },
 }
 
+local DAY_MS = 24 * 3600 * 1000
+
 local function fail(code, message, ...)
   io.stderr:write("purser sim: " .. message:format(...) .. "\n")
   return code
@@ -95,6 +97,13 @@ local function open_demo(world)
   end
   local account, message = world:account(demo_account)
   if not account then error(message, 0) end
+  -- One deposit that arrived yesterday, so that the first history anybody reads is not empty.
+  local deposit
+  deposit, message = world:deposit {
+    account = account.uid, coin = "USDT", network = "Tron(TRC20)", amount = "1250.5", time = world:now() - DAY_MS,
+  }
+  if not deposit then error(message, 0) end
+  world:settle()
 end
 
 local function announce(options, port)
