@@ -1,6 +1,7 @@
 -- Reads the parameters out of what arrived: the raw query and the raw body, each where its operation wants it.
 
 local core = require "purser.core"
+local is_utf8 = require("purser.parameters").is_utf8
 
 local M = {}
 
@@ -45,6 +46,7 @@ function M.query(text)
       name, value = unescape((name:gsub("%+", " "))), unescape((value:gsub("%+", " ")))
       if not name or not value then return nil, "700008", "A percent sign is not followed by two hexadecimal digits" end
     end
+    if not is_utf8(name) or not is_utf8(value) then return nil, "700008", "A parameter is not UTF-8" end
     if values[name] ~= nil then return nil, "700008", ("Parameter '%s' was sent twice"):format(name) end
     values[name] = value
   end

@@ -4,6 +4,8 @@
 local arrival = require "purser.sim.arrival"
 local core = require "purser.core"
 local guesses = require "purser.sim.guesses"
+local keys = require "purser.sim.keys"
+local is_utf8 = require("purser.parameters").is_utf8
 local rules = require "purser.sim.rules"
 
 local M = {}
@@ -35,7 +37,7 @@ end
 
 local function find_key(sim, request)
   local api_key = request.headers[sim.profile.key_header:lower()]
-  if not api_key or not api_key:find("^%w+$") or #api_key < 8 or #api_key > 64 then return nil, "700001" end
+  if not api_key or not keys.is_api_key(api_key) then return nil, "700001" end
   local key = sim.keys.by_key[api_key]
   if not key then return nil, "10072" end
   return key
@@ -71,9 +73,16 @@ local function string_end(text, from)
   end
 end
 
--- A funds password's hash does not go into messages, whether it travelled in the query or in a body.
+-- What is not UTF-8 gets its bytes beyond ASCII written as \xHH, so that it can stand in JSON.
+local function printable(text)
+  if is_utf8(text) then return text end
+  return (text:gsub("[\128-\255]", function(byte) return ("\\x%02X"):format(byte:byte()) end))
+end
+
+-- A text of a request as it may be shown. A funds password's hash does not go into messages, whether it travelled in
+-- the query or in a body.
 local function mask(text)
-  text = text:gsub("(password=)[^&]*", "%1***")
+  text = printable(text):gsub("(password=)[^&]*", "%1***")
   local at = 1
   while true do
     local _, open = text:find('"password"%s*:%s*"', at)

@@ -30,17 +30,30 @@ local vocabularies = {
   save_address = words "account coin network address memo",
 }
 
+-- What is not a text.
+local types = {
+  balances = "table", futures_balances = "table", permissions = "string or table", ip = "string or table",
+  parent = "string or table", account = "string or table", time = "number",
+  amount = "string or number", -- a number is refused where its digits would count
+}
+
 -- Whether `fields` is a table of the words that belong to `what`; else nil and a complaint.
 local function check_words(what, fields)
   if type(fields) ~= "table" then return nil, what .. " takes a table" end
   local known = {}
   for _, word in ipairs(vocabularies[what]) do known[word] = true end
-  for word in pairs(fields) do
+  for word, value in pairs(fields) do
     if not known[word] then
       local hint = nearest.hint(tostring(word), vocabularies[what])
       return nil, ("%s does not know %q%s"):format(what, tostring(word), hint)
     end
+    local wanted = types[word] or "string"
+    if not wanted:find(type(value), 1, true) then
+      return nil, ("%s takes %s as a %s, not a %s"):format(what, word, wanted, type(value))
+    end
   end
+  local time = fields.time
+  if time and (time < 0 or time % 1 ~= 0) then return nil, "the time is not epoch milliseconds" end
   return true
 end
 
@@ -92,9 +105,11 @@ local function check_account(sim, fields)
   return role, parent
 end
 
--- What is wrong with a secret key that is given, or must be, under the simulator's profile; or nil. A secret that is
--- not given is drawn, which only an HMAC can use.
-local function check_secret(sim, secret_key)
+-- What is wrong with a key that is given, or must be, under the simulator's profile; or nil. A secret that is not given
+-- is drawn, which only an HMAC can use.
+local function check_key(sim, api_key, secret_key)
+  if api_key and not keys.is_api_key(api_key) then return "api_key must be 8 to 64 letters and digits" end
+  if api_key and sim.keys.by_key[api_key] then return "that api_key is taken" end
   local profile = sim.profile
   if not secret_key and profile.algorithm:find("^hmac%-") then return nil end
   local signer, message = core.signer(profile.algorithm, secret_key or "", profile.encoding)
@@ -112,7 +127,7 @@ function World:account(fields)
   if not role then return nil, parent end
   local spot, wrong = read_amounts(fields.balances)
   if not spot then return nil, wrong end
-  wrong = check_secret(self, fields.secret_key)
+  wrong = check_key(self, fields.api_key, fields.secret_key)
   if wrong then return nil, wrong end
   local futures
   futures, wrong = read_amounts(fields.futures_balances)
