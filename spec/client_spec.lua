@@ -40,6 +40,13 @@ describe("the options of a call", function()
     end
   end)
 
+  it("count for ping and server_time, too", function()
+    local client, transport = new(nil, function() return { status = 200, body = '{"serverTime":5}', headers = "" } end)
+    assert(client:ping { timeout_ms = 77 })
+    assert(client:server_time { timeout_ms = 78 })
+    assert.same({ 77, 78 }, { transport.requests[1].timeout_ms, transport.requests[2].timeout_ms })
+  end)
+
   it("takes a whole recv_window that Lua computed as a float", function()
     local client, transport = new { recv_window = 4e3 }
     assert(client.wallet:withdraw(WITHDRAWAL))

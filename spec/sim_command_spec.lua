@@ -132,7 +132,9 @@ describe("purser sim", function()
     end
     assert.matches('unknown variant "liv" (did you mean "live"?)', refused("--port", "0", "--variant", "liv"), 1, true)
     assert.matches("is not a whole number", refused("--seed", "x"), 1, true)
-    assert.matches("exit 2", refused("--port", "x"), 1, true)
+    for _, port in ipairs { "65536", "x", "1.5" } do
+      assert.matches('"' .. port .. '" is no port.*exit 2', refused("--port", port))
+    end
     assert.matches("unknown option '%-%-prot'", refused("--prot", "1"))
     local path = os.tmpname()
     local file = assert(io.open(path, "w"))
@@ -152,6 +154,16 @@ describe("purser sim", function()
     open.pipe:close()
     assert.matches("loopback", open.lines[1])
     assert.equal("exit 1", open.lines[2])
+  end)
+
+  it("prints an address that works with IPv6, too", function()
+    local came, sim, world = pcall(start, { "--host", "::1" })
+    if not came then return assert.matches("cannot listen", sim) end -- a machine without IPv6
+    assert.matches("^http://%[::1%]:%d+$", sim.url)
+    local account = assert(world:account { role = "main", balances = { USDT = "1" } })
+    local client = client_of(world, sim.url, account)
+    assert(client.wallet:coins())
+    client:close()
   end)
 
   it("can keep its own door shut", function()
