@@ -106,18 +106,18 @@ local function closed_error(row)
     operation = row.full_name }
 end
 
-local function build_unsigned(self, row)
+local function build_unsigned(self, row, opts)
   if self._closed then return nil, closed_error(row) end
   return {
     method = row.method, base_url = self._origin, target = self._prefix .. self.profile[row.unsigned],
     headers = self._headers or { ["Content-Type"] = self.profile.content_type, ["User-Agent"] = self._user_agent },
-    body = "", single_send = false, operation = row.full_name, timeout_ms = self._timeout_ms,
+    body = "", single_send = false, operation = row.full_name, timeout_ms = opts.timeout_ms or self._timeout_ms,
   }
 end
 
 -- Builds and signs one request from checked values. Called again for every attempt, so each has its own timestamp.
 local function build(self, row, layout, values, opts)
-  if row.unsigned then return build_unsigned(self, row) end
+  if row.unsigned then return build_unsigned(self, row, opts) end
   local profile = self.profile
   local complaint = self._credentials and refresh_credentials(self)
   if complaint then return nil, errors.config(complaint) end
