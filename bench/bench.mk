@@ -26,3 +26,20 @@ $(BUILD)/floor_decode.so: bench/floor_decode.c
 .PHONY: histories
 histories: all
 	@PURSER_RECORDS=200000 LUA_PATH="$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) /usr/bin/busted spec/history_spec.lua
+# transport
+.PHONY: bench-transport bench-transport-one
+
+bench-transport:
+	@tools/setup build test bench hosts
+	@$(MAKE) --no-print-directory bench-transport-one
+
+bench-transport-one: all $(BUILD)/bench/floor_http
+	@mkdir -p build/bench
+	@LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) bench/transport.lua $(ROUNDS) \
+		build/bench/transport-$(LUA).tsv
+
+$(BUILD)/bench/floor_http: bench/floor_http.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -std=c99 -D_DEFAULT_SOURCE $(WARN) $(shell pkg-config --cflags libcurl) -o $@ $< \
+		$(shell pkg-config --libs libcurl)
+# transport: end

@@ -71,8 +71,9 @@ describe("purser sim", function()
 
   it("prints the demo account's keys, and they work", function()
     local sim, world = start({ "--demo" }, "secret_key")
+    local printed = table.concat(sim.lines, "\n")
     local account = {
-      api_key = sim.lines[3]:match("api_key    = (%S+)"), secret_key = sim.lines[4]:match("secret_key = (%S+)"),
+      api_key = printed:match("api_key    = (%S+)"), secret_key = printed:match("secret_key = (%S+)"),
     }
     local client = client_of(world, sim.url, account)
     assert.is_true(#assert(client.wallet:convertible_balances()) > 0)
@@ -83,7 +84,7 @@ describe("purser sim", function()
     local path = os.tmpname()
     os.remove(path)
     local sim, world = start({ "--state", path, "--clock", "virtual", "--seed", "5", "--demo" }, "secret_key")
-    local keys = table.concat(sim.lines, "\n", 2)
+    local keys = table.concat(sim.lines, "\n", 3)
     local account = assert(world:account { name = "Acme", role = "broker", balances = { USDT = "7.25" } })
     local client = client_of(world, sim.url, account)
     assert(client.sub_account:create_sub_account { subAccount = "statedesk01", note = "x" })
@@ -92,7 +93,7 @@ describe("purser sim", function()
     assert.equal(0, sim.stop())
 
     sim, world = start({ "--state", path, "--demo" }, "secret_key")
-    assert.equal(keys, table.concat(sim.lines, "\n", 2))
+    assert.equal(keys, table.concat(sim.lines, "\n", 3))
     assert.equal(2, #assert(world:state()).accounts - 1) -- Acme, its sub-account, and the demo account once
     assert.equal(later, world:now())
     client = client_of(world, sim.url, account)

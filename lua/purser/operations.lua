@@ -98,26 +98,46 @@ local function check_row(group, row)
   row.full_name = group .. "." .. row.name
 end
 
-local M = { list = {}, by_name = {}, by_id = {}, groups = {} }
+local M = { group_names = { "broker", "sub_account", "wallet" } }
 
-for _, group in ipairs { "broker", "sub_account", "wallet" } do
-  local rows = require("purser." .. group)
-  M.groups[group] = rows
+-- A group is read and checked when it is first asked for: a program that only withdraws does not pay for the broker.
+M.groups = setmetatable({}, { __index = function(groups, group)
+  if group ~= "broker" and group ~= "sub_account" and group ~= "wallet" then return nil end
+  local rows, seen = require("purser." .. group), {}
   for _, row in ipairs(rows) do
     check_row(group, row)
-    assert(not M.by_name[row.full_name] and not M.by_id[row.id], row.full_name .. ": defined twice")
-    M.list[#M.list + 1] = row
-    M.by_name[row.full_name] = row
-    M.by_id[row.id] = row
+    assert(not seen[row.name], row.full_name .. ": defined twice")
+    seen[row.name] = true
   end
+  groups[group] = rows
+  return rows
+end })
+
+-- What is asked over all groups.
+local function load_all()
+  local list, by_name, by_id = {}, {}, {}
+  for _, group in ipairs(M.group_names) do
+    for _, row in ipairs(M.groups[group]) do
+      assert(not by_id[row.id], row.full_name .. ": its id is taken")
+      list[#list + 1] = row
+      by_name[row.full_name], by_id[row.id] = row, row
+    end
+  end
+  for _, row in ipairs(list) do
+    local settle = row.settle or {}
+    for _, other in pairs { row.deprecated, settle.through, settle.undo } do
+      assert(by_name[other], row.full_name .. ": refers to an unknown operation")
+    end
+  end
+  M.list, M.by_name, M.by_id = list, by_name, by_id
 end
 
-for _, row in ipairs(M.list) do
-  local settle = row.settle or {}
-  for _, other in pairs { row.deprecated, settle.through, settle.undo } do
-    assert(M.by_name[other], row.full_name .. ": refers to an unknown operation")
+setmetatable(M, { __index = function(_, name)
+  if name == "list" or name == "by_name" or name == "by_id" then
+    load_all()
+    return rawget(M, name)
   end
-end
+end })
 
 local function copy(value)
   if type(value) ~= "table" then return value end

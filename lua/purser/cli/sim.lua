@@ -99,13 +99,13 @@ end
 
 local function announce(options, port)
   local lines = { ("purser sim listening on http://%s:%d"):format(options.host, port) }
-  if not options.no_control then
-    lines[#lines + 1] = ("console: http://%s:%d/console"):format(options.host, port)
-  end
   if options.demo then
     lines[#lines + 1] = "demo account, worth nothing anywhere else:"
     lines[#lines + 1] = "  api_key    = " .. demo_account.api_key
     lines[#lines + 1] = "  secret_key = " .. demo_account.secret_key
+  end
+  if not options.no_control then
+    lines[#lines + 1] = ("console: http://%s:%d/console"):format(options.host, port)
   end
   io.stdout:write(table.concat(lines, "\n"), "\n")
   io.stdout:flush()
