@@ -445,18 +445,14 @@ for _, group in ipairs(operations.group_names) do
     __index = function(_, name)
       methods = methods or methods_of(group)
       if methods[name] then return methods[name] end
-<<<<<<< HEAD
       local workflows = require "purser.workflows"
       local workflow = workflows.method(group, name)
       if workflow then
         methods[name] = workflow
         return workflow
       end
-      for _, other in ipairs(workflows.names(group)) do names[#names + 1] = other end
-=======
-      local names = {}
+      local names = workflows.names(group)
       for known in pairs(methods) do names[#names + 1] = known end
->>>>>>> main
       error(('client.%s has no operation "%s"%s'):format(group, tostring(name), nearest.hint(tostring(name), names)), 2)
     end,
   }
