@@ -451,8 +451,9 @@ for _, group in ipairs(operations.group_names) do
         methods[name] = workflow
         return workflow
       end
-      local names = workflows.names(group)
+      local names = {}
       for known in pairs(methods) do names[#names + 1] = known end
+      for _, other in ipairs(workflows.names(group)) do names[#names + 1] = other end
       error(('client.%s has no operation "%s"%s'):format(group, tostring(name), nearest.hint(tostring(name), names)), 2)
     end,
   }
