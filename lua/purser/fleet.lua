@@ -12,9 +12,9 @@
 --     assert(fleet:apply())
 --
 -- The vault gets each secret at once: { account, note, apiKey, secretKey, permissions, ip }. It returns when the secret
--- is safe, and raises (or returns false) when it is not: the key is then deleted. `holds` says whether it has the secret
--- of a key; with it, keys whose secret was lost are found by their note, and deleted. Nothing here prints or keeps a
--- secret.
+-- is safe, and raises (or returns false) when it is not: the key is then deleted. `holds` says whether it has the
+-- secret of a key; with it, keys whose secret was lost are found by their note, and deleted. Nothing here prints or
+-- keeps a secret.
 
 local core = require "purser.core"
 local declaration = require "purser.fleet.declaration"
