@@ -27,6 +27,7 @@ local key_of = keys.of(ROW.paging)
 -- success, rejected, refunded, invalid, returned: nothing comes behind these.
 local final = { [5] = true, [7] = true, [8] = true, [10] = true, [12] = true }
 
+---@class purser.Watch
 local Watch = { __name = "purser.watch" }
 Watch.__index = Watch
 
