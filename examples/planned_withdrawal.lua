@@ -6,6 +6,8 @@
 
 local purser = require "purser"
 
+io.stdout:setvbuf "line" -- whoever reads this through a pipe sees each line when it is written
+
 local go, words = false, {}
 for _, word in ipairs(arg) do
   if word == "--go" then go = true else words[#words + 1] = word end
