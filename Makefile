@@ -29,7 +29,8 @@ HTTPD_LIBS   = $(shell pkg-config --libs libmicrohttpd)
 ifeq ($(shell uname -s),Darwin)
 SHARED := -bundle -undefined dynamic_lookup
 else
-SHARED := -shared
+# Never unmapped: Lua 5.1 and LuaJIT unload modules when a state ends, and may run finalisers of their objects after it.
+SHARED := -shared -Wl,-z,nodelete
 endif
 
 CORE_OBJECTS  := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/core/*.c))
@@ -116,5 +117,5 @@ install: all
 clean:
 	rm -rf build
 
--include bench/bench.mk spec/fuzz/fuzz.mk spec/c_lua/c_lua.mk $(wildcard tools/*.mk)
+-include $(wildcard bench/*.mk spec/*.mk spec/*/*.mk tools/*.mk)
 -include $(CORE_OBJECTS:.o=.d) $(BIND_OBJECTS:.o=.d) $(HTTPD_OBJECTS:.o=.d) $(C_TESTS:=.d)

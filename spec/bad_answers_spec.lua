@@ -164,3 +164,67 @@ describe("results", function()
       client:parse("wallet.conversion_history", 200, '{"data":[],"totalRecords":0,"page":1,"totalPage":"0"}'))
   end)
 end)
+
+-- Found by `make fuzz-answer`, or by reading what it reads.
+describe("regression:", function()
+  local move = operations.by_name["wallet.withdraw"]
+
+  it("an empty reason or code of the service is none", function()
+    fails(move, 200, '{"code":"10101","msg":"","message":""}', "api", "rejected", "gave no reason")
+    fails(move, 200, '{"code":"10101","msg":"","message":"too little"}', "api", "rejected", "too little")
+    fails(move, 400, '{"code":"10101","msg":"","message":"too little"}', "api", "rejected", "too little")
+    fails(move, 200, '{"code":"","msg":"maybe"}', "decode", "unknown", "lacks")
+  end)
+
+  it("a list of scalars where an envelope's data belongs is no result", function()
+    for _, row in ipairs(operations.list) do
+      if not row.result.list then
+        for _, data in ipairs { "[5]", '["x"]', "[true]", '{"rows":"x"}', "5" } do
+          local result, err = parse(row, 200, '[{"data":' .. data .. "}]")
+          if result then
+            assert.is_true(type(result) == "table" and type(result.rows or {}) == "table")
+          else
+            assert.equal("decode", err.kind)
+          end
+        end
+      end
+    end
+  end)
+
+  it("ping and server_time answer any status with a result or an error", function()
+    assert.is_true(client:parse("ping", 200, "{}"))
+    assert.equal(5, client:parse("server_time", 201, '{"serverTime":5}'))
+    for _, status in ipairs { 200, 201, 204, 301, 400, 429, 500 } do
+      for _, name in ipairs { "ping", "server_time" } do
+        local result, err = client:parse(name, status, "")
+        assert.is_nil(result)
+        assert.equal(name, err.operation)
+        assert.equal(status, err.http_status)
+      end
+    end
+    assert.equal("unknown", select(2, client:parse("server_time", 200, '{"serverTime":"x"}')).outcome)
+  end)
+
+  it("a transport whose response is no answer leaves the outcome unknown, and raises nothing", function()
+    local body = '{"id":"1"}'
+    for _, bad in ipairs { {}, { status = 200 }, { body = body }, { status = "200", body = body },
+      { status = 200.5, body = body }, { status = 0 / 0, body = body }, { status = 1 / 0, body = body },
+      { status = 7, body = body } } do
+      local result, err = client:parse("wallet.withdraw", bad.status, bad.body)
+      assert.is_nil(result)
+      assert.same({ "transport", "unknown" }, { err.kind, err.outcome })
+      assert.is_string(err.settle)
+      assert.equal("unknown", select(2, client:parse("ping", bad.status, bad.body)).outcome)
+    end
+  end)
+
+  it("headers may be anything a transport makes of them", function()
+    local _, err = client:parse("wallet.coins", 429, "", { ["Retry-After"] = 7, ["Content-Type"] = false })
+    assert.equal(7, err.retry_after)
+    for _, headers in ipairs { 5, true, { { "Retry-After", "7" } }, "", "\0: \0", { ["retry-after"] = {} } } do
+      _, err = client:parse("wallet.coins", 403, "<html>", headers)
+      assert.is_nil(err.retry_after)
+      assert.equal("rejected", err.outcome)
+    end
+  end)
+end)

@@ -209,7 +209,8 @@ describe("the multi transport", function()
           for i = 1, 8 do ids[i] = t:submit(request) end
           return ids
         end
-        for _, id in ipairs(eight(get())) do assert(finish(t, id)) end
+        -- On a slow machine one connection may serve two of these, and the second of them meets the bad end already.
+        for _, id in ipairs(eight(get())) do finish(t, id) end
         local mark, lost = peer:count(), 0
         for _, id in ipairs(eight(withdrawal())) do
           local response, failure = finish(t, id)

@@ -1,6 +1,7 @@
 -- The request-weight budget: keeps a process below the service's rate limit, and silent while it is banned.
 --
--- A sliding window of slices. A budget may be shared by any number of clients: purser.new { limits = budget }.
+-- A sliding window of slices, each of which counts until its latest request is a window old. A budget may be shared by
+-- any number of clients: purser.new { limits = budget }.
 
 local core = require "purser.core"
 
@@ -17,10 +18,36 @@ local M = {}
 ---@field when_full "wait"|"refuse"|nil  what a call does that does not fit (default "wait")
 ---@field now (fun(): integer)|nil  monotonic milliseconds
 
---- Makes a budget.
+local option_types = { weight = "number", window_ms = "number", when_full = "string", now = "function" }
+
+--- What is wrong with the options of a budget, or nil.
+---@param options table
+---@return string|nil complaint
+function M.check(options)
+  for name, value in pairs(options) do
+    local wanted = option_types[name]
+    if not wanted then
+      return ('limits option "%s" is not known; there are weight, window_ms, when_full, now'):format(tostring(name))
+    end
+    if type(value) ~= wanted then
+      return ('limits option "%s" is a %s; it must be a %s'):format(name, type(value), wanted)
+    end
+    if wanted == "number" and not (value >= 1 and value < 2 ^ 53 and value == math.floor(value)) then
+      return ('limits option "%s" must be a whole number from 1'):format(name)
+    end
+  end
+  local when_full = options.when_full
+  if when_full and when_full ~= "wait" and when_full ~= "refuse" then
+    return ('limits option "when_full" is "%s"; it must be wait or refuse'):format(when_full)
+  end
+end
+
+--- Makes a budget. Raises when an option makes no sense.
 ---@param options purser.BudgetOptions|nil
 function M.new(options)
   options = options or {}
+  local complaint = M.check(options)
+  if complaint then error("purser.budget: " .. complaint, 2) end
   return setmetatable({
     weight = options.weight or 500,
     window_ms = options.window_ms or 10000,
@@ -36,7 +63,7 @@ function M.is(value)
 end
 
 local function forget_old(self, now)
-  while self.first <= self.last and self.slices[self.first].at <= now - self.window_ms do
+  while self.first <= self.last and self.slices[self.first].latest <= now - self.window_ms do
     self.spent = self.spent - self.slices[self.first].weight
     self.slices[self.first] = nil
     self.first = self.first + 1
@@ -52,14 +79,14 @@ function Budget:take(weight)
   end
   forget_old(self, now)
   if self.spent > 0 and self.spent + weight > self.weight then
-    return nil, math.max(1, self.slices[self.first].at + self.window_ms - now), false
+    return nil, math.max(1, self.slices[self.first].latest + self.window_ms - now), false
   end
   local slice = self.slices[self.last]
   if slice and self.first <= self.last and now - slice.at < self.window_ms / SLICES then
-    slice.weight = slice.weight + weight
+    slice.weight, slice.latest = slice.weight + weight, now
   else
     self.last = self.last + 1
-    self.slices[self.last] = { at = now, weight = weight }
+    self.slices[self.last] = { at = now, latest = now, weight = weight }
   end
   self.spent = self.spent + weight
   return true

@@ -102,16 +102,27 @@ function M.check(row, params)
   return check_order(row, values)
 end
 
+local MAX_EXTRA, MAX_EXTRA_NAME_BYTES = 32, 128
+
+-- What is wrong with the name of an extra parameter under this profile, or nil.
+local function extra_complaint(row, name, profile)
+  if row.by_name[name] then return "is known; pass it among the parameters, not as extra" end
+  if reserved[name] then return reserved[name] end
+  if name == profile.timestamp_name or name == profile.recv_window_name or name == profile.signature_name then
+    return "is set by Purser, as the profile says; remove it"
+  end
+end
+
 --- Checks `opts.extra`: parameters this version does not know. Returns their names in order and adds them to `values`.
 ---@return string[]|nil names, purser.Error|nil err
-function M.add_extra(row, extra, values)
+function M.add_extra(row, extra, values, profile)
   local names = {}
   for name, value in pairs(extra) do
-    if type(name) ~= "string" or name == "" or name:find("[%c]") then
+    if type(name) ~= "string" or name == "" or name:find("[%c]") or #name > MAX_EXTRA_NAME_BYTES then
       return nil, errors.argument("extra", 'option "extra" is a table of values by parameter name')
     end
-    if row.by_name[name] then return complain(row, name, "is known; pass it among the parameters, not as extra") end
-    if reserved[name] then return complain(row, name, reserved[name]) end
+    local wrong_name = extra_complaint(row, name, profile)
+    if wrong_name then return complain(row, name, wrong_name) end
     if type(value) ~= "boolean" then
       local text, complaint = kinds.text.check(value)
       if not text then return complain(row, name, complaint) end
@@ -119,6 +130,9 @@ function M.add_extra(row, extra, values)
     end
     values[name] = value
     names[#names + 1] = name
+    if #names > MAX_EXTRA then
+      return nil, errors.argument("extra", ('option "extra" holds more than %d parameters'):format(MAX_EXTRA))
+    end
   end
   table.sort(names)
   return names

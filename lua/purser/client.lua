@@ -76,23 +76,31 @@ local function use_credentials(self, api_key, secret_key)
   }
 end
 
--- Asks the credentials function again; a key that changed brings a new signer.
+-- Asks the credentials function again, and makes a signer of what it says: a secret may change under the same key. A
+-- client that was closed meanwhile gets none.
 local function refresh_credentials(self)
   local ok, api_key, secret_key = pcall(self._credentials)
+  if self._closed then return end
   if not ok or api_key == nil then
     return "the credentials function " .. (ok and "returned nothing" or "raised an error")
   end
-  if api_key ~= self._api_key then return use_credentials(self, api_key, secret_key) end
+  return use_credentials(self, api_key, secret_key)
 end
 
 -- The clock's reading as an exact integer.
 local function read_clock(self)
   local now = self._clock()
-  if type(now) == "number" and now == math.floor(now) and now > 0 then return math.floor(now) end
+  if type(now) == "number" and now > 0 and now < 2 ^ 53 and now == math.floor(now) then return math.floor(now) end
   return nil, "the clock must return whole epoch milliseconds"
 end
 
+local function closed_error(row)
+  return errors.new { kind = "closed", outcome = "not_sent", message = "the client is closed",
+    operation = row.full_name }
+end
+
 local function build_unsigned(self, row)
+  if self._closed then return nil, closed_error(row) end
   return {
     method = row.method, base_url = self._origin, target = self._prefix .. self.profile[row.unsigned],
     headers = self._headers or { ["Content-Type"] = self.profile.content_type, ["User-Agent"] = self._user_agent },
@@ -108,8 +116,10 @@ local function build(self, row, layout, values, opts)
   if complaint then return nil, errors.config(complaint) end
   local now, wrong = read_clock(self)
   if not now then return nil, errors.config(wrong) end
+  if self._closed then return nil, closed_error(row) end -- by the clock, the credentials function or another task
+  local recv_window = opts.recv_window or self._recv_window
   values[profile.timestamp_name] = now
-  values[profile.recv_window_name] = opts.recv_window or self._recv_window
+  values[profile.recv_window_name] = recv_window and math.floor(recv_window) -- 5e3 is a float, and whole
   local body, query
   body, wrong = layout:body(values)
   if not body then return nil, errors.argument(nil, wrong) end
@@ -122,13 +132,12 @@ local function build(self, row, layout, values, opts)
   }
 end
 
+local no_options = {}
+
 -- Checks everything about a call. Returns the values that travel and their layout; or nil and an error.
 local function check_call(self, row, params, opts)
-  if self._closed then
-    return nil, errors.new { kind = "closed", outcome = "not_sent", message = "the client is closed",
-      operation = row.full_name }
-  end
-  local err = next(opts) ~= nil and options_.check_call(opts, self.profile)
+  if self._closed then return nil, closed_error(row) end
+  local err = opts ~= no_options and options_.check_call(opts, self.profile)
   if err then
     err.operation = row.full_name
     return nil, err
@@ -139,7 +148,7 @@ local function check_call(self, row, params, opts)
   if row.unsigned then return values end
   if not opts.extra then return values, layout_for(self, row) end
   local names
-  names, err = check.add_extra(row, opts.extra, values)
+  names, err = check.add_extra(row, opts.extra, values, self.profile)
   if not names then
     err.operation = row.full_name
     return nil, err
@@ -149,40 +158,39 @@ end
 
 ------------------------------------------------------------------------------------------------------------- send
 
-local function transport_error(row, failure)
-  local kind = failure.kind or "transport"
-  return errors.new {
-    kind = kind, outcome = failure.outcome or "unknown", code = failure.code, phase = failure.phase,
-    message = failure.message or "the transport failed", operation = row.full_name,
-    retryable = kind == "transport" and (row.effect == "read" or failure.outcome == "not_sent"),
-  }
-end
+local transport_kinds = { transport = true, decode = true, argument = true, closed = true }
 
-local function interpret_unsigned(row, response)
-  if response.status ~= 200 then
-    return interpret.answer({ full_name = row.full_name, effect = "read" }, {}, response.status, response.body,
-      response.headers)
-  end
-  local value, message, offset = core.decode(response.body)
-  if type(value) ~= "table" or (row.name == "server_time" and type(value.serverTime) ~= "number") then
-    return nil, errors.new { kind = "decode", outcome = "unknown", operation = row.full_name, phase = "decode",
-      http_status = response.status, offset = offset, retryable = true,
-      message = "the answer cannot be read: " .. (message or "it is not what the service documents") }
-  end
-  if row.name == "server_time" then return value.serverTime end
-  return true
+-- A transport may be the user's own: whatever it says beside a plain `not_sent`, the outcome is unknown.
+local function transport_error(row, failure)
+  if type(failure) ~= "table" then failure = { message = failure } end
+  local kind = transport_kinds[failure.kind] and failure.kind or "transport"
+  local not_sent = failure.outcome == "not_sent"
+  return errors.new {
+    kind = kind, outcome = not_sent and "not_sent" or "unknown", phase = failure.phase,
+    code = failure.code and tostring(failure.code), operation = row.full_name,
+    message = failure.message and tostring(failure.message) or "the transport failed",
+    retryable = kind == "transport" and (row.effect == "read" or not_sent),
+  }
 end
 
 local function run_hook(self, name, event, info)
   local hook = self._hooks[name]
   if not hook then return end
   local ok, message = pcall(hook, event)
-  if not ok and info then info.hook_error = tostring(message) end
+  if ok or not info then return end
+  local readable, text = pcall(tostring, message) -- what it raised may itself raise
+  info.hook_error = readable and text or "an error without a text"
+end
+
+-- Nothing of an earlier call or attempt stays behind in a table that is used again.
+local function clear_info(info)
+  info.attempts, info.http_status, info.headers, info.timings, info.hook_error = 0, nil, nil, nil, nil
 end
 
 local function fill_info(info, response, attempts)
   info.attempts = attempts
-  if not response then return end
+  info.http_status, info.headers, info.timings = nil, nil, nil
+  if type(response) ~= "table" then return end
   info.http_status = response.status
   info.headers = result.headers(response.headers)
   info.timings = {
@@ -191,24 +199,30 @@ local function fill_info(info, response, attempts)
   }
 end
 
+-- Sends a request and reads its answer: `result | nil, err`, and the response.
+local function exchange(self, row, request)
+  if self._closed then return nil, closed_error(row) end -- by the hook, or during the pause before this attempt
+  local response, failure = self._transport:send(request)
+  if type(response) ~= "table" then return nil, transport_error(row, failure) end
+  local value, err
+  if row.unsigned then
+    value, err = interpret.unsigned_answer(row, response)
+  else
+    value, err = interpret.answer(row, self.profile.success_codes, response.status, response.body, response.headers)
+  end
+  return value, err, response
+end
+
 -- One attempt: from a request to `result | nil, err`.
 local function attempt_once(self, row, request, attempt, info)
   local event = { operation = row.full_name, method = request.method, path = row.path, attempt = attempt }
   run_hook(self, "before", event, info)
   local started = core.monotonic_us()
-  local response, failure = self._transport:send(request)
-  local value, err
-  if not response then
-    err = transport_error(row, failure or {})
-  elseif row.unsigned then
-    value, err = interpret_unsigned(row, response)
-  else
-    value, err = interpret.answer(row, self.profile.success_codes, response.status, response.body, response.headers)
-  end
+  local value, err, response = exchange(self, row, request)
   if info then fill_info(info, response, attempt) end
   if self._hooks.after then
     event.duration_us = core.monotonic_us() - started
-    event.http_status = response and response.status
+    event.http_status = type(response) == "table" and response.status or nil
     event.error, event.outcome = err, err and err.outcome or "done"
     run_hook(self, "after", event, info)
   end
@@ -241,12 +255,11 @@ local function advise(row, values, err)
   return nil, err
 end
 
-local no_options = {}
-
 --- Runs an operation: the whole pipeline. Reads are tried again as the retry policy says; nothing else ever is.
 local function run(self, row, params, opts)
   opts = opts or no_options
   local values, layout = check_call(self, row, params, opts)
+  if type(opts) == "table" and type(opts.info) == "table" then clear_info(opts.info) end
   if not values then return nil, layout end
   local started, attempt = core.monotonic_ms(), 0
   while true do
@@ -307,7 +320,10 @@ function Client:prepare(name, params, opts)
   if not values then return nil, layout end
   local request
   request, err = build(self, row, layout, values, opts)
-  if not request then return nil, err end
+  if not request then
+    err.operation = row.full_name
+    return nil, err
+  end
   local headers = {}
   for header, value in pairs(request.headers) do headers[header] = value end
   return { method = request.method, url = request.base_url .. request.target, headers = headers, body = request.body }
@@ -321,7 +337,7 @@ end
 function Client:parse(name, status, body, headers)
   local row, err = row_of(name)
   if not row then return nil, err end
-  if row.unsigned then return interpret_unsigned(row, { status = status, body = body, headers = headers }) end
+  if row.unsigned then return interpret.unsigned_answer(row, { status = status, body = body, headers = headers }) end
   local value
   value, err = interpret.answer(row, self.profile.success_codes, status, body, headers)
   if value == nil then return advise(row, {}, err) end
@@ -355,7 +371,11 @@ Client.__close = Client.close
 local function methods_of(group)
   local methods = {}
   for _, row in ipairs(operations.groups[group]) do
-    methods[row.name] = function(self, params, opts) return run(self._client, row, params, opts) end
+    methods[row.name] = function(self, params, opts)
+      local client = type(self) == "table" and self._client
+      if not client then error(("call it with a colon: client.%s:%s{...}"):format(group, row.name), 2) end
+      return run(client, row, params, opts)
+    end
   end
   return methods
 end
@@ -390,9 +410,11 @@ local function make_limits(limits, profile)
   if limits == false or budget.is(limits) then return limits end
   if limits ~= nil and type(limits) ~= "table" then return nil, 'option "limits" is a table, a budget or false' end
   limits = limits or {}
+  local complaint = budget.check(limits)
+  if complaint then return nil, complaint end
   return budget.new {
     weight = limits.weight or profile.weight_limit, window_ms = limits.window_ms or profile.weight_window_ms,
-    when_full = limits.when_full,
+    when_full = limits.when_full, now = limits.now,
   }
 end
 

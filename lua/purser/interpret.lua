@@ -7,6 +7,7 @@
 --   418, 429                    rejected (throttled)
 --   3xx, 5xx and the rest       unknown (http, or api when the body is the service's)
 
+local core = require "purser.core"
 local errors = require "purser.errors"
 local result = require "purser.result"
 
@@ -16,11 +17,16 @@ local function header(headers, name)
   return headers and result.headers(headers)[name]
 end
 
--- The service's own words in an error body: code and message, or nil when the body is not the service's.
+local function filled(text)
+  return text ~= "" and text or nil
+end
+
+-- The service's own words in an error body: code and message, or nil when the body is not the service's. An empty code
+-- is none, and an empty text says nothing.
 local function refusal_of(body)
   local value = body ~= "" and result.error_decoder:decode(body)
   if not value or not (value.code or value.msg or value.message) then return nil end
-  return value.code, value.msg or value.message or ""
+  return filled(value.code), filled(value.msg) or value.message or ""
 end
 
 local function outcome_of(status)
@@ -28,8 +34,8 @@ local function outcome_of(status)
 end
 
 local function retry_after_of(headers)
-  local seconds = header(headers, "retry-after")
-  return seconds and seconds:find("^%d+$") and #seconds < 10 and tonumber(seconds) or nil
+  local seconds = tostring(header(headers, "retry-after") or "")
+  return seconds:find("^%d+$") and #seconds < 10 and tonumber(seconds) or nil
 end
 
 local function from_status(row, status, body, headers)
@@ -46,7 +52,7 @@ local function from_status(row, status, body, headers)
       :format(status)
   else
     err.message = ("HTTP %d with %d bytes that are not the service's (%s); a firewall or proxy may stand in between")
-      :format(status, #body, header(headers, "content-type") or "no content type")
+      :format(status, #body, tostring(header(headers, "content-type") or "no content type"))
   end
   if status == 429 or status == 418 then
     err.kind, err.retryable = "throttled", true
@@ -62,6 +68,19 @@ local function undecodable(row, status, message, offset)
   }
 end
 
+local function is_answer(status, body)
+  return type(status) == "number" and status >= 100 and status <= 999 and status == math.floor(status)
+    and type(body) == "string"
+end
+
+-- A transport that the user brought gave what no HTTP answer can be. Something was sent, so nothing is certain.
+local function no_answer(row)
+  return nil, errors.new {
+    kind = "transport", outcome = "unknown", operation = row.full_name, phase = "receive",
+    message = "the transport's response lacks an HTTP status or a body",
+  }
+end
+
 --- Turns an answer into `result | nil, err`.
 ---@param row table       the operation
 ---@param success_codes table<string, boolean> codes that an envelope may carry without being an error
@@ -69,6 +88,7 @@ end
 ---@param body string
 ---@param headers string|table|nil  raw header block, or a map
 function M.answer(row, success_codes, status, body, headers)
+  if not is_answer(status, body) then return no_answer(row) end
   if status < 200 or status > 299 then return from_status(row, status, body, headers) end
   if body == "" then
     return undecodable(row, status, ("HTTP %d with an empty body"):format(status), 0)
@@ -83,16 +103,37 @@ function M.answer(row, success_codes, status, body, headers)
     end
     value = { code = code, msg = text }
   end
-  local code = value[1] == nil and value.code
+  local code = value[1] == nil and filled(value.code)
   if code and not success_codes[code] then
     return nil, errors.new {
       kind = "api", outcome = "rejected", code = code, http_status = status, operation = row.full_name,
-      phase = "receive", message = value.msg or value.message or "the service gave no reason",
+      phase = "receive", message = filled(value.msg) or filled(value.message) or "the service gave no reason",
     }
   end
   local taken, missing = result.take(row, value)
   if not taken then return undecodable(row, status, missing) end
   return taken
+end
+
+--- The same for the two operations that are not signed: `ping` gives true, `server_time` its milliseconds.
+---@param row table
+---@param response table  status, body and headers
+function M.unsigned_answer(row, response)
+  if not is_answer(response.status, response.body) then return no_answer(row) end
+  if response.status < 200 or response.status > 299 then
+    return from_status(row, response.status, response.body, response.headers)
+  end
+  local value, message, offset = core.decode(response.body)
+  if type(value) ~= "table" then
+    message = "the answer cannot be read: " .. (message or "it is not an object")
+    return undecodable(row, response.status, message, offset)
+  end
+  if row.name == "ping" then return true end
+  local time = value.serverTime
+  if type(time) ~= "number" or time < 0 then
+    return undecodable(row, response.status, "the answer lacks `serverTime`")
+  end
+  return time
 end
 
 return M

@@ -67,14 +67,30 @@ local profile_choices = {
   object_body = { "object", "query" }, array_body = { "array", "object", "query" },
 }
 
+-- A set of codes as texts, which is how they are looked up: a list or a number would turn each success into a refusal.
+local function is_code_set(value)
+  for code, is_success in pairs(value) do
+    if type(code) ~= "string" or type(is_success) ~= "boolean" then return false end
+  end
+  return true
+end
+
 local function check_convention(name, value)
   if not profile_words[name] then
     return ('profile convention "%s" is not known%s'):format(tostring(name),
       nearest.hint(tostring(name), names_of(profile_words)))
   end
   local default, choices = profiles.default[name], profile_choices[name]
-  if default ~= nil and type(value) ~= type(default) then
-    return ('profile convention "%s" is a %s; it must be a %s'):format(name, type(value), type(default))
+  local wanted = default == nil and "string" or type(default) -- base_url and base have no default
+  if type(value) ~= wanted then
+    return ('profile convention "%s" is a %s; it must be a %s'):format(name, type(value), wanted)
+  end
+  if value == "" then return ('profile convention "%s" is empty'):format(name) end
+  if wanted == "number" and not is_whole(value, 1, 2 ^ 53) then
+    return ('profile convention "%s" must be a whole number from 1'):format(name)
+  end
+  if name == "success_codes" and not is_code_set(value) then
+    return 'profile convention "success_codes" is a table by code as text, such as { ["0"] = true, ["200"] = true }'
   end
   if type(value) == "string" and value:find("%c") then
     return ('profile convention "%s" holds a control character'):format(name)
@@ -84,6 +100,14 @@ local function check_convention(name, value)
   end
   return choices and ('profile convention "%s" is "%s"; it must be %s'):format(name, value,
     table.concat(choices, " or "))
+end
+
+-- What travels with every request needs a name of its own.
+local function check_names(profile)
+  local time, window, signature = profile.timestamp_name, profile.recv_window_name, profile.signature_name
+  if time == window or time == signature or window == signature then
+    return 'profile conventions "timestamp_name", "recv_window_name" and "signature_name" must differ'
+  end
 end
 
 --- The profile asked for, complete: a name, or a table that overrides single conventions.
@@ -108,6 +132,8 @@ function M.resolve_profile(wanted)
     profile[name] = value
   end
   profile.base = nil
+  complaint = check_names(profile)
+  if complaint then return nil, complaint end
   return profile
 end
 

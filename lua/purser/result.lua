@@ -117,8 +117,8 @@ end
 
 function take.record(result, value)
   local record = value[1] or value
-  local data = record.data
-  if type(data) == "table" then record = data[1] or data end
+  local data = value.data -- of an element of a list `data` would be any member, of any type
+  if data then record = data[1] or data end
   record = strip_envelope(record)
   local essential = result.essential
   if essential and record[essential] == nil then
@@ -136,8 +136,8 @@ function take.page(_, value)
 end
 
 function take.rows(_, value)
-  local page = value[1] or value
-  if type(page.data) == "table" then page = page.data[1] or page.data end
+  local page, data = value[1] or value, value.data
+  if data then page = data[1] or data end
   page = strip_envelope(page)
   if page.rows == nil and page.total == nil then return nil, "the answer holds no rows" end
   page.rows = page.rows or {}
@@ -156,7 +156,8 @@ function M.headers(raw)
     for name, value in pairs(raw) do map[tostring(name):lower()] = value end
     return map
   end
-  for name, value in (raw or ""):gmatch("([^\r\n:]+):[ \t]*([^\r\n]*)") do map[name:lower()] = value end
+  if type(raw) ~= "string" then return map end
+  for name, value in raw:gmatch("([^\r\n:]+):[ \t]*([^\r\n]*)") do map[name:lower()] = value end
   return map
 end
 

@@ -373,6 +373,14 @@ void pu_http_multi_release(pu_http_multi *multi, pu_http_job *job)
     start_queued(multi);
 }
 
+void pu_http_multi_return(pu_http_multi *multi, pu_http_job *job)
+{
+    pu_http_list *done = &multi->done;
+    job->next = done->first;
+    *(done->first ? &done->first->previous : &done->last) = job;
+    done->first = job;
+}
+
 static pu_http_job *find(pu_http_list *list, int64_t id)
 {
     pu_http_job *job = list->first;

@@ -72,6 +72,9 @@ int64_t pu_http_multi_timeout(const pu_http_multi *multi);
 pu_http_job *pu_http_multi_take(pu_http_multi *multi);
 void pu_http_multi_release(pu_http_multi *multi, pu_http_job *job);
 
+/* Gives a taken job back: it is the next to be taken again. */
+void pu_http_multi_return(pu_http_multi *multi, pu_http_job *job);
+
 /* Ends an unfinished job, which counts as taken then; NULL when there is none with this id. */
 pu_http_job *pu_http_multi_cancel(pu_http_multi *multi, int64_t id);
 

@@ -1,0 +1,288 @@
+-- The client itself: odd options, odd transports, and what happens to a call while the client changes under it.
+
+local purser = require "purser"
+
+local WITHDRAWAL = { coin = "USDT", address = "an-address", amount = "1" }
+
+-- A transport that keeps the requests it got and answers each by `answer(request)`.
+local function recorder(answer)
+  local transport = { requests = {} }
+  function transport:send(request)
+    self.requests[#self.requests + 1] = request
+    if answer then return answer(request) end
+    return { status = 200, body = '{"id":"1"}', headers = "" }
+  end
+  return transport
+end
+
+-- A client, or nil and its error, with that transport.
+local function new(options, answer)
+  local transport = recorder(answer)
+  local settings = { base_url = "https://service.example", api_key = "key", secret_key = "secret", transport = transport }
+  for name, value in pairs(options or {}) do settings[name] = value end
+  if settings.credentials then settings.api_key, settings.secret_key = nil, nil end
+  local client, err = purser.new(settings)
+  return client, client and transport or err
+end
+
+describe("the options of a call", function()
+  it("are a table; anything else is an argument error, and nothing is sent", function()
+    for _, opts in ipairs { 5, "recv_window", true, function() end } do
+      local client, transport = new()
+      local result, err = client.wallet:withdraw(WITHDRAWAL, opts)
+      assert.is_nil(result)
+      assert.same({ "argument", "not_sent", "wallet.withdraw" }, { err.kind, err.outcome, err.operation })
+      assert.matches("options of a call are a table", err.message)
+      assert.equal(0, #transport.requests)
+      assert.equal("argument", select(2, client:prepare("wallet.withdraw", WITHDRAWAL, opts)).kind)
+    end
+  end)
+
+  it("takes a whole recv_window that Lua computed as a float", function()
+    local client, transport = new { recv_window = 4e3 }
+    assert(client.wallet:withdraw(WITHDRAWAL))
+    assert(client.wallet:withdraw(WITHDRAWAL, { recv_window = 6e4 / 2 }))
+    assert.matches("&recvWindow=4000&", transport.requests[1].target, 1, true)
+    assert.matches("&recvWindow=30000&", transport.requests[2].target, 1, true)
+  end)
+end)
+
+describe("extra parameters", function()
+  local function refused(options, extra, words)
+    local client, transport = new(options)
+    local result, err = client.wallet:withdraw(WITHDRAWAL, { extra = extra })
+    assert.is_nil(result)
+    assert.same({ "argument", "not_sent" }, { err.kind, err.outcome })
+    assert.matches(words, err.message)
+    assert.equal(0, #transport.requests)
+  end
+
+  it("cannot stand in for what Purser sets, whatever the profile calls it", function()
+    refused(nil, { timestamp = 1 }, "client's clock")
+    refused({ profile = { timestamp_name = "ts" } }, { ts = 1 }, "as the profile says")
+    refused({ profile = { signature_name = "sign" } }, { sign = "x" }, "as the profile says")
+    refused({ profile = { recv_window_name = "window" } }, { window = 1 }, "as the profile says")
+  end)
+
+  it("have names of a sane length, and are not without number", function()
+    local many = {}
+    for i = 1, 33 do many["p" .. i] = i end
+    refused(nil, many, "more than 32")
+    refused(nil, { [("x"):rep(129)] = 1 }, "by parameter name")
+    many.p33 = nil
+    local client, transport = new()
+    assert(client.wallet:withdraw(WITHDRAWAL, { extra = many }))
+    assert.matches("&p32=32&", transport.requests[1].target, 1, true)
+  end)
+end)
+
+describe("the clock", function()
+  it("gives whole epoch milliseconds, or nothing is sent", function()
+    for _, reading in ipairs { 1 / 0, -1 / 0, 0 / 0, -1, 0, 1.5, 2 ^ 60, "1700000000000", false } do
+      local client, transport = new { clock = function() return reading end }
+      local result, err = client.wallet:withdraw(WITHDRAWAL)
+      assert.is_nil(result)
+      assert.same({ "config", "not_sent" }, { err.kind, err.outcome })
+      assert.matches("whole epoch milliseconds", err.message)
+      assert.equal(0, #transport.requests)
+    end
+    local client, transport = new { clock = function() return 1.7e12 end }
+    assert(client.wallet:withdraw(WITHDRAWAL))
+    assert.matches("&timestamp=1700000000000&", transport.requests[1].target, 1, true)
+  end)
+end)
+
+describe("a profile given as a table", function()
+  local function refused(profile, words)
+    local client, err = new { profile = profile }
+    assert.is_nil(client)
+    assert.same({ "config", "not_sent" }, { err.kind, err.outcome })
+    assert.matches(words, err.message)
+  end
+
+  it("takes success codes by their text only, lest a success be read as a refusal", function()
+    refused({ success_codes = { 0, 200 } }, 'success_codes" is a table by code as text')
+    refused({ success_codes = { [0] = true } }, 'success_codes" is a table by code as text')
+    refused({ success_codes = { ["0"] = "yes" } }, 'success_codes" is a table by code as text')
+    local client = assert(new { profile = { success_codes = { ["7"] = true } } })
+    assert.equal("made", client:parse("broker.create_sub_account", 200,
+      '{"code":7,"data":[{"subAccount":"made"}]}').subAccount)
+  end)
+
+  it("names every convention by its type, none of them empty", function()
+    refused({ base_url = 5 }, 'base_url" is a number; it must be a string')
+    refused({ timestamp_name = "" }, 'timestamp_name" is empty')
+    refused({ signature_name = "" }, 'signature_name" is empty')
+    refused({ key_header = "" }, 'key_header" is empty')
+    refused({ weight_limit = 0 }, 'weight_limit" must be a whole number from 1')
+    refused({ weight_window_ms = 1.5 }, 'weight_window_ms" must be a whole number from 1')
+    refused({ max_recv_window = 0 / 0 }, 'max_recv_window" must be a whole number from 1')
+  end)
+
+  it("cannot give two of its parameters one name", function()
+    refused({ timestamp_name = "recvWindow" }, "must differ")
+    refused({ signature_name = "timestamp" }, "must differ")
+  end)
+end)
+
+describe("limits", function()
+  it("refuse a word or value that means nothing, instead of running without a limit", function()
+    for _, case in ipairs { { { weigth = 5 }, '"weigth" is not known' }, { { weight = "5" }, "must be a number" },
+      { { weight = 0 }, "whole number" }, { { weight = -1 }, "whole number" }, { { window_ms = 0 }, "whole number" },
+      { { window_ms = 0 / 0 }, "whole number" }, { { when_full = "refused" }, "wait or refuse" } } do
+      local client, err = new { limits = case[1] }
+      assert.is_nil(client)
+      assert.same({ "config", "not_sent" }, { err.kind, err.outcome })
+      assert.matches(case[2], err.message)
+      assert.has_error(function() purser.budget(case[1]) end)
+    end
+  end)
+
+  it("hold in every window, not only on average: a late request counts as long as an early one", function()
+    local now = 0
+    local budget = purser.budget { weight = 10, window_ms = 1000, now = function() return now end }
+    assert.is_true(budget:take(1))
+    now = 49 -- the same slice as the first
+    assert.is_true(budget:take(9))
+    now = 1000 -- the first is a window old, the nine are not
+    local taken, ms, banned = budget:take(9)
+    assert.is_nil(taken)
+    assert.equal(49, ms)
+    assert.is_false(banned)
+    now = 1049
+    assert.is_true(budget:take(10))
+  end)
+end)
+
+describe("a transport of the user's own", function()
+  local function withdraw(failure)
+    local client, transport = new(nil, function() return nil, failure end)
+    local result, err = client.wallet:withdraw(WITHDRAWAL)
+    assert.is_nil(result)
+    assert.equal(1, #transport.requests)
+    assert.is_string(tostring(err))
+    return err
+  end
+
+  it("may fail in any form: what is not plainly not_sent is unknown, and says how to settle it", function()
+    for _, failure in ipairs { false, "timeout", 5, {}, { outcome = "rejected" }, { outcome = "lost" },
+      { kind = "odd", outcome = true }, { message = 5, code = 28 }, { code = {}, message = {} } } do
+      local err = withdraw(failure)
+      assert.same({ "transport", "unknown", false }, { err.kind, err.outcome, err.retryable })
+      assert.is_string(err.message)
+      assert.is_string(err.settle)
+    end
+    assert.equal("timeout", withdraw("timeout").message)
+  end)
+
+  it("may answer with what is no response", function()
+    local client = new(nil, function() return true end)
+    local result, err = client.wallet:withdraw(WITHDRAWAL)
+    assert.is_nil(result)
+    assert.same({ "transport", "unknown" }, { err.kind, err.outcome })
+  end)
+
+  it("is believed when it says that nothing was sent", function()
+    local err = withdraw { outcome = "not_sent", message = "no route", kind = "transport" }
+    assert.same({ "not_sent", true, "no route" }, { err.outcome, err.retryable, err.message })
+    assert.is_nil(err.settle)
+  end)
+end)
+
+describe("the credentials function", function()
+  it("may give another secret under the same key", function()
+    local secret = "first"
+    local client = new { credentials = function() return "key", secret end, clock = function() return 1700000000000 end }
+    local function signature() return client:prepare("wallet.coins").url:match "signature=(%x+)" end
+    local first = signature()
+    assert.equal(first, signature())
+    secret = "second"
+    assert.are_not.equal(first, signature())
+    secret = "first"
+    assert.equal(first, signature())
+  end)
+end)
+
+describe("a client closed during a call", function()
+  local function ends_closed(client, transport, sends)
+    local result, err = client.wallet:coins()
+    assert.is_nil(result)
+    assert.same({ "closed", "not_sent", "wallet.coins" }, { err.kind, err.outcome, err.operation })
+    assert.equal(sends, #transport.requests)
+  end
+
+  it("sends nothing more: closed by the credentials function or the clock", function()
+    local client, transport
+    client, transport = new { credentials = function() client:close() return "key", "secret" end }
+    ends_closed(client, transport, 0)
+    client, transport = new { clock = function() client:close() return 1700000000000 end }
+    ends_closed(client, transport, 0)
+  end)
+
+  it("sends nothing more: closed while the call waits for the budget", function()
+    local now = 0
+    local client, transport = new { limits = { weight = 10, window_ms = 1000, now = function() return now end } }
+    assert(client.wallet:withdraw(WITHDRAWAL))
+    function transport:sleep(ms) -- luacheck: ignore self
+      now = now + ms
+      client:close()
+    end
+    ends_closed(client, transport, 1)
+  end)
+
+  it("sends nothing more: closed between two attempts, signed or not", function()
+    for _, name in ipairs { "wallet.coins", "ping" } do
+      local client, transport = new(nil, function() return { status = 503, body = "", headers = "" } end)
+      function transport:sleep() client:close() end -- luacheck: ignore self
+      local result, err = client:call(name)
+      assert.is_nil(result)
+      assert.equal("closed", err.kind)
+      assert.equal(1, #transport.requests)
+    end
+  end)
+end)
+
+describe("opts.info", function()
+  it("tells of this call alone, also when the table is used again", function()
+    local answers = { { status = 200, body = "[]", headers = "X-A: 1\r\n" }, false }
+    local client = new({ retry = false }, function() return table.remove(answers, 1) or nil end)
+    local info = {}
+    assert(client.wallet:coins(nil, { info = info }))
+    assert.same({ 1, 200, "1" }, { info.attempts, info.http_status, info.headers["x-a"] })
+    assert.is_nil(client.wallet:coins(nil, { info = info })) -- no answer
+    assert.same({ attempts = 1 }, info)
+    assert.is_nil(client.wallet:coins({ x = 1 }, { info = info })) -- nothing sent
+    assert.same({ attempts = 0 }, info)
+  end)
+end)
+
+describe("a hook", function()
+  it("that raises changes nothing about the call, whatever it raises", function()
+    local odd = setmetatable({}, { __tostring = function() error "no text" end })
+    for _, name in ipairs { "before", "after" } do
+      local client, transport = new { hooks = { [name] = function() error(odd) end } }
+      local info = {}
+      assert.equal("1", client.wallet:withdraw(WITHDRAWAL, { info = info }).id)
+      assert.equal(1, #transport.requests)
+      assert.equal("an error without a text", info.hook_error)
+    end
+  end)
+end)
+
+describe("prepare", function()
+  it("names the operation in every error", function()
+    local client = new { clock = function() return 0 end }
+    local _, err = client:prepare("wallet.withdraw", WITHDRAWAL)
+    assert.same({ "config", "wallet.withdraw" }, { err.kind, err.operation })
+  end)
+end)
+
+describe("an operation called with a dot", function()
+  it("says what to write instead", function()
+    local client, transport = new()
+    for _, self in ipairs { false, WITHDRAWAL, "x" } do
+      assert.error_matches(function() client.wallet.withdraw(self) end, "client%.wallet:withdraw{%.%.%.}")
+    end
+    assert.equal(0, #transport.requests)
+  end)
+end)

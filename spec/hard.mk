@@ -1,0 +1,36 @@
+# The suite once more under tools that see what a test cannot: they take minutes, so `make test` leaves them out.
+#   make asan      every C test and every spec under AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer
+#   make valgrind  the C tests, and the specs of every C object, under memcheck: no bad access, not a byte lost
+#   make soak      10^6 clients made and dropped (SOAK_CLIENTS), with the memory they leave behind
+.PHONY: asan asan-run valgrind soak
+
+ASAN_CC = $(CC) -fsanitize=address,undefined -fno-sanitize-recover=all
+ASAN_RUNTIMES = $(shell $(CC) -print-file-name=libasan.so):$(shell $(CC) -print-file-name=libubsan.so)
+
+# Nothing is excluded. Lua itself is not instrumented, so its process loads the runtimes before the module does.
+asan:
+	@tools/setup build test
+	@$(MAKE) --no-print-directory BUILD=build/asan CC="$(ASAN_CC)" CFLAGS="-O1 -g -fno-omit-frame-pointer" \
+	  all c-tests build/asan/spec/peer
+	@$(MAKE) --no-print-directory BUILD=build/asan asan-run
+
+asan-run:
+	@ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	  LD_PRELOAD=$(ASAN_RUNTIMES) $(LUA) tools/test.lua "C floor" specs
+
+MEMCHECK = valgrind -q --leak-check=full --errors-for-leak-kinds=definite,indirect --error-exitcode=9 \
+  --show-leak-kinds=definite,indirect --num-callers=25
+# Every type of userdata, the transports over real sockets, and the order of closing. Left out: the specs that run the
+# simulator's or the command's Lua, which reach the same C, and decimal_spec, whose million comparisons take minutes
+# (test_decimal covers its C).
+MEMCHECK_SPECS = $(patsubst %,spec/%_spec.lua,decoder signer layout json transport multi http2 httpd closing)
+
+valgrind:
+	@tools/setup build test hard
+	@$(MAKE) --no-print-directory all c-tests $(BUILD)/spec/peer
+	@for test in $(C_TESTS) $(C_LUA_TESTS); do echo "$$test"; $(MEMCHECK) $$test || exit 1; done
+	@for spec in $(MEMCHECK_SPECS); do echo "$$spec"; $(MEMCHECK) $(LUA) /usr/bin/busted --output=plainTerminal $$spec \
+	  || exit 1; done
+
+soak: all
+	@$(LUA) tools/soak.lua
