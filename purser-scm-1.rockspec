@@ -137,6 +137,7 @@ build = {
     ["purser.sub_account"] = "lua/purser/sub_account.lua",
     ["purser.transport.curl"] = "lua/purser/transport/curl.lua",
     ["purser.transport.multi"] = "lua/purser/transport/multi.lua",
+    ["purser.transport.openresty"] = "lua/purser/transport/openresty.lua",
     ["purser.version"] = "lua/purser/version.lua",
     ["purser.wallet"] = "lua/purser/wallet.lua",
     -- end: modules
