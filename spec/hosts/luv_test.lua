@@ -30,7 +30,7 @@ describe("a loop of somebody else", function()
     assert(sim.world:disarm())
     assert.equal(20, done)
     assert.is_true(ticks >= 5, ticks .. " ticks")
-    -- A poll a millisecond would be 400 turns; a call takes a few: connecting, sending, one for each part of the answer.
+    -- A poll a millisecond would be 400 turns; a call takes a few: connecting, sending, a part of the answer each.
     assert.is_true(turns < 20 * 8, turns .. " turns")
   end)
 
