@@ -39,3 +39,7 @@ $(BUILD)/bench/floor_http: bench/floor_http.c
 	$(CC) $(CFLAGS) -std=c99 -D_DEFAULT_SOURCE $(WARN) $(shell pkg-config --cflags libcurl) -o $@ $< \
 		$(shell pkg-config --libs libcurl)
 # transport: end
+# The walk over 200,000 deposits; `make test` does it over 20,000.
+.PHONY: histories
+histories: all
+	@PURSER_RECORDS=200000 LUA_PATH="$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) /usr/bin/busted spec/history_spec.lua

@@ -16,6 +16,9 @@ local start_time = { "startTime", "time", type = "string" }
 local end_time = { "endTime", "time", type = "string" }
 local page = { "page", "count", type = "string", default = 1 }
 
+-- What tells one deposit from another: no history gives them an id.
+local deposit_key = { "coin", "network", "txId", "address", "memo", "amount", "insertTime" }
+
 return {
   {
     id = "A1", name = "transfer_history", method = "GET", path = "/api/v3/broker/sub-account/universalTransfer",
@@ -25,6 +28,7 @@ return {
       client_id, from_account, to_account, from_type, to_type, start_time, end_time, page,
       { "limit", "count", type = "string", default = 500, max = 500 },
     },
+    paging = { each = "transfer", size = "limit", most = 500, page = "page", time = "timestamp", id = "tranId" },
     result = { list = "sub_account_transfer", from = { "result" } },
   },
   {
@@ -47,6 +51,7 @@ return {
       { "subAccount", "text", type = "string", note = "sub-account name" }, page,
       { "limit", "count", type = "string", default = 10, max = 200 },
     },
+    paging = { each = "sub_account", size = "limit", most = 200, page = "page", id = "subAccount" },
     result = { list = "broker_sub_account" },
   },
   {
@@ -108,6 +113,10 @@ return {
       { "limit", "count", type = "string", default = 20 }, page,
     },
     window = { default_days = 10 },
+    paging = {
+      each = "deposit", size = "limit", most = 1000, page = "page", time = "insertTime", key = deposit_key,
+      varies = { "status" },
+    },
     result = { list = "sub_account_deposit" },
   },
   {
@@ -119,6 +128,10 @@ return {
       { "limit", "count", type = "string", default = 100, max = 1000 }, page,
     },
     window = { default_days = 3, reach_days = 3, from_midnight = true },
+    paging = {
+      each = "sub_account_deposit", size = "limit", most = 1000, page = "page", time = "insertTime", key = deposit_key,
+      varies = { "status" },
+    },
     result = { list = "deposit" },
   },
   {
@@ -164,6 +177,7 @@ return {
       start_time, end_time, page,
       { "pageSize", "count", type = "string", default = 10 },
     },
+    paging = { each = "rebate", size = "pageSize", most = 100, page = "page" },
     result = { page = "rebate" },
   },
 }

@@ -14,6 +14,7 @@ local operations = require "purser.operations"
 local options_ = require "purser.options"
 local result = require "purser.result"
 local retry = require "purser.retry"
+local service_clock = require "purser.service_clock"
 local settling = require "purser.settling"
 
 local Client = { __name = "purser.client" }
@@ -89,7 +90,7 @@ end
 
 -- The clock's reading as an exact integer.
 local function read_clock(self)
-  local now = self._clock()
+  local now = self._clock:now()
   if type(now) == "number" and now > 0 and now < 2 ^ 53 and now == math.floor(now) then return math.floor(now) end
   return nil, "the clock must return whole epoch milliseconds"
 end
@@ -219,6 +220,9 @@ local function attempt_once(self, row, request, attempt, info)
   run_hook(self, "before", event, info)
   local started = core.monotonic_us()
   local value, err, response = exchange(self, row, request)
+  if err and err.code == service_clock.OUTSIDE_WINDOW and response then
+    err.service_date = result.headers(response.headers).date
+  end
   if info then fill_info(info, response, attempt) end
   if self._hooks.after then
     event.duration_us = core.monotonic_us() - started
@@ -255,13 +259,32 @@ local function advise(row, values, err)
   return nil, err
 end
 
+local run
+
+-- Learns the service's time: from its own answer, else from the Date header of a refusal. Whether that worked.
+local function correct_clock(self, err)
+  local correction = self._clock:learn(function() return run(self, unsigned.server_time) end)
+  return correction ~= nil or self._clock:learn_date(err and err.service_date) == true
+end
+
+-- The pause before the next attempt at a read, or nil. A timestamp outside of the service's window corrects the clock,
+-- once a call; what is not a read is left to the caller, who knows that it was refused.
+local function pause_before_next(self, row, attempt, started, err, corrected)
+  if err.code == service_clock.OUTSIDE_WINDOW and self._correct_clock and not corrected then
+    err.clock_corrected = correct_clock(self, err)
+    return row.effect == "read" and err.clock_corrected and 0 or nil
+  end
+  return row.effect == "read" and retry.pause(self._retry, attempt, core.monotonic_ms() - started, err)
+end
+
 --- Runs an operation: the whole pipeline. Reads are tried again as the retry policy says; nothing else ever is.
-local function run(self, row, params, opts)
+function run(self, row, params, opts)
   opts = opts or no_options
   local values, layout = check_call(self, row, params, opts)
   if type(opts) == "table" and type(opts.info) == "table" then clear_info(opts.info) end
   if not values then return nil, layout end
-  local started, attempt = core.monotonic_ms(), 0
+  local started, attempt, corrected = core.monotonic_ms(), 0, false
+  if not row.unsigned and self._correct_clock and self._clock:jumped() then correct_clock(self) end
   while true do
     local err = wait_for_budget(self, row)
     if err then return nil, err end
@@ -275,7 +298,8 @@ local function run(self, row, params, opts)
     value, err = attempt_once(self, row, request, attempt, opts.info)
     if value ~= nil then return value end
     if err.retry_after and self._limits then self._limits:block(err.retry_after * 1000) end
-    local ms = row.effect == "read" and retry.pause(self._retry, attempt, core.monotonic_ms() - started, err)
+    local ms = pause_before_next(self, row, attempt, started, err, corrected)
+    corrected = corrected or err.code == service_clock.OUTSIDE_WINDOW
     if not ms then return advise(row, values, err) end
     pause(self, ms)
   end
@@ -354,6 +378,37 @@ function Client:server_time(opts)
   return run(self, unsigned.server_time, nil, opts)
 end
 
+--- Asks the service for its time and counts from there. Returns by how many milliseconds the clock was corrected.
+---@return integer|nil correction_ms, purser.Error|nil err
+function Client:sync_clock()
+  return self._clock:learn(function() return run(self, unsigned.server_time) end)
+end
+
+--- The service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
+---@return integer
+function Client:now()
+  return assert(read_clock(self))
+end
+
+--- Rests as the client's transport does: the other tasks go on, and a simulator's clock is moved.
+---@param ms integer
+function Client:sleep(ms)
+  pause(self, ms)
+end
+
+--- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }). See purser.history.
+---@param name string  full name of the operation
+---@return purser.Walk
+function Client:each(name, params, opts)
+  return require("purser.history").each(self, name, params, opts)
+end
+
+--- Waits until what is read is as wanted: client:wait_for { read = ..., judge = ... }. See purser.wait.
+---@return any value, purser.Error|nil err
+function Client:wait_for(options)
+  return require("purser.wait").wait_for(self, options)
+end
+
 --- Wipes the secret and closes the connections that this client opened itself. May be called again.
 function Client:close()
   if self._closed then return end
@@ -390,8 +445,15 @@ for _, group in ipairs(operations.group_names) do
     __index = function(_, name)
       methods = methods or methods_of(group)
       if methods[name] then return methods[name] end
+      local workflows = require "purser.workflows"
+      local workflow = workflows.method(group, name)
+      if workflow then
+        methods[name] = workflow
+        return workflow
+      end
       local names = {}
       for known in pairs(methods) do names[#names + 1] = known end
+      for _, other in ipairs(workflows.names(group)) do names[#names + 1] = other end
       error(('client.%s has no operation "%s"%s'):format(group, tostring(name), nearest.hint(tostring(name), names)), 2)
     end,
   }
@@ -446,7 +508,8 @@ local function furnish(self, options)
     complaint = use_credentials(self, options.api_key, options.secret_key)
     if complaint then return complaint end
   end
-  self._clock, self._hooks = options.clock or core.now_ms, options.hooks or {}
+  self._clock, self._hooks = service_clock.new(options.clock), options.hooks or {}
+  self._correct_clock = options.correct_clock ~= false
   self._timeout_ms, self._recv_window = options.timeout_ms or 10000, options.recv_window
   self._transport, wrong = make_transport(options, self._origin)
   self._own_transport = options.transport == nil

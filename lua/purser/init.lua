@@ -37,6 +37,7 @@ local lazy = {
   join = function() return require("purser.schedule").join end,
   all = function() return require("purser.schedule").all end,
   sleep = function() return require("purser.schedule").sleep end,
+  fleet = function() return require "purser.fleet" end,
   sim = function() return require "purser.sim" end,
   transport = function()
     return setmetatable({}, { __index = function(transports, name)

@@ -1001,6 +1001,7 @@ function Wallet:withdraw_legacy(params, opts) end
 ---@field hooks? purser.Hooks  Functions that see every attempt. Default: none.
 ---@field transport? purser.Transport  What carries requests. Default: curl.
 ---@field clock? fun(): integer  Returns epoch milliseconds for timestamp. Default: the system's.
+---@field correct_clock? boolean  Whether code 700003 corrects the clock; see [clock.md](clock.md). Default: true.
 ---@field proxy? string  URL of a proxy. Default: none.
 ---@field ca_file? string  A file of certificates to trust. Default: the system's.
 ---@field ca_path? string  A directory of certificates; loads faster than one large file. Default: the system's.

@@ -20,6 +20,7 @@ local row_words = {
   params = "table",
   rules = "table",       -- rules over several parameters, by name
   window = "table",      -- what a history covers: default_days, longest_days, reach_days, reach_months, from_midnight
+  paging = "table",      -- how a history or list is read to its end (see paging_words)
   result = "table",      -- { list | record | page | rows = shape, from = carriers, essential = member }
   settle = "table",      -- how an unknown outcome is found out
   deprecated = "string", -- what to call instead
@@ -37,6 +38,16 @@ local settle_words = { by = "string", handle = "string", through = "string", und
 local window_words = {
   default_days = "number", longest_days = "number", reach_days = "number", reach_months = "number",
   from_midnight = "boolean",
+}
+local paging_words = {
+  each = "string",     -- each_<this> walks it
+  size = "string",     -- the parameter that says how many records an answer holds
+  most = "number",     -- what is asked for: the greatest size, or a good one where no greatest is documented
+  page = "string",     -- the parameter of the page's number; without one there is a single answer
+  time = "string",     -- the member that holds a record's time; without one there are no windows
+  id = "string",       -- the member that names a record
+  key = "table",       -- the members that tell records apart where there is no id: those that never change
+  varies = "table",    -- filters whose answer changes while pages are turned: these are applied here instead
 }
 local effects = { read = true, create = true, change = true, move = true }
 local ways_to_settle = {
@@ -73,6 +84,10 @@ local function check_row(group, row)
   check_words(where .. " result", result, result_words)
   assert(shapes[result.list or result.record or result.page or result.rows], where .. ": unknown shape")
   if row.window then check_words(where .. " window", row.window, window_words) end
+  if row.paging then
+    check_words(where .. " paging", row.paging, paging_words)
+    assert(row.paging.each and row.paging.size and row.paging.most, where .. ": paging needs each, size and most")
+  end
   if row.settle then
     check_words(where .. " settle", row.settle, settle_words)
     assert(ways_to_settle[row.settle.by], where .. ": unknown way to settle")

@@ -12,6 +12,7 @@ local types = {
   transport = "table", clock = "function", proxy = "string", ca_file = "string", ca_path = "string",
   ca_pem = "string", pinned_key = "string", user_agent = "string", max_response_bytes = "number",
   hooks = "table", limits = "any", retry = "any", allow_insecure = "boolean",
+  correct_clock = "boolean",
 }
 local call_types = {
   extra = "table", recv_window = "number", timeout_ms = "number", info = "table",

@@ -30,6 +30,9 @@ return {
       { "page", "count", type = "int", default = 1 },
       { "limit", "count", type = "int", default = 10, max = 200 },
     },
+    paging = {
+      each = "sub_account", size = "limit", most = 200, page = "page", id = "subAccount", varies = { "isFreeze" },
+    },
     result = { list = "sub_account", from = { "subAccounts" } },
   },
   {
@@ -84,6 +87,7 @@ return {
       { "page", "count", type = "string", default = 1 },
       { "limit", "count", type = "string", default = 500, max = 500 },
     },
+    paging = { each = "transfer", size = "limit", most = 500, page = "page", time = "timestamp", id = "tranId" },
     result = { list = "sub_account_transfer", from = { "result" } },
   },
   {

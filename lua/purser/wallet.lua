@@ -15,6 +15,9 @@ local start_time = { "startTime", "time", type = "long" }
 local end_time = { "endTime", "time", type = "long" }
 local page = { "page", "count", type = "int", default = 1 }
 
+-- What tells one deposit from another: no history gives them an id.
+local deposit_key = { "coin", "network", "txId", "address", "memo", "amount", "insertTime" }
+
 return {
   {
     id = "C1", name = "coins", method = "GET", path = "/api/v3/capital/config/getall",
@@ -53,6 +56,7 @@ return {
       { "limit", "count", type = "int", default = 1000, max = 1000 },
     },
     window = { default_days = 7, longest_days = 7, reach_days = 90 },
+    paging = { each = "deposit", size = "limit", most = 1000, time = "insertTime", key = deposit_key },
     result = { list = "deposit" },
   },
   {
@@ -64,6 +68,7 @@ return {
       { "limit", "count", type = "int", default = 1000, max = 1000 }, start_time, end_time,
     },
     window = { default_days = 7, longest_days = 7, reach_days = 90 },
+    paging = { each = "withdrawal", size = "limit", most = 1000, time = "applyTime", id = "id" },
     result = { list = "withdrawal" },
   },
   {
@@ -95,6 +100,10 @@ return {
       { "page", "count", type = "number", default = 1 },
       { "limit", "count", type = "number" },
     },
+    paging = {
+      each = "withdrawal_address", size = "limit", most = 100, page = "page",
+      key = { "coin", "network", "address", "addressTag", "memo" },
+    },
     result = { page = "withdrawal_address" },
   },
   {
@@ -115,6 +124,7 @@ return {
       { "size", "count", type = "int", default = 10, max = 100 },
     },
     window = { default_days = 7, reach_months = 6 },
+    paging = { each = "transfer", size = "size", most = 100, page = "page", time = "timestamp", id = "tranId" },
     result = { rows = "wallet_transfer" },
   },
   {
@@ -148,6 +158,7 @@ return {
       start_time, end_time, page,
       { "limit", "count", type = "int", default = 1, max = 1000 },
     },
+    paging = { each = "conversion", size = "limit", most = 1000, page = "page", time = "convertTime" },
     result = { page = "conversion_batch" },
   },
   {
@@ -175,6 +186,9 @@ return {
       { "tranId", "text", type = "string" },
     },
     window = { default_days = 7 },
+    paging = {
+      each = "internal_transfer", size = "limit", most = 100, page = "page", time = "timestamp", id = "tranId",
+    },
     result = { page = "internal_transfer" },
   },
   {

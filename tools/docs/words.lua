@@ -117,6 +117,7 @@ M.options = {
   { "hooks", "purser.Hooks", "none", "Functions that see every attempt: [below](#hooks)." },
   { "transport", "purser.Transport", "curl", "What carries requests: [transports.md](transports.md)." },
   { "clock", "fun(): integer", "the system's", "Returns epoch milliseconds for `timestamp`." },
+  { "correct_clock", "boolean", "true", "Whether code 700003 corrects the clock; see [clock.md](clock.md)." },
   { "proxy", "string", "none", "URL of a proxy." },
   { "ca_file", "string", "the system's", "A file of certificates to trust." },
   { "ca_path", "string", "the system's", "A directory of certificates; loads faster than one large file." },
