@@ -50,7 +50,7 @@ bench-transport:
 
 bench-transport-one: all $(BUILD)/bench/floor_http
 	@mkdir -p build/bench
-	@LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) bench/transport.lua $(ROUNDS) \
+	@LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) bench/transport.lua $(or $(ROUNDS),7) \
 		build/bench/transport-$(LUA).tsv
 
 $(BUILD)/bench/floor_http: bench/floor_http.c
