@@ -53,7 +53,7 @@ demo: setup
 	@tools/demo
 
 test: setup-test
-	@$(MAKE) -s all c-tests $(SPEC_TOOLS)
+	@$(MAKE) -s all c-tests $(SPEC_TOOLS) hosts-build
 	@$(LUA) tools/test.lua
 
 test-all:
@@ -68,7 +68,7 @@ setup:
 	@tools/setup build
 
 setup-test:
-	@tools/setup build test
+	@tools/setup build test hosts
 
 $(BUILD)/purser/core.so: $(CORE_OBJECTS) $(BIND_OBJECTS)
 	@mkdir -p $(@D)

@@ -1,12 +1,12 @@
 -- The handlers of the payout gateway (nginx.conf beside this file).
 --
---   POST /payouts      { reference, coin, network, address, amount }   -> 202, or 200 when the reference is known already
+--   POST /payouts      { reference, coin, network, address, amount }   -> 202, or 200 when the reference is known
 --   GET  /payouts/REF  what became of it: pending, sent, refused, unknown or absent
 --   GET  /deposits     the latest deposits
 --
 -- A reference is paid at most once: it is taken in shared memory before anything is sent, and travels as
--- withdrawOrderId. When nobody knows whether a withdrawal was carried out, a timer looks for it in the history. The memory
--- ends with nginx; a gateway for real money keeps its references in a database, and takes them there the same way.
+-- withdrawOrderId. When nobody knows whether a withdrawal was carried out, a timer looks for it in the history. The
+-- memory ends with nginx; a gateway for real money takes and keeps its references in a database.
 
 local core = require "purser.core"
 local json = require "purser.json"
