@@ -134,7 +134,9 @@ local function let_work(state, workers, started)
     start_worker(worker)
     worker.over = false
   end
-  local function after_now(now) return state.kill_every > 0 and now + state.roll:roll(2 * state.kill_every) or math.huge end
+  local function after_now(now)
+    return state.kill_every > 0 and now + state.roll:roll(2 * state.kill_every) or math.huge
+  end
   local next_kill = after_now(received(state.world))
   local left = #workers
   while left > 0 do
