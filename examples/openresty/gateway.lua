@@ -19,7 +19,7 @@ local COINS_FRESH_S, SETTLE_AFTER_S, SETTLE_ATTEMPTS = 60, 1, 30
 
 local client -- of this worker
 local networks, networks_until -- which coin may leave by which network, and how long that is believed
-local fetching -- somebody asks for them now; the others make do with the old ones
+local fetching -- somebody asks for them now; the others make do with the old ones, or wait
 
 --- Called in each worker when it starts: connections and secrets belong to one process.
 function M.start()
@@ -42,6 +42,7 @@ local function fail(status, err)
 end
 
 local function known_networks()
+  while fetching and not networks do ngx.sleep(0.01) end -- two hundred must not ask at once
   if networks and (fetching or ngx.now() < networks_until) then return networks end
   fetching = true
   local coins, err = client.wallet:coins()

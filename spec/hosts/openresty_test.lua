@@ -120,6 +120,31 @@ describe("the payout gateway", function()
   end)
 end)
 
+describe("a reload of nginx", function()
+  it("lets calls that wait end in the old worker, while the new one serves", function()
+    assert(sim.world:fault { kind = "slow", delay_ms = 1000, operation = "wallet.deposit_history", times = 1 })
+    local multi = assert(core.http_multi { http_version = "1.1" })
+    multi:submit { method = "GET", base_url = gateway:url(), target = "/deposits", timeout_ms = 30000,
+      headers = { Authorization = "Bearer " .. TOKEN } }
+    local started = core.monotonic_ms()
+    while core.monotonic_ms() - started < 200 do
+      core.wait(5, multi)
+      multi:step()
+    end
+    gateway:reload()
+    assert.equal(200, (ask("GET", "/deposits")))
+    local _, response, failure
+    repeat
+      core.wait(1000, multi)
+      multi:step()
+      _, response, failure = multi:next()
+    until response or failure
+    assert(response, failure and failure.message)
+    assert.equal(200, response.status, response.body)
+    multi:close()
+  end)
+end)
+
 describe("the worker", function()
   local DELAY_MS, CALLS = 2000, 200
 

@@ -110,6 +110,11 @@ function methods:errors()
   return text
 end
 
+--- Has new workers take over, as after a change of the configuration.
+function methods:reload()
+  os.execute(("kill -HUP $(cat %s/nginx.pid)"):format(self.folder))
+end
+
 --- Stops the server and waits until it is gone. May be called again.
 function methods:stop()
   if self.stopped then return end
