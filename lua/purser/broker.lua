@@ -88,7 +88,7 @@ return {
     summary = "Deletes an API key of a sub-account.",
     effect = "change", signer = "main", body = "object",
     params = { sub_account, { "apiKey", "text", type = "string", required = true, note = "public key" } },
-    result = { record = "named_sub_account" },
+    result = { record = "named_sub_account", essential = "subAccount" },
     settle = { by = "state", handle = "apiKey", through = "broker.list_api_keys", pass = { "subAccount" },
       wanted = "absent" },
   },

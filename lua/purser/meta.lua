@@ -67,7 +67,7 @@
 ---@class purser.record.conversion
 ---@field successList? string[]  coins that were converted
 ---@field failedList? purser.record.failed_conversion[]  coins that were not converted, and why
----@field totalConvert? string  obtained after the fee, in the platform token
+---@field totalConvert string  obtained after the fee, in the platform token
 ---@field convertFee? string  fee, in the platform token
 
 ---@class purser.record.conversion_batch
@@ -137,7 +137,7 @@
 ---@field timestamp? integer  time, ms
 
 ---@class purser.record.named_sub_account
----@field subAccount? string  name of the sub-account
+---@field subAccount string  name of the sub-account
 
 ---@class purser.record.network
 ---@field coin? string  coin

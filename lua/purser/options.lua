@@ -143,6 +143,11 @@ local function is_loopback(host)
   return host == "localhost" or host == "[::1]" or host:find("^127%.%d+%.%d+%.%d+$") ~= nil
 end
 
+local function is_port(text)
+  local digits = text:match("^:(%d+)$")
+  return text == "" or digits ~= nil and #digits <= 5 and tonumber(digits) >= 1 and tonumber(digits) <= 65535
+end
+
 --- Splits a base URL into origin ("https://host:port") and path prefix; nil and a complaint when it will not do.
 ---@return string|nil origin, string prefix_or_complaint
 function M.split_url(url, allow_insecure)
@@ -155,9 +160,8 @@ function M.split_url(url, allow_insecure)
   if authority:find("@", 1, true) then return nil, "base_url must not hold a user name or password" end
   local host, port = authority:match("^(%[[%x:%.]+%])(.*)$")
   if not host then host, port = authority:match("^([^:]+)(.*)$") end
-  if not host or (port ~= "" and not port:find("^:%d+$")) then
-    return nil, "base_url has a host or port that cannot be"
-  end
+  if not host or not is_port(port) then return nil, "base_url has a host or port that cannot be" end
+  if path:find("[\128-\255]") then return nil, "base_url has a path that must be percent-encoded" end
   if scheme == "http" and not allow_insecure and not is_loopback(host:lower()) then
     return nil, "base_url is http:// to another machine, which anyone on the way can read and change; use https://, "
       .. "or allow_insecure = true if you must"

@@ -62,7 +62,7 @@ return {
     summary = "Deletes an API key of a sub-account.",
     permission = "SPOT_ACCOUNT_READ", weight = 1, effect = "change", signer = "main", body = "array",
     params = { sub_account, { "apiKey", "text", type = "string", required = true, note = "public key" } },
-    result = { record = "named_sub_account" },
+    result = { record = "named_sub_account", essential = "subAccount" },
     settle = { by = "state", handle = "apiKey", through = "sub_account.list_api_keys", pass = { "subAccount" },
       wanted = "absent" },
   },

@@ -152,7 +152,7 @@ return {
     summary = "Converts small balances into the platform token.",
     permission = "SPOT_ACCOUNT_WRITE", weight = 10, effect = "move",
     params = { { "asset", "coins", type = "string", required = true, max = 15 } },
-    result = { record = "conversion" },
+    result = { record = "conversion", essential = "totalConvert" },
     settle = { by = "conversion", on = { "asset" }, through = "wallet.conversion_history",
       also = "wallet.convertible_balances", time = "convertTime" },
   },

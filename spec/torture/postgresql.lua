@@ -39,9 +39,9 @@ function M.start(folder)
   end
   run(("%s '%s/initdb -D %s -U purser --auth=trust --no-sync -E UTF8 --locale=C'"):format(as, bin, data))
   local settings = ("-c listen_addresses=127.0.0.1 -c port=%d -c unix_socket_directories=%s"):format(port, data)
-  local server = { options = {
-    database = "postgres", user = "purser", password = "", host = "127.0.0.1", port = port,
-  } }
+  local server = {
+    options = { database = "postgres", user = "purser", password = "", host = "127.0.0.1", port = port },
+  }
   function server.start()
     run(("%s '%s/pg_ctl -D %s -w -l %s/log -o \"%s\" start >/dev/null'"):format(as, bin, data, data, settings))
   end
