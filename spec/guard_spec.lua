@@ -72,6 +72,17 @@ describe("a guard rail", function()
     nothing_moved()
   end)
 
+  it("binds requests that are prepared for somebody else to send", function()
+    local withdrawal = { coin = "USDT", netWork = "TRX", address = ADDRESS, amount = "20" }
+    local client = assert(client_with { read_only = true })
+    refused("read_only", client:prepare("wallet.withdraw", withdrawal))
+    assert(client:prepare("wallet.coins"))
+    client = assert(client_with { max_amount = { USDT = "20" } })
+    assert(client:prepare("wallet.withdraw", withdrawal))
+    client = assert(client_with({ budget = { USDT = "100" } }, { journal = reopen() }))
+    refused("budget", client:prepare("wallet.withdraw", withdrawal)) -- it could not be counted
+  end)
+
   it("max_amount is the most one call may move", function()
     local client = assert(client_with { max_amount = { USDT = "10.5" } })
     refused("max_amount", transfer(client, "10.50000000000000000001"))

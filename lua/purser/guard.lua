@@ -94,6 +94,14 @@ function Guard:check(row, values)
   return check_amounts(self, row, values) or check_address(self, row, values) or check_accounts(self, row, values)
 end
 
+--- Checks a request that somebody else will send. Returns nil, or the refusal: what the journal has to know of cannot be
+--- left to others.
+function Guard:check_prepared(row, values)
+  local refusal = self:check(row, values)
+  local rule = row.effect == "move" and (self.budget and "budget" or self.serial and "serial")
+  return refusal or rule and refuse(row, rule, "a prepared request is not recorded; make the call instead") or nil
+end
+
 -- The name of the period that a time falls into, for an account and an asset.
 local function bucket_of(account, asset, period_ms, time)
   return ("%s %s %d %d"):format(account, asset, period_ms, math.floor(time / period_ms))
