@@ -94,8 +94,8 @@ function Guard:check(row, values)
   return check_amounts(self, row, values) or check_address(self, row, values) or check_accounts(self, row, values)
 end
 
---- Checks a request that somebody else will send. Returns nil, or the refusal: what the journal has to know of cannot be
---- left to others.
+--- Checks a request that somebody else will send. Returns nil, or the refusal: what the journal has to know of cannot
+--- be left to others.
 function Guard:check_prepared(row, values)
   local refusal = self:check(row, values)
   local rule = row.effect == "move" and (self.budget and "budget" or self.serial and "serial")
