@@ -2,6 +2,7 @@
 #
 #   make demo       set up, build, and run examples/tour.lua against the simulator over HTTP
 #   make test       set up, build, and run every check; closes with `N passed, N failed`
+#   make test-all   the specs once for each Lua: 5.1, 5.2, 5.3, 5.4 and LuaJIT
 #   make            build for one Lua (LUA=lua5.1|lua5.2|lua5.3|lua5.4|luajit, default lua5.4)
 #   make lint       luacheck, and the C sources once more with every warning an error
 #   make install    into PREFIX (default /usr/local)
@@ -28,7 +29,8 @@ HTTPD_LIBS   = $(shell pkg-config --libs libmicrohttpd)
 ifeq ($(shell uname -s),Darwin)
 SHARED := -bundle -undefined dynamic_lookup
 else
-SHARED := -shared
+# Never unmapped: Lua 5.1 and LuaJIT unload modules when a state ends, and may run finalisers of their objects after it.
+SHARED := -shared -Wl,-z,nodelete
 endif
 
 CORE_OBJECTS  := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/core/*.c))
@@ -42,7 +44,7 @@ export LUA BUILD
 export LUA_PATH  := $(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;
 export LUA_CPATH := $(CURDIR)/$(BUILD)/?.so;;
 
-.PHONY: all demo test lint c-tests install clean help setup setup-test
+.PHONY: all demo test test-all test-one lint c-tests install clean help setup setup-test
 
 all: $(BUILD)/purser/core.so $(BUILD)/purser/httpd.so
 
@@ -51,14 +53,22 @@ demo: setup
 	@tools/demo
 
 test: setup-test
-	@$(MAKE) -s all c-tests $(SPEC_TOOLS)
+	@$(MAKE) -s all c-tests $(SPEC_TOOLS) hosts-build
 	@$(LUA) tools/test.lua
+
+test-all:
+	@tools/setup build test versions
+	@tools/test-all
+
+# The specs on one Lua. The stages are counted by a Lua that is always there.
+test-one: all $(SPEC_TOOLS)
+	@lua5.4 tools/test.lua specs
 
 setup:
 	@tools/setup build
 
 setup-test:
-	@tools/setup build test
+	@tools/setup build test hosts
 
 $(BUILD)/purser/core.so: $(CORE_OBJECTS) $(BIND_OBJECTS)
 	@mkdir -p $(@D)
@@ -111,5 +121,5 @@ clean:
 help:
 	@sed -n 's/^#   //p' Makefile
 
--include bench/bench.mk spec/fuzz/fuzz.mk spec/c_lua/c_lua.mk spec/hard.mk $(wildcard tools/*.mk)
+-include $(wildcard bench/*.mk spec/*.mk spec/*/*.mk tools/*.mk)
 -include $(CORE_OBJECTS:.o=.d) $(BIND_OBJECTS:.o=.d) $(HTTPD_OBJECTS:.o=.d) $(C_TESTS:=.d)

@@ -50,6 +50,34 @@ describe("a field", function()
     assert.is_nil((field("integer", "null")))
   end)
 
+  it("reads integers of every length, whatever stands behind them", function()
+    local ends = { "", " ", ",", ".", ".5", "e1", "E+1", "x", ":", "/", "-" }
+    for length = 1, 22 do
+      for _, digits in ipairs {
+        ("9"):rep(length), ("0"):rep(length), "1" .. ("0"):rep(length - 1),
+        ("1234567890123456789012"):sub(1, length), ("8765432109876543210987"):sub(1, length),
+      } do
+        local canonical = digits == "0" or digits:sub(1, 1) ~= "0"
+        for _, behind in ipairs(ends) do
+          local list, message = core.decoder({ list = "integer" }):decode("[" .. digits .. behind .. "]")
+          if not canonical or (behind ~= "" and behind ~= " " and behind ~= ".5" and not behind:find "^[eE]") then
+            assert.is_string(message)
+          else
+            local read = list[1]
+            local exact = behind == "" or behind == " "
+            if type(read) == "number" then read = ("%d"):format(read) end
+            assert.are.equal(digits .. (exact and "" or behind), read)
+            if exact and length <= 15 then assert.is_number(list[1]) end
+          end
+        end
+        for i = 1, length do -- one digit that is none
+          local spoilt = digits:sub(1, i - 1) .. ":" .. digits:sub(i + 1)
+          assert.is_nil((core.decode('{"a":' .. spoilt .. "}")))
+        end
+      end
+    end
+  end)
+
   it("holds integers up to the host's exact range and not one further", function()
     for _, type in ipairs { "integer", "any" } do
       if HAS_INTEGERS then

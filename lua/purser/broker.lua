@@ -16,6 +16,9 @@ local start_time = { "startTime", "time", type = "string" }
 local end_time = { "endTime", "time", type = "string" }
 local page = { "page", "count", type = "string", default = 1 }
 
+-- What tells one deposit from another: no history gives them an id.
+local deposit_key = { "coin", "network", "txId", "address", "memo", "amount", "insertTime" }
+
 return {
   {
     id = "A1", name = "transfer_history", method = "GET", path = "/api/v3/broker/sub-account/universalTransfer",
@@ -25,6 +28,7 @@ return {
       client_id, from_account, to_account, from_type, to_type, start_time, end_time, page,
       { "limit", "count", type = "string", default = 500, max = 500 },
     },
+    paging = { each = "transfer", size = "limit", most = 500, page = "page", time = "timestamp", id = "tranId" },
     result = { list = "sub_account_transfer", from = { "result" } },
   },
   {
@@ -37,7 +41,8 @@ return {
       { "password", "md5", type = "string", plain = "funds_password", note = "funds password as hexadecimal MD5" },
     },
     result = { record = "created_sub_account", essential = "subAccount" },
-    settle = { by = "name", handle = "subAccount", through = "broker.list_sub_accounts" },
+    settle = { by = "name", handle = "subAccount", through = "broker.list_sub_accounts", pass = { "subAccount" },
+      time = "timestamp" },
   },
   {
     id = "A3", name = "list_sub_accounts", method = "GET", path = "/api/v3/broker/sub-account/list",
@@ -47,6 +52,7 @@ return {
       { "subAccount", "text", type = "string", note = "sub-account name" }, page,
       { "limit", "count", type = "string", default = 10, max = 200 },
     },
+    paging = { each = "sub_account", size = "limit", most = 200, page = "page", id = "subAccount" },
     result = { list = "broker_sub_account" },
   },
   {
@@ -67,7 +73,8 @@ return {
       key_note,
     },
     result = { record = "api_key", essential = "apiKey" },
-    settle = { by = "token", handle = "note", through = "broker.list_api_keys", undo = "broker.delete_api_key" },
+    settle = { by = "token", handle = "note", through = "broker.list_api_keys", undo = "broker.delete_api_key",
+      pass = { "subAccount" }, on = { "note" }, time = "createTime" },
   },
   {
     id = "A6", name = "list_api_keys", method = "GET", path = "/api/v3/broker/sub-account/apiKey",
@@ -82,7 +89,8 @@ return {
     effect = "change", signer = "main", body = "object",
     params = { sub_account, { "apiKey", "text", type = "string", required = true, note = "public key" } },
     result = { record = "named_sub_account", essential = "subAccount" },
-    settle = { by = "state", handle = "apiKey", through = "broker.list_api_keys" },
+    settle = { by = "state", handle = "apiKey", through = "broker.list_api_keys", pass = { "subAccount" },
+      wanted = "absent" },
   },
   {
     id = "A8", name = "create_deposit_address", method = "POST", path = "/api/v3/broker/capital/deposit/subAddress",
@@ -90,7 +98,8 @@ return {
     permission = "SPOT_DEPOSIT_WRITE", effect = "create", signer = "sub", body = "object",
     params = { coin, network },
     result = { record = "deposit_address", essential = "address" },
-    settle = { by = "state", handle = "network", through = "broker.deposit_addresses" },
+    settle = { by = "state", handle = "network", through = "broker.deposit_addresses", pass = { "coin" },
+      wanted = "present" },
   },
   {
     id = "A9", name = "deposit_addresses", method = "GET", path = "/api/v3/broker/capital/deposit/subAddress",
@@ -108,6 +117,10 @@ return {
       { "limit", "count", type = "string", default = 20 }, page,
     },
     window = { default_days = 10 },
+    paging = {
+      each = "deposit", size = "limit", most = 1000, page = "page", time = "insertTime", key = deposit_key,
+      varies = { "status" },
+    },
     result = { list = "sub_account_deposit" },
   },
   {
@@ -119,6 +132,10 @@ return {
       { "limit", "count", type = "string", default = 100, max = 1000 }, page,
     },
     window = { default_days = 3, reach_days = 3, from_midnight = true },
+    paging = {
+      each = "sub_account_deposit", size = "limit", most = 1000, page = "page", time = "insertTime", key = deposit_key,
+      varies = { "status" },
+    },
     result = { list = "deposit" },
   },
   {
@@ -134,7 +151,8 @@ return {
       { "remark", "text", type = "string" },
     },
     result = { record = "withdrawal_id", essential = "id" },
-    settle = { by = "nothing" },
+    settle = { by = "nothing", through = "wallet.withdrawal_history", pass = { "coin" },
+      on = { "coin", "address", "amount", "remark" }, near = { "coin", "address" }, time = "applyTime" },
   },
   {
     id = "A13", name = "transfer", method = "POST", path = "/api/v3/broker/sub-account/universalTransfer",
@@ -146,7 +164,9 @@ return {
       { "amount", "amount", type = "string", required = true },
     },
     result = { record = "transfer_id", essential = "tranId" },
-    settle = { by = "handle", handle = "clientTranId", through = "broker.transfer_history" },
+    settle = { by = "handle", handle = "clientTranId", made = true, through = "broker.transfer_history",
+      pass = { "clientTranId", "fromAccount", "toAccount", "fromAccountType", "toAccountType" },
+      on = { "asset", "amount" }, time = "timestamp", failed = "FAILED" },
   },
   {
     id = "A14", name = "enable_futures", method = "POST", path = "/api/v3/broker/sub-account/futures",
@@ -164,6 +184,7 @@ return {
       start_time, end_time, page,
       { "pageSize", "count", type = "string", default = 10 },
     },
+    paging = { each = "rebate", size = "pageSize", most = 100, page = "page" },
     result = { page = "rebate" },
   },
 }

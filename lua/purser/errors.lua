@@ -8,7 +8,7 @@
 local M = {}
 
 ---@class purser.Error
----@field kind "argument"|"config"|"transport"|"http"|"api"|"decode"|"throttled"|"closed"
+---@field kind "argument"|"config"|"transport"|"http"|"api"|"decode"|"throttled"|"closed"|"workflow"
 ---@field outcome "not_sent"|"rejected"|"unknown"
 ---@field message string
 ---@field code string|nil        the service's code, or the transport's ("curl 28")
@@ -19,11 +19,14 @@ local M = {}
 ---@field offset integer|nil     decode: byte offset in the answer, from 0
 ---@field retryable boolean      whether the same call may be made again without harm
 ---@field parameter string|nil   argument: the parameter at fault
+---@field intent purser.Intent|nil  what was sent, when its outcome is unknown: client:settle takes it
+---@field clock_corrected boolean|nil  700003: whether the client's clock was set right: the call may be repeated
+---@field record table|nil      workflow: the last record a wait saw
 ---@field settle string|nil      what finds out the outcome, when it is unknown and the operation was not a read
 
 local kinds = {
   argument = true, config = true, transport = true, http = true, api = true, decode = true, throttled = true,
-  closed = true,
+  closed = true, workflow = true,
 }
 local outcomes = { not_sent = true, rejected = true, unknown = true }
 

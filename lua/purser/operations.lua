@@ -20,6 +20,7 @@ local row_words = {
   params = "table",
   rules = "table",       -- rules over several parameters, by name
   window = "table",      -- what a history covers: default_days, longest_days, reach_days, reach_months, from_midnight
+  paging = "table",      -- how a history or list is read to its end (see paging_words)
   result = "table",      -- { list | record | page | rows = shape, from = carriers, essential = member }
   settle = "table",      -- how an unknown outcome is found out
   deprecated = "string", -- what to call instead
@@ -33,14 +34,38 @@ local param_words = {
 local result_words = {
   list = "string", record = "string", page = "string", rows = "string", from = "table", essential = "string",
 }
-local settle_words = { by = "string", handle = "string", through = "string", undo = "string", on = "table" }
+local settle_words = {
+  by = "string",       -- the way: see ways_to_settle
+  through = "string",  -- the operation that lists what was done
+  pass = "table",      -- parameters that it is given from those of the call
+  handle = "string",   -- parameter that names the one record
+  made = "boolean",    -- the handle is an id that Purser makes when the caller gave none
+  on = "table",        -- without a handle: what has to be equal in the call and in its record
+  near = "table",      -- what makes a record that is not equal a candidate (default: the same as `on`)
+  time = "string",     -- member that tells when the record was made
+  failed = "string",   -- status of a record of what was not done
+  wanted = "string",   -- state: present, absent or cancelled
+  undo = "string",     -- the operation that deletes what was made
+  also = "string",     -- a second list
+}
 local window_words = {
   default_days = "number", longest_days = "number", reach_days = "number", reach_months = "number",
   from_midnight = "boolean",
 }
+local paging_words = {
+  each = "string",     -- each_<this> walks it
+  size = "string",     -- the parameter that says how many records an answer holds
+  most = "number",     -- what is asked for: the greatest size, or a good one where no greatest is documented
+  page = "string",     -- the parameter of the page's number; without one there is a single answer
+  time = "string",     -- the member that holds a record's time; without one there are no windows
+  id = "string",       -- the member that names a record
+  key = "table",       -- the members that tell records apart where there is no id: those that never change
+  varies = "table",    -- filters whose answer changes while pages are turned: these are applied here instead
+}
 local effects = { read = true, create = true, change = true, move = true }
 local ways_to_settle = {
-  handle = true, name = true, token = true, match = true, state = true, ["repeat"] = true, nothing = true,
+  handle = true, name = true, token = true, match = true, conversion = true, state = true, ["repeat"] = true,
+  nothing = true,
 }
 
 local function check_words(where, record, words)
@@ -74,6 +99,10 @@ local function check_row(group, row)
   assert(shapes[result.list or result.record or result.page or result.rows], where .. ": unknown shape")
   assert(not result.record or result.essential, where .. ": says not which member makes an answer a result")
   if row.window then check_words(where .. " window", row.window, window_words) end
+  if row.paging then
+    check_words(where .. " paging", row.paging, paging_words)
+    assert(row.paging.each and row.paging.size and row.paging.most, where .. ": paging needs each, size and most")
+  end
   if row.settle then
     check_words(where .. " settle", row.settle, settle_words)
     assert(ways_to_settle[row.settle.by], where .. ": unknown way to settle")
@@ -84,26 +113,46 @@ local function check_row(group, row)
   row.full_name = group .. "." .. row.name
 end
 
-local M = { list = {}, by_name = {}, by_id = {}, groups = {} }
+local M = { group_names = { "broker", "sub_account", "wallet" } }
 
-for _, group in ipairs { "broker", "sub_account", "wallet" } do
-  local rows = require("purser." .. group)
-  M.groups[group] = rows
+-- A group is read and checked when it is first asked for: a program that only withdraws does not pay for the broker.
+M.groups = setmetatable({}, { __index = function(groups, group)
+  if group ~= "broker" and group ~= "sub_account" and group ~= "wallet" then return nil end
+  local rows, seen = require("purser." .. group), {}
   for _, row in ipairs(rows) do
     check_row(group, row)
-    assert(not M.by_name[row.full_name] and not M.by_id[row.id], row.full_name .. ": defined twice")
-    M.list[#M.list + 1] = row
-    M.by_name[row.full_name] = row
-    M.by_id[row.id] = row
+    assert(not seen[row.name], row.full_name .. ": defined twice")
+    seen[row.name] = true
   end
+  groups[group] = rows
+  return rows
+end })
+
+-- What is asked over all groups.
+local function load_all()
+  local list, by_name, by_id = {}, {}, {}
+  for _, group in ipairs(M.group_names) do
+    for _, row in ipairs(M.groups[group]) do
+      assert(not by_id[row.id], row.full_name .. ": its id is taken")
+      list[#list + 1] = row
+      by_name[row.full_name], by_id[row.id] = row, row
+    end
+  end
+  for _, row in ipairs(list) do
+    local settle = row.settle or {}
+    for _, other in pairs { row.deprecated, settle.through, settle.undo, settle.also } do
+      assert(by_name[other], row.full_name .. ": refers to an unknown operation")
+    end
+  end
+  M.list, M.by_name, M.by_id = list, by_name, by_id
 end
 
-for _, row in ipairs(M.list) do
-  local settle = row.settle or {}
-  for _, other in pairs { row.deprecated, settle.through, settle.undo } do
-    assert(M.by_name[other], row.full_name .. ": refers to an unknown operation")
+setmetatable(M, { __index = function(_, name)
+  if name == "list" or name == "by_name" or name == "by_id" then
+    load_all()
+    return rawget(M, name)
   end
-end
+end })
 
 local function copy(value)
   if type(value) ~= "table" then return value end

@@ -12,6 +12,8 @@ local types = {
   transport = "table", clock = "function", proxy = "string", ca_file = "string", ca_path = "string",
   ca_pem = "string", pinned_key = "string", user_agent = "string", max_response_bytes = "number",
   hooks = "table", limits = "any", retry = "any", allow_insecure = "boolean",
+  account = "string", journal = "table", guard = "table", client_ids = "boolean", visibility_lag_ms = "number",
+  correct_clock = "boolean",
 }
 local call_types = {
   extra = "table", recv_window = "number", timeout_ms = "number", info = "table",
@@ -196,10 +198,14 @@ function M.check(options)
   if type(options) ~= "table" then return "purser.new takes a table of options" end
   local complaint = check_words(options, types)
     or check_whole(options, "timeout_ms", 1, 3600000) or check_whole(options, "connect_timeout_ms", 1, 3600000)
-    or check_whole(options, "max_response_bytes", 1024, 2 ^ 31) or check_words(options.hooks or {}, hook_types)
+    or check_whole(options, "max_response_bytes", 1024, 2 ^ 31) or check_whole(options, "visibility_lag_ms", 0, 3600000)
+    or check_words(options.hooks or {}, hook_types)
   if complaint then return complaint end
   if options.transport and type(options.transport.send) ~= "function" then
     return 'option "transport" has no method send'
+  end
+  if options.journal and type(options.journal.begin) ~= "function" then
+    return 'option "journal" is not one that purser.journal.open made'
   end
   if options.credentials and (options.api_key or options.secret_key) then
     return 'give either "credentials" or "api_key" and "secret_key"'

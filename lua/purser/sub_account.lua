@@ -18,7 +18,8 @@ return {
       { "note", "text", type = "string", required = true, note = "remark" },
     },
     result = { record = "created_sub_account", essential = "subAccount" },
-    settle = { by = "name", handle = "subAccount", through = "sub_account.list_sub_accounts" },
+    settle = { by = "name", handle = "subAccount", through = "sub_account.list_sub_accounts", pass = { "subAccount" },
+      time = "createTime" },
   },
   {
     id = "B2", name = "list_sub_accounts", method = "GET", path = "/api/v3/sub-account/list",
@@ -29,6 +30,9 @@ return {
       { "isFreeze", "flag", type = "string" },
       { "page", "count", type = "int", default = 1 },
       { "limit", "count", type = "int", default = 10, max = 200 },
+    },
+    paging = {
+      each = "sub_account", size = "limit", most = 200, page = "page", id = "subAccount", varies = { "isFreeze" },
     },
     result = { list = "sub_account", from = { "subAccounts" } },
   },
@@ -44,7 +48,7 @@ return {
     },
     result = { record = "api_key", essential = "apiKey" },
     settle = { by = "token", handle = "note", through = "sub_account.list_api_keys",
-      undo = "sub_account.delete_api_key" },
+      undo = "sub_account.delete_api_key", pass = { "subAccount" }, on = { "note" }, time = "createTime" },
   },
   {
     id = "B4", name = "list_api_keys", method = "GET", path = "/api/v3/sub-account/apiKey",
@@ -59,7 +63,8 @@ return {
     permission = "SPOT_ACCOUNT_READ", weight = 1, effect = "change", signer = "main", body = "array",
     params = { sub_account, { "apiKey", "text", type = "string", required = true, note = "public key" } },
     result = { record = "named_sub_account", essential = "subAccount" },
-    settle = { by = "state", handle = "apiKey", through = "sub_account.list_api_keys" },
+    settle = { by = "state", handle = "apiKey", through = "sub_account.list_api_keys", pass = { "subAccount" },
+      wanted = "absent" },
   },
   {
     id = "B6", name = "transfer", method = "POST", path = "/api/v3/capital/sub-account/universalTransfer",
@@ -71,7 +76,9 @@ return {
       { "amount", "amount", type = "string", required = true },
     },
     result = { record = "transfer_id", essential = "tranId" },
-    settle = { by = "handle", handle = "clientTranId", through = "sub_account.transfer_history" },
+    settle = { by = "handle", handle = "clientTranId", made = true, through = "sub_account.transfer_history",
+      pass = { "clientTranId", "fromAccount", "toAccount", "fromAccountType", "toAccountType" },
+      on = { "asset", "amount" }, time = "timestamp", failed = "FAILED" },
   },
   {
     id = "B7", name = "transfer_history", method = "GET", path = "/api/v3/capital/sub-account/universalTransfer",
@@ -84,6 +91,7 @@ return {
       { "page", "count", type = "string", default = 1 },
       { "limit", "count", type = "string", default = 500, max = 500 },
     },
+    paging = { each = "transfer", size = "limit", most = 500, page = "page", time = "timestamp", id = "tranId" },
     result = { list = "sub_account_transfer", from = { "result" } },
   },
   {

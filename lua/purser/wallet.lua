@@ -15,6 +15,9 @@ local start_time = { "startTime", "time", type = "long" }
 local end_time = { "endTime", "time", type = "long" }
 local page = { "page", "count", type = "int", default = 1 }
 
+-- What tells one deposit from another: no history gives them an id.
+local deposit_key = { "coin", "network", "txId", "address", "memo", "amount", "insertTime" }
+
 return {
   {
     id = "C1", name = "coins", method = "GET", path = "/api/v3/capital/config/getall",
@@ -34,7 +37,9 @@ return {
       address, memo, amount, remark,
     },
     result = { record = "withdrawal_id", essential = "id" },
-    settle = { by = "handle", handle = "withdrawOrderId", through = "wallet.withdrawal_history" },
+    settle = { by = "handle", handle = "withdrawOrderId", made = true, through = "wallet.withdrawal_history",
+      pass = { "coin" }, on = { "coin", "address", "amount", "memo" }, near = { "coin", "address" },
+      time = "applyTime" },
   },
   {
     id = "C3", name = "cancel_withdrawal", method = "DELETE", path = "/api/v3/capital/withdraw",
@@ -42,7 +47,8 @@ return {
     permission = "SPOT_WITHDRAW_WRITE", weight = 1, effect = "change",
     params = { { "id", "text", type = "string", required = true, note = "withdrawal id" } },
     result = { record = "withdrawal_id", essential = "id" },
-    settle = { by = "state", handle = "id", through = "wallet.withdrawal_history" },
+    settle = { by = "state", handle = "id", through = "wallet.withdrawal_history", wanted = "cancelled",
+      time = "applyTime" },
   },
   {
     id = "C4", name = "deposit_history", method = "GET", path = "/api/v3/capital/deposit/hisrec",
@@ -53,6 +59,7 @@ return {
       { "limit", "count", type = "int", default = 1000, max = 1000 },
     },
     window = { default_days = 7, longest_days = 7, reach_days = 90 },
+    paging = { each = "deposit", size = "limit", most = 1000, time = "insertTime", key = deposit_key },
     result = { list = "deposit" },
   },
   {
@@ -64,6 +71,7 @@ return {
       { "limit", "count", type = "int", default = 1000, max = 1000 }, start_time, end_time,
     },
     window = { default_days = 7, longest_days = 7, reach_days = 90 },
+    paging = { each = "withdrawal", size = "limit", most = 1000, time = "applyTime", id = "id" },
     result = { list = "withdrawal" },
   },
   {
@@ -75,7 +83,8 @@ return {
       { "network", "text", type = "string", required = true, note = "long network name, such as Tron(TRC20)" },
     },
     result = { record = "deposit_address", essential = "address" },
-    settle = { by = "state", handle = "network", through = "wallet.deposit_addresses" },
+    settle = { by = "state", handle = "network", through = "wallet.deposit_addresses", pass = { "coin", "network" },
+      wanted = "present" },
   },
   {
     id = "C7", name = "deposit_addresses", method = "GET", path = "/api/v3/capital/deposit/address",
@@ -95,6 +104,10 @@ return {
       { "page", "count", type = "number", default = 1 },
       { "limit", "count", type = "number" },
     },
+    paging = {
+      each = "withdrawal_address", size = "limit", most = 100, page = "page",
+      key = { "coin", "network", "address", "addressTag", "memo" },
+    },
     result = { page = "withdrawal_address" },
   },
   {
@@ -104,7 +117,8 @@ return {
     params = { from_type, to_type, asset, amount },
     result = { record = "transfer_id", essential = "tranId" },
     settle = { by = "match", on = { "fromAccountType", "toAccountType", "asset", "amount" },
-      through = "wallet.transfer_history" },
+      through = "wallet.transfer_history", pass = { "fromAccountType", "toAccountType" }, time = "timestamp",
+      failed = "FAILED" },
   },
   {
     id = "C10", name = "transfer_history", method = "GET", path = "/api/v3/capital/transfer",
@@ -115,6 +129,7 @@ return {
       { "size", "count", type = "int", default = 10, max = 100 },
     },
     window = { default_days = 7, reach_months = 6 },
+    paging = { each = "transfer", size = "size", most = 100, page = "page", time = "timestamp", id = "tranId" },
     result = { rows = "wallet_transfer" },
   },
   {
@@ -138,7 +153,8 @@ return {
     permission = "SPOT_ACCOUNT_WRITE", weight = 10, effect = "move",
     params = { { "asset", "coins", type = "string", required = true, max = 15 } },
     result = { record = "conversion", essential = "totalConvert" },
-    settle = { by = "match", on = { "asset" }, through = "wallet.conversion_history" },
+    settle = { by = "conversion", on = { "asset" }, through = "wallet.conversion_history",
+      also = "wallet.convertible_balances", time = "convertTime" },
   },
   {
     id = "C14", name = "conversion_history", method = "GET", path = "/api/v3/capital/convert",
@@ -148,6 +164,7 @@ return {
       start_time, end_time, page,
       { "limit", "count", type = "int", default = 1, max = 1000 },
     },
+    paging = { each = "conversion", size = "limit", most = 1000, page = "page", time = "convertTime" },
     result = { page = "conversion_batch" },
   },
   {
@@ -162,8 +179,8 @@ return {
     },
     rules = { "area_code_with_mobile" },
     result = { record = "transfer_id", essential = "tranId" },
-    settle = { by = "match", on = { "toAccountType", "toAccount", "asset", "amount" },
-      through = "wallet.internal_transfer_history" },
+    settle = { by = "match", on = { "toAccountType", "toAccount", "asset", "amount" }, near = { "asset", "amount" },
+      through = "wallet.internal_transfer_history", time = "timestamp", failed = "FAILED" },
   },
   {
     id = "C16", name = "internal_transfer_history", method = "GET", path = "/api/v3/capital/transfer/internal",
@@ -175,6 +192,9 @@ return {
       { "tranId", "text", type = "string" },
     },
     window = { default_days = 7 },
+    paging = {
+      each = "internal_transfer", size = "limit", most = 100, page = "page", time = "timestamp", id = "tranId",
+    },
     result = { page = "internal_transfer" },
   },
   {
@@ -187,6 +207,8 @@ return {
       address, memo, amount, remark,
     },
     result = { record = "withdrawal_id", essential = "id" },
-    settle = { by = "handle", handle = "withdrawOrderId", through = "wallet.withdrawal_history" },
+    settle = { by = "handle", handle = "withdrawOrderId", made = true, through = "wallet.withdrawal_history",
+      pass = { "coin" }, on = { "coin", "address", "amount", "memo" }, near = { "coin", "address" },
+      time = "applyTime" },
   },
 }

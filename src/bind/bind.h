@@ -24,4 +24,9 @@ void pu_newtype(lua_State *L, const char *name, const luaL_Reg *methods, const l
 /* Gives the value on top of the stack the metatable `name`. */
 void pu_settype(lua_State *L, const char *name);
 
+/* Calls `body` with the arguments on the stack, `*busy` being set meanwhile, and leaves its results on top. Returns how
+ * many there are, or -1 with the error on top. A finaliser may run at any allocation, and call the very object that is
+ * being used: what must not be entered twice says so by `busy`, which is never left set, not even by an error. */
+int pu_guarded(lua_State *L, bool *busy, lua_CFunction body);
+
 #endif

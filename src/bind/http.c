@@ -10,8 +10,8 @@ typedef struct http {
     pu_http_easy easy;
     pu_buf lines; /* header lines of the request being read */
     bool open;
-    bool busy;     /* within send: a finaliser of the host may run there and ask for close */
-    bool closing;  /* it did */
+    bool busy;     /* within send: a finaliser of the host may run there and ask for close, or for another send */
+    bool closing;  /* it asked for close */
 } http;
 
 enum { LINES_CEILING = 1024 * 1024 };
@@ -56,23 +56,35 @@ static int http_new(lua_State *L)
     return 1;
 }
 
+/* Between reading the request and pushing the answer nobody else may use the handle or its buffers. */
+static int send_alone(lua_State *L)
+{
+    http *self = lua_touserdata(L, 1);
+    pu_http_request request;
+    if (self->open) pu_http_read_request(L, 2, &request, &self->lines);
+    else memset(&request, 0, sizeof request);
+    pu_http_send(&self->easy, &request);
+    return pu_http_push_answer(L, &self->easy.answer);
+}
+
+static int refuse_second(lua_State *L)
+{
+    static const pu_http_answer answer = {
+        .failure = PU_HTTP_TRANSPORT, .outcome = PU_OUTCOME_NOT_SENT,
+        .message = "the transport is in use: a finaliser cannot send through it just now"};
+    return pu_http_push_answer(L, &answer);
+}
+
 /* http:send(request) -> response | nil, failure */
 static int http_send(lua_State *L)
 {
     http *self = check_http(L);
     luaL_checktype(L, 2, LUA_TTABLE);
-    pu_http_request request;
-    if (self->open) {
-        pu_http_read_request(L, 2, &request, &self->lines);
-        self->busy = true;
-    } else {
-        memset(&request, 0, sizeof request);
-    }
-    pu_http_send(&self->easy, &request);
-    int results = pu_http_push_answer(L, &self->easy.answer);
-    self->busy = false;
+    lua_settop(L, 2);
+    if (self->busy) return refuse_second(L);
+    int results = pu_guarded(L, &self->busy, send_alone);
     if (self->closing) release(self);
-    return results;
+    return results < 0 ? lua_error(L) : results;
 }
 
 static int http_close(lua_State *L)

@@ -11,10 +11,10 @@ typedef struct http_multi {
     pu_http_options options;
     pu_http_multi multi;
     pu_buf lines;       /* header lines of the request being read */
-    pu_http_job *taken; /* its answer is being pushed, or could not be for lack of memory */
+    pu_http_job *taken; /* its answer is being pushed */
     bool open;
-    bool busy;    /* pushing an answer: a finaliser of the host may run there and ask for close */
-    bool closing; /* it did */
+    bool busy;    /* reading a request or pushing an answer: a finaliser may run there and call this object */
+    bool closing; /* it asked for close */
 } http_multi;
 
 enum { LINES_CEILING = 1024 * 1024, MULTIS_MAX = 64 };
@@ -74,10 +74,23 @@ static int multi_new(lua_State *L)
     return 1;
 }
 
-/* multi:submit(request) -> id | nil, message */
-static int multi_submit(lua_State *L)
+/* Runs `body` with the object to itself, and closes it behind that if it was asked to. */
+static int alone(lua_State *L, http_multi *self, lua_CFunction body)
 {
-    http_multi *self = check_open(L);
+    int results = pu_guarded(L, &self->busy, body);
+    if (results >= 0) {
+        release_taken(self);
+    } else if (self->taken) { /* no memory for the answer: `next` will give it again */
+        pu_http_multi_return(&self->multi, self->taken);
+        self->taken = NULL;
+    }
+    if (self->closing) release(self);
+    return results < 0 ? lua_error(L) : results;
+}
+
+static int submit_alone(lua_State *L)
+{
+    http_multi *self = lua_touserdata(L, 1);
     pu_http_request request;
     pu_http_read_request(L, 2, &request, &self->lines);
     int64_t id = pu_http_multi_submit(&self->multi, &request);
@@ -90,6 +103,17 @@ static int multi_submit(lua_State *L)
     return 1;
 }
 
+/* multi:submit(request) -> id | nil, message */
+static int multi_submit(lua_State *L)
+{
+    http_multi *self = check_open(L);
+    lua_settop(L, 2);
+    if (!self->busy) return alone(L, self, submit_alone);
+    lua_pushnil(L);
+    lua_pushliteral(L, "the transport is in use: a finaliser cannot send through it just now");
+    return 2;
+}
+
 /* multi:step() -> how many are unfinished */
 static int multi_step(lua_State *L)
 {
@@ -99,39 +123,40 @@ static int multi_step(lua_State *L)
     return 1;
 }
 
-static void end_push(http_multi *self)
+static int next_alone(lua_State *L)
 {
-    self->busy = false;
-    release_taken(self);
-    if (self->closing) release(self);
+    http_multi *self = lua_touserdata(L, 1);
+    self->taken = pu_http_multi_take(&self->multi);
+    if (!self->taken) return 0;
+    pu_pushinteger(L, self->taken->id);
+    return 1 + pu_http_push_answer(L, self->taken->answer);
 }
 
 /* multi:next() -> id, response | id, nil, failure | nothing */
 static int multi_next(lua_State *L)
 {
     http_multi *self = check_open(L);
-    release_taken(self);
-    self->taken = pu_http_multi_take(&self->multi);
+    lua_settop(L, 1);
+    return self->busy ? 0 : alone(L, self, next_alone);
+}
+
+static int cancel_alone(lua_State *L)
+{
+    http_multi *self = lua_touserdata(L, 1);
+    self->taken = pu_http_multi_cancel(&self->multi, pu_checkinteger(L, 2, 0, PU_INTEGER_MAX));
     if (!self->taken) return 0;
-    self->busy = true;
-    pu_pushinteger(L, self->taken->id);
-    int results = pu_http_push_answer(L, self->taken->answer);
-    end_push(self);
-    return 1 + results;
+    pu_http_push_answer(L, self->taken->answer); /* nil failure */
+    return 1;
 }
 
 /* multi:cancel(id) -> failure | nil when there is nothing to cancel */
 static int multi_cancel(lua_State *L)
 {
     http_multi *self = check_open(L);
-    int64_t id = pu_checkinteger(L, 2, 0, PU_INTEGER_MAX);
-    release_taken(self);
-    self->taken = pu_http_multi_cancel(&self->multi, id);
-    if (!self->taken) return 0;
-    self->busy = true;
-    pu_http_push_answer(L, self->taken->answer); /* nil failure */
-    end_push(self);
-    return 1;
+    pu_checkinteger(L, 2, 0, PU_INTEGER_MAX);
+    lua_settop(L, 2);
+    if (self->busy) return luaL_error(L, "the transport is in use: a finaliser cannot cancel just now");
+    return alone(L, self, cancel_alone);
 }
 
 /* multi:fds() -> list of { fd = integer, read = boolean, write = boolean }, number that changes with the set */
@@ -140,13 +165,13 @@ static int multi_fds(lua_State *L)
     http_multi *self = check_open(L);
     lua_createtable(L, (int)self->multi.poll_count, 0);
     for (size_t i = 0; i < self->multi.poll_count; i++) {
-        const struct pollfd *poll = &self->multi.polls[i];
+        struct pollfd poll = self->multi.polls[i]; /* a copy: a finaliser may change the set */
         lua_createtable(L, 0, 3);
-        pu_pushinteger(L, poll->fd);
+        pu_pushinteger(L, poll.fd);
         lua_setfield(L, -2, "fd");
-        lua_pushboolean(L, poll->events & POLLIN);
+        lua_pushboolean(L, poll.events & POLLIN);
         lua_setfield(L, -2, "read");
-        lua_pushboolean(L, poll->events & POLLOUT);
+        lua_pushboolean(L, poll.events & POLLOUT);
         lua_setfield(L, -2, "write");
         lua_rawseti(L, -2, (int)i + 1);
     }

@@ -14,6 +14,7 @@ typedef struct layout_object {
     const void *tag;
     pu_layout layout;
     pu_buf text; /* kept between calls, so that building allocates nothing outside Lua */
+    unsigned uses;
 } layout_object;
 
 enum { KEPT_CAPACITY = 1 << 14 };
@@ -87,13 +88,6 @@ const pu_layout *pu_readquery(lua_State *L, int index, int table, pu_value value
     return layout;
 }
 
-/* A buffer that never had a byte has no memory, and older Lua versions want a pointer. */
-static int push_text(lua_State *L, const pu_buf *text)
-{
-    lua_pushlstring(L, text->len ? text->data : "", text->len);
-    return 1;
-}
-
 static int layout_query(lua_State *L)
 {
     layout_object *object = check_object(L, 1);
@@ -102,9 +96,10 @@ static int layout_query(lua_State *L)
     pu_error error;
     read_values(L, 1, QUERY_NAMES, 2, object->layout.query_count, values);
     pu_resetbuf(&object->text);
+    object->uses++;
     if (pu_layout_query(&object->layout, values, &object->text, &error) != PU_OK)
         return pu_pushfailure(L, &error);
-    return push_text(L, &object->text);
+    return pu_pushbuilt(L, &object->text, &object->uses);
 }
 
 static int layout_body(lua_State *L)
@@ -115,9 +110,10 @@ static int layout_body(lua_State *L)
     pu_error error;
     read_values(L, 1, BODY_NAMES, 2, object->layout.body_count, values);
     pu_resetbuf(&object->text);
+    object->uses++;
     if (pu_layout_body(&object->layout, values, &object->text, &error) != PU_OK)
         return pu_pushfailure(L, &error);
-    return push_text(L, &object->text);
+    return pu_pushbuilt(L, &object->text, &object->uses);
 }
 
 static int layout_gc(lua_State *L)

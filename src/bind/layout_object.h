@@ -2,6 +2,8 @@
 #ifndef PURSER_BIND_LAYOUT_OBJECT_H
 #define PURSER_BIND_LAYOUT_OBJECT_H
 
+#include <string.h>
+
 #include "bind.h"
 #include "buf.h"
 #include "layout.h"
@@ -26,6 +28,26 @@ static inline void *pu_checktagged(lua_State *L, int index, size_t size, const v
 
 /* Pushes nil and the reason. */
 int pu_pushfailure(lua_State *L, const pu_error *error);
+
+/* Pushes the text built in a buffer that an object keeps; `uses` counts what the object built. Before Lua 5.3
+ * lua_pushlstring collects first and copies then, and a finaliser may use the same object meanwhile; so the text is
+ * copied to where nobody else writes. A long text of which that cannot be said raises instead of being another. */
+static inline int pu_pushbuilt(lua_State *L, const pu_buf *text, const unsigned *uses)
+{
+#if LUA_VERSION_NUM >= 503
+    (void)uses;
+    lua_pushlstring(L, text->len ? text->data : "", text->len);
+#else
+    char local[4096], *copy = local;
+    size_t len = text->len;
+    unsigned before = *uses;
+    if (len > sizeof local) copy = lua_newuserdata(L, len);
+    if (*uses != before) return luaL_error(L, "a finaliser used the same object in the meantime");
+    if (len) memcpy(copy, text->data, len);
+    lua_pushlstring(L, copy, len);
+#endif
+    return 1;
+}
 
 /* Empties a buffer that is kept between calls, and gives back what one huge text made it grow to. */
 void pu_resetbuf(pu_buf *buf);

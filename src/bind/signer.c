@@ -17,6 +17,7 @@ typedef struct signer_object {
     const void *tag;
     pu_signer signer;
     pu_buf text;
+    unsigned uses;
 } signer_object;
 
 static const char signer_tag;
@@ -71,6 +72,7 @@ static int signer_sign_query(lua_State *L)
     pu_error error;
     pu_buf *text = &object->text;
     pu_resetbuf(text);
+    object->uses++;
     if (pu_layout_query(layout, values, text, &error) != PU_OK) return pu_pushfailure(L, &error);
     message.text = text->data;
     message.len = text->len;
@@ -81,8 +83,7 @@ static int signer_sign_query(lua_State *L)
         error.message = code == PU_NOMEM ? "out of memory" : "the text is too long";
         return pu_pushfailure(L, &error);
     }
-    lua_pushlstring(L, text->data, text->len);
-    return 1;
+    return pu_pushbuilt(L, text, &object->uses);
 }
 
 static int signer_algorithm(lua_State *L)
@@ -96,6 +97,7 @@ static int signer_close(lua_State *L)
     signer_object *object = luaL_checkudata(L, 1, SIGNER_TYPE);
     pu_signer_close(&object->signer);
     pu_buf_free(&object->text);
+    object->uses++;
     return 0;
 }
 

@@ -35,16 +35,21 @@ typedef struct record {
     uint16_t previous; /* the key before it */
     bool opened;       /* the sink has its table already */
     size_t total;      /* members handed over before the present batch */
-    uint64_t seen;     /* those of the first 64 keys that came in earlier batches */
+    uint64_t seen;     /* bit n: key n has come, or one of n + 64, n + 128, ... */
     size_t address_at; /* 1 + the place of an address in the present batch, 0: none there */
     pu_entry address, memo; /* what earlier batches held of them */
 } record;
 
-/* Keeps of the present batch the address, the memo and which keys came. */
+static inline uint64_t key_bit(uint16_t key)
+{
+    return UINT64_C(1) << (key & 63);
+}
+
+/* Keeps of the present batch the address and the memo. */
 static void note_batch(const walk *w, record *r)
 {
+    if (r->shape->address == PU_NO_KEY) return;
     for (const pu_entry *entry = w->entries; entry < w->entries + w->count; entry++) {
-        if (entry->key < 64) r->seen |= UINT64_C(1) << entry->key;
         if (entry->slot == r->shape->address) r->address = *entry;
         if (entry->slot == r->shape->memo) r->memo = *entry;
     }
@@ -140,13 +145,16 @@ static const char *read_name(walk *w, record *r, const char *p, uint16_t *number
     return p + 1;
 }
 
-/* A null member is absent. It matters only where an equal name came before. */
-static bool null_counts(const walk *w, const record *r, uint16_t number)
+/* Counts the entry that was read. A null member is absent, and matters only where an equal name may have come before. */
+static inline void count_entry(walk *w, record *r, const pu_entry *entry)
 {
-    if (number >= 64 || (r->seen >> number & 1)) return true;
-    for (const pu_entry *entry = w->entries; entry < w->entries + w->count; entry++)
-        if (entry->key == number) return true;
-    return false;
+    uint64_t bit = key_bit(entry->key);
+    if (entry->kind != PU_ENTRY_NULL) {
+        r->seen |= bit;
+        w->count++;
+    } else if ((r->seen & bit) || entry->key == PU_NO_KEY) {
+        w->count++;
+    }
 }
 
 /* Reads any value into the entry whose name is filled in. */
@@ -159,13 +167,13 @@ static const char *read_value(walk *w, record *r, const char *p, pu_type *type, 
         p = read_container(w, p, type);
         if (!p) return NULL;
         w->sink->close_field(w->sink, &name);
-        if (name.key < 64) r->seen |= UINT64_C(1) << name.key;
+        r->seen |= key_bit(name.key);
         r->total++;
         return p;
     }
     p = read_scalar(w, p, type->kind, entry);
     if (!p) return NULL;
-    if (entry->kind != PU_ENTRY_NULL || null_counts(w, r, entry->key)) w->count++;
+    count_entry(w, r, entry);
     if (type->kind == PU_KIND_ADDRESS) r->address_at = w->count;
     return p;
 }
@@ -175,8 +183,34 @@ static inline bool takes_text(uint8_t kind)
     return kind == PU_KIND_STRING || kind == PU_KIND_ADDRESS || kind == PU_KIND_ANY;
 }
 
-/* The path of nearly every member, an expected name and a string without escapes, is written out; read_value does the
- * rest. */
+/* Reads what nearly every value is: a string without escapes, a short integer, or null. NULL: it is something else. */
+static inline const char *read_usual(walk *w, record *r, const char *p, const pu_key *key, pu_entry *entry)
+{
+    if (p == w->end) return NULL;
+    if (*p == '"') {
+        if (!takes_text(key->kind)) return NULL;
+        const char *close = pu_json_plain(p + 1, w->end);
+        if (close == w->end || *close != '"') return NULL;
+        entry->text = p + 1;
+        entry->len = (size_t)(close - p - 1);
+        entry->kind = PU_ENTRY_TEXT;
+        count_entry(w, r, entry);
+        if (key->kind == PU_KIND_ADDRESS) r->address_at = w->count;
+        return close + 1;
+    }
+    if (pu_json_digit(*p)) {
+        if (key->kind != PU_KIND_INTEGER && key->kind != PU_KIND_ANY) return NULL;
+        p = read_short_integer(w, p, entry);
+        if (p) count_entry(w, r, entry);
+        return p;
+    }
+    if (*p != 'n' || w->end - p < 4 || memcmp(p, "null", 4) != 0) return NULL;
+    entry->kind = PU_ENTRY_NULL;
+    count_entry(w, r, entry);
+    return p + 4;
+}
+
+/* The path of nearly every member, an expected name and a usual value, is written out; read_value does the rest. */
 static inline const char *read_member(walk *w, record *r, const char *p)
 {
     if (w->count == BATCH) flush_record(w, r, false);
@@ -200,17 +234,8 @@ static inline const char *read_member(walk *w, record *r, const char *p)
     entry->key = number;
     r->previous = number;
     r->guess = key->next;
-    if (p < w->end && *p == '"' && takes_text(key->kind)) {
-        const char *close = pu_json_plain(p + 1, w->end);
-        if (close < w->end && *close == '"') {
-            entry->text = p + 1;
-            entry->len = (size_t)(close - p - 1);
-            entry->kind = PU_ENTRY_TEXT;
-            w->count++;
-            if (key->kind == PU_KIND_ADDRESS) r->address_at = w->count;
-            return close + 1;
-        }
-    }
+    const char *stop = read_usual(w, r, p, key, entry);
+    if (stop) return stop;
     w->key = key;
     return read_value(w, r, p, &w->plan->types[key->type], entry);
 }

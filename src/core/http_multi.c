@@ -40,17 +40,18 @@ static void forget_socket(pu_http_multi *multi, size_t place)
         curl_multi_assign(multi->curl, multi->polls[place].fd, (void *)(uintptr_t)(place + 1));
 }
 
-static bool note_socket(pu_http_multi *multi, curl_socket_t fd)
+/* Room for the descriptors of one more transfer: two addresses tried at once, a resolver's, and one to spare. It is made
+ * before libcurl may need it, for a socket callback that fails would leave the multi handle dead for ever. */
+static bool make_room(pu_http_multi *multi)
 {
-    if (multi->poll_count == multi->poll_cap) {
-        size_t cap = multi->poll_cap ? multi->poll_cap * 2 : 16;
-        struct pollfd *polls = realloc(multi->polls, cap * sizeof *polls);
-        if (!polls) return false;
-        multi->polls = polls;
-        multi->poll_cap = cap;
-    }
-    multi->polls[multi->poll_count++] = (struct pollfd){.fd = fd};
-    curl_multi_assign(multi->curl, fd, (void *)(uintptr_t)multi->poll_count);
+    enum { EACH = 4 };
+    size_t wanted = EACH * ((size_t)multi->busy + 1), cap = multi->poll_cap ? multi->poll_cap : 16;
+    while (cap < wanted) cap *= 2;
+    if (cap == multi->poll_cap) return true;
+    struct pollfd *polls = realloc(multi->polls, cap * sizeof *polls);
+    if (!polls) return false;
+    multi->polls = polls;
+    multi->poll_cap = cap;
     return true;
 }
 
@@ -65,8 +66,10 @@ static int on_socket(CURL *curl, curl_socket_t fd, int what, void *context, void
         return 0;
     }
     if (!place) {
-        if (!note_socket(multi, fd)) return -1; /* libcurl ends the transfers then */
+        if (multi->poll_count == multi->poll_cap) return 0; /* more than make_room foresees: it ends by its timeout */
+        multi->polls[multi->poll_count++] = (struct pollfd){.fd = fd};
         place = multi->poll_count;
+        curl_multi_assign(multi->curl, fd, (void *)(uintptr_t)place);
     }
     multi->polls[place - 1].events = poll_events(what);
     return 0;
@@ -192,20 +195,52 @@ static void start(pu_http_multi *multi, pu_http_job *job, pu_http_slot *slot, in
         return;
     }
     curl_easy_setopt(slot->easy.curl, CURLOPT_PRIVATE, job);
-    if (curl_multi_add_handle(multi->curl, slot->easy.curl) != CURLM_OK) {
+    if (!make_room(multi) || curl_multi_add_handle(multi->curl, slot->easy.curl) != CURLM_OK) {
         pu_http_easy_refuse(&slot->easy, PU_HTTP_TRANSPORT, "there is not enough memory to send the request");
         finish(multi, &multi->running, job);
     }
 }
 
+/* Lets libcurl do what it wanted to do about now. Bounded, because each round may bring up another: a step must not
+ * last. */
+static void run_timer(pu_http_multi *multi, int64_t now)
+{
+    int running;
+    for (int round = 0; round < 3 && multi->timer_ms >= 0 && multi->timer_ms <= now; round++) {
+        multi->timer_ms = -1;
+        curl_multi_socket_action(multi->curl, CURL_SOCKET_TIMEOUT, 0, &running);
+    }
+}
+
+static void collect(pu_http_multi *multi)
+{
+    int left;
+    for (CURLMsg *message; (message = curl_multi_info_read(multi->curl, &left));) {
+        if (message->msg != CURLMSG_DONE) continue;
+        pu_http_job *job = NULL;
+        CURL *curl = message->easy_handle;
+        CURLcode code = message->data.result;
+        curl_easy_getinfo(curl, CURLINFO_PRIVATE, (char **)&job);
+        curl_multi_remove_handle(multi->curl, curl); /* `message` is gone from here on */
+        pu_http_easy_finish(&job->slot->easy, code);
+        finish(multi, &multi->running, job);
+    }
+}
+
+/* What is started goes out at once on a kept connection, without a step and its question to the system in between. */
 static void start_queued(pu_http_multi *multi)
 {
-    int64_t now = multi->queued.first ? monotonic_ms() : 0;
+    if (!multi->queued.first) return;
+    int64_t now = monotonic_ms();
+    pu_http_job *first = multi->queued.first;
     while (multi->queued.first && multi->busy < multi->options->number[PU_HTTP_MAX_IN_FLIGHT]) {
         pu_http_slot *slot = get_slot(multi);
         if (!slot) break; /* tried again at the next step; a deadline ends it */
         start(multi, multi->queued.first, slot, now);
     }
+    if (multi->queued.first == first) return;
+    run_timer(multi, now + 1);
+    collect(multi);
 }
 
 static void refuse_queued(pu_http_multi *multi, pu_http_job *job, enum pu_http_failure failure, const char *reason)
@@ -273,21 +308,6 @@ int64_t pu_http_multi_submit(pu_http_multi *multi, const pu_http_request *reques
     return job->id;
 }
 
-static void collect(pu_http_multi *multi)
-{
-    int left;
-    for (CURLMsg *message; (message = curl_multi_info_read(multi->curl, &left));) {
-        if (message->msg != CURLMSG_DONE) continue;
-        pu_http_job *job = NULL;
-        CURL *curl = message->easy_handle;
-        CURLcode code = message->data.result;
-        curl_easy_getinfo(curl, CURLINFO_PRIVATE, (char **)&job);
-        curl_multi_remove_handle(multi->curl, curl); /* `message` is gone from here on */
-        pu_http_easy_finish(&job->slot->easy, code);
-        finish(multi, &multi->running, job);
-    }
-}
-
 static int action_mask(short revents)
 {
     return (revents & (POLLIN | POLLHUP) ? CURL_CSELECT_IN : 0) | (revents & POLLOUT ? CURL_CSELECT_OUT : 0) |
@@ -301,7 +321,9 @@ static void act_on_ready(pu_http_multi *multi)
     enum { BATCH = 256 };
     struct pollfd ready[BATCH];
     int running, count = 0;
-    if (multi->poll_count == 0 || poll(multi->polls, (nfds_t)multi->poll_count, 0) <= 0) return;
+    bool asked = multi->polled;
+    multi->polled = false;
+    if (multi->poll_count == 0 || (!asked && poll(multi->polls, (nfds_t)multi->poll_count, 0) <= 0)) return;
     for (size_t i = 0; i < multi->poll_count && count < BATCH; i++)
         if (multi->polls[i].revents) ready[count++] = multi->polls[i];
     for (int i = 0; i < count; i++)
@@ -312,16 +334,10 @@ void pu_http_multi_step(pu_http_multi *multi)
 {
     if (!multi->curl) return;
     int64_t now = monotonic_ms();
-    int running;
     expire_queued(multi, now);
     start_queued(multi);
-    /* Bounded, because each round may do work that makes another: a step must not last. */
-    for (int round = 0; round < 3; round++) {
-        act_on_ready(multi);
-        if (multi->timer_ms < 0 || multi->timer_ms > now) break;
-        multi->timer_ms = -1;
-        curl_multi_socket_action(multi->curl, CURL_SOCKET_TIMEOUT, 0, &running);
-    }
+    act_on_ready(multi);
+    run_timer(multi, now);
     collect(multi);
 }
 
@@ -360,6 +376,14 @@ void pu_http_multi_release(pu_http_multi *multi, pu_http_job *job)
     start_queued(multi);
 }
 
+void pu_http_multi_return(pu_http_multi *multi, pu_http_job *job)
+{
+    pu_http_list *done = &multi->done;
+    job->next = done->first;
+    *(done->first ? &done->first->previous : &done->last) = job;
+    done->first = job;
+}
+
 static pu_http_job *find(pu_http_list *list, int64_t id)
 {
     pu_http_job *job = list->first;
@@ -388,6 +412,17 @@ pu_http_job *pu_http_multi_cancel(pu_http_multi *multi, int64_t id)
     return take(multi, job);
 }
 
+/* Copies all descriptors into one list, or what was found out about them back. */
+static void move_polls(pu_http_multi *const *multis, size_t count, struct pollfd *list, bool back)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t size = multis[i]->poll_count * sizeof *list;
+        if (size) memcpy(back ? multis[i]->polls : list, back ? list : multis[i]->polls, size);
+        if (back) multis[i]->polled = true;
+        if (size) list += multis[i]->poll_count;
+    }
+}
+
 void pu_http_wait(pu_http_multi *const *multis, size_t count, int64_t ms)
 {
     size_t total = 0;
@@ -398,17 +433,13 @@ void pu_http_wait(pu_http_multi *const *multis, size_t count, int64_t ms)
     }
     int timeout = ms < 0 ? -1 : ms > INT32_MAX ? INT32_MAX : (int)ms;
     if (count == 1) {
-        poll(multis[0]->polls, (nfds_t)total, timeout);
+        multis[0]->polled = poll(multis[0]->polls, (nfds_t)total, timeout) >= 0;
         return;
     }
     struct pollfd *polls = total ? malloc(total * sizeof *polls) : NULL;
     if (total && !polls) return; /* the caller's loop turns faster, which is all the harm done */
-    total = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (multis[i]->poll_count)
-            memcpy(polls + total, multis[i]->polls, multis[i]->poll_count * sizeof *polls);
-        total += multis[i]->poll_count;
-    }
-    poll(polls, (nfds_t)total, timeout);
+    move_polls(multis, count, polls, false);
+    bool done = poll(polls, (nfds_t)total, timeout) >= 0;
+    if (done) move_polls(multis, count, polls, true);
     free(polls);
 }

@@ -48,6 +48,7 @@ typedef struct pu_http_multi {
     int64_t earliest_ms;  /* no queued job's deadline is before it */
     struct pollfd *polls; /* what libcurl waits for */
     size_t poll_count, poll_cap;
+    bool polled;          /* a wait has asked the system about them just now */
     int64_t poll_changes; /* counts changes of the set */
     pu_http_easy refused; /* closed; holds the answer of a taken job that never got a slot */
 } pu_http_multi;
@@ -70,6 +71,9 @@ int64_t pu_http_multi_timeout(const pu_http_multi *multi);
 /* A finished job, or NULL. It stays the caller's until released. */
 pu_http_job *pu_http_multi_take(pu_http_multi *multi);
 void pu_http_multi_release(pu_http_multi *multi, pu_http_job *job);
+
+/* Gives a taken job back: it is the next to be taken again. */
+void pu_http_multi_return(pu_http_multi *multi, pu_http_job *job);
 
 /* Ends an unfinished job, which counts as taken then; NULL when there is none with this id. */
 pu_http_job *pu_http_multi_cancel(pu_http_multi *multi, int64_t id);

@@ -1,6 +1,7 @@
 #include "http_options.h"
 
 #include <dirent.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,15 +153,24 @@ static bool is_hashed_directory(const char *path)
     return found;
 }
 
-/* Where the system keeps its authorities as a hashed directory, or NULL. libcurl's own answer goes first. */
-static const char *system_ca_directory(void)
+static pthread_once_t directory_once = PTHREAD_ONCE_INIT;
+static const char *directory_found;
+
+/* Looked for once in the process: listing a directory of some hundred names costs more than a whole request. */
+static void find_ca_directory(void)
 {
     const curl_version_info_data *libcurl = curl_version_info(CURLVERSION_NOW);
     const char *places[] = {libcurl->age >= CURLVERSION_SEVENTH ? libcurl->capath : NULL,
                             X509_get_default_cert_dir(), "/etc/ssl/certs"};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (is_hashed_directory(places[i])) return places[i];
-    return NULL;
+        if (!directory_found && is_hashed_directory(places[i])) directory_found = places[i];
+}
+
+/* Where the system keeps its authorities as a hashed directory, or NULL. libcurl's own answer goes first. */
+static const char *system_ca_directory(void)
+{
+    pthread_once(&directory_once, find_ca_directory);
+    return directory_found;
 }
 
 typedef struct setter {

@@ -39,7 +39,7 @@ function M.run(arguments)
     local name = options.command .. "." .. options.operation
     return require("purser.cli.operation").run(require("purser.operations").by_name[name], options)
   end
-  return require("purser.cli." .. options.command).start(options, parser)
+  return require("purser.cli." .. options.command:gsub("-", "_")).start(options, parser)
 end
 
 return M

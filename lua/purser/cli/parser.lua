@@ -147,8 +147,8 @@ function M.build(wanted)
   for _, group in ipairs { "wallet", "broker", "sub_account" } do
     add_group(parser, group, operations.groups[group], wanted)
   end
-  for _, name in ipairs { "ops", "doctor", "sim", "completion" } do
-    local module = require("purser.cli." .. name)
+  for _, name in ipairs { "export", "wait", "plan-withdraw", "fleet", "ops", "doctor", "sim", "completion" } do
+    local module = require("purser.cli." .. name:gsub("-", "_"))
     module.define(parser:command(name):summary(module.summary))
   end
   return parser

@@ -30,9 +30,8 @@ function methods:submit(request)
   return nil, { kind = "transport", outcome = "not_sent", message = message, sends = 0 }
 end
 
--- Hands every answer that has come to its task, or keeps it for `take`. Whether there was one.
+-- Hands every answer that has come to its task, or keeps it for `take`.
 local function distribute(self, id, response, failure)
-  if not id then return false end
   while id do
     local task = self.waiting[id]
     if task then
@@ -44,7 +43,6 @@ local function distribute(self, id, response, failure)
     end
     id, response, failure = self.multi:next()
   end
-  return true
 end
 
 --- Does what can be done without waiting, and returns how many requests are unfinished.
@@ -52,11 +50,7 @@ end
 function methods:step()
   if self.closed then return 0 end
   local unfinished = self.multi:step()
-  -- Each answer taken may have let a queued request start: its first bytes go out now, not at the next step.
-  if distribute(self, self.multi:next()) then
-    unfinished = self.multi:step()
-    distribute(self, self.multi:next())
-  end
+  distribute(self, self.multi:next())
   return unfinished
 end
 

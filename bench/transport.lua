@@ -1,0 +1,117 @@
+--- W3 and W4: what a client call costs beside plain libcurl in C (bench/floor_http.c), against nginx with a canned
+-- answer of 20 deposit records.
+--
+--   W3     one signed GET after the other, on a kept connection, plain and TLS: processor time of the client
+--   W4     2000 requests, 64 in flight, an answer after 50 ms: wall time and processor time
+--   start  from the start of the interpreter to the first decoded answer
+--
+-- The rounds are interleaved and a ratio compares rows of one round, so that a noisy neighbour meets all alike. nginx
+-- has the other processor where there is `taskset`. Arguments: rounds (7), file for the raw rounds.
+
+local service = require "bench.service"
+
+local rounds = tonumber(arg[1] or 7)
+local tsv_path = arg[2]
+local build = os.getenv "BUILD" or "build/lua5.4"
+local lua = os.getenv "LUA" or "lua5.4"
+local floor = build .. "/bench/floor_http"
+-- The client looks for Purser where it is, not first where this program's own modules are.
+local client = ("env LUA_PATH='./lua/?.lua;./lua/?/init.lua' %s bench/transport_client.lua"):format(lua)
+
+local SEQUENTIAL, CONCURRENT, IN_FLIGHT, SERVICE_MS, STARTS = 3000, 2000, 64, 50, 15
+local IDEAL_US = math.ceil(CONCURRENT / IN_FLIGHT) * SERVICE_MS * 1000
+
+local pin = os.execute("command -v taskset >/dev/null 2>&1 && [ $(nproc) -gt 1 ]")
+pin = (pin == true or pin == 0) and "taskset -c " or nil
+local on_client = pin and pin .. "0 " or ""
+
+local server = service.start(SERVICE_MS, pin and pin .. "1")
+local plain, tls, ca = server.plain, server.tls, server.ca
+
+local function measure(command)
+  local pipe = assert(io.popen(on_client .. command))
+  local wall, cpu = (pipe:read("*l") or ""):match("^(%d+) (%d+)$")
+  pipe:close()
+  assert(wall, "failed: " .. command)
+  return { wall = tonumber(wall), cpu = tonumber(cpu) }
+end
+
+local function row(title, arguments)
+  return { title = title, floor = floor .. " " .. arguments, purser = client .. " " .. arguments }
+end
+local function start_row(title, arguments)
+  local spawn = ("%s spawn %d "):format(floor, STARTS)
+  return { title = title, start = true, floor = spawn .. floor .. " " .. arguments,
+    purser = spawn .. client .. " " .. arguments }
+end
+
+local works = {
+  row("W3 plain", ("seq %s %d"):format(plain, SEQUENTIAL)),
+  row("W3 TLS", ("seq %s %d %s"):format(tls, SEQUENTIAL, ca)),
+  row("W4", ("multi %s/slow %d %d"):format(plain, CONCURRENT, IN_FLIGHT)),
+  start_row("start plain", ("seq %s 1"):format(plain)),
+  start_row("start TLS", ("seq %s 1 %s"):format(tls, ca)),
+}
+
+local function median(list)
+  local sorted = {}
+  for i, value in ipairs(list) do sorted[i] = value end
+  table.sort(sorted)
+  local middle = math.floor((#sorted + 1) / 2)
+  return #sorted % 2 == 1 and sorted[middle] or (sorted[middle] + sorted[middle + 1]) / 2, sorted[1], sorted[#sorted]
+end
+
+local raw = { "work\twho\tround\twall_us\tcpu_us" }
+
+local function run()
+  for round = 1, rounds do
+    for _, work in ipairs(works) do
+      work.rounds = work.rounds or {}
+      local result = { floor = measure(work.floor), purser = measure(work.purser) }
+      work.rounds[round] = result
+      for _, who in ipairs { "floor", "purser" } do
+        raw[#raw + 1] = ("%s\t%s\t%d\t%d\t%d"):format(work.title, who, round, result[who].wall, result[who].cpu)
+      end
+    end
+  end
+end
+
+local function column(work, pick)
+  local list = {}
+  for i, result in ipairs(work.rounds) do list[i] = pick(result) end
+  return median(list)
+end
+
+local function report(work, what, per, unit, pick)
+  local floor_value = column(work, function(result) return result.floor[what] end) / per
+  local value = column(work, function(result) return result.purser[what] end) / per
+  local ratio, low, high = column(work, pick or function(result) return result.purser[what] / result.floor[what] end)
+  print(("%-12s %-5s %9.1f %9.1f %-3s  %5.3f (%.3f - %.3f)%s"):format(work.title, what, floor_value, value, unit,
+    ratio, low, high, pick and " of the ideal" or ""))
+end
+
+local ok, message = pcall(run)
+server.stop()
+assert(ok, message)
+
+print(("%s, %d rounds%s"):format(lua, rounds, pin and ", nginx on the other processor" or ""))
+print("                        floor    purser       ratio (min - max)")
+for _, work in ipairs(works) do
+  if work.start then
+    report(work, "wall", 1000, "ms")
+    report(work, "cpu", 1000, "ms")
+  elseif work.title == "W4" then
+    report(work, "wall", 1000, "ms", function(result) return result.purser.wall / IDEAL_US end)
+    report(work, "wall", 1000, "ms")
+    report(work, "cpu", CONCURRENT, "us")
+  else
+    report(work, "cpu", SEQUENTIAL, "us")
+    report(work, "wall", SEQUENTIAL, "us")
+  end
+end
+
+if tsv_path then
+  local file = assert(io.open(tsv_path, "w"))
+  file:write(table.concat(raw, "\n"), "\n")
+  file:close()
+end

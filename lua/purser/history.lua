@@ -1,0 +1,353 @@
+--- Histories and lists, complete: an iterator that turns the pages, walks the windows and delivers each record once.
+--
+--     for deposit in client.wallet:each_deposit { coin = "USDT", from = start } do ... end
+--
+-- In a `for` a failure raises, because an iterator that ended early would look like one that is done. Where that does
+-- not suit:
+--
+--     local walk = client.wallet:each_deposit { from = start, cursor = saved }
+--     local record, err = walk:next()   -- nil without err: the end. After an error, next() tries again where it was.
+--     save(walk:cursor())               -- another walk goes on from there
+
+local cursors = require "purser.history.cursor"
+local errors = require "purser.errors"
+local keys = require "purser.history.key"
+local nearest = require "purser.nearest"
+local operations = require "purser.operations"
+local pages = require "purser.history.pages"
+local reach = require "purser.history.reach"
+local schedule = require "purser.schedule"
+local window_reader = require "purser.history.window"
+
+local M = {}
+
+local DEFAULT_PARALLEL, DEFAULT_SETTLE_MS = 4, 60000
+-- After a window with little in it the next may be this many times as long, and after one with too much as short.
+local STRIDE = 16
+
+---@class purser.Walk
+---@field from integer|nil  epoch ms of the first record that is asked for
+---@field to integer|nil    and of the last
+local Walk = { __name = "purser.walk" }
+Walk.__index = Walk
+
+-------------------------------------------------------------------------------------------------- windows of time
+
+-- Takes up to `count` windows from the front, cut to the width that was learned. (The queue's front is at its end.)
+local function take_windows(self, count)
+  local batch, queue = {}, self.queue
+  while #batch < count and #queue > 0 do
+    local window = table.remove(queue)
+    if not window.records and window.last - window.first + 1 > self.width then
+      queue[#queue + 1] = { first = window.first + self.width, last = window.last, depth = 0 }
+      window = { first = window.first, last = window.first + self.width - 1, depth = 0 }
+    end
+    batch[#batch + 1] = window
+  end
+  return batch
+end
+
+-- What a window's answer teaches about the width of the next.
+local function learn_width(self, window, found)
+  local span, goal = window.last - window.first + 1, self.goal
+  local width
+  if found.records then
+    width = math.floor(span * math.min(STRIDE, goal / math.max(1, found.count)))
+    if width < self.width and span < self.width / 2 then return end
+  else
+    -- The records that came tell how dense it is; a total tells it better.
+    width = found.total and span * goal / found.total or found.span * goal / math.max(1, found.count)
+    width = math.min(math.floor(math.max(width, span / STRIDE)), span - 1)
+  end
+  self.width = math.max(1, math.min(width, self.longest))
+end
+
+-- Reads the windows that have not been read. Side by side in a task, one after the other elsewhere.
+local function read_all(self, batch)
+  local wanted = {}
+  for _, window in ipairs(batch) do
+    if not window.records then wanted[#wanted + 1] = window end
+  end
+  local function read(window)
+    window.read_at = self.source.client:now()
+    window.found, window.err = window_reader.read(self.source, window, self.earliest)
+  end
+  if #wanted == 1 or not schedule.current() then
+    for _, window in ipairs(wanted) do
+      read(window)
+      if window.err then break end
+    end
+  else
+    local jobs = {}
+    for i, window in ipairs(wanted) do
+      jobs[i] = function() read(window) end
+    end
+    schedule.all(jobs)
+  end
+end
+
+-- Puts back what cannot be delivered now: divided, unread, or read but behind one that is not.
+local function put_back(self, batch, from)
+  local err
+  for i = #batch, from, -1 do
+    local window, found = batch[i], batch[i].found
+    if i == from then err = window.err end
+    window.found, window.err = nil, nil
+    if found and found.at then
+      self.queue[#self.queue + 1] = { first = found.at + 1, last = window.last, depth = window.depth + 1 }
+      self.queue[#self.queue + 1] = { first = window.first, last = found.at, depth = window.depth + 1 }
+    else
+      window.records = window.records or (found and found.records)
+      self.queue[#self.queue + 1] = window
+    end
+  end
+  return err
+end
+
+-- A window is delivered. What was read less than `settle_ms` after its time may lack records that show up late, so the
+-- cursor stays before it, whatever is read later.
+local function settle_through(self, window)
+  if self.through <= self.settled then self.settled = window.read_at - self.settle_ms end
+  self.through = window.last
+end
+
+-- Reads on. Returns true when there is something to deliver or to go on with; nil at the end; nil and an error.
+local function read_windows(self)
+  local batch = take_windows(self, schedule.current() and self.parallel or 1)
+  if #batch == 0 then
+    self.tail:finish(math.min(self.to, self.settled))
+    return nil
+  end
+  read_all(self, batch)
+  self.records, self.at = {}, 0
+  for i, window in ipairs(batch) do
+    if window.found then learn_width(self, window, window.found) end
+    local records = window.records or (window.found and window.found.records)
+    if records then settle_through(self, window) end
+    if not records then
+      local err = put_back(self, batch, i)
+      if err and i == 1 then return nil, err end
+      return true
+    end
+    for _, record in ipairs(records) do self.records[#self.records + 1] = record end
+  end
+  return true
+end
+
+-- The next record behind the cursor the walk began with.
+local function next_in_time(self)
+  while true do
+    self.at = self.at + 1
+    local record = self.records[self.at]
+    if record then
+      local key = self.source.key(record)
+      local fresh = self.tail:pass(key)
+      self.tail:add(record[self.source.paging.time], key, self.settled)
+      if fresh then return record end
+    else
+      local ok, err = read_windows(self)
+      if not ok then return nil, err end
+    end
+  end
+end
+
+------------------------------------------------------------------------------------------------- lists without time
+
+-- A list has pages alone. When its total changes or a record with an id comes again, pages have moved: it is read once
+-- more from the first, and what has been delivered is passed over.
+local function next_page(self)
+  if self.page == 0 then self.counts, self.read, self.moved = {}, 0, false end
+  local list, total, page_count = pages.ask(self.source, self.from, self.to, self.page + 1)
+  if not list then return nil, total end
+  if self.page > 0 and total ~= self.total then
+    self.page, self.rounds, self.records, self.at = 0, self.rounds + 1, {}, 0
+  else
+    self.page, self.total, self.records, self.at = self.page + 1, total, list, 0
+    self.read = self.read + #list
+    local ended = (total and self.read >= total) or (#list == 0 and self.page >= (page_count or 0))
+    if ended then self.finished = true end
+  end
+  if self.rounds > 5 then
+    self.problem = errors.new { kind = "workflow", outcome = "unknown", operation = self.source.row.full_name,
+      phase = "history", message = "the list changes faster than it can be read" }
+    return nil, self.problem
+  end
+  return true
+end
+
+local function next_in_list(self)
+  while true do
+    self.at = self.at + 1
+    local record = self.records[self.at]
+    if record then
+      local key, is_id = self.source.key(record)
+      local count = (self.counts[key] or 0) + 1
+      if is_id and count > 1 then self.moved, count = true, 1 end
+      self.counts[key] = count
+      if count > (self.given[key] or 0) then
+        self.given[key] = count
+        if self.source.keep(record) then return record end
+      end
+    elseif self.finished and not self.moved then
+      return nil
+    else
+      if self.finished then self.finished, self.page, self.rounds = false, 0, self.rounds + 1 end
+      local ok, err = next_page(self)
+      if not ok then return nil, err end
+    end
+  end
+end
+
+---------------------------------------------------------------------------------------------------- what users call
+
+--- The next record; nil at the end; nil and an error. Called again after an error it tries again.
+---@return table|nil record, purser.Error|nil err
+function Walk:next()
+  if self.problem then return nil, self.problem end
+  if self.source.paging.time then return next_in_time(self) end
+  return next_in_list(self)
+end
+
+--- As an iterator: raises the error.
+function Walk:__call()
+  local record, err = self:next()
+  if err then error(err, 0) end
+  return record
+end
+
+--- Everything that is left, as a list; or nil and an error.
+---@return table[]|nil records, purser.Error|nil err
+function Walk:collect()
+  local list = {}
+  while true do
+    local record, err = self:next()
+    if err then return nil, err end
+    if not record then return list end
+    list[#list + 1] = record
+  end
+end
+
+--- Where the walk stands, as a plain string for the parameter `cursor` of another. Only histories by time have one: a
+--- list returns nil and says so.
+---@return string|nil cursor, string|nil message
+function Walk:cursor()
+  if not self.tail then return nil, "a list without times has no cursor" end
+  return self.tail:text()
+end
+
+function Walk:__tostring()
+  local name = self.source and self.source.row.full_name or "nothing"
+  if self.from then return ("purser.walk (%s from %d to %d)"):format(name, self.from, self.to) end
+  return ("purser.walk (%s)"):format(name)
+end
+
+local own_words = { from = "time", to = "time", cursor = "string", parallel = "count", settle_ms = "count" }
+
+local function complain(row, name, message)
+  local err = errors.argument(name, ('parameter "%s" %s'):format(name, message))
+  err.operation = row.full_name
+  return nil, err
+end
+
+-- The walk's own parameters taken apart from the operation's. Returns both, or nil and an error.
+local function take_words(row, params)
+  local own, rest = {}, {}
+  if type(params) ~= "table" then return complain(row, "from", "and the others are given in a table") end
+  for name, value in pairs(params) do
+    local kind = own_words[name]
+    if not kind then
+      rest[name] = value
+    else
+      local whole = type(value) == "number" and value == math.floor(value) and value >= 0
+      if kind == "time" and not (whole and value >= 1e12 and value < 1e13) then
+        return complain(row, name, "is not a time; give epoch milliseconds (13 digits)")
+      elseif kind == "count" and not whole then
+        return complain(row, name, "must be a whole number")
+      end
+      own[name] = kind == "string" and value or math.floor(value)
+    end
+  end
+  for _, name in ipairs { "startTime", "endTime", row.paging.page or false, row.paging.size } do
+    if name and rest[name] ~= nil then
+      return complain(row, name, "is set by the walk; give `from` and `to` for the times")
+    end
+  end
+  return own, rest
+end
+
+-- Sets a walk through time up. Returns nil, or an error.
+local function furnish(self, own)
+  local row, client = self.source.row, self.source.client
+  local now = client:now()
+  local earliest = reach.earliest(row.window, now)
+  local to = math.min(own.to or now, now)
+  local from, known = own.from, nil
+  if own.cursor ~= nil then
+    local time, told = cursors.read(own.cursor, row.full_name)
+    if not time then return select(2, complain(row, "cursor", told)) end
+    from, known = math.max(from or 0, time + 1), told
+  end
+  if not from and not earliest then
+    return select(2, complain(row, "from", "is required: how far this history reaches back is documented nowhere"))
+  end
+  if from and earliest and from < earliest then
+    return select(2, complain(row, own.cursor and "cursor" or "from", ("is %d, beyond the reach of this history (%s); "
+      .. "the earliest time it tells of is now %d"):format(from, reach.words(row.window), earliest)))
+  end
+  -- Time goes on while the walk does: a default start at the very edge would be beyond it when its turn comes.
+  from = from or earliest + (row.window.from_midnight and 0 or reach.MARGIN_MS)
+  self.from, self.to, self.earliest = from, to, earliest
+  self.longest = reach.longest(row.window) or math.max(1, to - from + 1)
+  self.width, self.goal = self.longest, window_reader.goal(self.source)
+  self.parallel = math.max(1, own.parallel or DEFAULT_PARALLEL)
+  self.settle_ms = own.settle_ms or DEFAULT_SETTLE_MS
+  self.settled, self.through = from - 1, from - 1
+  self.queue = { from <= to and { first = from, last = to, depth = 0 } or nil }
+  self.tail = cursors.new(row.full_name, from - 1, known)
+end
+
+--- A walk over every record of the operation `row`.
+---@param client purser.Client
+---@param row table
+---@param params table|nil  `from`, `to`, `cursor`, `parallel`, `settle_ms`, and the operation's own parameters
+---@param opts table|nil    the options of each call
+---@return purser.Walk
+function M.walk(client, row, params, opts)
+  local self = setmetatable({ records = {}, at = 0 }, Walk)
+  self.source = { client = client, row = row, paging = row.paging, opts = opts, key = keys.of(row.paging) }
+  local own, rest = take_words(row, params or {})
+  if not own then
+    self.problem = rest
+    return self
+  end
+  self.source.params, self.source.keep = pages.split(row.paging, rest)
+  if row.paging.time then
+    self.problem = furnish(self, own)
+  elseif own.cursor then
+    self.problem = select(2, complain(row, "cursor", "is only for histories by time"))
+  else
+    self.from, self.to, self.given, self.page, self.rounds = own.from, own.to, {}, 0, 0
+    if (own.from or own.to) and not row.by_name.startTime then
+      self.problem = select(2, complain(row, own.from and "from" or "to", "is only for histories by time"))
+    end
+  end
+  return self
+end
+
+--- A walk by the operation's full name, such as "wallet.deposit_history".
+---@param client purser.Client
+---@param name string
+function M.each(client, name, params, opts)
+  local row = operations.by_name[name]
+  if row and row.paging then return M.walk(client, row, params, opts) end
+  local names = {}
+  for _, known in ipairs(operations.list) do
+    if known.paging then names[#names + 1] = known.full_name end
+  end
+  local walk = setmetatable({}, Walk)
+  walk.problem = errors.argument(nil, ('"%s" is no history or list%s'):format(tostring(name),
+    nearest.hint(tostring(name), names)))
+  return walk
+end
+
+return M

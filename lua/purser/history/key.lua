@@ -1,0 +1,30 @@
+-- What tells one record of a history from another, as a text.
+
+local M = {}
+
+-- A text of any plain value; equal values have equal texts.
+local function text_of(value)
+  if type(value) ~= "table" then return tostring(value) end
+  local names, parts = {}, {}
+  for name in pairs(value) do names[#names + 1] = name end
+  table.sort(names, function(a, b) return tostring(a) < tostring(b) end)
+  for i, name in ipairs(names) do parts[i] = tostring(name) .. "=" .. text_of(value[name]) end
+  return "{" .. table.concat(parts, "\31") .. "}"
+end
+
+--- The function that gives a record's key: its id where it has one, else what never changes about it, else all of it.
+-- It also returns whether the key is an id, so that two records of it are the same one.
+---@param paging table
+---@return fun(record: table): string, boolean
+function M.of(paging)
+  local id, members = paging.id, paging.key
+  return function(record)
+    if id and record[id] ~= nil and record[id] ~= "" then return tostring(record[id]), true end
+    if not members then return text_of(record), false end
+    local parts = {}
+    for i, member in ipairs(members) do parts[i] = text_of(record[member]) end
+    return table.concat(parts, "\30"), false
+  end
+end
+
+return M

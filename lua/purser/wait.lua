@@ -1,0 +1,278 @@
+--- Waiting for what the service does in its own time: a withdrawal, a deposit, a transfer, anything that can be read.
+--
+--     local withdrawal, err = client.wallet:wait_withdrawal(id, { timeout_ms = 30 * 60000 })
+--
+-- A wait reads now and then, less and less often. It ends with the record when the goal is reached; with an error when
+-- the goal can no longer be reached (outcome "rejected") or the time is over (outcome "unknown"). Both errors hold the
+-- last `record` that was seen. A read that fails for a reason that passes is read again; any other failure ends it.
+
+local errors = require "purser.errors"
+local history = require "purser.history"
+local nearest = require "purser.nearest"
+
+local M = {}
+
+local DAY = 86400000
+local defaults = { timeout_ms = 600000, first_ms = 1000, most_ms = 30000 }
+local GROWTH = 1.5
+
+local function failure(outcome, message, record, retryable)
+  return errors.new { kind = "workflow", outcome = outcome, phase = "wait", message = message, record = record,
+    retryable = retryable }
+end
+
+-- Splits the times off the options, and checks both against the names that are known.
+local function take_times(options, known)
+  local times, rest, names = {}, {}, {}
+  for name, value in pairs(defaults) do times[name] = value end
+  for name in pairs(defaults) do names[#names + 1] = name end
+  for name in pairs(known) do names[#names + 1] = name end
+  for name, value in pairs(options or {}) do
+    if defaults[name] then
+      if type(value) ~= "number" or value < 1 or value ~= math.floor(value) then
+        return nil, errors.argument(name, ('option "%s" must be a whole number of milliseconds'):format(name))
+      end
+      times[name] = value
+    elseif known[name] then
+      if type(value) ~= known[name] then
+        return nil, errors.argument(name, ('option "%s" must be a %s'):format(name, known[name]))
+      end
+      rest[name] = value
+    else
+      return nil, errors.argument(name, ('option "%s" is not known%s'):format(tostring(name),
+        nearest.hint(tostring(name), names)))
+    end
+  end
+  return times, rest
+end
+
+-- Reads until `judge` says "reached" or "lost". `read` returns a value, or nil when there is none yet, or nil and an
+-- error; `judge(value)` returns its verdict and words.
+local function wait(client, times, what, read, judge)
+  local deadline, pause = nil, times.first_ms
+  local value, words, last_err
+  while true do
+    local now_value, err = read()
+    if err and not err.retryable then return nil, err end
+    last_err = err
+    if now_value ~= nil then
+      local verdict
+      value = now_value
+      verdict, words = judge(value)
+      if verdict == "reached" then return value end
+      if verdict == "lost" then return nil, failure("rejected", ("%s %s"):format(what, words), value) end
+    end
+    -- The first read may have set the client's clock right, so the time counts from there.
+    deadline = deadline or client:now() + times.timeout_ms
+    local left = deadline - client:now()
+    if left <= 0 then break end
+    if err and err.retry_after then pause = math.max(pause, err.retry_after * 1000) end
+    client:sleep(math.max(1, math.min(pause, left)))
+    pause = math.min(math.floor(pause * GROWTH), times.most_ms)
+  end
+  local state = words or (value ~= nil and "was not as wanted") or "was not to be found"
+  return nil, failure("unknown", ("%s %s after %d ms%s"):format(what, state, times.timeout_ms,
+    last_err and "; the last read failed: " .. tostring(last_err) or ""), value, true)
+end
+
+--- The general wait. `read()` returns a value, or nil and an error (nil alone: nothing yet). `judge(value)` returns
+--- "reached", "lost" or nothing, and words for the message. Options besides: `what` (a name for messages), `timeout_ms`
+--- (600000), `first_ms` (1000: the first pause), `most_ms` (30000: the longest).
+---@return any value, purser.Error|nil err
+function M.wait_for(client, options)
+  local times, rest = take_times(options, { read = "function", judge = "function", what = "string" })
+  if not times then return nil, rest end
+  for _, name in ipairs { "read", "judge" } do
+    if not rest[name] then return nil, errors.argument(name, ('option "%s" is required'):format(name)) end
+  end
+  return wait(client, times, rest.what or "what was waited for", rest.read, rest.judge)
+end
+
+------------------------------------------------------------------------------------------------------- withdrawals
+
+local withdrawal_states = {
+  "applied for", "auditing", "waiting", "processing", "packaging", "confirming", "successful", "failed", "cancelled",
+  "in manual processing",
+}
+-- goal -> state -> verdict; what is not named is waited through.
+local withdrawal_goals = {
+  success = { [7] = "reached", [8] = "lost", [9] = "lost" },
+  sent = { [6] = "reached", [7] = "reached", [8] = "lost", [9] = "lost" },
+  ended = { [7] = "reached", [8] = "reached", [9] = "reached" },
+  cancelled = { [9] = "reached", [6] = "lost", [7] = "lost", [8] = "lost" },
+}
+
+local function judge_state(verdicts, names)
+  return function(record)
+    local state = record.status
+    return verdicts[state], ("is %s (state %s)"):format(names[state] or "in a state that is not known", tostring(state))
+  end
+end
+
+local function pick_goal(goals, name)
+  if goals[name] then return goals[name] end
+  local names = {}
+  for known in pairs(goals) do names[#names + 1] = known end
+  table.sort(names)
+  return nil, errors.argument("goal", ('option "goal" is one of %s'):format(table.concat(names, ", ")))
+end
+
+-- Finds the one record of a history that fits. It is looked for from `since` on; once it was found, in its millisecond.
+local function finder(client, operation, time_of, since, params, fits)
+  local at
+  return function()
+    local query = { from = at or since, to = at }
+    for name, value in pairs(params) do query[name] = value end
+    local walk = history.each(client, operation, query)
+    while true do
+      local record, err = walk:next()
+      if err or not record then return nil, err end
+      if fits(record) then
+        at = record[time_of]
+        return record
+      end
+    end
+  end
+end
+
+--- Waits for a withdrawal (C5). `id`: what wallet.withdraw returned, as text, or { id = } or { withdrawOrderId = }.
+--- Options: `goal` ("success"; or "sent": it has left; "ended": whichever way; "cancelled"), `since` (epoch ms from
+--- where it is looked for; default: 7 days ago), `coin` (fewer records to look through), and the times of wait_for.
+---@param client purser.Client
+---@param id string|table
+---@param options table|nil
+---@return table|nil withdrawal, purser.Error|nil err
+function M.withdrawal(client, id, options)
+  local times, rest = take_times(options, { goal = "string", since = "number", coin = "string" })
+  if not times then return nil, rest end
+  local member, value = "id", id
+  if type(id) == "table" then
+    member = id.id and "id" or "withdrawOrderId"
+    value = id[member]
+  end
+  if type(value) ~= "string" or value == "" then
+    return nil, errors.argument("id", "wait_withdrawal takes the id of a withdrawal, or { withdrawOrderId = ... }")
+  end
+  local verdicts, err = pick_goal(withdrawal_goals, rest.goal or "success")
+  if not verdicts then return nil, err end
+  local read = finder(client, "wallet.withdrawal_history", "applyTime", rest.since or client:now() - 7 * DAY,
+    { coin = rest.coin }, function(record) return record[member] == value end)
+  return wait(client, times, "withdrawal " .. value, read, judge_state(verdicts, withdrawal_states))
+end
+
+---------------------------------------------------------------------------------------------------------- deposits
+
+local deposit_states = {
+  "too small to be credited", "delayed", "large and delayed", "pending", "successful", "auditing", "rejected",
+  "refunded", "credited early", "invalid", "restricted", "returned or completed (sources disagree)",
+}
+-- What sources disagree about is no success that money may be spent on.
+local deposit_goals = {
+  success = { [1] = "lost", [5] = "reached", [7] = "lost", [8] = "lost", [10] = "lost", [12] = "lost" },
+  seen = {},
+  ended = { [1] = "reached", [5] = "reached", [7] = "reached", [8] = "reached", [10] = "reached", [12] = "reached" },
+}
+for state = 1, 12 do deposit_goals.seen[state] = "reached" end
+
+local deposit_members = {
+  txId = "string", coin = "string", network = "string", address = "string", memo = "string", amount = "string",
+}
+
+-- Whether a deposit is the one that `wanted` describes. Amounts are equal as numbers: "5" is "5.00".
+local function fits_deposit(wanted)
+  local decimal = require "purser.decimal"
+  local amount = wanted.amount and decimal(wanted.amount)
+  return function(record)
+    for name, value in pairs(wanted) do
+      local found = record[name]
+      if name == "amount" then
+        local other = decimal(found or "")
+        if not other or other:compare(amount) ~= 0 then return false end
+      elseif found ~= value then
+        return false
+      end
+    end
+    return true
+  end
+end
+
+--- Waits for a deposit (C4) that fits `wanted`: any of `txId`, `coin`, `network`, `address`, `memo`, `amount`. Options:
+--- `goal` ("success"; "seen": in whatever state; "ended"), `since` (epoch ms; default: an hour ago), and the times of
+--- wait_for. The first that fits counts.
+---@param client purser.Client
+---@param wanted table
+---@param options table|nil
+---@return table|nil deposit, purser.Error|nil err
+function M.deposit(client, wanted, options)
+  local times, rest = take_times(options, { goal = "string", since = "number" })
+  if not times then return nil, rest end
+  if type(wanted) ~= "table" or next(wanted) == nil then
+    return nil, errors.argument(nil, "wait_deposit takes a table that says which deposit, such as { txId = ... }")
+  end
+  for name, value in pairs(wanted) do
+    if type(value) ~= deposit_members[name] or (name == "amount" and not require("purser.decimal")(value)) then
+      return nil, errors.argument(tostring(name), ('"%s" is not what a deposit can be told by: give texts of txId, '
+        .. "coin, network, address, memo, amount"):format(tostring(name)))
+    end
+  end
+  local verdicts, err = pick_goal(deposit_goals, rest.goal or "success")
+  if not verdicts then return nil, err end
+  local read = finder(client, "wallet.deposit_history", "insertTime", rest.since or client:now() - DAY / 24,
+    { coin = wanted.coin }, fits_deposit(wanted))
+  return wait(client, times, "the deposit", read, judge_state(verdicts, deposit_states))
+end
+
+--------------------------------------------------------------------------------------------------------- transfers
+
+local transfer_verdicts = { SUCCESS = "reached", FAILED = "lost" }
+
+local function judge_transfer(record)
+  return transfer_verdicts[record.status], ("is %s"):format(tostring(record.status))
+end
+
+local RECORD_UNKNOWN = "22222"
+
+--- Waits for a transfer between the spot and futures accounts (C9) to succeed, by its tranId (C11). Options: the times
+--- of wait_for.
+---@param client purser.Client
+---@param tran_id string
+---@param options table|nil
+---@return table|nil transfer, purser.Error|nil err
+function M.transfer(client, tran_id, options)
+  local times, rest = take_times(options, {})
+  if not times then return nil, rest end
+  return wait(client, times, "transfer " .. tostring(tran_id), function()
+    local record, err = client.wallet:get_transfer { tranId = tran_id }
+    if err and err.code == RECORD_UNKNOWN then return nil end -- records show up late
+    return record, err
+  end, judge_transfer)
+end
+
+local function family_transfer(group)
+  return function(client, wanted, options)
+    local times, rest = take_times(options, {})
+    if not times then return nil, rest end
+    if type(wanted) ~= "table" or not wanted.clientTranId then
+      return nil, errors.argument("clientTranId", "wait_transfer takes the transfer's clientTranId, fromAccountType, "
+        .. "toAccountType and, where it had them, fromAccount and toAccount")
+    end
+    local query = {}
+    for _, name in ipairs { "clientTranId", "fromAccountType", "toAccountType", "fromAccount", "toAccount" } do
+      query[name] = wanted[name]
+    end
+    return wait(client, times, "transfer " .. tostring(wanted.clientTranId), function()
+      local list, err = client[group]:transfer_history(query)
+      if not list then return nil, err end
+      for _, record in ipairs(list) do
+        if record.clientTranId == wanted.clientTranId then return record end
+      end
+    end, judge_transfer)
+  end
+end
+
+--- Waits for a transfer between the parent and a sub-account (A13, B6) to succeed: give the parameters it was made with
+--- (asset and amount may be among them).
+M.broker_transfer = family_transfer "broker"
+M.sub_account_transfer = family_transfer "sub_account"
+
+return M

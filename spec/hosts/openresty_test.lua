@@ -1,0 +1,331 @@
+-- The payout gateway of examples/openresty, run for real: nginx in front of a simulated service.
+
+local core = require "purser.core"
+local json = require "purser.json"
+local nginx = require "nginx"
+local service = require "service"
+
+local TOKEN = "gateway-test-token"
+
+local function read(path)
+  local file = assert(io.open(path))
+  local text = file:read("*a")
+  file:close()
+  return text
+end
+
+local function replace(text, what, with)
+  local result, count = text:gsub(what, function() return with end)
+  assert(count > 0, what .. " is not in nginx.conf")
+  return result
+end
+
+-- The example's own configuration, on another port and with its files elsewhere.
+local function configuration(port)
+  local pipe = io.popen "pwd"
+  local root = pipe:read "*l"
+  pipe:close()
+  local text = read "examples/openresty/nginx.conf"
+  text = replace(text, "/usr/lib/nginx/modules", nginx.modules())
+  text = replace(text, "127%.0%.0%.1:8080", "127.0.0.1:" .. port)
+  text = replace(text, "%$prefix/%.%./%.%./", root .. "/")
+  text = replace(text, "%$prefix/", root .. "/examples/openresty/")
+  text = replace(text, "gateway%.pid", "nginx.pid")
+  text = replace(text, "gateway%.log", "error.log")
+  return ("user %s;\n"):format(nginx.user()) .. text
+end
+
+local sim, gateway, http, address
+
+local function ask(method, target, body, token)
+  local response = assert(http:send {
+    method = method, base_url = gateway:url(), target = target, body = body or "", timeout_ms = 20000,
+    headers = { Authorization = "Bearer " .. (token or TOKEN), ["Content-Type"] = "application/json" },
+  })
+  return response.status, core.decode(response.body), response
+end
+
+local function order(reference, amount)
+  return json.encode(json.object {
+    { "reference", reference }, { "coin", "USDT" }, { "network", "TRX" }, { "address", address }, { "amount", amount },
+  })
+end
+
+local function wait_for_state(reference, wanted)
+  local answer
+  for _ = 1, 500 do
+    local _
+    _, answer = ask("GET", "/payouts/" .. reference)
+    if answer.state == wanted then return answer end
+    core.sleep_ms(20)
+  end
+  error(("the payout is %s and not %s"):format(answer.state, wanted))
+end
+
+local function applied(operation)
+  local count = assert(sim.world:counts())[operation]
+  return count and count.applied or 0
+end
+
+setup(function()
+  sim = service.start()
+  local account = assert(sim.world:account { role = "main", balances = { USDT = "1000" } })
+  address = "TPb6j7oQmKdKnG5mGkVc3nJdPqYpXz8Wr1"
+  assert(sim.world:save_address { account = account.uid, coin = "USDT", network = "TRX", address = address })
+  gateway = nginx.run(configuration, ("env PURSER_BASE_URL=%s PURSER_API_KEY=%s PURSER_SECRET_KEY=%s GATEWAY_TOKEN=%s")
+    :format(sim.url, account.api_key, account.secret_key, TOKEN))
+  http = assert(core.http {})
+end)
+
+teardown(function()
+  if gateway then gateway:stop() end
+  if sim then sim.stop() end
+end)
+
+describe("the payout gateway", function()
+  it("lets nobody in without the token", function()
+    assert.equal(401, (ask("GET", "/deposits", nil, "wrong")))
+    assert.equal(401, (ask("POST", "/payouts", order("P0", "1"), "wrong")))
+    assert.equal(0, applied "wallet.withdraw")
+  end)
+
+  it("pays, and tells what became of it", function()
+    local status, answer = ask("POST", "/payouts", order("P1", "12.5"))
+    assert.equal(202, status)
+    assert.equal("sent", answer.state)
+    assert.equal(1, applied "wallet.withdraw")
+    assert.equal(answer.detail, select(2, ask("GET", "/payouts/P1")).detail)
+  end)
+
+  it("pays a reference once, however often it is asked for", function()
+    local status, answer = ask("POST", "/payouts", order("P1", "12.5"))
+    assert.equal(200, status)
+    assert.equal("sent", answer.state)
+    assert.equal(1, applied "wallet.withdraw")
+  end)
+
+  it("passes a refusal on", function()
+    local status, answer = ask("POST", "/payouts", order("P2", "100000"))
+    assert.equal(202, status)
+    assert.equal("refused", answer.state)
+    assert.equal(400, (ask("POST", "/payouts", order("P 3", "1"))))
+  end)
+
+  it("finds out by itself, in a timer, what became of a payout whose answer was lost", function()
+    assert(sim.world:fault { kind = "lost_answer", operation = "wallet.withdraw" })
+    local _, answer = ask("POST", "/payouts", order("P4", "30"))
+    assert.equal("unknown", answer.state)
+    assert.is_truthy(wait_for_state("P4", "sent").detail:find "^%w+$")
+    assert.equal(2, applied "wallet.withdraw")
+  end)
+end)
+
+describe("a reload of nginx", function()
+  it("lets calls that wait end in the old worker, while the new one serves", function()
+    assert(sim.world:fault { kind = "slow", delay_ms = 1000, operation = "wallet.deposit_history", times = 1 })
+    local multi = assert(core.http_multi { http_version = "1.1" })
+    multi:submit { method = "GET", base_url = gateway:url(), target = "/deposits", timeout_ms = 30000,
+      headers = { Authorization = "Bearer " .. TOKEN } }
+    local started = core.monotonic_ms()
+    while core.monotonic_ms() - started < 200 do
+      core.wait(5, multi)
+      multi:step()
+    end
+    gateway:reload()
+    assert.equal(200, (ask("GET", "/deposits")))
+    local _, response, failure
+    repeat
+      core.wait(1000, multi)
+      multi:step()
+      _, response, failure = multi:next()
+    until response or failure
+    assert(response, failure and failure.message)
+    assert.equal(200, response.status, response.body)
+    multi:close()
+  end)
+end)
+
+describe("the worker", function()
+  local DELAY_MS, CALLS = 2000, 200
+
+  -- The 99th percentile, in milliseconds, of a location that needs no service, asked for `ms` milliseconds.
+  local function probe(ms)
+    local times, ends = {}, core.monotonic_ms() + ms
+    repeat
+      local status, _, response = ask("GET", "/health")
+      assert.equal(200, status)
+      times[#times + 1] = response.total_us / 1000
+    until core.monotonic_ms() >= ends
+    table.sort(times)
+    return times[math.ceil(#times * 0.99)], #times
+  end
+
+  it("keeps answering while 200 calls wait for a slow service", function()
+    local idle = probe(300)
+    assert(sim.world:fault { kind = "slow", delay_ms = DELAY_MS, operation = "wallet.deposit_history", times = CALLS })
+    local multi = assert(core.http_multi { max_in_flight = CALLS, http_version = "1.1" })
+    local started = core.monotonic_ms()
+    for _ = 1, CALLS do
+      multi:submit { method = "GET", base_url = gateway:url(), target = "/deposits", timeout_ms = 30000,
+        headers = { Authorization = "Bearer " .. TOKEN } }
+    end
+    while core.monotonic_ms() - started < 300 do
+      multi:step()
+      core.wait(5, multi)
+    end
+    local busy, count = probe(DELAY_MS / 2)
+    local answered = 0
+    while answered < CALLS do
+      core.wait(1000, multi)
+      multi:step()
+      for _, response, failure in function() return multi:next() end do
+        assert(response, failure and failure.message)
+        assert.equal(200, response.status, response.body)
+        answered = answered + 1
+      end
+    end
+    local took = core.monotonic_ms() - started
+    multi:close()
+    print(("# %d calls of %d ms took %d ms; a plain location meanwhile: p99 %.2f ms of %d, idle %.2f ms"):format(
+      CALLS, DELAY_MS, took, busy, count, idle))
+    -- One blocking call would show as DELAY_MS; 200 one after the other as 400 seconds.
+    assert.is_true(busy < DELAY_MS / 20, ("p99 %.1f ms"):format(busy))
+    assert.is_true(took < DELAY_MS * 5, ("%d ms"):format(took))
+    assert.equal("", gateway:errors())
+  end)
+end)
+
+describe("purser.transport.openresty", function()
+  local CONF = [[
+lua_package_path "${ROOT}/lua/?.lua;${ROOT}/lua/?/init.lua;;";
+lua_package_cpath "${ROOT}/build/luajit/?.so;;";
+lua_shared_dict notes 1m;
+init_by_lua_block {
+  local transport, message = require("purser.transport.openresty").new()
+  in_init = tostring(transport) .. " " .. message
+}
+init_worker_by_lua_block {
+  local purser = require "purser"
+  transport = assert(purser.transport.openresty())
+  function new_client(options)
+    options.api_key, options.secret_key, options.retry, options.limits = "k", "s", false, false
+    options.transport = options.transport or transport
+    return assert(purser.new(options))
+  end
+}
+server {
+  listen 127.0.0.1:${PORT};
+  location = /init { content_by_lua_block { ngx.print(in_init) } }
+  location = /rewrite {
+    rewrite_by_lua_block { ngx.ctx.time = assert(new_client({ base_url = "${SIM}" }):server_time()) }
+    content_by_lua_block { ngx.print(ngx.ctx.time) }
+  }
+  location = /log {
+    return 200 "";
+    log_by_lua_block {
+      local _, err = new_client({ base_url = "${SIM}" }):server_time()
+      ngx.shared.notes:set("log", err.outcome .. " " .. tostring(err))
+    }
+  }
+  location = /note { content_by_lua_block { ngx.print(ngx.shared.notes:get(ngx.var.arg_name) or "") } }
+  location = /timer {
+    content_by_lua_block {
+      ngx.timer.at(0, function()
+        ngx.shared.notes:set("timer", new_client({ base_url = "${SIM}" }):server_time())
+      end)
+    }
+  }
+  location = /refused {
+    content_by_lua_block {
+      local _, err = new_client({ base_url = "http://127.0.0.1:1" }):server_time()
+      ngx.print(err.outcome, " ", err.phase)
+    }
+  }
+  location = /late {
+    content_by_lua_block {
+      local client = new_client({ base_url = "http://127.0.0.1:${PORT}", timeout_ms = 100 })
+      local _, err = client.wallet:coins()
+      ngx.print(err.outcome, " ", err.phase)
+    }
+  }
+  location /api/ { content_by_lua_block { ngx.sleep(1) } }
+  location = /together {
+    content_by_lua_block {
+      local client, threads = new_client({ base_url = "${SIM}" }), {}
+      for i = 1, 20 do threads[i] = ngx.thread.spawn(function() return client:server_time() end) end
+      local got = 0
+      for _, thread in ipairs(threads) do
+        local ok, time = ngx.thread.wait(thread)
+        if ok and time then got = got + 1 end
+      end
+      ngx.print(got)
+    }
+  }
+  location = /closed {
+    content_by_lua_block {
+      local own = assert(require("purser.transport.openresty").new())
+      local client = new_client({ base_url = "http://127.0.0.1:${PORT}", transport = own })
+      local thread = ngx.thread.spawn(function() return select(2, client.wallet:coins()) end)
+      ngx.sleep(0.05)
+      own:close()
+      local _, err = ngx.thread.wait(thread)
+      local _, later = client.wallet:coins()
+      ngx.print(err.kind, " ", err.outcome, ", ", later.kind, " ", later.outcome)
+    }
+  }
+}
+]]
+  local server
+
+  setup(function()
+    local pipe = io.popen "pwd"
+    server = nginx.start(CONF, { ROOT = pipe:read "*l", SIM = sim.url })
+    pipe:close()
+  end)
+
+  teardown(function()
+    local errors = server:errors()
+    server:stop()
+    assert.equal("", errors)
+  end)
+
+  local function get(target)
+    return assert(http:send { method = "GET", base_url = server:url(), target = target }).body
+  end
+
+  local function note(name)
+    for _ = 1, 200 do
+      local text = get("/note?name=" .. name)
+      if text ~= "" then return text end
+      core.sleep_ms(10)
+    end
+  end
+
+  it("is made in a worker, not before there are any", function()
+    assert.is_truthy(get("/init"):find("^nil make the transport in a worker"))
+  end)
+
+  it("waits in the rewrite phase and in timers", function()
+    assert.is_truthy(get("/rewrite"):find "^%d+$")
+    get "/timer"
+    assert.is_truthy(note("timer"):find "^%d+$")
+  end)
+
+  it("says so where nginx cannot wait", function()
+    get "/log"
+    assert.is_truthy(note("log"):find "^not_sent .*cannot wait in the phase log")
+  end)
+
+  it("tells what was not sent from what nobody knows", function()
+    assert.equal("not_sent connect", get "/refused")
+    assert.equal("unknown receive", get "/late")
+  end)
+
+  it("carries calls of light threads side by side", function()
+    assert.equal("20", get "/together")
+  end)
+
+  it("ends what waits when it is closed", function()
+    assert.equal("closed unknown, closed not_sent", get "/closed")
+  end)
+end)

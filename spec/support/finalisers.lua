@@ -1,0 +1,144 @@
+-- Run by closing_spec.lua: `finalisers.lua CASE URL`. Does what the case says while a finaliser calls the same objects
+-- at nearly every allocation, and prints how often it did.
+
+local core = require "purser.core"
+
+local case, url = arg[1], arg[2]
+local newproxy = rawget(_G, "newproxy")
+
+-- An object whose finaliser is `fn`: Lua 5.1 finalises userdata only.
+local function finalised(fn)
+  if newproxy then getmetatable(newproxy(true)).__gc = fn
+  else setmetatable({}, { __gc = fn }) end
+end
+
+-- Runs `fn`, with `act` called by finalisers meanwhile.
+local function with(act, fn)
+  local armed, runs = true, 0
+  local function arm()
+    finalised(function()
+      if not armed then return end
+      runs = runs + 1
+      arm()
+      act()
+    end)
+  end
+  -- A whole collection at each step, and no pause between them. Here 0 means 0; to "incremental" it means no change.
+  if _VERSION == "Lua 5.4" then collectgarbage("incremental", 1, 1000, 30)
+  else collectgarbage("setstepmul", 1000000) end
+  collectgarbage("setpause", 0)
+  collectgarbage()
+  arm()
+  fn()
+  armed = false
+  print(runs .. " runs")
+end
+
+local function get() return { method = "GET", base_url = url, target = "/x", timeout_ms = 5000 } end
+
+local cases = {}
+
+function cases.http()
+  local http = core.http {}
+  local nowhere = { method = "GET", base_url = "http://127.0.0.1:1", target = "/",
+    headers = { ["X-Other"] = ("3"):rep(900) } }
+  with(function() http:send(nowhere) end, function()
+    for _ = 1, 20 do
+      local request = get()
+      request.headers = { ["X-One"] = ("1"):rep(200), ["X-Two"] = ("2"):rep(200) }
+      local response, failure = http:send(request)
+      assert(response, failure and failure.message)
+      assert(response.status == 200 and response.body == "{}" and response.sends == 1)
+    end
+  end)
+end
+
+function cases.multi()
+  local multi, taken = core.http_multi { max_in_flight = 2 }, {}
+  local function take()
+    local id, response, failure = multi:next()
+    if id then taken[id] = response or failure.message end
+    return id
+  end
+  with(function()
+    take()
+    pcall(multi.cancel, multi, 0)
+    multi:fds()
+    multi:step()
+  end, function()
+    for _ = 1, 20 do
+      local id = assert(multi:submit(get()))
+      repeat
+        core.wait(5, multi)
+        multi:step()
+        take()
+      until taken[id]
+      assert(taken[id].status == 200 and taken[id].body == "{}", tostring(taken[id]))
+    end
+  end)
+end
+
+function cases.close()
+  local closed = 0
+  with(function() end, function()
+    for _ = 1, 5 do
+      local http, multi = core.http {}, core.http_multi {}
+      finalised(function()
+        http:close()
+        multi:close()
+      end)
+      for _ = 1, 20 do
+        local response, failure = http:send(get())
+        assert(response or failure.kind == "closed")
+        local ok, id = pcall(multi.submit, multi, get())
+        assert(ok and id or tostring(id):find "closed")
+        if not response then closed = closed + 1 end
+      end
+      assert(tostring(http):find "closed" and tostring(multi):find "closed")
+    end
+  end)
+  assert(closed > 0)
+end
+
+function cases.signer()
+  local signer, layout = core.signer("hmac-sha256", "secret"), core.layout({ "a", "b" }, { "a" }, "object", false)
+  local wanted, given, others = {}, {}, {}
+  for i, size in ipairs { 20, 3000, 100000 } do
+    given[i], others[i] = { a = ("m"):rep(size), b = 1 }, { a = ("o"):rep(size), b = 2 }
+    wanted[i] = { layout:query(given[i]), layout:body(given[i]), signer:sign_query(layout, given[i], "s") }
+  end
+  local turn = 0
+  with(function()
+    turn = turn % 3 + 1
+    local other = others[turn]
+    layout:query(other)
+    layout:body(other)
+    signer:sign_query(layout, other, "s")
+  end, function()
+    local right = 0
+    local function check(expected, ok, text)
+      if ok then right = right + 1 end
+      assert(ok and text == expected or tostring(text):find "finaliser used", "another text")
+    end
+    for i = 1, 150 do
+      local at = i % 3 + 1
+      check(wanted[at][1], pcall(layout.query, layout, given[at]))
+      check(wanted[at][2], pcall(layout.body, layout, given[at]))
+      check(wanted[at][3], pcall(signer.sign_query, signer, layout, given[at], "s"))
+    end
+    assert(right >= 300) -- texts over 4 KB may be refused before Lua 5.3, and only they
+  end)
+end
+
+function cases.decoder()
+  local decoder = core.decoder { list = { record = { name = "r", fields = { { name = "a", type = "string" } } } } }
+  local text = '[{"a":"x","new":1},{"a":"y","other":[{"a":"z"}]}]'
+  with(function() decoder:decode '[{"a":"1","more":2,"b":{}},{"late":0}]' end, function()
+    for _ = 1, 50 do
+      local list = assert(decoder:decode(text))
+      assert(#list == 2 and list[1].a == "x" and list[1].new == 1 and list[2].a == "y" and list[2].other[1].a == "z")
+    end
+  end)
+end
+
+cases[case]()

@@ -1,0 +1,133 @@
+--- Starts Debian's nginx with a configuration of its own in a folder of its own, on a free loopback port.
+
+local socket = require "socket"
+
+local methods = {}
+local meta = { __index = methods }
+
+local M = {}
+
+local function output_of(command)
+  local pipe = assert(io.popen(command))
+  local text = pipe:read("*a")
+  pipe:close()
+  return text
+end
+
+--- Where nginx is, or nil.
+M.program = output_of("PATH=$PATH:/usr/sbin command -v nginx"):match("%S+")
+
+--- Where its modules are.
+function M.modules()
+  return output_of(M.program .. " -V 2>&1"):match("%-%-modules%-path=(%S+)")
+end
+
+--- Who runs this, so that workers may read what the test wrote.
+function M.user()
+  return output_of("id -un"):match("%S+")
+end
+
+--- A loopback port that nobody listens on at this moment.
+function M.free_port()
+  local server = assert(socket.bind("127.0.0.1", 0))
+  local _, port = server:getsockname()
+  server:close()
+  return tonumber(port)
+end
+
+local function write(path, text)
+  local file = assert(io.open(path, "w"))
+  file:write(text)
+  file:close()
+end
+
+-- What every configuration here begins with: one worker, everything in the folder, errors in a file.
+local HEAD = [[
+load_module %s/ndk_http_module.so;
+load_module %s/ngx_http_lua_module.so;
+user %s;
+worker_processes 1;
+daemon on;
+pid nginx.pid;
+error_log error.log warn;
+events { worker_connections 4096; }
+]]
+
+local function wait_for(port)
+  for _ = 1, 500 do
+    local connection = socket.connect("127.0.0.1", port)
+    if connection then return connection:close() end
+    socket.sleep(0.01)
+  end
+  error("nginx does not answer")
+end
+
+local function fill(text, values)
+  return (text:gsub("%${(%w+)}", function(name) return tostring(values[name]) end))
+end
+
+--- Runs a whole configuration; `prepare(port, folder)` returns its text. `command` goes in front of nginx's own, such
+-- as "taskset -c 1" or "env NAME=value".
+function M.run(prepare, command)
+  local folder = os.tmpname()
+  os.remove(folder)
+  assert(os.execute("mkdir -p " .. folder))
+  local port = M.free_port()
+  write(folder .. "/nginx.conf", prepare(port, folder))
+  local said = output_of(("%s %s -p %s/ -e %s/error.log -c nginx.conf 2>&1"):format(command or "", M.program, folder,
+    folder))
+  local server = setmetatable({ folder = folder, port = port }, meta)
+  local ok, message = pcall(wait_for, port)
+  if ok then return server end
+  local errors = server:errors()
+  server:stop()
+  error(message .. "\n" .. said .. errors, 0)
+end
+
+--- Starts a server of which only the text of the http block is given; ${PORT} and ${name} of `values` are filled in.
+function M.start(http, values, command)
+  return M.run(function(port, folder)
+    values = setmetatable({ PORT = port }, { __index = values })
+    local temporary = {}
+    for _, name in ipairs { "client_body", "proxy", "fastcgi", "uwsgi", "scgi" } do
+      temporary[#temporary + 1] = ("%s_temp_path %s/%s;\n"):format(name, folder, name)
+    end
+    local modules = M.modules()
+    return HEAD:format(modules, modules, M.user())
+      .. "http {\n" .. table.concat(temporary) .. fill(http, values) .. "}\n"
+  end, command)
+end
+
+function methods:url(scheme)
+  return (scheme or "http") .. "://127.0.0.1:" .. self.port
+end
+
+--- What nginx wrote into its error log.
+function methods:errors()
+  local file = io.open(self.folder .. "/error.log")
+  local text = file and file:read("*a") or ""
+  if file then file:close() end
+  return text
+end
+
+--- Has new workers take over, as after a change of the configuration.
+function methods:reload()
+  os.execute(("kill -HUP $(cat %s/nginx.pid)"):format(self.folder))
+end
+
+--- Stops the server and waits until it is gone. May be called again.
+function methods:stop()
+  if self.stopped then return end
+  self.stopped = true
+  local pid = output_of("cat " .. self.folder .. "/nginx.pid 2>/dev/null"):match("%d+")
+  if pid then
+    os.execute("kill " .. pid)
+    for _ = 1, 300 do
+      if output_of("kill -0 " .. pid .. " 2>&1") ~= "" then break end
+      socket.sleep(0.01)
+    end
+  end
+  os.execute("rm -rf " .. self.folder)
+end
+
+return M
