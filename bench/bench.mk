@@ -1,4 +1,22 @@
-# Rules for the programs that `bench/` measures against, one block a topic.
+# Measurements, and rules for the programs they measure against, one block a topic. `make bench` runs all; what it
+# measured is in build/bench/ as tab-separated text.
+.PHONY: bench bench-sign bench-instructions
+
+bench: bench-sign bench-decode bench-transport
+
+bench-sign:
+	@tools/setup build bench
+	@$(MAKE) -s all $(BUILD)/bench/floor_sign
+	@mkdir -p build/bench
+	@$(LUA) bench/sign.lua $(BUILD)/bench/floor_sign 9 build/bench/sign-$(LUA).tsv
+
+# Instructions do not depend on who else uses the machine, so small changes show.
+bench-instructions:
+	@tools/setup build test bench hosts
+	@$(MAKE) -s all $(BUILD)/bench/floor_http
+	@mkdir -p build/bench
+	@LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) bench/instructions.lua \
+		build/bench/instructions-$(LUA).tsv
 
 # sign
 $(BUILD)/bench/floor_sign: bench/floor_sign.c
@@ -16,12 +34,17 @@ bench-decode:
 	@$(MAKE) --no-print-directory LUA=luajit BUILD=build/luajit bench-decode-one
 
 bench-decode-one: $(BUILD)/purser/core.so $(BUILD)/floor_decode.so
-	@REPORT=$(BUILD)/bench-decode.tsv LUA_PATH="$(CURDIR)/?.lua;$(LUA_PATH)" $(LUA) bench/decode.lua
+	@mkdir -p build/bench
+	@REPORT=build/bench/decode-$(LUA).tsv LUA_PATH="$(CURDIR)/?.lua;$(LUA_PATH)" $(LUA) bench/decode.lua
 
 $(BUILD)/floor_decode.so: bench/floor_decode.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(STRICT) $(LUA_CFLAGS) -Isrc/bind $(SHARED) -o $@ $<
 
+# The walk over 200,000 deposits; `make test` does it over 20,000.
+.PHONY: histories
+histories: all
+	@PURSER_RECORDS=200000 LUA_PATH="$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) /usr/bin/busted spec/history_spec.lua
 # transport
 .PHONY: bench-transport bench-transport-one
 
@@ -31,7 +54,7 @@ bench-transport:
 
 bench-transport-one: all $(BUILD)/bench/floor_http
 	@mkdir -p build/bench
-	@LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) bench/transport.lua $(ROUNDS) \
+	@LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) bench/transport.lua $(or $(ROUNDS),7) \
 		build/bench/transport-$(LUA).tsv
 
 $(BUILD)/bench/floor_http: bench/floor_http.c
@@ -39,7 +62,3 @@ $(BUILD)/bench/floor_http: bench/floor_http.c
 	$(CC) $(CFLAGS) -std=c99 -D_DEFAULT_SOURCE $(WARN) $(shell pkg-config --cflags libcurl) -o $@ $< \
 		$(shell pkg-config --libs libcurl)
 # transport: end
-# The walk over 200,000 deposits; `make test` does it over 20,000.
-.PHONY: histories
-histories: all
-	@PURSER_RECORDS=200000 LUA_PATH="$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) /usr/bin/busted spec/history_spec.lua

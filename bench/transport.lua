@@ -1,5 +1,5 @@
---- W3 and W4: what a client call costs beside plain libcurl in C (bench/floor_http.c), against nginx with a canned answer
--- of 20 deposit records.
+--- W3 and W4: what a client call costs beside plain libcurl in C (bench/floor_http.c), against nginx with a canned
+-- answer of 20 deposit records.
 --
 --   W3     one signed GET after the other, on a kept connection, plain and TLS: processor time of the client
 --   W4     2000 requests, 64 in flight, an answer after 50 ms: wall time and processor time
@@ -8,9 +8,7 @@
 -- The rounds are interleaved and a ratio compares rows of one round, so that a noisy neighbour meets all alike. nginx
 -- has the other processor where there is `taskset`. Arguments: rounds (7), file for the raw rounds.
 
-local certificates = require "certificates"
-local nginx = require "nginx"
-local records = require "bench.records"
+local service = require "bench.service"
 
 local rounds = tonumber(arg[1] or 7)
 local tsv_path = arg[2]
@@ -23,44 +21,12 @@ local client = ("env LUA_PATH='./lua/?.lua;./lua/?/init.lua' %s bench/transport_
 local SEQUENTIAL, CONCURRENT, IN_FLIGHT, SERVICE_MS, STARTS = 3000, 2000, 64, 50, 15
 local IDEAL_US = math.ceil(CONCURRENT / IN_FLIGHT) * SERVICE_MS * 1000
 
-local CONF = [[
-access_log off;
-keepalive_requests 100000000;
-lua_package_path ";;";
-ssl_certificate ${crt};
-ssl_certificate_key ${key};
-default_type application/json;
-init_by_lua_block {
-  local body = io.open("${answer}"):read "*a"
-  function answer()
-    ngx.header.content_length = #body
-    ngx.print(body)
-  end
-}
-server {
-  listen 127.0.0.1:${PORT} reuseport backlog=1024;
-  listen 127.0.0.1:${TLS} ssl backlog=1024;
-  location / { content_by_lua_block { answer() } }
-  location /slow/ { content_by_lua_block { ngx.sleep(${SECONDS}) answer() } }
-}
-]]
-
 local pin = os.execute("command -v taskset >/dev/null 2>&1 && [ $(nproc) -gt 1 ]")
 pin = (pin == true or pin == 0) and "taskset -c " or nil
 local on_client = pin and pin .. "0 " or ""
 
-local made = certificates.make { server = { alt = "IP:127.0.0.1" } }
-local tls_port = nginx.free_port()
-do
-  local file = assert(io.open(made.path "answer", "w"))
-  file:write(records.deposits(20))
-  file:close()
-end
-local server = nginx.start(CONF, {
-  crt = made.path "server.crt", key = made.path "server.key", TLS = tls_port, answer = made.path "answer",
-  SECONDS = SERVICE_MS / 1000,
-}, pin and pin .. "1")
-local plain, tls, ca = server:url(), "https://127.0.0.1:" .. tls_port, made.path "ca.crt"
+local server = service.start(SERVICE_MS, pin and pin .. "1")
+local plain, tls, ca = server.plain, server.tls, server.ca
 
 local function measure(command)
   local pipe = assert(io.popen(on_client .. command))
@@ -125,8 +91,7 @@ local function report(work, what, per, unit, pick)
 end
 
 local ok, message = pcall(run)
-server:stop()
-certificates.remove(made)
+server.stop()
 assert(ok, message)
 
 print(("%s, %d rounds%s"):format(lua, rounds, pin and ", nginx on the other processor" or ""))

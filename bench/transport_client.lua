@@ -15,7 +15,9 @@ local options = {
   limits = count > 1 and { weight = 1000000000 } or nil, -- the budget is kept, and never used up
 }
 if in_flight then
-  options.transport = assert(purser.transport.multi { max_in_flight = in_flight, http_version = "1.1", ca_file = ca_file })
+  options.transport = assert(purser.transport.multi {
+    max_in_flight = in_flight, http_version = "1.1", ca_file = ca_file,
+  })
 end
 local client = assert(purser.new(options))
 

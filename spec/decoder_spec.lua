@@ -272,6 +272,20 @@ describe("an address", function()
     end
   end)
 
+  it("is split in the same way however it is escaped", function()
+    for _, json in ipairs { [[{"address":"rAddr\u003a77","memo":""}]], [[{"memo":"","address":"rAddr\u003A77"}]],
+      [[{"address":"r\u0041ddr:77"}]], [[{"address":"rAddr:77","memo":"\u00377"}]],
+      [[{"memo":"7\u0037","address":"rAddr\u003a\u00377"}]], [[{"address":"rAddr\u003a77","other":{},"memo":"77"}]] } do
+      assert.are.same({ "rAddr", "77" }, { decode(json) }, json)
+    end
+    assert.are.same({ "rAddr:77", "78" }, { decode [[{"address":"rAddr\u003a77","memo":"7\u0038"}]] })
+    assert.are.same({ [[r\:7]], "8" }, { decode [[{"address":"r\\:7","memo":"8"}]] })
+    assert.are.same({ [[r\]], "7" }, { decode [[{"address":"r\\:7"}]] })
+    assert.are.same({ URI }, { decode([[{"address":"]] .. URI:gsub(":", "\\u003a") .. [["}]]) })
+    local long = ("x"):rep(600)
+    assert.are.same({ "rAddr:" .. long }, { decode('{"address":"rAddr:' .. long .. '"}') })
+  end)
+
   it("keeps it when the memo says otherwise, or nothing stands on one side", function()
     assert.are.same({ "rAddr:77", "78" }, { decode '{"address":"rAddr:77","memo":"78"}' })
     assert.are.same({ "rAddr:" }, { decode '{"address":"rAddr:"}' })

@@ -181,7 +181,7 @@ describe("arming", function()
       outcomes(state, 500)
       local text = {}
       for i, record in ipairs(faults.injected(state)) do
-        text[i] = ("%s %s %s %s"):format(record.kind, record.when, record.form or record.status,
+        text[i] = ("%s %s %s %s"):format(record.kind, record.when, tostring(record.form or record.status),
           tostring(record.applied))
       end
       return table.concat(text, "\n"), #text

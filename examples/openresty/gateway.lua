@@ -1,12 +1,12 @@
 -- The handlers of the payout gateway (nginx.conf beside this file).
 --
---   POST /payouts      { reference, coin, network, address, amount }   -> 202, or 200 when the reference is known already
+--   POST /payouts      { reference, coin, network, address, amount }   -> 202, or 200 when the reference is known
 --   GET  /payouts/REF  what became of it: pending, sent, refused, unknown or absent
 --   GET  /deposits     the latest deposits
 --
 -- A reference is paid at most once: it is taken in shared memory before anything is sent, and travels as
--- withdrawOrderId. When nobody knows whether a withdrawal was carried out, a timer looks for it in the history. The memory
--- ends with nginx; a gateway for real money keeps its references in a database, and takes them there the same way.
+-- withdrawOrderId. When nobody knows whether a withdrawal was carried out, a timer looks for it in the history. The
+-- memory ends with nginx; a gateway for real money takes and keeps its references in a database.
 
 local core = require "purser.core"
 local json = require "purser.json"
@@ -19,7 +19,7 @@ local COINS_FRESH_S, SETTLE_AFTER_S, SETTLE_ATTEMPTS = 60, 1, 30
 
 local client -- of this worker
 local networks, networks_until -- which coin may leave by which network, and how long that is believed
-local fetching -- somebody asks for them now; the others make do with the old ones
+local fetching -- somebody asks for them now; the others make do with the old ones, or wait
 
 --- Called in each worker when it starts: connections and secrets belong to one process.
 function M.start()
@@ -42,6 +42,7 @@ local function fail(status, err)
 end
 
 local function known_networks()
+  while fetching and not networks do ngx.sleep(0.01) end -- two hundred must not ask at once
   if networks and (fetching or ngx.now() < networks_until) then return networks end
   fetching = true
   local coins, err = client.wallet:coins()

@@ -135,9 +135,12 @@ function M.watch(transport, change)
   transports[transport] = count > 0 and count or nil
 end
 
---- Does what can be done without waiting, and returns how many tasks are unfinished.
+--- Does what can be done without waiting, and returns how many tasks are unfinished. With a budget, no further task is
+-- woken once so many microseconds have passed; the others go on in the next step.
+---@param budget_us? integer
 ---@return integer
-function M.step()
+function M.step(budget_us)
+  local ends = budget_us and core.monotonic_us() + budget_us
   local stepping = {}
   for transport in pairs(transports) do stepping[#stepping + 1] = transport end
   for _, transport in ipairs(stepping) do transport:step() end
@@ -152,11 +155,25 @@ function M.step()
     ready[ready_first] = nil
     ready_first = ready_first + 1
     resume(task)
+    if ends and core.monotonic_us() >= ends then break end
   end
   local task = unheard
   unheard = nil
   if task then error(task.problem, 0) end
   return alive
+end
+
+--- How long nothing has to be done unless a descriptor becomes ready: for loops of others, which watch the transport's
+-- `fds()` beside it.
+---@return integer|nil ms nil: for ever
+function M.timeout()
+  if ready_first <= ready_last then return 0 end
+  local ms = sleepers[1] and math.max(0, sleepers[1].at - core.monotonic_ms())
+  for transport in pairs(transports) do
+    local own = transport:timeout()
+    if own and (not ms or own < ms) then ms = own end
+  end
+  return ms
 end
 
 --- Waits until a task can go on, `ms` milliseconds at most.

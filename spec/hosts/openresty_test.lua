@@ -120,6 +120,31 @@ describe("the payout gateway", function()
   end)
 end)
 
+describe("a reload of nginx", function()
+  it("lets calls that wait end in the old worker, while the new one serves", function()
+    assert(sim.world:fault { kind = "slow", delay_ms = 1000, operation = "wallet.deposit_history", times = 1 })
+    local multi = assert(core.http_multi { http_version = "1.1" })
+    multi:submit { method = "GET", base_url = gateway:url(), target = "/deposits", timeout_ms = 30000,
+      headers = { Authorization = "Bearer " .. TOKEN } }
+    local started = core.monotonic_ms()
+    while core.monotonic_ms() - started < 200 do
+      core.wait(5, multi)
+      multi:step()
+    end
+    gateway:reload()
+    assert.equal(200, (ask("GET", "/deposits")))
+    local _, response, failure
+    repeat
+      core.wait(1000, multi)
+      multi:step()
+      _, response, failure = multi:next()
+    until response or failure
+    assert(response, failure and failure.message)
+    assert.equal(200, response.status, response.body)
+    multi:close()
+  end)
+end)
+
 describe("the worker", function()
   local DELAY_MS, CALLS = 2000, 200
 
@@ -167,5 +192,140 @@ describe("the worker", function()
     assert.is_true(busy < DELAY_MS / 20, ("p99 %.1f ms"):format(busy))
     assert.is_true(took < DELAY_MS * 5, ("%d ms"):format(took))
     assert.equal("", gateway:errors())
+  end)
+end)
+
+describe("purser.transport.openresty", function()
+  local CONF = [[
+lua_package_path "${ROOT}/lua/?.lua;${ROOT}/lua/?/init.lua;;";
+lua_package_cpath "${ROOT}/build/luajit/?.so;;";
+lua_shared_dict notes 1m;
+init_by_lua_block {
+  local transport, message = require("purser.transport.openresty").new()
+  in_init = tostring(transport) .. " " .. message
+}
+init_worker_by_lua_block {
+  local purser = require "purser"
+  transport = assert(purser.transport.openresty())
+  function new_client(options)
+    options.api_key, options.secret_key, options.retry, options.limits = "k", "s", false, false
+    options.transport = options.transport or transport
+    return assert(purser.new(options))
+  end
+}
+server {
+  listen 127.0.0.1:${PORT};
+  location = /init { content_by_lua_block { ngx.print(in_init) } }
+  location = /rewrite {
+    rewrite_by_lua_block { ngx.ctx.time = assert(new_client({ base_url = "${SIM}" }):server_time()) }
+    content_by_lua_block { ngx.print(ngx.ctx.time) }
+  }
+  location = /log {
+    return 200 "";
+    log_by_lua_block {
+      local _, err = new_client({ base_url = "${SIM}" }):server_time()
+      ngx.shared.notes:set("log", err.outcome .. " " .. tostring(err))
+    }
+  }
+  location = /note { content_by_lua_block { ngx.print(ngx.shared.notes:get(ngx.var.arg_name) or "") } }
+  location = /timer {
+    content_by_lua_block {
+      ngx.timer.at(0, function()
+        ngx.shared.notes:set("timer", new_client({ base_url = "${SIM}" }):server_time())
+      end)
+    }
+  }
+  location = /refused {
+    content_by_lua_block {
+      local _, err = new_client({ base_url = "http://127.0.0.1:1" }):server_time()
+      ngx.print(err.outcome, " ", err.phase)
+    }
+  }
+  location = /late {
+    content_by_lua_block {
+      local client = new_client({ base_url = "http://127.0.0.1:${PORT}", timeout_ms = 100 })
+      local _, err = client.wallet:coins()
+      ngx.print(err.outcome, " ", err.phase)
+    }
+  }
+  location /api/ { content_by_lua_block { ngx.sleep(1) } }
+  location = /together {
+    content_by_lua_block {
+      local client, threads = new_client({ base_url = "${SIM}" }), {}
+      for i = 1, 20 do threads[i] = ngx.thread.spawn(function() return client:server_time() end) end
+      local got = 0
+      for _, thread in ipairs(threads) do
+        local ok, time = ngx.thread.wait(thread)
+        if ok and time then got = got + 1 end
+      end
+      ngx.print(got)
+    }
+  }
+  location = /closed {
+    content_by_lua_block {
+      local own = assert(require("purser.transport.openresty").new())
+      local client = new_client({ base_url = "http://127.0.0.1:${PORT}", transport = own })
+      local thread = ngx.thread.spawn(function() return select(2, client.wallet:coins()) end)
+      ngx.sleep(0.05)
+      own:close()
+      local _, err = ngx.thread.wait(thread)
+      local _, later = client.wallet:coins()
+      ngx.print(err.kind, " ", err.outcome, ", ", later.kind, " ", later.outcome)
+    }
+  }
+}
+]]
+  local server
+
+  setup(function()
+    local pipe = io.popen "pwd"
+    server = nginx.start(CONF, { ROOT = pipe:read "*l", SIM = sim.url })
+    pipe:close()
+  end)
+
+  teardown(function()
+    local errors = server:errors()
+    server:stop()
+    assert.equal("", errors)
+  end)
+
+  local function get(target)
+    return assert(http:send { method = "GET", base_url = server:url(), target = target }).body
+  end
+
+  local function note(name)
+    for _ = 1, 200 do
+      local text = get("/note?name=" .. name)
+      if text ~= "" then return text end
+      core.sleep_ms(10)
+    end
+  end
+
+  it("is made in a worker, not before there are any", function()
+    assert.is_truthy(get("/init"):find("^nil make the transport in a worker"))
+  end)
+
+  it("waits in the rewrite phase and in timers", function()
+    assert.is_truthy(get("/rewrite"):find "^%d+$")
+    get "/timer"
+    assert.is_truthy(note("timer"):find "^%d+$")
+  end)
+
+  it("says so where nginx cannot wait", function()
+    get "/log"
+    assert.is_truthy(note("log"):find "^not_sent .*cannot wait in the phase log")
+  end)
+
+  it("tells what was not sent from what nobody knows", function()
+    assert.equal("not_sent connect", get "/refused")
+    assert.equal("unknown receive", get "/late")
+  end)
+
+  it("carries calls of light threads side by side", function()
+    assert.equal("20", get "/together")
+  end)
+
+  it("ends what waits when it is closed", function()
+    assert.equal("closed unknown, closed not_sent", get "/closed")
   end)
 end)

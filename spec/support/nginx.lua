@@ -66,8 +66,8 @@ local function fill(text, values)
   return (text:gsub("%${(%w+)}", function(name) return tostring(values[name]) end))
 end
 
---- Runs a whole configuration; `prepare(port, folder)` returns its text. `command` goes in front of nginx's own, such as
--- "taskset -c 1" or "env NAME=value".
+--- Runs a whole configuration; `prepare(port, folder)` returns its text. `command` goes in front of nginx's own, such
+-- as "taskset -c 1" or "env NAME=value".
 function M.run(prepare, command)
   local folder = os.tmpname()
   os.remove(folder)
@@ -93,7 +93,8 @@ function M.start(http, values, command)
       temporary[#temporary + 1] = ("%s_temp_path %s/%s;\n"):format(name, folder, name)
     end
     local modules = M.modules()
-    return HEAD:format(modules, modules, M.user()) .. "http {\n" .. table.concat(temporary) .. fill(http, values) .. "}\n"
+    return HEAD:format(modules, modules, M.user())
+      .. "http {\n" .. table.concat(temporary) .. fill(http, values) .. "}\n"
   end, command)
 end
 
@@ -107,6 +108,11 @@ function methods:errors()
   local text = file and file:read("*a") or ""
   if file then file:close() end
   return text
+end
+
+--- Has new workers take over, as after a change of the configuration.
+function methods:reload()
+  os.execute(("kill -HUP $(cat %s/nginx.pid)"):format(self.folder))
 end
 
 --- Stops the server and waits until it is gone. May be called again.

@@ -245,26 +245,71 @@ static bool is_text(const pu_entry *entry)
     return entry->kind >= PU_ENTRY_TEXT;
 }
 
+/* The first colon of a text, which an escape may hide, and what is behind it; NULL when there is none. */
+static const char *find_colon(const pu_entry *entry, const char **behind)
+{
+    const char *p = entry->text, *end = p + entry->len;
+    if (entry->kind == PU_ENTRY_TEXT) {
+        p = memchr(p, ':', entry->len);
+        *behind = p ? p + 1 : NULL;
+        return p;
+    }
+    while (p < end) {
+        size_t width = *p != '\\' ? 1 : p[1] != 'u' ? 2 : 6;
+        *behind = p + width;
+        if (*p == ':' || (width == 6 && memcmp(p + 2, "003", 3) == 0 && (p[5] | ' ') == 'a')) return p;
+        p += width;
+    }
+    return NULL;
+}
+
+enum { LONGEST_PART = 512 }; /* of an address or a memo, as it stands in the document; no longer one is split off */
+
+/* The text that part of an entry stands for; its length, or -1 for too long a one. */
+static int plain_part(const pu_entry *entry, const char *text, const char *end, char out[LONGEST_PART])
+{
+    size_t len = (size_t)(end - text);
+    if (len > LONGEST_PART) return -1;
+    if (entry->kind == PU_ENTRY_ESCAPED) return (int)pu_json_unescape(text, len, out);
+    memcpy(out, text, len);
+    return (int)len;
+}
+
+/* A URI: a name of lower-case letters before the colon, and behind it what may be an address. */
+static bool is_uri(const char *name, int name_len, int rest_len)
+{
+    for (int i = 0; i < name_len; i++)
+        if (name[i] < 'a' || name[i] > 'z') return false;
+    return rest_len >= 30;
+}
+
 /* `address:memo` becomes two fields, unless a memo says otherwise or the address is a URI (`bitcoincash:` and the
  * like). The new values are simply set again: the last of equal names wins. */
 static void split_address(walk *w, record *r)
 {
+    const char *behind = NULL;
     if (r->shape->memo == PU_NO_KEY) return;
     if (!r->opened) { /* nearly always: one batch, and no colon */
         if (r->address_at == 0) return;
         const pu_entry *entry = &w->entries[r->address_at - 1];
-        if (!is_text(entry) || !memchr(entry->text, ':', entry->len)) return;
+        if (!is_text(entry) || !find_colon(entry, &behind)) return;
     }
     note_batch(w, r);
     if (!is_text(&r->address)) return;
     const char *text = r->address.text, *stop = text + r->address.len;
-    const char *colon = memchr(text, ':', r->address.len), *p = text;
-    if (!colon || colon == text || colon + 1 == stop) return;
-    while (p < colon && *p >= 'a' && *p <= 'z') p++;
-    if (p == colon && stop - colon - 1 >= 30) return;
+    const char *colon = find_colon(&r->address, &behind);
+    if (!colon || colon == text || behind == stop) return;
 
-    size_t memo_len = (size_t)(stop - colon - 1);
-    bool same = is_text(&r->memo) && r->memo.len == memo_len && memcmp(r->memo.text, colon + 1, memo_len) == 0;
+    char front[LONGEST_PART], back[LONGEST_PART];
+    int front_len = plain_part(&r->address, text, colon, front);
+    int back_len = plain_part(&r->address, behind, stop, back);
+    if (front_len < 0 || back_len < 0 || is_uri(front, front_len, back_len)) return;
+
+    bool same = false;
+    if (is_text(&r->memo)) { /* `front` is done with */
+        int len = plain_part(&r->memo, r->memo.text, r->memo.text + r->memo.len, front);
+        same = len == back_len && memcmp(front, back, (size_t)back_len) == 0;
+    }
     if (!same && r->memo.kind != PU_ENTRY_NULL && !(is_text(&r->memo) && r->memo.len == 0)) return;
     pu_entry *entry = next_entry(w, r);
     *entry = r->address;
@@ -273,8 +318,8 @@ static void split_address(walk *w, record *r)
     if (same) return;
     entry = next_entry(w, r);
     *entry = r->address;
-    entry->text = colon + 1;
-    entry->len = memo_len;
+    entry->text = behind;
+    entry->len = (size_t)(stop - behind);
     entry->slot = r->shape->memo;
     w->count++;
 }

@@ -66,7 +66,7 @@ end
 local function start_pump(self)
   if self.pumping then return true end
   local ok, message = ngx.timer.at(0, pump, self)
-  if not ok then return nil, "nginx could not start a timer (" .. tostring(message) .. "); see lua_max_running_timers" end
+  if not ok then return nil, ("nginx could not start a timer (%s)"):format(tostring(message)) end
   self.pumping = true
   return true
 end
@@ -117,7 +117,8 @@ end
 
 local M = {}
 
---- Makes a transport. Options: those of purser.transport.curl and `max_in_flight` (256); more calls wait for their turn.
+--- Makes a transport. Options: those of purser.transport.curl and `max_in_flight` (256); further calls wait for their
+-- turn. `http_version` is "2" unless given.
 ---@param options? table
 ---@return purser.transport.openresty|nil
 ---@return string|nil message

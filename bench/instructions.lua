@@ -1,0 +1,59 @@
+--- How many processor instructions a piece of work takes in user space, counted by valgrind. Each program runs with two
+-- counts; the difference, divided, is what one piece takes, without the start of the program.
+--
+--   instructions.lua [FILE]
+
+local service = require "bench.service"
+
+local path = arg[1]
+local build = os.getenv "BUILD" or "build/lua5.4"
+local lua = os.getenv "LUA" or "lua5.4"
+
+local function count(command)
+  local valgrind = "valgrind --tool=callgrind --callgrind-out-file=/dev/null "
+  local pipe = assert(io.popen(valgrind .. command .. " 2>&1 >/dev/null"))
+  local text = pipe:read "*a"
+  pipe:close()
+  local number = text:match "I%s+refs:%s+([%d,]+)"
+  assert(number, text)
+  return tonumber((number:gsub(",", "")))
+end
+
+local function per_piece(command, low, high)
+  return (count(command:format(high)) - count(command:format(low))) / (high - low)
+end
+
+local server = service.start(50)
+local client = lua .. " bench/transport_client.lua"
+local floor = build .. "/bench/floor_http"
+local works = {
+  { "check, build and sign a withdrawal", lua .. " bench/work.lua prepare %d" },
+  { "decode 20 deposits", lua .. " bench/work.lua parse %d" },
+  { "a call without its transport", lua .. " bench/work.lua call %d" },
+  { "W3, libcurl in C", ("%s seq %s %%d"):format(floor, server.plain) },
+  { "W3, Purser", ("%s seq %s %%d"):format(client, server.plain) },
+  { "W3 TLS, libcurl in C", ("%s seq %s %%d %s"):format(floor, server.tls, server.ca) },
+  { "W3 TLS, Purser", ("%s seq %s %%d %s"):format(client, server.tls, server.ca) },
+  { "W4, libcurl in C", ("%s multi %s/slow %%d 64"):format(floor, server.plain), 640, 1280 },
+  { "W4, Purser", ("%s multi %s/slow %%d 64"):format(client, server.plain), 640, 1280 },
+}
+
+local lines = { "work\tinstructions" }
+local ok, message = pcall(function()
+  for _, work in ipairs(works) do
+    local instructions = per_piece(work[2], work[3] or 200, work[4] or 600)
+    print(("%-36s %9.0f"):format(work[1], instructions))
+    lines[#lines + 1] = ("%s\t%.0f"):format(work[1], instructions)
+  end
+  local start = count(("%s seq %s 1"):format(client, server.plain))
+  print(("%-36s %9.0f"):format("start to the first answer", start))
+  lines[#lines + 1] = ("start to the first answer\t%.0f"):format(start)
+end)
+server.stop()
+assert(ok, message)
+
+if path then
+  local file = assert(io.open(path, "w"))
+  file:write(table.concat(lines, "\n"), "\n")
+  file:close()
+end

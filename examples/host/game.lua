@@ -1,0 +1,35 @@
+-- What host.c runs: 64 operations in flight all the time, as 64 tasks that each read top to bottom.
+--
+--   host examples/host/game.lua BASE_URL API_KEY SECRET_KEY
+
+local purser = require "purser"
+local schedule = require "purser.schedule"
+
+local base_url, api_key, secret_key = ...
+local TASKS = 64
+local BUDGET_US = 400 -- of a frame, for waking tasks: when many answers come at once, some wait for the next frame
+
+local client = assert(purser.new {
+  base_url = base_url, api_key = api_key, secret_key = secret_key, limits = false,
+  transport = assert(purser.transport.multi { max_in_flight = TASKS }),
+})
+
+local in_flight, done, failed = 0, 0, 0
+
+for _ = 1, TASKS do
+  purser.spawn(function()
+    while true do
+      in_flight = in_flight + 1
+      local deposits = client.wallet:deposit_history()
+      in_flight = in_flight - 1
+      done = done + 1
+      if not deposits then failed = failed + 1 end
+    end
+  end)
+end
+
+-- Called once a frame. It never waits.
+return function()
+  schedule.step(BUDGET_US)
+  return in_flight, done, failed
+end
