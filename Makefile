@@ -44,7 +44,7 @@ export LUA BUILD
 export LUA_PATH  := $(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;
 export LUA_CPATH := $(CURDIR)/$(BUILD)/?.so;;
 
-.PHONY: all demo test test-all test-one lint c-tests install clean setup setup-test
+.PHONY: all demo test test-all test-one lint c-tests install clean help setup setup-test
 
 all: $(BUILD)/purser/core.so $(BUILD)/purser/httpd.so
 
@@ -116,6 +116,10 @@ install: all
 
 clean:
 	rm -rf build
+
+# The list at the top of this file.
+help:
+	@sed -n 's/^#   //p' Makefile
 
 -include $(wildcard bench/*.mk spec/*.mk spec/*/*.mk tools/*.mk)
 -include $(CORE_OBJECTS:.o=.d) $(BIND_OBJECTS:.o=.d) $(HTTPD_OBJECTS:.o=.d) $(C_TESTS:=.d)

@@ -41,6 +41,10 @@ $(BUILD)/floor_decode.so: bench/floor_decode.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(STRICT) $(LUA_CFLAGS) -Isrc/bind $(SHARED) -o $@ $<
 
+# The walk over 200,000 deposits; `make test` does it over 20,000.
+.PHONY: histories
+histories: all
+	@PURSER_RECORDS=200000 LUA_PATH="$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) /usr/bin/busted spec/history_spec.lua
 # transport
 .PHONY: bench-transport bench-transport-one
 
@@ -58,7 +62,3 @@ $(BUILD)/bench/floor_http: bench/floor_http.c
 	$(CC) $(CFLAGS) -std=c99 -D_DEFAULT_SOURCE $(WARN) $(shell pkg-config --cflags libcurl) -o $@ $< \
 		$(shell pkg-config --libs libcurl)
 # transport: end
-# The walk over 200,000 deposits; `make test` does it over 20,000.
-.PHONY: histories
-histories: all
-	@PURSER_RECORDS=200000 LUA_PATH="$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) /usr/bin/busted spec/history_spec.lua

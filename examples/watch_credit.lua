@@ -7,6 +7,8 @@
 
 local purser = require "purser"
 
+io.stdout:setvbuf "line" -- whoever reads this through a pipe sees each line when it is written
+
 local state_file, credits_file, seconds = arg[1], arg[2], tonumber(arg[3])
 if not state_file or not credits_file then
   io.stderr:write("usage: watch_credit.lua STATE_FILE CREDITS_FILE [SECONDS]\n")

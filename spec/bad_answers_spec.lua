@@ -66,14 +66,28 @@ for _, row in ipairs(operations.list) do
       end
     end)
 
+    if row.result.record then
+      it("takes no answer for a result that lacks what the result is for", function()
+        for _, body in ipairs { '{"msg":"Service unavailable"}', '{"success":false,"time":1}', "{}", '{"data":{}}',
+          '[{"code":700002,"msg":"refused","time":1}]', '{"code":"0","message":"","data":[{"msg":"refused"}]}' } do
+          fails(row, 200, body, "decode", "unknown", "lacks `" .. row.result.essential .. "`")
+        end
+      end)
+    end
+
     it("takes a refusal out of a 4xx answer", function()
       local err = fails(row, 400, '{"code":700002,"msg":"Signature for this request is not valid."}', "api", "rejected",
         "Signature")
       assert.equal("700002", err.code)
-      err = fails(row, 403, "<html>Access denied, ?signature=abc</html>", "http", "rejected", "firewall")
-      assert.is_nil(tostring(err):find("Access denied", 1, true))
-      fails(row, 404, "", "http", "rejected", "404")
       fails(row, 400, '{"code":9999999999999999999999,"msg":"x"}', "api", "rejected")
+    end)
+
+    it("does not take a 4xx of somebody in between for the service's refusal", function()
+      local outcome = row.effect == "read" and "rejected" or "unknown"
+      local err = fails(row, 403, "<html>Access denied, ?signature=abc</html>", "http", outcome, "firewall")
+      assert.is_nil(tostring(err):find("Access denied", 1, true))
+      fails(row, 404, "", "http", outcome, "404")
+      fails(row, 403, '{"message":"Forbidden"}', "http", outcome, "Forbidden")
     end)
 
     it("does not know what became of the call after a 5xx, a 408 or a redirect", function()

@@ -238,7 +238,7 @@ describe("a client that cannot be made", function()
   it("refuses a base URL with anything but scheme, host, port and path", function()
     for _, url in ipairs { "service.example", "ftp://service.example", "https://", "https://user:pw@service.example",
       "https://service.example?x=1", "https://service.example#x", "https://service.example:port", "https://a b",
-      "https://a\r\nb" } do
+      "https://a\r\nb", "https://a:0", "https://a:65536", "https://a:999999999999999999999", "https://a/\195\164" } do
       refuses({ base_url = url }, "base_url")
     end
   end)

@@ -364,6 +364,13 @@ describe("purser GROUP OPERATION", function()
       end
     end)
 
+    it("are not looked for in a folder, and nobody is told to chmod one", function()
+      local code, _, err = command.run { "wallet", "coins", "--keys", "/tmp" }
+      assert.equal(2, code)
+      assert.is_truthy(err:find("is it a folder", 1, true))
+      assert.is_nil(err:find("chmod", 1, true))
+    end)
+
     it("are never quoted when a line cannot be understood", function()
       command.write(path, "apikey " .. account.secret_key .. "\n")
       os.execute("chmod 600 " .. path)

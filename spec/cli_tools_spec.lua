@@ -25,6 +25,21 @@ describe("purser --help", function()
     end
   end)
 
+  it("names a page of help that exists after a word that does not", function()
+    local function advice(...)
+      local _, _, err = command.run { ... }
+      return (err:match "purser: `([^`]*)` shows what can be given")
+    end
+    assert.equal("purser --help", advice("walet", "coins"))
+    assert.equal("purser wallet --help", advice("wallet", "withdrow"))
+    assert.equal("purser wallet withdraw --help", advice("wallet", "withdraw", "--coin", "USDT"))
+  end)
+
+  it("shows the plain password among the parameters", function()
+    local _, out = command.run { "broker", "withdraw", "--help" }
+    assert.is_truthy(out:match("Parameters:.*%-%-funds_password <source>.*\nConnection:"))
+  end)
+
   it("lists all operations of a group with their summaries", function()
     local code, out = command.run { "broker", "--help" }
     assert.equal(0, code)

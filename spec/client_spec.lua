@@ -18,7 +18,9 @@ end
 -- A client, or nil and its error, with that transport.
 local function new(options, answer)
   local transport = recorder(answer)
-  local settings = { base_url = "https://service.example", api_key = "key", secret_key = "secret", transport = transport }
+  local settings = {
+    base_url = "https://service.example", api_key = "key", secret_key = "secret", transport = transport,
+  }
   for name, value in pairs(options or {}) do settings[name] = value end
   if settings.credentials then settings.api_key, settings.secret_key = nil, nil end
   local client, err = purser.new(settings)
@@ -36,6 +38,13 @@ describe("the options of a call", function()
       assert.equal(0, #transport.requests)
       assert.equal("argument", select(2, client:prepare("wallet.withdraw", WITHDRAWAL, opts)).kind)
     end
+  end)
+
+  it("count for ping and server_time, too", function()
+    local client, transport = new(nil, function() return { status = 200, body = '{"serverTime":5}', headers = "" } end)
+    assert(client:ping { timeout_ms = 77 })
+    assert(client:server_time { timeout_ms = 78 })
+    assert.same({ 77, 78 }, { transport.requests[1].timeout_ms, transport.requests[2].timeout_ms })
   end)
 
   it("takes a whole recv_window that Lua computed as a float", function()
@@ -192,7 +201,8 @@ end)
 describe("the credentials function", function()
   it("may give another secret under the same key", function()
     local secret = "first"
-    local client = new { credentials = function() return "key", secret end, clock = function() return 1700000000000 end }
+    local function clock() return 1700000000000 end
+    local client = new { credentials = function() return "key", secret end, clock = clock }
     local function signature() return client:prepare("wallet.coins").url:match "signature=(%x+)" end
     local first = signature()
     assert.equal(first, signature())

@@ -254,7 +254,7 @@ describe("an object that ends in the middle", function()
 end)
 
 -- Finalisers run at any allocation. The program beside this runs what the case says while one of them uses, or closes,
--- the same object at nearly every allocation. It is a process of its own: a whole collection each time wants a small heap.
+-- the same object at nearly every allocation. It is a process of its own: a collection each time wants a small heap.
 describe("a finaliser that runs in the middle", function()
   local function run(case)
     local command = "%s spec/support/finalisers.lua %s %s 2>&1"

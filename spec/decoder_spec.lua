@@ -50,6 +50,34 @@ describe("a field", function()
     assert.is_nil((field("integer", "null")))
   end)
 
+  it("reads integers of every length, whatever stands behind them", function()
+    local ends = { "", " ", ",", ".", ".5", "e1", "E+1", "x", ":", "/", "-" }
+    for length = 1, 22 do
+      for _, digits in ipairs {
+        ("9"):rep(length), ("0"):rep(length), "1" .. ("0"):rep(length - 1),
+        ("1234567890123456789012"):sub(1, length), ("8765432109876543210987"):sub(1, length),
+      } do
+        local canonical = digits == "0" or digits:sub(1, 1) ~= "0"
+        for _, behind in ipairs(ends) do
+          local list, message = core.decoder({ list = "integer" }):decode("[" .. digits .. behind .. "]")
+          if not canonical or (behind ~= "" and behind ~= " " and behind ~= ".5" and not behind:find "^[eE]") then
+            assert.is_string(message)
+          else
+            local read = list[1]
+            local exact = behind == "" or behind == " "
+            if type(read) == "number" then read = ("%d"):format(read) end
+            assert.are.equal(digits .. (exact and "" or behind), read)
+            if exact and length <= 15 then assert.is_number(list[1]) end
+          end
+        end
+        for i = 1, length do -- one digit that is none
+          local spoilt = digits:sub(1, i - 1) .. ":" .. digits:sub(i + 1)
+          assert.is_nil((core.decode('{"a":' .. spoilt .. "}")))
+        end
+      end
+    end
+  end)
+
   it("holds integers up to the host's exact range and not one further", function()
     for _, type in ipairs { "integer", "any" } do
       if HAS_INTEGERS then
@@ -242,6 +270,20 @@ describe("an address", function()
       assert.are.equal("rAddr", address)
       assert.are.equal("77", memo)
     end
+  end)
+
+  it("is split in the same way however it is escaped", function()
+    for _, json in ipairs { [[{"address":"rAddr\u003a77","memo":""}]], [[{"memo":"","address":"rAddr\u003A77"}]],
+      [[{"address":"r\u0041ddr:77"}]], [[{"address":"rAddr:77","memo":"\u00377"}]],
+      [[{"memo":"7\u0037","address":"rAddr\u003a\u00377"}]], [[{"address":"rAddr\u003a77","other":{},"memo":"77"}]] } do
+      assert.are.same({ "rAddr", "77" }, { decode(json) }, json)
+    end
+    assert.are.same({ "rAddr:77", "78" }, { decode [[{"address":"rAddr\u003a77","memo":"7\u0038"}]] })
+    assert.are.same({ [[r\:7]], "8" }, { decode [[{"address":"r\\:7","memo":"8"}]] })
+    assert.are.same({ [[r\]], "7" }, { decode [[{"address":"r\\:7"}]] })
+    assert.are.same({ URI }, { decode([[{"address":"]] .. URI:gsub(":", "\\u003a") .. [["}]]) })
+    local long = ("x"):rep(600)
+    assert.are.same({ "rAddr:" .. long }, { decode('{"address":"rAddr:' .. long .. '"}') })
   end)
 
   it("keeps it when the memo says otherwise, or nothing stands on one side", function()

@@ -40,6 +40,7 @@ describe("the documentation's code", function()
           if block.language == "lua" then run.run_lua(block, service, env) else run.run_sh(block, service, fixture) end
         end
         assert(service.world:verify())
+        for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(fixture.journal_path .. suffix) end
       end)
     end
   end

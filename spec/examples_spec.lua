@@ -220,7 +220,7 @@ describe("convert_dust.lua", function()
     assert(fixture.world:fault { kind = "lost_answer", operation = "wallet.convert", times = 1 })
     local output, code = fixture.run "examples/convert_dust.lua --yes"
     assert.equal(4, code)
-    assert.matches("look in wallet.conversion_history", output)
+    assert.matches("looks in wallet.conversion_history", output)
     assert.equal(1, fixture.world:counts()["wallet.convert"].received)
   end)
 end)
@@ -264,5 +264,49 @@ describe("treasury_report.lua", function()
     local opened, closed = select(2, page:gsub("<[a-z]+[ >]", "")), select(2, page:gsub("</[a-z]+>", ""))
     local empty = select(2, page:gsub("<rect[^>]*/>", "")) + select(2, page:gsub("<meta[^>]*>", ""))
     assert.is_true(opened - empty == closed)
+  end)
+end)
+
+describe("payouts.lua", function()
+  local function files(text)
+    local list, journal = temporary(text), os.tmpname()
+    os.remove(journal)
+    return list, journal, function()
+      os.remove(list)
+      for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(journal .. suffix) end
+    end
+  end
+
+  it("pays each line once, whatever happens to the answers and however often it is started", function()
+    local fixture = open()
+    sub_account(fixture, "desknorth1", "USDT", "1")
+    local list, journal, remove = files("# March\ninvoice-1,desknorth1,USDT,10.5\ninvoice-2,desknorth1,USDT,0.25\n")
+    fixture.before_stop = remove
+    assert(fixture.world:fault { kind = "lost_answer", operation = "sub_account.transfer", times = 1 })
+    local before = fixture.world:counts()["sub_account.transfer"].applied
+    for round = 1, 2 do
+      local output, code = fixture.run("examples/payouts.lua " .. list .. " " .. journal)
+      assert.equal((round == 1 and "2 added, 0 known" or "0 added, 2 known") .. "\n2 done, 0 failed, 0 undecided\n",
+        output)
+      assert.equal(0, code)
+    end
+    assert.equal(before + 2, fixture.world:counts()["sub_account.transfer"].applied)
+    assert.equal("11.75", free(fixture, "desknorth1", "USDT"))
+  end)
+
+  it("says what was refused, and refuses a key with other content", function()
+    local fixture = open()
+    sub_account(fixture, "desknorth1", "USDT", "1")
+    local list, journal, remove = files "a,desknorth1,USDT,5000\n"
+    fixture.before_stop = remove
+    local output, code = fixture.run("examples/payouts.lua " .. list .. " " .. journal)
+    assert.equal(1, code, output)
+    assert.matches("0 done, 1 failed, 0 undecided\nfailed a 5000 USDT to desknorth1: ", output)
+    local file = assert(io.open(list, "w"))
+    file:write "a,desknorth1,USDT,50\n"
+    file:close()
+    output, code = fixture.run("examples/payouts.lua " .. list .. " " .. journal)
+    assert.equal(2, code)
+    assert.matches("other content", output)
   end)
 end)

@@ -172,6 +172,42 @@ describe("one millisecond that holds more than an answer", function()
   end)
 end)
 
+describe("a service whose windows do not hold their own bounds", function()
+  it("is not believed when it says that a crowded millisecond is empty", function()
+    local client = { now = function() return NOW end }
+    client.call = function(_, _, asked)
+      local found = {}
+      for i = 1, 1200 do
+        local time = NOW - DAY + (i <= 900 and 0 or 1)
+        if time > asked.startTime and time < asked.endTime and #found < asked.limit then
+          found[#found + 1] = { txId = ("%05d"):format(i), insertTime = time }
+        end
+      end
+      return found
+    end
+    local records, err = history.each(client, "wallet.deposit_history", { from = NOW - 2 * DAY }):collect()
+    -- 900 and 300 fit: each millisecond is asked for with bounds that do not belong to it
+    assert.is_nil(err)
+    assert.equal(1200, #records)
+    local inner = client.call
+    client.call = function(self, name, asked)
+      local wider = { startTime = asked.startTime, endTime = asked.endTime, limit = 5000 }
+      local found = inner(self, name, wider)
+      for i = 1, 400 do
+        local time = NOW - DAY
+        if time > asked.startTime and time < asked.endTime then
+          found[#found + 1] = { txId = ("9%04d"):format(i), insertTime = time }
+        end
+      end
+      for i = #found, asked.limit + 1, -1 do found[i] = nil end
+      return found
+    end
+    records, err = history.each(client, "wallet.deposit_history", { from = NOW - 2 * DAY }):collect()
+    assert.is_nil(records)
+    assert.truthy(err.message:find("more than 999 records have the time", 1, true))
+  end)
+end)
+
 -- Every history and list of the interface, filled by hand in the simulator's own books.
 local rows = {
   { "wallet.deposit_history", 2300, fill = function(sim, uid, i, time)

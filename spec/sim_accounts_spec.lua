@@ -164,6 +164,11 @@ describe("accounts in the simulator", function()
     for _, call in ipairs {
       { "account", { roll = "main" }, "does not know" }, { "account", { role = "king" }, "role is" },
       { "account", { balances = { USDT = "-1" } }, "balance of USDT" },
+      { "account", { balances = "all" }, "balances as a table" }, { "account", { name = 5 }, "name as a string" },
+      { "account", { api_key = "short" }, "8 to 64" }, { "account", { api_key = main.api_key }, "is taken" },
+      { "deposit", { account = main.uid, time = "soon" }, "time as a number" },
+      { "deposit", { account = main.uid, time = 1.5 }, "epoch milliseconds" },
+      { "rebate", { account = main.uid, time = -1 }, "epoch milliseconds" },
       { "account", { role = "sub", parent = "nobody", name = "x" }, "parent" },
       { "deposit", { account = "nobody", coin = "USDT", network = "TRX", amount = "1" }, "no account" },
       { "deposit", { account = main.uid, coin = "USDT", network = "TRX", amount = 1.5 }, "text" },

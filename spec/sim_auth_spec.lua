@@ -34,6 +34,20 @@ describe("the simulator's authentication", function()
     end
   end)
 
+  it("refuses a parameter that is not UTF-8, in words that are", function()
+    for _, query in ipairs { "coin=%FF&timestamp=%d", "co%FEin=USDT&timestamp=%d" } do
+      local text = query:gsub("%%d", ("%d"):format(sim:now()))
+      local _, response = ask(sim, main, "C7", nil, { signed = text })
+      assert.equal(400, response.status)
+      assert.equal("700008", require("purser.core").decode(response.body).code .. "")
+    end
+    local strict = purser.sim.new { profile = { sign_body = true } }
+    local owner = assert(strict:account { role = "broker" })
+    local request = signed.request(strict, owner, "A4", { subAccount = "x" })
+    request.body = "\255"
+    assert.is_table(require("purser.core").decode(strict:handle(request).body))
+  end)
+
   it("splits at the last signature; an earlier one belongs to the signed text", function()
     local text = "signature=first&coin=USDT&timestamp=" .. ("%d"):format(sim:now())
     assert.equal(200, select(2, ask(sim, main, "C7", nil, { signed = text })).status)

@@ -77,6 +77,8 @@ describe("purser sim", function()
     }
     local client = client_of(world, sim.url, account)
     assert.is_true(#assert(client.wallet:convertible_balances()) > 0)
+    assert.equal("1250.5", assert(client.wallet:deposit_history { coin = "USDT" })[1].amount)
+    assert.is_true(world:verify())
     client:close()
   end)
 
@@ -130,7 +132,9 @@ describe("purser sim", function()
     end
     assert.matches('unknown variant "liv" (did you mean "live"?)', refused("--port", "0", "--variant", "liv"), 1, true)
     assert.matches("is not a whole number", refused("--seed", "x"), 1, true)
-    assert.matches("exit 2", refused("--port", "x"), 1, true)
+    for _, port in ipairs { "65536", "x", "1.5" } do
+      assert.matches('"' .. port .. '" is no port.*exit 2', refused("--port", port))
+    end
     assert.matches("unknown option '%-%-prot'", refused("--prot", "1"))
     local path = os.tmpname()
     local file = assert(io.open(path, "w"))
@@ -150,6 +154,16 @@ describe("purser sim", function()
     open.pipe:close()
     assert.matches("loopback", open.lines[1])
     assert.equal("exit 1", open.lines[2])
+  end)
+
+  it("prints an address that works with IPv6, too", function()
+    local came, sim, world = pcall(start, { "--host", "::1" })
+    if not came then return assert.matches("cannot listen", sim) end -- a machine without IPv6
+    assert.matches("^http://%[::1%]:%d+$", sim.url)
+    local account = assert(world:account { role = "main", balances = { USDT = "1" } })
+    local client = client_of(world, sim.url, account)
+    assert(client.wallet:coins())
+    client:close()
   end)
 
   it("can keep its own door shut", function()
@@ -251,7 +265,8 @@ describe("a fault over HTTP", function()
     { { kind = "ban", retry_after = 5 }, "throttled", "rejected", false },
     { { kind = "server_error", status = 500, when = "after" }, "api", "unknown", true },
     { { kind = "server_error", status = 502, when = "before" }, "http", "unknown", false },
-    { { kind = "garbage", form = "html" }, "http", "rejected", false },
+    { { kind = "garbage", form = "html" }, "http", "unknown", false },
+    { { kind = "garbage", form = "html", when = "after" }, "http", "unknown", true },
     { { kind = "garbage", form = "empty" }, "decode", "unknown", true },
     { { kind = "garbage", form = "invalid_utf8" }, "decode", "unknown", true },
     { { kind = "garbage", form = "deep" }, "decode", "unknown", true },
@@ -261,7 +276,7 @@ describe("a fault over HTTP", function()
 
   for _, expectation in ipairs(expectations) do
     local spec, kind, outcome, truth = expectation[1], expectation[2], expectation[3], expectation[4]
-    it(("%s %s"):format(spec.kind, spec.form or spec.status or spec.when or ""), function()
+    it(("%s %s"):format(spec.kind, table.concat({ spec.form or spec.status or "", spec.when }, " ")), function()
       local result, err, applied = meet(spec)
       assert.is_nil(result)
       assert.same({ kind, outcome, truth }, { err.kind, err.outcome, applied }, tostring(err))

@@ -44,6 +44,13 @@ describe("GET /console", function()
     assert.is_false(console.is_for { target = "/consolez" })
   end)
 
+  it("shows requests whose bytes are not UTF-8, and goes on", function()
+    sim:handle { method = "GET", target = "/api/v3/ping?\255&password=\254x", headers = {}, body = "" }
+    local page = ask "/console/data"
+    assert.equal(200, page.status)
+    assert.equal("/api/v3/ping?\\xFF&password=***", core.decode(page.body).requests[1].target)
+  end)
+
   it("has the state as data: exact balances, requests with numbers, what is armed", function()
     sim:fault { kind = "refuse", operation = "wallet.coins" }
     local client = assert(purser.new { base_url = "http://127.0.0.1", transport = sim:transport(), retry = false,

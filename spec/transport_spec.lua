@@ -465,6 +465,13 @@ describe("the blocking transport", function()
       assert.matches("`proxy`", assert_not_sent("resolve", "curl 5", t:send(request_of(kinds[1]))))
     end)
 
+    it("when the proxy cannot be understood, without its password", function()
+      local t = transport { proxy = "ht!tp://user:hunter2@proxy.invalid:8080" }
+      local response, failure = t:send(request_of(kinds[1]))
+      assert_not_sent("resolve", "curl 5", response, failure)
+      assert.is_nil(failure.message:find("hunter2", 1, true))
+    end)
+
     it("when nobody listens", function()
       local t = transport { base_url = "http://127.0.0.1:1" }
       assert.matches("firewall", assert_not_sent("connect", "curl 7", t:send(request_of(kinds[1]))))

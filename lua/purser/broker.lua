@@ -41,7 +41,8 @@ return {
       { "password", "md5", type = "string", plain = "funds_password", note = "funds password as hexadecimal MD5" },
     },
     result = { record = "created_sub_account", essential = "subAccount" },
-    settle = { by = "name", handle = "subAccount", through = "broker.list_sub_accounts" },
+    settle = { by = "name", handle = "subAccount", through = "broker.list_sub_accounts", pass = { "subAccount" },
+      time = "timestamp" },
   },
   {
     id = "A3", name = "list_sub_accounts", method = "GET", path = "/api/v3/broker/sub-account/list",
@@ -72,7 +73,8 @@ return {
       key_note,
     },
     result = { record = "api_key", essential = "apiKey" },
-    settle = { by = "token", handle = "note", through = "broker.list_api_keys", undo = "broker.delete_api_key" },
+    settle = { by = "token", handle = "note", through = "broker.list_api_keys", undo = "broker.delete_api_key",
+      pass = { "subAccount" }, on = { "note" }, time = "createTime" },
   },
   {
     id = "A6", name = "list_api_keys", method = "GET", path = "/api/v3/broker/sub-account/apiKey",
@@ -86,8 +88,9 @@ return {
     summary = "Deletes an API key of a sub-account.",
     effect = "change", signer = "main", body = "object",
     params = { sub_account, { "apiKey", "text", type = "string", required = true, note = "public key" } },
-    result = { record = "named_sub_account" },
-    settle = { by = "state", handle = "apiKey", through = "broker.list_api_keys" },
+    result = { record = "named_sub_account", essential = "subAccount" },
+    settle = { by = "state", handle = "apiKey", through = "broker.list_api_keys", pass = { "subAccount" },
+      wanted = "absent" },
   },
   {
     id = "A8", name = "create_deposit_address", method = "POST", path = "/api/v3/broker/capital/deposit/subAddress",
@@ -95,7 +98,8 @@ return {
     permission = "SPOT_DEPOSIT_WRITE", effect = "create", signer = "sub", body = "object",
     params = { coin, network },
     result = { record = "deposit_address", essential = "address" },
-    settle = { by = "state", handle = "network", through = "broker.deposit_addresses" },
+    settle = { by = "state", handle = "network", through = "broker.deposit_addresses", pass = { "coin" },
+      wanted = "present" },
   },
   {
     id = "A9", name = "deposit_addresses", method = "GET", path = "/api/v3/broker/capital/deposit/subAddress",
@@ -147,7 +151,8 @@ return {
       { "remark", "text", type = "string" },
     },
     result = { record = "withdrawal_id", essential = "id" },
-    settle = { by = "nothing" },
+    settle = { by = "nothing", through = "wallet.withdrawal_history", pass = { "coin" },
+      on = { "coin", "address", "amount", "remark" }, near = { "coin", "address" }, time = "applyTime" },
   },
   {
     id = "A13", name = "transfer", method = "POST", path = "/api/v3/broker/sub-account/universalTransfer",
@@ -159,7 +164,9 @@ return {
       { "amount", "amount", type = "string", required = true },
     },
     result = { record = "transfer_id", essential = "tranId" },
-    settle = { by = "handle", handle = "clientTranId", through = "broker.transfer_history" },
+    settle = { by = "handle", handle = "clientTranId", made = true, through = "broker.transfer_history",
+      pass = { "clientTranId", "fromAccount", "toAccount", "fromAccountType", "toAccountType" },
+      on = { "asset", "amount" }, time = "timestamp", failed = "FAILED" },
   },
   {
     id = "A14", name = "enable_futures", method = "POST", path = "/api/v3/broker/sub-account/futures",

@@ -85,8 +85,9 @@ function Budget:take(weight)
   if slice and self.first <= self.last and now - slice.at < self.window_ms / SLICES then
     slice.weight, slice.latest = slice.weight + weight, now
   else
+    -- may raise for want of memory: counted only then
+    self.slices[self.last + 1] = { at = now, latest = now, weight = weight }
     self.last = self.last + 1
-    self.slices[self.last] = { at = now, latest = now, weight = weight }
   end
   self.spent = self.spent + weight
   return true

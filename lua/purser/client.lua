@@ -1,19 +1,25 @@
 -- The client: one pipeline that runs every operation.
 --
---   check -> build -> sign -> send -> decode
+--   check -> build -> sign -> (record) -> send -> decode
 --
--- `prepare` is the first three stages, `parse` the last; the transport does the one in between.
+-- `prepare` is the first three stages, `parse` the last; the transport does the one in between. What is not a read
+-- passes the guard rails and is written to the journal, where there are any, after it was signed and before it is
+-- sent.
 
 local budget = require "purser.budget"
 local check = require "purser.check"
 local core = require "purser.core"
 local errors = require "purser.errors"
+local intents = require "purser.intent"
 local interpret = require "purser.interpret"
 local nearest = require "purser.nearest"
 local operations = require "purser.operations"
 local options_ = require "purser.options"
+local recording = require "purser.recording"
 local result = require "purser.result"
 local retry = require "purser.retry"
+local rivals = require "purser.settle.rivals"
+local schedule = require "purser.schedule"
 local service_clock = require "purser.service_clock"
 local settling = require "purser.settling"
 
@@ -100,18 +106,18 @@ local function closed_error(row)
     operation = row.full_name }
 end
 
-local function build_unsigned(self, row)
+local function build_unsigned(self, row, opts)
   if self._closed then return nil, closed_error(row) end
   return {
     method = row.method, base_url = self._origin, target = self._prefix .. self.profile[row.unsigned],
     headers = self._headers or { ["Content-Type"] = self.profile.content_type, ["User-Agent"] = self._user_agent },
-    body = "", single_send = false, operation = row.full_name, timeout_ms = self._timeout_ms,
+    body = "", single_send = false, operation = row.full_name, timeout_ms = opts.timeout_ms or self._timeout_ms,
   }
 end
 
 -- Builds and signs one request from checked values. Called again for every attempt, so each has its own timestamp.
 local function build(self, row, layout, values, opts)
-  if row.unsigned then return build_unsigned(self, row) end
+  if row.unsigned then return build_unsigned(self, row, opts) end
   local profile = self.profile
   local complaint = self._credentials and refresh_credentials(self)
   if complaint then return nil, errors.config(complaint) end
@@ -234,7 +240,8 @@ local function attempt_once(self, row, request, attempt, info)
 end
 
 local function pause(self, ms)
-  if self._transport.sleep then self._transport:sleep(ms) else core.sleep_ms(math.ceil(ms)) end
+  if self._transport.sleep then return self._transport:sleep(math.ceil(ms)) end
+  schedule.sleep(math.ceil(ms))
 end
 
 -- Waits until the budget has room. Returns nil, or the error of a call that must not be made now.
@@ -254,9 +261,19 @@ local function wait_for_budget(self, row)
   end
 end
 
-local function advise(row, values, err)
-  if err.outcome == "unknown" and row.settle then err.settle = settling.advice(row, values) end
+local function advise(row, values, err, intent)
+  if err.outcome == "unknown" and row.settle then err.settle, err.intent = settling.advice(row, values), intent end
   return nil, err
+end
+
+-- One attempt, with the record of it where it is not a read.
+local function attempt_recorded(self, row, request, values, opts, attempt, payment)
+  if row.effect == "read" then return attempt_once(self, row, request, attempt, opts.info) end
+  local intent, problem = recording.begin(self, row, values, opts, payment)
+  if not intent then return nil, problem end
+  local value, err = attempt_once(self, row, request, attempt, opts.info)
+  recording.finish(self, row, intent, value, err, opts.info)
+  return value, err, intent
 end
 
 local run
@@ -278,29 +295,34 @@ local function pause_before_next(self, row, attempt, started, err, corrected)
 end
 
 --- Runs an operation: the whole pipeline. Reads are tried again as the retry policy says; nothing else ever is.
-function run(self, row, params, opts)
+function run(self, row, params, opts, payment)
   opts = opts or no_options
   local values, layout = check_call(self, row, params, opts)
   if type(opts) == "table" and type(opts.info) == "table" then clear_info(opts.info) end
   if not values then return nil, layout end
+  if row.effect ~= "read" then
+    recording.make_handle(self, row, values)
+    local refusal = self._guard and self._guard:check(row, values)
+    if refusal then return nil, refusal end
+  end
   local started, attempt, corrected = core.monotonic_ms(), 0, false
   if not row.unsigned and self._correct_clock and self._clock:jumped() then correct_clock(self) end
   while true do
     local err = wait_for_budget(self, row)
     if err then return nil, err end
-    local request, value
+    local request, value, intent
     request, err = build(self, row, layout, values, opts)
     if not request then
       err.operation = row.full_name
       return nil, err
     end
     attempt = attempt + 1
-    value, err = attempt_once(self, row, request, attempt, opts.info)
+    value, err, intent = attempt_recorded(self, row, request, values, opts, attempt, payment)
     if value ~= nil then return value end
     if err.retry_after and self._limits then self._limits:block(err.retry_after * 1000) end
     local ms = pause_before_next(self, row, attempt, started, err, corrected)
     corrected = corrected or err.code == service_clock.OUTSIDE_WINDOW
-    if not ms then return advise(row, values, err) end
+    if not ms then return advise(row, values, err, intent) end
     pause(self, ms)
   end
 end
@@ -366,6 +388,34 @@ function Client:parse(name, status, body, headers)
   value, err = interpret.answer(row, self.profile.success_codes, status, body, headers)
   if value == nil then return advise(row, {}, err) end
   return value
+end
+
+-- For purser.payouts: a call whose record belongs to a payment.
+function Client:_pay(name, params, opts, payment)
+  local row, err = row_of(name)
+  if not row then return nil, err end
+  return run(self, row, params, opts, payment)
+end
+
+--- Finds out what became of a call whose outcome is unknown; purser.settle says how. Takes its error, or its intent.
+---@param unsettled purser.Error|purser.Intent
+---@param options purser.SettleOptions|nil
+---@return purser.Settlement|nil, purser.Error|nil err
+function Client:settle(unsettled, options)
+  return require("purser.settle").settle({
+    run = function(row, params) return run(self, row, params) end,
+    now = function() return (assert(read_clock(self))) end,
+    pause = function(ms) pause(self, ms) end,
+    rivals = self._rivals, journal = self._journal, lag_ms = self._lag_ms, recv_window = self._recv_window or 5000,
+  }, unsettled, options)
+end
+
+--- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.
+---@return string
+function Client:account()
+  if self._account then return self._account end
+  if not self._api_key and self._credentials then refresh_credentials(self) end
+  return intents.account_of(self._api_key or "")
 end
 
 --- Asks whether the service is there. Not signed. Returns true.
@@ -480,6 +530,11 @@ local function make_limits(limits, profile)
   }
 end
 
+local function make_guard(options)
+  if not options.guard then return nil end
+  return require("purser.guard").new(options.guard, options.journal)
+end
+
 local function user_agent_of(options)
   local agent = options.user_agent or ("purser/" .. require("purser.version"))
   if agent:find("[%c]") then return nil, '"user_agent" holds a control character' end
@@ -511,6 +566,10 @@ local function furnish(self, options)
   self._clock, self._hooks = service_clock.new(options.clock), options.hooks or {}
   self._correct_clock = options.correct_clock ~= false
   self._timeout_ms, self._recv_window = options.timeout_ms or 10000, options.recv_window
+  self._client_ids, self._lag_ms = options.client_ids ~= false, options.visibility_lag_ms or 3000
+  self._rivals, self._journal, self._account = rivals.new(), options.journal, options.account
+  self._guard, wrong = make_guard(options)
+  if wrong then return wrong end
   self._transport, wrong = make_transport(options, self._origin)
   self._own_transport = options.transport == nil
   return not self._transport and (wrong or "the transport could not be made") or nil

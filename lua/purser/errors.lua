@@ -19,6 +19,7 @@ local M = {}
 ---@field offset integer|nil     decode: byte offset in the answer, from 0
 ---@field retryable boolean      whether the same call may be made again without harm
 ---@field parameter string|nil   argument: the parameter at fault
+---@field intent purser.Intent|nil  what was sent, when its outcome is unknown: client:settle takes it
 ---@field clock_corrected boolean|nil  700003: whether the client's clock was set right: the call may be repeated
 ---@field record table|nil      workflow: the last record a wait saw
 ---@field settle string|nil      what finds out the outcome, when it is unknown and the operation was not a read

@@ -12,9 +12,9 @@
 --     assert(fleet:apply())
 --
 -- The vault gets each secret at once: { account, note, apiKey, secretKey, permissions, ip }. It returns when the secret
--- is safe, and raises (or returns false) when it is not: the key is then deleted. `holds` says whether it has the secret
--- of a key; with it, keys whose secret was lost are found by their note, and deleted. Nothing here prints or keeps a
--- secret.
+-- is safe, and raises (or returns false) when it is not: the key is then deleted. `holds` says whether it has the
+-- secret of a key; with it, keys whose secret was lost are found by their note, and deleted. Nothing here prints or
+-- keeps a secret.
 
 local core = require "purser.core"
 local declaration = require "purser.fleet.declaration"
@@ -272,9 +272,9 @@ function Fleet:rotate(given)
   given = given or {}
   local err = check_options(given, { "account", "note", "max_age_ms" })
   if err then return nil, err end
-  local list, now = {}, self.client:now()
+  local list = {}
   err = each_declared(self, given, function(account, declared, live)
-    if #live == 1 and (live[1].createTime or 0) <= now - (given.max_age_ms or 0) then
+    if #live == 1 and (live[1].createTime or 0) <= self.client:now() - (given.max_age_ms or 0) then
       list[#list + 1] = { what = "create_key", account = account.name, key = declared, note = declared.note,
         why = "rotation" }
     end
@@ -290,9 +290,10 @@ function Fleet:retire(given)
   given = given or {}
   local err = check_options(given, { "account", "note", "overlap_ms" })
   if err then return nil, err end
-  local list, now = {}, self.client:now()
+  local list = {}
   err = each_declared(self, given, function(account, _, live)
-    if #live > 1 and (live[1].createTime or now) <= now - (given.overlap_ms or 86400000) then
+    local made_at, overlap = #live > 1 and live[1].createTime, given.overlap_ms or 86400000
+    if made_at and made_at <= self.client:now() - overlap then
       for i = 2, #live do
         list[#list + 1] = { what = "delete_key", account = account.name, apiKey = live[i].apiKey, note = live[i].note,
           why = "rotation" }

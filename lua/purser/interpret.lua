@@ -3,7 +3,9 @@
 --   2xx with a result           the result
 --   2xx with an error code      rejected (api)
 --   2xx that cannot be decoded  unknown (decode): the service may well have done it
---   4xx                         rejected (api, or http when the body is not the service's); 408 is unknown
+--   4xx                         rejected (api); 408 is unknown
+--   4xx without a service code  http: somebody in between answered, before or after the service did, so it is unknown
+--                               for all but reads
 --   418, 429                    rejected (throttled)
 --   3xx, 5xx and the rest       unknown (http, or api when the body is the service's)
 
@@ -29,8 +31,13 @@ local function refusal_of(body)
   return filled(value.code), filled(value.msg) or value.message or ""
 end
 
-local function outcome_of(status)
-  return status >= 400 and status < 500 and status ~= 408 and "rejected" or "unknown"
+local function is_pause(status)
+  return status == 429 or status == 418
+end
+
+local function outcome_of(row, status, code)
+  if status < 400 or status > 499 or status == 408 then return "unknown" end
+  return (code or row.effect == "read" or is_pause(status)) and "rejected" or "unknown"
 end
 
 local function retry_after_of(headers)
@@ -41,7 +48,7 @@ end
 local function from_status(row, status, body, headers)
   local code, message = refusal_of(body)
   local err = {
-    kind = code and "api" or "http", outcome = outcome_of(status), code = code, http_status = status,
+    kind = code and "api" or "http", outcome = outcome_of(row, status, code), code = code, http_status = status,
     operation = row.full_name, phase = "receive", retry_after = retry_after_of(headers),
     retryable = status >= 500 and row.effect == "read",
   }
@@ -54,7 +61,7 @@ local function from_status(row, status, body, headers)
     err.message = ("HTTP %d with %d bytes that are not the service's (%s); a firewall or proxy may stand in between")
       :format(status, #body, tostring(header(headers, "content-type") or "no content type"))
   end
-  if status == 429 or status == 418 then
+  if is_pause(status) then
     err.kind, err.retryable = "throttled", true
     if message == nil then err.message = "the service asks for a pause" end
   end

@@ -67,7 +67,7 @@
 ---@class purser.record.conversion
 ---@field successList? string[]  coins that were converted
 ---@field failedList? purser.record.failed_conversion[]  coins that were not converted, and why
----@field totalConvert? string  obtained after the fee, in the platform token
+---@field totalConvert string  obtained after the fee, in the platform token
 ---@field convertFee? string  fee, in the platform token
 
 ---@class purser.record.conversion_batch
@@ -137,7 +137,7 @@
 ---@field timestamp? integer  time, ms
 
 ---@class purser.record.named_sub_account
----@field subAccount? string  name of the sub-account
+---@field subAccount string  name of the sub-account
 
 ---@class purser.record.network
 ---@field coin? string  coin
@@ -383,7 +383,7 @@ function Broker:transfer_history(params, opts) end
 ---
 --- Permission not stated, weight not stated; creates; sent once.
 ---
---- When the outcome is unknown: Look in broker.list_sub_accounts for the subAccount you gave, before anything is run again.
+--- When the outcome is unknown: client:settle(err) looks in broker.list_sub_accounts for the subAccount.
 ---@param params purser.broker.create_sub_account.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.created_sub_account? result
@@ -418,7 +418,7 @@ function Broker:sub_account_status(params, opts) end
 ---
 --- Permission not stated, weight not stated; creates; sent once.
 ---
---- When the outcome is unknown: Look in broker.list_api_keys for the key with the note you gave. Its secret is lost: delete it with broker.delete_api_key before another is made.
+--- When the outcome is unknown: client:settle(err) looks in broker.list_api_keys for the key with the note you gave; make it one of a kind. The secret is lost: with remake = true the key is deleted with broker.delete_api_key and made again.
 ---@param params purser.broker.create_api_key.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.api_key? result
@@ -442,7 +442,7 @@ function Broker:list_api_keys(params, opts) end
 ---
 --- Permission not stated, weight not stated; changes; sent once.
 ---
---- When the outcome is unknown: Look in broker.list_api_keys whether the apiKey is as wanted.
+--- When the outcome is unknown: client:settle(err) looks in broker.list_api_keys whether the apiKey is as wanted.
 ---@param params purser.broker.delete_api_key.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.named_sub_account? result
@@ -455,7 +455,7 @@ function Broker:delete_api_key(params, opts) end
 ---
 --- Permission SPOT_DEPOSIT_WRITE, weight not stated; creates; sent once.
 ---
---- When the outcome is unknown: Look in broker.deposit_addresses whether the network is as wanted.
+--- When the outcome is unknown: client:settle(err) looks in broker.deposit_addresses whether the network is as wanted.
 ---@param params purser.broker.create_deposit_address.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.deposit_address? result
@@ -501,7 +501,7 @@ function Broker:all_deposit_history(params, opts) end
 ---
 --- Permission SPOT_TRANSFER_READ, weight not stated; moves money; sent once, never repeated.
 ---
---- When the outcome is unknown: Nothing identifies it but its remark: no program should run it again; a person must look.
+--- When the outcome is unknown: Nothing identifies it but its remark: no program should run it again; a person must look in wallet.withdrawal_history.
 ---@param params purser.broker.withdraw.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.withdrawal_id? result
@@ -514,7 +514,7 @@ function Broker:withdraw(params, opts) end
 ---
 --- Permission SPOT_TRANSFER_READ, weight not stated; moves money; sent once, never repeated.
 ---
---- When the outcome is unknown: Look in broker.transfer_history for the clientTranId you gave, before anything is run again. Give one with every call.
+--- When the outcome is unknown: client:settle(err) looks in broker.transfer_history for its clientTranId, which is made when you give none.
 ---@param params purser.broker.transfer.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.transfer_id? result
@@ -602,7 +602,7 @@ local SubAccount = {}
 ---
 --- Permission SPOT_ACCOUNT_READ, weight 1; creates; sent once.
 ---
---- When the outcome is unknown: Look in sub_account.list_sub_accounts for the subAccount you gave, before anything is run again.
+--- When the outcome is unknown: client:settle(err) looks in sub_account.list_sub_accounts for the subAccount.
 ---@param params purser.sub_account.create_sub_account.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.created_sub_account? result
@@ -626,7 +626,7 @@ function SubAccount:list_sub_accounts(params, opts) end
 ---
 --- Permission SPOT_ACCOUNT_READ, weight 1; creates; sent once.
 ---
---- When the outcome is unknown: Look in sub_account.list_api_keys for the key with the note you gave. Its secret is lost: delete it with sub_account.delete_api_key before another is made.
+--- When the outcome is unknown: client:settle(err) looks in sub_account.list_api_keys for the key with the note you gave; make it one of a kind. The secret is lost: with remake = true the key is deleted with sub_account.delete_api_key and made again.
 ---@param params purser.sub_account.create_api_key.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.api_key? result
@@ -650,7 +650,7 @@ function SubAccount:list_api_keys(params, opts) end
 ---
 --- Permission SPOT_ACCOUNT_READ, weight 1; changes; sent once.
 ---
---- When the outcome is unknown: Look in sub_account.list_api_keys whether the apiKey is as wanted.
+--- When the outcome is unknown: client:settle(err) looks in sub_account.list_api_keys whether the apiKey is as wanted.
 ---@param params purser.sub_account.delete_api_key.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.named_sub_account? result
@@ -663,7 +663,7 @@ function SubAccount:delete_api_key(params, opts) end
 ---
 --- Permission SPOT_TRANSFER_WRITE, weight 1; moves money; sent once, never repeated.
 ---
---- When the outcome is unknown: Look in sub_account.transfer_history for the clientTranId you gave, before anything is run again. Give one with every call.
+--- When the outcome is unknown: client:settle(err) looks in sub_account.transfer_history for its clientTranId, which is made when you give none.
 ---@param params purser.sub_account.transfer.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.transfer_id? result
@@ -802,7 +802,7 @@ function Wallet:coins(params, opts) end
 ---
 --- Permission SPOT_WITHDRAW_WRITE, weight 1; moves money; sent once, never repeated.
 ---
---- When the outcome is unknown: Look in wallet.withdrawal_history for the withdrawOrderId you gave, before anything is run again. Give one with every call.
+--- When the outcome is unknown: client:settle(err) looks in wallet.withdrawal_history for its withdrawOrderId, which is made when you give none.
 ---@param params purser.wallet.withdraw.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.withdrawal_id? result
@@ -815,7 +815,7 @@ function Wallet:withdraw(params, opts) end
 ---
 --- Permission SPOT_WITHDRAW_WRITE, weight 1; changes; sent once.
 ---
---- When the outcome is unknown: Look in wallet.withdrawal_history whether the id is as wanted.
+--- When the outcome is unknown: client:settle(err) looks in wallet.withdrawal_history whether the id is as wanted.
 ---@param params purser.wallet.cancel_withdrawal.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.withdrawal_id? result
@@ -850,7 +850,7 @@ function Wallet:withdrawal_history(params, opts) end
 ---
 --- Permission SPOT_WITHDRAW_WRITE, weight 1; creates; sent once.
 ---
---- When the outcome is unknown: Look in wallet.deposit_addresses whether the network is as wanted.
+--- When the outcome is unknown: client:settle(err) looks in wallet.deposit_addresses whether the network is as wanted.
 ---@param params purser.wallet.create_deposit_address.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.deposit_address? result
@@ -885,7 +885,7 @@ function Wallet:withdrawal_addresses(params, opts) end
 ---
 --- Permission SPOT_TRANSFER_WRITE, weight 1; moves money; sent once, never repeated.
 ---
---- When the outcome is unknown: Look in wallet.transfer_history for a record with the same fromAccountType, toAccountType, asset, amount, made since the call, before anything is run again.
+--- When the outcome is unknown: client:settle(err) looks in wallet.transfer_history for the one record with the same fromAccountType, toAccountType, asset, amount, made since the call.
 ---@param params purser.wallet.transfer.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.transfer_id? result
@@ -931,7 +931,7 @@ function Wallet:convertible_balances(params, opts) end
 ---
 --- Permission SPOT_ACCOUNT_WRITE, weight 10; moves money; sent once, never repeated.
 ---
---- When the outcome is unknown: Look in wallet.conversion_history for a record with the same asset, made since the call, before anything is run again.
+--- When the outcome is unknown: client:settle(err) looks in wallet.conversion_history for the one batch of these coins, made since the call.
 ---@param params purser.wallet.convert.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.conversion? result
@@ -955,7 +955,7 @@ function Wallet:conversion_history(params, opts) end
 ---
 --- Permission SPOT_WITHDRAW_WRITE, weight 1; moves money; sent once, never repeated.
 ---
---- When the outcome is unknown: Look in wallet.internal_transfer_history for a record with the same toAccountType, toAccount, asset, amount, made since the call, before anything is run again.
+--- When the outcome is unknown: client:settle(err) looks in wallet.internal_transfer_history for the one record with the same toAccountType, toAccount, asset, amount, made since the call.
 ---@param params purser.wallet.internal_transfer.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.transfer_id? result
@@ -979,7 +979,7 @@ function Wallet:internal_transfer_history(params, opts) end
 ---
 --- Permission SPOT_WITHDRAW_WRITE, weight 1; moves money; sent once, never repeated.
 ---
---- When the outcome is unknown: Look in wallet.withdrawal_history for the withdrawOrderId you gave, before anything is run again. Give one with every call.
+--- When the outcome is unknown: client:settle(err) looks in wallet.withdrawal_history for its withdrawOrderId, which is made when you give none.
 ---@deprecated use wallet.withdraw
 ---@param params purser.wallet.withdraw_legacy.params
 ---@param opts? purser.CallOptions
@@ -1001,6 +1001,11 @@ function Wallet:withdraw_legacy(params, opts) end
 ---@field hooks? purser.Hooks  Functions that see every attempt. Default: none.
 ---@field transport? purser.Transport  What carries requests. Default: curl.
 ---@field clock? fun(): integer  Returns epoch milliseconds for timestamp. Default: the system's.
+---@field client_ids? boolean  Whether ids are made where you give none, so that a lost answer can be [settled](settle.md). Default: true.
+---@field visibility_lag_ms? integer  How long a new record may be missing from lists; [settle.md](settle.md). Default: 3000.
+---@field journal? purser.Journal  Writes down what is about to be sent.
+---@field account? string  The name under which the journal keeps what this client does. Default: a digest of the key.
+---@field guard? table  Guard rails.
 ---@field correct_clock? boolean  Whether code 700003 corrects the clock; see [clock.md](clock.md). Default: true.
 ---@field proxy? string  URL of a proxy. Default: none.
 ---@field ca_file? string  A file of certificates to trust. Default: the system's.

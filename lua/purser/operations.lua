@@ -34,7 +34,20 @@ local param_words = {
 local result_words = {
   list = "string", record = "string", page = "string", rows = "string", from = "table", essential = "string",
 }
-local settle_words = { by = "string", handle = "string", through = "string", undo = "string", on = "table" }
+local settle_words = {
+  by = "string",       -- the way: see ways_to_settle
+  through = "string",  -- the operation that lists what was done
+  pass = "table",      -- parameters that it is given from those of the call
+  handle = "string",   -- parameter that names the one record
+  made = "boolean",    -- the handle is an id that Purser makes when the caller gave none
+  on = "table",        -- without a handle: what has to be equal in the call and in its record
+  near = "table",      -- what makes a record that is not equal a candidate (default: the same as `on`)
+  time = "string",     -- member that tells when the record was made
+  failed = "string",   -- status of a record of what was not done
+  wanted = "string",   -- state: present, absent or cancelled
+  undo = "string",     -- the operation that deletes what was made
+  also = "string",     -- a second list
+}
 local window_words = {
   default_days = "number", longest_days = "number", reach_days = "number", reach_months = "number",
   from_midnight = "boolean",
@@ -51,7 +64,8 @@ local paging_words = {
 }
 local effects = { read = true, create = true, change = true, move = true }
 local ways_to_settle = {
-  handle = true, name = true, token = true, match = true, state = true, ["repeat"] = true, nothing = true,
+  handle = true, name = true, token = true, match = true, conversion = true, state = true, ["repeat"] = true,
+  nothing = true,
 }
 
 local function check_words(where, record, words)
@@ -83,6 +97,7 @@ local function check_row(group, row)
   local result = row.result
   check_words(where .. " result", result, result_words)
   assert(shapes[result.list or result.record or result.page or result.rows], where .. ": unknown shape")
+  assert(not result.record or result.essential, where .. ": says not which member makes an answer a result")
   if row.window then check_words(where .. " window", row.window, window_words) end
   if row.paging then
     check_words(where .. " paging", row.paging, paging_words)
@@ -125,7 +140,7 @@ local function load_all()
   end
   for _, row in ipairs(list) do
     local settle = row.settle or {}
-    for _, other in pairs { row.deprecated, settle.through, settle.undo } do
+    for _, other in pairs { row.deprecated, settle.through, settle.undo, settle.also } do
       assert(by_name[other], row.full_name .. ": refers to an unknown operation")
     end
   end

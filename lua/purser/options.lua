@@ -12,6 +12,7 @@ local types = {
   transport = "table", clock = "function", proxy = "string", ca_file = "string", ca_path = "string",
   ca_pem = "string", pinned_key = "string", user_agent = "string", max_response_bytes = "number",
   hooks = "table", limits = "any", retry = "any", allow_insecure = "boolean",
+  account = "string", journal = "table", guard = "table", client_ids = "boolean", visibility_lag_ms = "number",
   correct_clock = "boolean",
 }
 local call_types = {
@@ -142,6 +143,11 @@ local function is_loopback(host)
   return host == "localhost" or host == "[::1]" or host:find("^127%.%d+%.%d+%.%d+$") ~= nil
 end
 
+local function is_port(text)
+  local digits = text:match("^:(%d+)$")
+  return text == "" or digits ~= nil and #digits <= 5 and tonumber(digits) >= 1 and tonumber(digits) <= 65535
+end
+
 --- Splits a base URL into origin ("https://host:port") and path prefix; nil and a complaint when it will not do.
 ---@return string|nil origin, string prefix_or_complaint
 function M.split_url(url, allow_insecure)
@@ -154,9 +160,8 @@ function M.split_url(url, allow_insecure)
   if authority:find("@", 1, true) then return nil, "base_url must not hold a user name or password" end
   local host, port = authority:match("^(%[[%x:%.]+%])(.*)$")
   if not host then host, port = authority:match("^([^:]+)(.*)$") end
-  if not host or (port ~= "" and not port:find("^:%d+$")) then
-    return nil, "base_url has a host or port that cannot be"
-  end
+  if not host or not is_port(port) then return nil, "base_url has a host or port that cannot be" end
+  if path:find("[\128-\255]") then return nil, "base_url has a path that must be percent-encoded" end
   if scheme == "http" and not allow_insecure and not is_loopback(host:lower()) then
     return nil, "base_url is http:// to another machine, which anyone on the way can read and change; use https://, "
       .. "or allow_insecure = true if you must"
@@ -188,10 +193,14 @@ function M.check(options)
   if type(options) ~= "table" then return "purser.new takes a table of options" end
   local complaint = check_words(options, types)
     or check_whole(options, "timeout_ms", 1, 3600000) or check_whole(options, "connect_timeout_ms", 1, 3600000)
-    or check_whole(options, "max_response_bytes", 1024, 2 ^ 31) or check_words(options.hooks or {}, hook_types)
+    or check_whole(options, "max_response_bytes", 1024, 2 ^ 31) or check_whole(options, "visibility_lag_ms", 0, 3600000)
+    or check_words(options.hooks or {}, hook_types)
   if complaint then return complaint end
   if options.transport and type(options.transport.send) ~= "function" then
     return 'option "transport" has no method send'
+  end
+  if options.journal and type(options.journal.begin) ~= "function" then
+    return 'option "journal" is not one that purser.journal.open made'
   end
   if options.credentials and (options.api_key or options.secret_key) then
     return 'give either "credentials" or "api_key" and "secret_key"'

@@ -63,6 +63,8 @@ local function is_utf8(text)
   return true
 end
 
+M.is_utf8 = is_utf8
+
 -- What every text must be, whatever its kind.
 local function clean_text(value)
   if type(value) == "number" then

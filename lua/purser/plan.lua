@@ -203,8 +203,8 @@ end
 
 --- Plans wallet.withdraw (C2). Takes its parameters, with `network` (or `netWork`) by any name people use;
 --- `check_saved = true` looks the address up among the saved ones; `max_age_ms` (300000) is how old the coin
---- configuration and the plan may be. Returns a plan, with its problems; nil and an error only when it could not be made
---- at all.
+--- configuration and the plan may be. Returns a plan, with its problems; nil and an error only when it could not be
+--- made at all.
 ---@param client purser.Client
 ---@param given table
 ---@return purser.Plan|nil plan, purser.Error|nil err

@@ -121,10 +121,7 @@ function take.record(result, value)
   if data then record = data[1] or data end
   record = strip_envelope(record)
   local essential = result.essential
-  if essential and record[essential] == nil then
-    return nil, ("the answer lacks `%s`"):format(essential)
-  end
-  if next(record) == nil then return nil, "the answer is empty" end
+  if record[essential] == nil then return nil, ("the answer lacks `%s`"):format(essential) end
   return record
 end
 

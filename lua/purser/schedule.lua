@@ -44,8 +44,8 @@ end
 ---@param task purser.task
 function M.wake(task, ...)
   task.values = pack(...)
+  ready[ready_last + 1] = task -- may raise for want of memory: counted only then
   ready_last = ready_last + 1
-  ready[ready_last] = task
 end
 
 --- Suspends the running task until it is woken.
@@ -81,8 +81,8 @@ function M.spawn(fn, ...)
   local co = coroutine.create(fn)
   local task = { co = co, done = false, waiters = {} }
   tasks[co] = task
-  alive = alive + 1
   M.wake(task, ...)
+  alive = alive + 1
   return task
 end
 

@@ -18,7 +18,8 @@ return {
       { "note", "text", type = "string", required = true, note = "remark" },
     },
     result = { record = "created_sub_account", essential = "subAccount" },
-    settle = { by = "name", handle = "subAccount", through = "sub_account.list_sub_accounts" },
+    settle = { by = "name", handle = "subAccount", through = "sub_account.list_sub_accounts", pass = { "subAccount" },
+      time = "createTime" },
   },
   {
     id = "B2", name = "list_sub_accounts", method = "GET", path = "/api/v3/sub-account/list",
@@ -47,7 +48,7 @@ return {
     },
     result = { record = "api_key", essential = "apiKey" },
     settle = { by = "token", handle = "note", through = "sub_account.list_api_keys",
-      undo = "sub_account.delete_api_key" },
+      undo = "sub_account.delete_api_key", pass = { "subAccount" }, on = { "note" }, time = "createTime" },
   },
   {
     id = "B4", name = "list_api_keys", method = "GET", path = "/api/v3/sub-account/apiKey",
@@ -61,8 +62,9 @@ return {
     summary = "Deletes an API key of a sub-account.",
     permission = "SPOT_ACCOUNT_READ", weight = 1, effect = "change", signer = "main", body = "array",
     params = { sub_account, { "apiKey", "text", type = "string", required = true, note = "public key" } },
-    result = { record = "named_sub_account" },
-    settle = { by = "state", handle = "apiKey", through = "sub_account.list_api_keys" },
+    result = { record = "named_sub_account", essential = "subAccount" },
+    settle = { by = "state", handle = "apiKey", through = "sub_account.list_api_keys", pass = { "subAccount" },
+      wanted = "absent" },
   },
   {
     id = "B6", name = "transfer", method = "POST", path = "/api/v3/capital/sub-account/universalTransfer",
@@ -74,7 +76,9 @@ return {
       { "amount", "amount", type = "string", required = true },
     },
     result = { record = "transfer_id", essential = "tranId" },
-    settle = { by = "handle", handle = "clientTranId", through = "sub_account.transfer_history" },
+    settle = { by = "handle", handle = "clientTranId", made = true, through = "sub_account.transfer_history",
+      pass = { "clientTranId", "fromAccount", "toAccount", "fromAccountType", "toAccountType" },
+      on = { "asset", "amount" }, time = "timestamp", failed = "FAILED" },
   },
   {
     id = "B7", name = "transfer_history", method = "GET", path = "/api/v3/capital/sub-account/universalTransfer",

@@ -49,7 +49,7 @@ end
 -- Reads until `judge` says "reached" or "lost". `read` returns a value, or nil when there is none yet, or nil and an
 -- error; `judge(value)` returns its verdict and words.
 local function wait(client, times, what, read, judge)
-  local deadline, pause = client:now() + times.timeout_ms, times.first_ms
+  local deadline, pause = nil, times.first_ms
   local value, words, last_err
   while true do
     local now_value, err = read()
@@ -62,6 +62,8 @@ local function wait(client, times, what, read, judge)
       if verdict == "reached" then return value end
       if verdict == "lost" then return nil, failure("rejected", ("%s %s"):format(what, words), value) end
     end
+    -- The first read may have set the client's clock right, so the time counts from there.
+    deadline = deadline or client:now() + times.timeout_ms
     local left = deadline - client:now()
     if left <= 0 then break end
     if err and err.retry_after then pause = math.max(pause, err.retry_after * 1000) end

@@ -37,7 +37,9 @@ return {
       address, memo, amount, remark,
     },
     result = { record = "withdrawal_id", essential = "id" },
-    settle = { by = "handle", handle = "withdrawOrderId", through = "wallet.withdrawal_history" },
+    settle = { by = "handle", handle = "withdrawOrderId", made = true, through = "wallet.withdrawal_history",
+      pass = { "coin" }, on = { "coin", "address", "amount", "memo" }, near = { "coin", "address" },
+      time = "applyTime" },
   },
   {
     id = "C3", name = "cancel_withdrawal", method = "DELETE", path = "/api/v3/capital/withdraw",
@@ -45,7 +47,8 @@ return {
     permission = "SPOT_WITHDRAW_WRITE", weight = 1, effect = "change",
     params = { { "id", "text", type = "string", required = true, note = "withdrawal id" } },
     result = { record = "withdrawal_id", essential = "id" },
-    settle = { by = "state", handle = "id", through = "wallet.withdrawal_history" },
+    settle = { by = "state", handle = "id", through = "wallet.withdrawal_history", wanted = "cancelled",
+      time = "applyTime" },
   },
   {
     id = "C4", name = "deposit_history", method = "GET", path = "/api/v3/capital/deposit/hisrec",
@@ -80,7 +83,8 @@ return {
       { "network", "text", type = "string", required = true, note = "long network name, such as Tron(TRC20)" },
     },
     result = { record = "deposit_address", essential = "address" },
-    settle = { by = "state", handle = "network", through = "wallet.deposit_addresses" },
+    settle = { by = "state", handle = "network", through = "wallet.deposit_addresses", pass = { "coin", "network" },
+      wanted = "present" },
   },
   {
     id = "C7", name = "deposit_addresses", method = "GET", path = "/api/v3/capital/deposit/address",
@@ -113,7 +117,8 @@ return {
     params = { from_type, to_type, asset, amount },
     result = { record = "transfer_id", essential = "tranId" },
     settle = { by = "match", on = { "fromAccountType", "toAccountType", "asset", "amount" },
-      through = "wallet.transfer_history" },
+      through = "wallet.transfer_history", pass = { "fromAccountType", "toAccountType" }, time = "timestamp",
+      failed = "FAILED" },
   },
   {
     id = "C10", name = "transfer_history", method = "GET", path = "/api/v3/capital/transfer",
@@ -147,8 +152,9 @@ return {
     summary = "Converts small balances into the platform token.",
     permission = "SPOT_ACCOUNT_WRITE", weight = 10, effect = "move",
     params = { { "asset", "coins", type = "string", required = true, max = 15 } },
-    result = { record = "conversion" },
-    settle = { by = "match", on = { "asset" }, through = "wallet.conversion_history" },
+    result = { record = "conversion", essential = "totalConvert" },
+    settle = { by = "conversion", on = { "asset" }, through = "wallet.conversion_history",
+      also = "wallet.convertible_balances", time = "convertTime" },
   },
   {
     id = "C14", name = "conversion_history", method = "GET", path = "/api/v3/capital/convert",
@@ -173,8 +179,8 @@ return {
     },
     rules = { "area_code_with_mobile" },
     result = { record = "transfer_id", essential = "tranId" },
-    settle = { by = "match", on = { "toAccountType", "toAccount", "asset", "amount" },
-      through = "wallet.internal_transfer_history" },
+    settle = { by = "match", on = { "toAccountType", "toAccount", "asset", "amount" }, near = { "asset", "amount" },
+      through = "wallet.internal_transfer_history", time = "timestamp", failed = "FAILED" },
   },
   {
     id = "C16", name = "internal_transfer_history", method = "GET", path = "/api/v3/capital/transfer/internal",
@@ -201,6 +207,8 @@ return {
       address, memo, amount, remark,
     },
     result = { record = "withdrawal_id", essential = "id" },
-    settle = { by = "handle", handle = "withdrawOrderId", through = "wallet.withdrawal_history" },
+    settle = { by = "handle", handle = "withdrawOrderId", made = true, through = "wallet.withdrawal_history",
+      pass = { "coin" }, on = { "coin", "address", "amount", "memo" }, near = { "coin", "address" },
+      time = "applyTime" },
   },
 }

@@ -27,6 +27,7 @@ local key_of = keys.of(ROW.paging)
 -- success, rejected, refunded, invalid, returned: nothing comes behind these.
 local final = { [5] = true, [7] = true, [8] = true, [10] = true, [12] = true }
 
+---@class purser.Watch
 local Watch = { __name = "purser.watch" }
 Watch.__index = Watch
 
@@ -133,6 +134,8 @@ function Watch:next()
       self.client:sleep(math.max(1, math.min(self.poll_ms, (self.deadline or math.huge) - self.client:now())))
     end
     local err = look(self)
+    -- The first look may have set the client's clock right, so the time counts from there.
+    self.deadline = self.deadline or (self.timeout_ms and self.client:now() + self.timeout_ms)
     if err then
       if not err.retryable then return nil, err end
       self.looked_at = self.looked_at or self.since
@@ -171,7 +174,7 @@ function M.deposits(client, params)
     end
   end
   self.coin, self.poll_ms, self.settle_ms = params.coin, params.poll_ms or 10000, params.settle_ms or 600000
-  self.deadline = params.timeout_ms and client:now() + params.timeout_ms
+  self.timeout_ms = params.timeout_ms
   self.since = (params.since or client:now()) - 1
   local complaint = params.cursor and read_cursor(self, params.cursor)
   if complaint then self.problem = errors.argument("cursor", 'parameter "cursor" ' .. complaint) end

@@ -24,10 +24,11 @@ enum {
     COMPANION,
     FIRST_KEY,
 
-    VALUES = 128,           /* remembered strings, a power of two */
+    VALUES = 512,           /* remembered strings, a power of two */
     VALUE_BYTES = 40,       /* longer strings are not interned by Lua, so there is nothing to save */
-    DOCUMENT_BYTES = 1024,  /* a document shorter than this is over before remembering pays */
-    PATIENCE = 32,          /* misses (a hit makes good for two) before a field stops asking */
+    DOCUMENT_BYTES = 4096,  /* a document shorter than this is over before remembering pays */
+    PATIENCE = 160,         /* a miss takes MISS of it, a hit gives one back: a field that misses more than one time */
+    MISS = 8,               /* in nine stops asking, for what it wins is lost by the processor's guessing wrong */
     TYPES_DEEP = 24         /* types inside one another */
 };
 
@@ -48,7 +49,6 @@ typedef struct lua_sink {
     const pu_plan *plan;
     const char *end; /* of the document */
     int first_value;
-    bool remembers;
     bool fetched[PU_MAX_SLOTS];     /* the key is on the stack; as many as the plan has slots */
     uint8_t patience[PU_MAX_SLOTS]; /* a field with none left does not look for its strings */
     remembered values[VALUES];
@@ -90,31 +90,39 @@ static inline void ends_of(const lua_sink *sink, const char *text, size_t len, u
     *tail = *head;
 }
 
+static inline bool is_remembered(const remembered *value, const remembered *wanted)
+{
+    size_t len = wanted->len;
+    return value->head == wanted->head && value->tail == wanted->tail && value->len == len && value->text &&
+           (len <= 16 || memcmp(value->text + 8, wanted->text + 8, len - 16) == 0);
+}
+
 /* Pushes a short string, the one made before when it is still remembered. */
 static inline void push_text(lua_sink *sink, const pu_entry *entry)
 {
     lua_State *L = sink->L;
     const char *text = entry->text;
     size_t len = entry->len;
-    if (len > VALUE_BYTES || !sink->remembers || entry->slot == PU_NO_SLOT || !sink->patience[entry->slot]) {
+    if (len > VALUE_BYTES || entry->slot == PU_NO_SLOT || !sink->patience[entry->slot]) {
         lua_pushlstring(L, text, len);
         return;
     }
     uint8_t *patience = &sink->patience[entry->slot];
-    uint64_t head, tail;
-    ends_of(sink, text, len, &head, &tail);
-    uint32_t place = (uint32_t)(((head ^ tail << 1 ^ len) * UINT64_C(0x9E3779B97F4A7C15)) >> 57);
-    remembered *value = &sink->values[place];
-    if (value->head == head && value->tail == tail && value->len == len && value->text &&
-        (len <= 16 || memcmp(value->text + 8, text + 8, len - 16) == 0)) {
-        lua_pushvalue(L, sink->first_value + (int)place);
-        if (*patience < PATIENCE) *patience = (uint8_t)(*patience + 2);
-        return;
+    remembered wanted = {.text = text, .len = len};
+    ends_of(sink, text, len, &wanted.head, &wanted.tail);
+    uint32_t place = (uint32_t)(((wanted.head ^ wanted.tail << 1 ^ len) * UINT64_C(0x9E3779B97F4A7C15)) >> 55);
+    if (!is_remembered(&sink->values[place], &wanted)) {
+        if (sink->values[place].text) place ^= 1; /* the first to come keeps its place, the others share the second */
+        if (!is_remembered(&sink->values[place], &wanted)) {
+            *patience = *patience > MISS ? (uint8_t)(*patience - MISS) : 0;
+            lua_pushlstring(L, text, len);
+            pu_copy(L, -1, sink->first_value + (int)place);
+            sink->values[place] = wanted;
+            return;
+        }
     }
-    --*patience;
-    lua_pushlstring(L, text, len);
-    pu_copy(L, -1, sink->first_value + (int)place);
-    *value = (remembered){head, tail, text, len};
+    lua_pushvalue(L, sink->first_value + (int)place);
+    if (*patience < PATIENCE) ++*patience;
 }
 
 static inline void push_value(lua_sink *sink, const pu_entry *entry)
@@ -245,10 +253,10 @@ static int decode(lua_State *L, pu_plan *plan)
     sink.plan = plan;
     sink.end = text + len;
     sink.first_value = FIRST_KEY + places;
-    sink.remembers = len >= DOCUMENT_BYTES;
+    bool remembers = len >= DOCUMENT_BYTES;
     memset(sink.fetched, 0, (size_t)places);
-    if (sink.remembers) {
-        memset(sink.patience, PATIENCE, (size_t)places);
+    memset(sink.patience, remembers ? PATIENCE : 0, (size_t)places);
+    if (remembers) {
         memset(sink.values, 0, sizeof sink.values);
         places += VALUES;
     }

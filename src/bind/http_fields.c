@@ -50,7 +50,8 @@ static pu_http_text text_field(lua_State *L, int index, const char *name)
 
 static void append(lua_State *L, pu_buf *lines, const char *data, size_t len)
 {
-    if (pu_buf_append(lines, data, len) != PU_OK) luaL_error(L, "the request's headers are too long");
+    enum pu_code code = pu_buf_append(lines, data, len);
+    if (code != PU_OK) luaL_error(L, code == PU_NOMEM ? "not enough memory" : "the request's headers are too long");
 }
 
 static void read_headers(lua_State *L, int index, pu_buf *lines)

@@ -35,16 +35,21 @@ typedef struct record {
     uint16_t previous; /* the key before it */
     bool opened;       /* the sink has its table already */
     size_t total;      /* members handed over before the present batch */
-    uint64_t seen;     /* those of the first 64 keys that came in earlier batches */
+    uint64_t seen;     /* bit n: key n has come, or one of n + 64, n + 128, ... */
     size_t address_at; /* 1 + the place of an address in the present batch, 0: none there */
     pu_entry address, memo; /* what earlier batches held of them */
 } record;
 
-/* Keeps of the present batch the address, the memo and which keys came. */
+static inline uint64_t key_bit(uint16_t key)
+{
+    return UINT64_C(1) << (key & 63);
+}
+
+/* Keeps of the present batch the address and the memo. */
 static void note_batch(const walk *w, record *r)
 {
+    if (r->shape->address == PU_NO_KEY) return;
     for (const pu_entry *entry = w->entries; entry < w->entries + w->count; entry++) {
-        if (entry->key < 64) r->seen |= UINT64_C(1) << entry->key;
         if (entry->slot == r->shape->address) r->address = *entry;
         if (entry->slot == r->shape->memo) r->memo = *entry;
     }
@@ -140,13 +145,16 @@ static const char *read_name(walk *w, record *r, const char *p, uint16_t *number
     return p + 1;
 }
 
-/* A null member is absent. It matters only where an equal name came before. */
-static bool null_counts(const walk *w, const record *r, uint16_t number)
+/* Counts the entry that was read. A null member is absent, and matters only where an equal name may have come before. */
+static inline void count_entry(walk *w, record *r, const pu_entry *entry)
 {
-    if (number >= 64 || (r->seen >> number & 1)) return true;
-    for (const pu_entry *entry = w->entries; entry < w->entries + w->count; entry++)
-        if (entry->key == number) return true;
-    return false;
+    uint64_t bit = key_bit(entry->key);
+    if (entry->kind != PU_ENTRY_NULL) {
+        r->seen |= bit;
+        w->count++;
+    } else if ((r->seen & bit) || entry->key == PU_NO_KEY) {
+        w->count++;
+    }
 }
 
 /* Reads any value into the entry whose name is filled in. */
@@ -159,13 +167,13 @@ static const char *read_value(walk *w, record *r, const char *p, pu_type *type, 
         p = read_container(w, p, type);
         if (!p) return NULL;
         w->sink->close_field(w->sink, &name);
-        if (name.key < 64) r->seen |= UINT64_C(1) << name.key;
+        r->seen |= key_bit(name.key);
         r->total++;
         return p;
     }
     p = read_scalar(w, p, type->kind, entry);
     if (!p) return NULL;
-    if (entry->kind != PU_ENTRY_NULL || null_counts(w, r, entry->key)) w->count++;
+    count_entry(w, r, entry);
     if (type->kind == PU_KIND_ADDRESS) r->address_at = w->count;
     return p;
 }
@@ -175,8 +183,34 @@ static inline bool takes_text(uint8_t kind)
     return kind == PU_KIND_STRING || kind == PU_KIND_ADDRESS || kind == PU_KIND_ANY;
 }
 
-/* The path of nearly every member, an expected name and a string without escapes, is written out; read_value does the
- * rest. */
+/* Reads what nearly every value is: a string without escapes, a short integer, or null. NULL: it is something else. */
+static inline const char *read_usual(walk *w, record *r, const char *p, const pu_key *key, pu_entry *entry)
+{
+    if (p == w->end) return NULL;
+    if (*p == '"') {
+        if (!takes_text(key->kind)) return NULL;
+        const char *close = pu_json_plain(p + 1, w->end);
+        if (close == w->end || *close != '"') return NULL;
+        entry->text = p + 1;
+        entry->len = (size_t)(close - p - 1);
+        entry->kind = PU_ENTRY_TEXT;
+        count_entry(w, r, entry);
+        if (key->kind == PU_KIND_ADDRESS) r->address_at = w->count;
+        return close + 1;
+    }
+    if (pu_json_digit(*p)) {
+        if (key->kind != PU_KIND_INTEGER && key->kind != PU_KIND_ANY) return NULL;
+        p = read_short_integer(w, p, entry);
+        if (p) count_entry(w, r, entry);
+        return p;
+    }
+    if (*p != 'n' || w->end - p < 4 || memcmp(p, "null", 4) != 0) return NULL;
+    entry->kind = PU_ENTRY_NULL;
+    count_entry(w, r, entry);
+    return p + 4;
+}
+
+/* The path of nearly every member, an expected name and a usual value, is written out; read_value does the rest. */
 static inline const char *read_member(walk *w, record *r, const char *p)
 {
     if (w->count == BATCH) flush_record(w, r, false);
@@ -200,17 +234,8 @@ static inline const char *read_member(walk *w, record *r, const char *p)
     entry->key = number;
     r->previous = number;
     r->guess = key->next;
-    if (p < w->end && *p == '"' && takes_text(key->kind)) {
-        const char *close = pu_json_plain(p + 1, w->end);
-        if (close < w->end && *close == '"') {
-            entry->text = p + 1;
-            entry->len = (size_t)(close - p - 1);
-            entry->kind = PU_ENTRY_TEXT;
-            w->count++;
-            if (key->kind == PU_KIND_ADDRESS) r->address_at = w->count;
-            return close + 1;
-        }
-    }
+    const char *stop = read_usual(w, r, p, key, entry);
+    if (stop) return stop;
     w->key = key;
     return read_value(w, r, p, &w->plan->types[key->type], entry);
 }
@@ -220,26 +245,71 @@ static bool is_text(const pu_entry *entry)
     return entry->kind >= PU_ENTRY_TEXT;
 }
 
+/* The first colon of a text, which an escape may hide, and what is behind it; NULL when there is none. */
+static const char *find_colon(const pu_entry *entry, const char **behind)
+{
+    const char *p = entry->text, *end = p + entry->len;
+    if (entry->kind == PU_ENTRY_TEXT) {
+        p = memchr(p, ':', entry->len);
+        *behind = p ? p + 1 : NULL;
+        return p;
+    }
+    while (p < end) {
+        size_t width = *p != '\\' ? 1 : p[1] != 'u' ? 2 : 6;
+        *behind = p + width;
+        if (*p == ':' || (width == 6 && memcmp(p + 2, "003", 3) == 0 && (p[5] | ' ') == 'a')) return p;
+        p += width;
+    }
+    return NULL;
+}
+
+enum { LONGEST_PART = 512 }; /* of an address or a memo, as it stands in the document; no longer one is split off */
+
+/* The text that part of an entry stands for; its length, or -1 for too long a one. */
+static int plain_part(const pu_entry *entry, const char *text, const char *end, char out[LONGEST_PART])
+{
+    size_t len = (size_t)(end - text);
+    if (len > LONGEST_PART) return -1;
+    if (entry->kind == PU_ENTRY_ESCAPED) return (int)pu_json_unescape(text, len, out);
+    memcpy(out, text, len);
+    return (int)len;
+}
+
+/* A URI: a name of lower-case letters before the colon, and behind it what may be an address. */
+static bool is_uri(const char *name, int name_len, int rest_len)
+{
+    for (int i = 0; i < name_len; i++)
+        if (name[i] < 'a' || name[i] > 'z') return false;
+    return rest_len >= 30;
+}
+
 /* `address:memo` becomes two fields, unless a memo says otherwise or the address is a URI (`bitcoincash:` and the
  * like). The new values are simply set again: the last of equal names wins. */
 static void split_address(walk *w, record *r)
 {
+    const char *behind = NULL;
     if (r->shape->memo == PU_NO_KEY) return;
     if (!r->opened) { /* nearly always: one batch, and no colon */
         if (r->address_at == 0) return;
         const pu_entry *entry = &w->entries[r->address_at - 1];
-        if (!is_text(entry) || !memchr(entry->text, ':', entry->len)) return;
+        if (!is_text(entry) || !find_colon(entry, &behind)) return;
     }
     note_batch(w, r);
     if (!is_text(&r->address)) return;
     const char *text = r->address.text, *stop = text + r->address.len;
-    const char *colon = memchr(text, ':', r->address.len), *p = text;
-    if (!colon || colon == text || colon + 1 == stop) return;
-    while (p < colon && *p >= 'a' && *p <= 'z') p++;
-    if (p == colon && stop - colon - 1 >= 30) return;
+    const char *colon = find_colon(&r->address, &behind);
+    if (!colon || colon == text || behind == stop) return;
 
-    size_t memo_len = (size_t)(stop - colon - 1);
-    bool same = is_text(&r->memo) && r->memo.len == memo_len && memcmp(r->memo.text, colon + 1, memo_len) == 0;
+    char front[LONGEST_PART], back[LONGEST_PART];
+    int front_len = plain_part(&r->address, text, colon, front);
+    int back_len = plain_part(&r->address, behind, stop, back);
+    if (front_len < 0 || back_len < 0 || is_uri(front, front_len, back_len)) return;
+
+    bool same = false;
+    if (is_text(&r->memo)) { /* `front` is done with */
+        int len = plain_part(&r->memo, r->memo.text, r->memo.text + r->memo.len, front);
+        same = len == back_len && memcmp(front, back, (size_t)back_len) == 0;
+    }
     if (!same && r->memo.kind != PU_ENTRY_NULL && !(is_text(&r->memo) && r->memo.len == 0)) return;
     pu_entry *entry = next_entry(w, r);
     *entry = r->address;
@@ -248,8 +318,8 @@ static void split_address(walk *w, record *r)
     if (same) return;
     entry = next_entry(w, r);
     *entry = r->address;
-    entry->text = colon + 1;
-    entry->len = memo_len;
+    entry->text = behind;
+    entry->len = (size_t)(stop - behind);
     entry->slot = r->shape->memo;
     w->count++;
 }

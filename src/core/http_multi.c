@@ -40,17 +40,18 @@ static void forget_socket(pu_http_multi *multi, size_t place)
         curl_multi_assign(multi->curl, multi->polls[place].fd, (void *)(uintptr_t)(place + 1));
 }
 
-static bool note_socket(pu_http_multi *multi, curl_socket_t fd)
+/* Room for the descriptors of one more transfer: two addresses tried at once, a resolver's, and one to spare. It is made
+ * before libcurl may need it, for a socket callback that fails would leave the multi handle dead for ever. */
+static bool make_room(pu_http_multi *multi)
 {
-    if (multi->poll_count == multi->poll_cap) {
-        size_t cap = multi->poll_cap ? multi->poll_cap * 2 : 16;
-        struct pollfd *polls = realloc(multi->polls, cap * sizeof *polls);
-        if (!polls) return false;
-        multi->polls = polls;
-        multi->poll_cap = cap;
-    }
-    multi->polls[multi->poll_count++] = (struct pollfd){.fd = fd};
-    curl_multi_assign(multi->curl, fd, (void *)(uintptr_t)multi->poll_count);
+    enum { EACH = 4 };
+    size_t wanted = EACH * ((size_t)multi->busy + 1), cap = multi->poll_cap ? multi->poll_cap : 16;
+    while (cap < wanted) cap *= 2;
+    if (cap == multi->poll_cap) return true;
+    struct pollfd *polls = realloc(multi->polls, cap * sizeof *polls);
+    if (!polls) return false;
+    multi->polls = polls;
+    multi->poll_cap = cap;
     return true;
 }
 
@@ -65,8 +66,10 @@ static int on_socket(CURL *curl, curl_socket_t fd, int what, void *context, void
         return 0;
     }
     if (!place) {
-        if (!note_socket(multi, fd)) return -1; /* libcurl ends the transfers then */
+        if (multi->poll_count == multi->poll_cap) return 0; /* more than make_room foresees: it ends by its timeout */
+        multi->polls[multi->poll_count++] = (struct pollfd){.fd = fd};
         place = multi->poll_count;
+        curl_multi_assign(multi->curl, fd, (void *)(uintptr_t)place);
     }
     multi->polls[place - 1].events = poll_events(what);
     return 0;
@@ -192,7 +195,7 @@ static void start(pu_http_multi *multi, pu_http_job *job, pu_http_slot *slot, in
         return;
     }
     curl_easy_setopt(slot->easy.curl, CURLOPT_PRIVATE, job);
-    if (curl_multi_add_handle(multi->curl, slot->easy.curl) != CURLM_OK) {
+    if (!make_room(multi) || curl_multi_add_handle(multi->curl, slot->easy.curl) != CURLM_OK) {
         pu_http_easy_refuse(&slot->easy, PU_HTTP_TRANSPORT, "there is not enough memory to send the request");
         finish(multi, &multi->running, job);
     }

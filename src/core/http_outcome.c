@@ -136,12 +136,13 @@ static const char *advice(const pu_http_easy *easy, CURLcode code)
 }
 
 /* libcurl's own words are added only while nothing of the request was given to it to send: they name hosts, ports and
- * certificates then, and cannot hold the query or a header. */
+ * certificates then, and cannot hold the query or a header. Words with an @ may quote a proxy's URL, password and
+ * all. */
 static void write_message(pu_http_easy *easy, CURLcode code, const char *sentence)
 {
     pu_http_answer *answer = &easy->answer;
     const char *cure = advice(easy, code);
-    if (easy->sends == 0 && easy->detail[0]) {
+    if (easy->sends == 0 && easy->detail[0] && !strchr(easy->detail, '@')) {
         for (char *c = easy->detail; *c; c++)
             if ((unsigned char)*c < ' ' || *c == 127) *c = ' ';
         snprintf(answer->message, sizeof answer->message, "%s%s (%s)", sentence, cure, easy->detail);

@@ -115,12 +115,32 @@ static inline const char *read_string(walk *w, const char *p, enum pu_kind kind,
     return close + 1;
 }
 
+/* Whether the eight bytes at `p` are digits, and the number they are: pairs, then fours, then all eight are added up. */
+static inline bool eight_digits(const char *p, int64_t *number)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const uint64_t high = UINT64_C(0xF0F0F0F0F0F0F0F0), six = UINT64_C(0x0606060606060606);
+    uint64_t bytes;
+    memcpy(&bytes, p, 8);
+    if (((bytes & high) | ((bytes + six) & high) >> 4) != UINT64_C(0x3333333333333333)) return false;
+    bytes = (bytes & ~high) * (10 << 8 | 1) >> 8;
+    bytes = (bytes & UINT64_C(0x00FF00FF00FF00FF)) * (100 << 16 | 1) >> 16;
+    *number = (int64_t)((bytes & UINT64_C(0x0000FFFF0000FFFF)) * (UINT64_C(10000) << 32 | 1) >> 32);
+    return true;
+#else
+    (void)p;
+    (void)number;
+    return false;
+#endif
+}
+
 /* Digits that cannot overflow, as times, states and counters are; NULL for any other number. */
 static inline const char *read_short_integer(const walk *w, const char *p, pu_entry *entry)
 {
     const char *start = p, *stop = w->end - p > 15 ? p + 15 : w->end;
     int64_t sum = 0;
-    if (*p == '0') return NULL;
+    if (*p == '0' && stop - p > 1 && pu_json_digit(p[1])) return NULL;
+    if (stop - p > 8 && eight_digits(p, &sum)) p += 8;
     while (p < stop && pu_json_digit(*p)) sum = sum * 10 + (*p++ - '0');
     if (p == start || p == stop || *p == '.' || (*p | 0x20) == 'e' || sum > w->plan->high) return NULL;
     entry->kind = PU_ENTRY_INTEGER;

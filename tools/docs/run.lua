@@ -2,8 +2,8 @@
 --
 -- Every ```lua and ```sh block runs, in its page's order; the blocks of one page share their globals. In them stand for
 -- themselves: `purser`, `client` (the key of a main account that is also a broker), `desk` (the key of its sub-account
--- tradingdesk1), `saved_address`, and http://127.0.0.1:8080 as the address of the service. A block that must not run
--- says so, and why, behind the language: ```lua no-run: needs nginx
+-- tradingdesk1), `saved_address`, `journal_path` (of a file that is not there yet), and http://127.0.0.1:8080 as the
+-- address of the service. A block that must not run says so, and why, behind the language: ```lua no-run: needs nginx
 
 local M = {}
 
@@ -71,13 +71,13 @@ function M.furnish(service)
     }
     assert(ok or owner ~= main.uid, message)
   end
-  return { main = main, client = client, desk = desk, saved_address = saved_address }
+  return { main = main, client = client, desk = desk, saved_address = saved_address, journal_path = os.tmpname() }
 end
 
 --- An environment for the Lua blocks of one page; what they print goes into `printed`.
 function M.environment(service, fixture, printed)
   local env = { purser = require "purser", client = fixture.client, desk = fixture.desk,
-    saved_address = fixture.saved_address }
+    saved_address = fixture.saved_address, journal_path = fixture.journal_path }
   local variables = { PURSER_API_KEY = fixture.main.api_key, PURSER_SECRET_KEY = fixture.main.secret_key,
     PURSER_BASE_URL = service.url }
   env.os = setmetatable({ getenv = function(name) return variables[name] or os.getenv(name) end }, { __index = os })

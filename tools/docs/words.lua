@@ -91,14 +91,16 @@ M.states = {
 
 -- How an unknown outcome is found out, as a sentence; `%s` are the handle and the operation to look in.
 M.settle = {
-  handle = "Look in `{through}` for the `{handle}` you gave, before anything is run again. Give one with every call.",
-  name = "Look in `{through}` for the `{handle}` you gave, before anything is run again.",
-  token = "Look in `{through}` for the key with the `{handle}` you gave. Its secret is lost: delete it with `{undo}` "
-    .. "before another is made.",
-  match = "Look in `{through}` for a record with the same {on}, made since the call, before anything is run again.",
-  state = "Look in `{through}` whether the `{handle}` is as wanted.",
+  handle = "`client:settle(err)` looks in `{through}` for its `{handle}`, which is made when you give none.",
+  name = "`client:settle(err)` looks in `{through}` for the `{handle}`.",
+  token = "`client:settle(err)` looks in `{through}` for the key with the `{handle}` you gave; make it one of a kind. "
+    .. "The secret is lost: with `remake = true` the key is deleted with `{undo}` and made again.",
+  match = "`client:settle(err)` looks in `{through}` for the one record with the same {on}, made since the call.",
+  conversion = "`client:settle(err)` looks in `{through}` for the one batch of these coins, made since the call.",
+  state = "`client:settle(err)` looks in `{through}` whether the `{handle}` is as wanted.",
   ["repeat"] = "It may be run again: twice is the same as once.",
-  nothing = "Nothing identifies it but its `remark`: no program should run it again; a person must look.",
+  nothing = "Nothing identifies it but its `remark`: no program should run it again; a person must look in "
+    .. "`{through}`.",
 }
 
 -- The options of purser.new in the order of their page: name, type, default, what it does.
@@ -117,6 +119,13 @@ M.options = {
   { "hooks", "purser.Hooks", "none", "Functions that see every attempt: [below](#hooks)." },
   { "transport", "purser.Transport", "curl", "What carries requests: [transports.md](transports.md)." },
   { "clock", "fun(): integer", "the system's", "Returns epoch milliseconds for `timestamp`." },
+  { "client_ids", "boolean", "true",
+    "Whether ids are made where you give none, so that a lost answer can be [settled](settle.md)." },
+  { "visibility_lag_ms", "integer", "3000",
+    "How long a new record may be missing from lists; [settle.md](settle.md)." },
+  { "journal", "purser.Journal", "", "Writes down what is about to be sent: [journal.md](journal.md)." },
+  { "account", "string", "a digest of the key", "The name under which the journal keeps what this client does." },
+  { "guard", "table", "", "Guard rails: [journal.md](journal.md#guard-rails)." },
   { "correct_clock", "boolean", "true", "Whether code 700003 corrects the clock; see [clock.md](clock.md)." },
   { "proxy", "string", "none", "URL of a proxy." },
   { "ca_file", "string", "the system's", "A file of certificates to trust." },

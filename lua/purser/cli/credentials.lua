@@ -14,16 +14,16 @@ local OTHERS = 63 -- the permission bits of group and others: octal 077
 function M.read_private(path)
   local mode, ours = core.file_mode(path)
   if not mode then return nil, ("%s cannot be read: %s"):format(path, ours) end
+  local file, reason = io.open(path, "rb")
+  if not file then return nil, ("%s cannot be read: %s"):format(path, reason) end
+  local text = file:read("*a")
+  file:close()
+  if not text then return nil, path .. " cannot be read; is it a folder?" end -- no advice to chmod one of those
   if mode % (OTHERS + 1) ~= 0 then
     return nil, ("%s can be used by others (mode %03o), so its secrets are not safe; run: chmod 600 %s"):format(path,
       mode % 512, path)
   end
   if not ours then return nil, path .. " belongs to another user; use a file of your own" end
-  local file, reason = io.open(path, "rb")
-  if not file then return nil, ("%s cannot be read: %s"):format(path, reason) end
-  local text = file:read("*a")
-  file:close()
-  if not text then return nil, path .. " cannot be read; is it a folder?" end
   return text
 end
 

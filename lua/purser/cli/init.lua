@@ -26,8 +26,9 @@ function M.run(arguments)
   if not parsed then
     io.stderr:write("purser: ", options, "\n")
     local words = { "purser" }
+    local unknown = options:match("^unknown command '(.-)'")
     for _, argument in ipairs(arguments) do
-      if argument:find("^%-") or #words == 3 then break end
+      if argument:find("^%-") or argument == unknown or #words == 3 then break end
       words[#words + 1] = argument
     end
     io.stderr:write("purser: `", table.concat(words, " "), " --help` shows what can be given\n")
@@ -38,7 +39,7 @@ function M.run(arguments)
     local name = options.command .. "." .. options.operation
     return require("purser.cli.operation").run(require("purser.operations").by_name[name], options)
   end
-  return require("purser.cli." .. options.command).start(options, parser)
+  return require("purser.cli." .. options.command:gsub("-", "_")).start(options, parser)
 end
 
 return M

@@ -41,8 +41,8 @@ end
 
 local function add_parameter(command, param)
   if param.plain then
-    add_secret(command, param.plain, {}, "Funds password in plain")
-    return add_secret(command, param[1], param, "Funds password as hexadecimal MD5")
+    return add_secret(command, param[1], param, "Funds password as hexadecimal MD5"),
+      add_secret(command, param.plain, {}, "Funds password in plain")
   end
   local name, kebab = spellings(param[1])
   local option = command:option(name, describe(param)):target("param_" .. param[1])
@@ -101,7 +101,10 @@ local function fill_operation(command, row)
   local text = row.summary .. (effects[row.effect] and "\n" .. effects[row.effect] or "")
   command:description(text .. "\n" .. facts(row))
   local options = {}
-  for _, param in ipairs(row.params) do options[#options + 1] = add_parameter(command, param) end
+  for _, param in ipairs(row.params) do
+    local option, plain = add_parameter(command, param)
+    options[#options + 1], options[#options + 2] = option, plain
+  end
   if #options > 0 then command:group("Parameters", (table.unpack or unpack)(options)) end -- luacheck: ignore
   add_own_options(command, row)
   add_output_options(command)
@@ -144,8 +147,8 @@ function M.build(wanted)
   for _, group in ipairs { "wallet", "broker", "sub_account" } do
     add_group(parser, group, operations.groups[group], wanted)
   end
-  for _, name in ipairs { "ops", "doctor", "sim", "completion" } do
-    local module = require("purser.cli." .. name)
+  for _, name in ipairs { "export", "wait", "plan-withdraw", "fleet", "ops", "doctor", "sim", "completion" } do
+    local module = require("purser.cli." .. name:gsub("-", "_"))
     module.define(parser:command(name):summary(module.summary))
   end
   return parser

@@ -9,6 +9,8 @@ local demo_account = {
   balances = { USDT = "25000", BTC = "0.75", ETH = "12.5", MX = "40", XRP = "1200", TRX = "3.5", DOGE = "4.25" },
 }
 
+local DAY_MS = 24 * 3600 * 1000
+
 local function fail(code, message, ...)
   io.stderr:write("purser sim: " .. message:format(...) .. "\n")
   return code
@@ -28,10 +30,16 @@ local function whole(text)
   return number
 end
 
+local function port_number(text)
+  local number = text:find("^%d+$") and #text <= 5 and tonumber(text)
+  if not number or number > 65535 then return nil, ("%q is no port, which is a number from 0 to 65535"):format(text) end
+  return number
+end
+
 --- Adds the options to a command of argparse.
 function M.define(parser)
   parser:description "Serve the simulator over HTTP until it is stopped; /console is a page to watch and drive it."
-  parser:option("--port", "Port; 0 takes any that is free.", "8080"):convert(whole)
+  parser:option("--port", "Port; 0 takes any that is free.", "8080"):convert(port_number)
   parser:option("--host", "Address to listen on; only loopback is accepted.", "127.0.0.1")
   parser:option("--seed", "Seed of everything that is left to chance.", "1"):convert(whole)
   parser:option("--state", "File to save to at the end, and to start from when it exists; what it holds wins over "
@@ -95,17 +103,25 @@ local function open_demo(world)
   end
   local account, message = world:account(demo_account)
   if not account then error(message, 0) end
+  -- One deposit that arrived yesterday, so that the first history anybody reads is not empty.
+  local deposit
+  deposit, message = world:deposit {
+    account = account.uid, coin = "USDT", network = "Tron(TRC20)", amount = "1250.5", time = world:now() - DAY_MS,
+  }
+  if not deposit then error(message, 0) end
+  world:settle()
 end
 
 local function announce(options, port)
-  local lines = { ("purser sim listening on http://%s:%d"):format(options.host, port) }
+  local host = options.host:find(":", 1, true) and "[" .. options.host .. "]" or options.host
+  local lines = { ("purser sim listening on http://%s:%d"):format(host, port) }
   if options.demo then
     lines[#lines + 1] = "demo account, worth nothing anywhere else:"
     lines[#lines + 1] = "  api_key    = " .. demo_account.api_key
     lines[#lines + 1] = "  secret_key = " .. demo_account.secret_key
   end
   if not options.no_control then
-    lines[#lines + 1] = ("console: http://%s:%d/console"):format(options.host, port)
+    lines[#lines + 1] = ("console: http://%s:%d/console"):format(host, port)
   end
   io.stdout:write(table.concat(lines, "\n"), "\n")
   io.stdout:flush()

@@ -143,6 +143,14 @@ local function divide(source, records, first, last, depth)
   return math.max(first, math.min(last - 1, at)), math.max(0, high - low)
 end
 
+local function count_at(source, records, time)
+  local count = 0
+  for _, record in ipairs(records) do
+    if record[source.paging.time] == time then count = count + 1 end
+  end
+  return count
+end
+
 --- Reads a window: { first, last, depth = how often it was divided }; both bounds belong to it. Returns one of
 ---   { records = {...} }                    complete, oldest first
 ---   { at =, count =, span =, total = }     too much: divide behind `at`; `count` records lay within `span` ms
@@ -156,7 +164,10 @@ function M.read(source, window, earliest)
   local from = math.max(first - 1, math.min(first, earliest or first))
   local records, state, total = ask(source, from, last + 1, most_pages)
   if records and state == "crowded" and first == last then
+    -- The neighbours may be what crowds it; but where bounds do not belong to a window, this asks for nothing.
+    local there = count_at(source, records, first)
     records, state, total = ask(source, first, last, most_pages)
+    if records and count_at(source, records, first) < there then state = "crowded" end
   end
   if not records then return nil, state end
   if state == "crowded" then

@@ -1,6 +1,7 @@
 -- Reads the parameters out of what arrived: the raw query and the raw body, each where its operation wants it.
 
 local core = require "purser.core"
+local is_utf8 = require("purser.parameters").is_utf8
 
 local M = {}
 
@@ -45,6 +46,7 @@ function M.query(text)
       name, value = unescape((name:gsub("%+", " "))), unescape((value:gsub("%+", " ")))
       if not name or not value then return nil, "700008", "A percent sign is not followed by two hexadecimal digits" end
     end
+    if not is_utf8(name) or not is_utf8(value) then return nil, "700008", "A parameter is not UTF-8" end
     if values[name] ~= nil then return nil, "700008", ("Parameter '%s' was sent twice"):format(name) end
     values[name] = value
   end
@@ -89,13 +91,18 @@ local function names_one(row, texts)
   end
 end
 
---- The parameters of an operation, wherever they travel. `placement` says what its rows' bodies are (a profile's
---- object_body); the array body of B3 and B5 may also be a query, since both forms are known.
+-- The form of the body of a row under a profile: "object", "array", or nil for the query. The array body of B3 and B5
+-- may also be a query, since both forms are known.
+local function form_of(row, body, profile)
+  if row.body == "object" then return profile.object_body ~= "query" and "object" or nil end
+  if row.body ~= "array" or body == "" then return nil end
+  return profile.array_body == "object" and "object" or "array"
+end
+
+--- The parameters of an operation, wherever they travel under a profile.
 ---@return table|nil texts, string|nil code, string|nil message
-function M.parameters(row, query, body, placement)
-  local form = row.body
-  if form == "object" and placement == "query" then form = nil end
-  if form == "array" and body == "" then form = nil end
+function M.parameters(row, query, body, profile)
+  local form = form_of(row, body, profile)
   if not form then
     if body ~= "" then
       return nil, row.group == "wallet" and "33333" or "730002",

@@ -4,6 +4,8 @@
 local arrival = require "purser.sim.arrival"
 local core = require "purser.core"
 local guesses = require "purser.sim.guesses"
+local keys = require "purser.sim.keys"
+local is_utf8 = require("purser.parameters").is_utf8
 local rules = require "purser.sim.rules"
 
 local M = {}
@@ -12,11 +14,13 @@ local function whole(text)
   return text and #text <= 15 and text:find("^%d+$") and tonumber(text) or nil
 end
 
--- What the service keeps of a key to check requests with; made at its first use, never part of a snapshot.
+-- What the service keeps of a key to check requests with; made at its first use, never part of a snapshot. Returns nil
+-- when the profile's algorithm cannot use the key's secret.
 local function tools_of(sim, key)
   local tools = sim.key_tools[key.api_key]
   if not tools then
-    local signer = assert(core.signer(sim.profile.algorithm, key.secret_key, sim.profile.encoding))
+    local signer = core.signer(sim.profile.algorithm, key.secret_key, sim.profile.encoding)
+    if not signer then return nil end
     tools = { signer = signer, permissions = {}, ips = key.ip and {} or nil }
     for _, name in ipairs(rules.items(key.permissions)) do tools.permissions[name] = true end
     for _, ip in ipairs(key.ip and rules.items(key.ip) or {}) do tools.ips[ip:lower()] = true end
@@ -33,7 +37,7 @@ end
 
 local function find_key(sim, request)
   local api_key = request.headers[sim.profile.key_header:lower()]
-  if not api_key or not api_key:find("^%w+$") or #api_key < 8 or #api_key > 64 then return nil, "700001" end
+  if not api_key or not keys.is_api_key(api_key) then return nil, "700001" end
   local key = sim.keys.by_key[api_key]
   if not key then return nil, "10072" end
   return key
@@ -58,8 +62,35 @@ local function check_time(sim, query)
   return true
 end
 
--- A funds password's hash does not go into messages.
-local function mask(text) return (text:gsub("(password=)[^&]*", "%1***")) end
+-- Where the JSON string that begins behind `from` ends: at its closing quote, or with the text.
+local function string_end(text, from)
+  local at = from
+  while true do
+    local found = text:find('["\\]', at)
+    if not found then return #text + 1 end
+    if text:sub(found, found) == '"' then return found end
+    at = found + 2
+  end
+end
+
+-- What is not UTF-8 gets its bytes beyond ASCII written as \xHH, so that it can stand in JSON.
+local function printable(text)
+  if is_utf8(text) then return text end
+  return (text:gsub("[\128-\255]", function(byte) return ("\\x%02X"):format(byte:byte()) end))
+end
+
+-- A text of a request as it may be shown. A funds password's hash does not go into messages, whether it travelled in
+-- the query or in a body.
+local function mask(text)
+  text = printable(text):gsub("(password=)[^&]*", "%1***")
+  local at = 1
+  while true do
+    local _, open = text:find('"password"%s*:%s*"', at)
+    if not open then return text end
+    text = text:sub(1, open) .. "***" .. text:sub(string_end(text, open + 1))
+    at = open + 4
+  end
+end
 
 M.mask = mask
 
@@ -104,6 +135,10 @@ function M.check(sim, row, request, query_text)
     return nil, "700004", ("Mandatory parameter '%s' was not sent"):format(sim.profile.signature_name)
   end
   local tools = tools_of(sim, key)
+  if not tools then
+    return nil, "700001", ("The simulator knows no %s key for it; open the account with one as secret_key")
+      :format(sim.profile.algorithm)
+  end
   local ok, shown
   ok, code, message = check_time(sim, query)
   if not ok then return nil, code, message end

@@ -75,7 +75,10 @@ function M.handler(sim)
     if not ok then return refusal end
     if request.method ~= "GET" then return control.refuse(405, "the page takes GET") end
     local path = request.target:match("^[^?]*")
-    if path == "/console/data" then return control.respond(200, data(sim)) end
+    if path == "/console/data" then
+      local went, response = pcall(function() return control.respond(200, data(sim)) end)
+      return went and response or control.refuse(500, "%s", tostring(response))
+    end
     if path == "/console/catalogue" then return control.respond(200, offered) end
     if path ~= "/console" then return control.refuse(404, "unknown path %s", path) end
     local page, message = read_page()

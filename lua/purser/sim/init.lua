@@ -114,7 +114,7 @@ function M.new(options)
   local sim = build(history.copy(options or {}))
   sim.clock = clock.new(sim.options.clock or "virtual", sim.options.start_time)
   sim.ledger, sim.schedule = ledger.new(), schedule.new()
-  sim.journal = journal.new(sim.options.record_requests or 100)
+  sim.journal = journal.new(sim.options.record_requests or 100, sim.profile.signature_name)
   return sim
 end
 
@@ -138,7 +138,7 @@ function M.restore(state)
   sim.dice.state, sim.granted = state.dice, state.granted
   sim.clock, sim.schedule = clock.restore(state.clock), schedule.restore(state.schedule)
   sim.ledger = ledger.restore(state.ledger)
-  sim.journal = journal.new(sim.options.record_requests or 100, state.counts)
+  sim.journal = journal.new(sim.options.record_requests or 100, sim.profile.signature_name, state.counts)
   for _, name in ipairs(order) do concepts[name].restore(sim, state.concepts[name]) end
   return sim
 end
@@ -207,7 +207,7 @@ local function perform(sim, row, request, query_text)
   local account, query, message, signed = auth.check(sim, row, request, query_text)
   if not account then return nil, query, message, signed end
   local texts, code
-  texts, code, message = arrival.parameters(row, query, request.body or "", sim.profile.object_body)
+  texts, code, message = arrival.parameters(row, query, request.body or "", sim.profile)
   if not texts then return nil, code, message end
   local values
   values, code, message = rules.check(row, texts)

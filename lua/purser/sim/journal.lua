@@ -8,12 +8,15 @@ local Journal = {}
 Journal.__index = Journal
 
 ---@param size integer  how many requests are kept
-function M.new(size, counts)
-  return setmetatable({ size = size, added = 0, ring = {}, counts = counts or {} }, Journal)
+---@param signature_name string  the parameter whose value nobody is shown
+---@param counts table|nil
+function M.new(size, signature_name, counts)
+  local pattern = "([?&]" .. signature_name:gsub("%p", "%%%0") .. "=)[^&]*"
+  return setmetatable({ size = size, signature = pattern, added = 0, ring = {}, counts = counts or {} }, Journal)
 end
 
-local function masked(target)
-  return auth.mask((target:gsub("([?&]signature=)[^&]*", "%1***")))
+local function masked(self, target)
+  return auth.mask((target:gsub(self.signature, "%1***")))
 end
 
 --- Counts a request of an operation, and whether it was applied.
@@ -45,7 +48,7 @@ function Journal:list()
   for i = self.added - kept, self.added - 1 do
     local entry = {}
     for name, value in pairs(self.ring[i % self.size + 1]) do entry[name] = value end
-    entry.target = masked(entry.target)
+    entry.target = masked(self, entry.target)
     list[#list + 1] = entry
   end
   return list

@@ -19,6 +19,11 @@ local function index(sim, key)
   list[#list + 1] = key
 end
 
+--- Whether a text has the form of a public key.
+function M.is_api_key(text)
+  return text:find("^%w+$") ~= nil and #text >= 8 and #text <= 64
+end
+
 --- Makes a key for an account: { permissions, ip, note }. `api_key` and `secret_key` are drawn unless given.
 function M.add(sim, account, fields)
   local key = {

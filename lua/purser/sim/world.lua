@@ -2,6 +2,7 @@
 
 local accounts = require "purser.sim.accounts"
 local addresses = require "purser.sim.addresses"
+local core = require "purser.core"
 local decimal = require "purser.decimal"
 local deposits = require "purser.sim.deposits"
 local keys = require "purser.sim.keys"
@@ -29,17 +30,30 @@ local vocabularies = {
   save_address = words "account coin network address memo",
 }
 
+-- What is not a text.
+local types = {
+  balances = "table", futures_balances = "table", permissions = "string or table", ip = "string or table",
+  parent = "string or table", account = "string or table", time = "number",
+  amount = "string or number", -- a number is refused where its digits would count
+}
+
 -- Whether `fields` is a table of the words that belong to `what`; else nil and a complaint.
 local function check_words(what, fields)
   if type(fields) ~= "table" then return nil, what .. " takes a table" end
   local known = {}
   for _, word in ipairs(vocabularies[what]) do known[word] = true end
-  for word in pairs(fields) do
+  for word, value in pairs(fields) do
     if not known[word] then
       local hint = nearest.hint(tostring(word), vocabularies[what])
       return nil, ("%s does not know %q%s"):format(what, tostring(word), hint)
     end
+    local wanted = types[word] or "string"
+    if not wanted:find(type(value), 1, true) then
+      return nil, ("%s takes %s as a %s, not a %s"):format(what, word, wanted, type(value))
+    end
   end
+  local time = fields.time
+  if time and (time < 0 or time % 1 ~= 0) then return nil, "the time is not epoch milliseconds" end
   return true
 end
 
@@ -91,6 +105,18 @@ local function check_account(sim, fields)
   return role, parent
 end
 
+-- What is wrong with a key that is given, or must be, under the simulator's profile; or nil. A secret that is not given
+-- is drawn, which only an HMAC can use.
+local function check_key(sim, api_key, secret_key)
+  if api_key and not keys.is_api_key(api_key) then return "api_key must be 8 to 64 letters and digits" end
+  if api_key and sim.keys.by_key[api_key] then return "that api_key is taken" end
+  local profile = sim.profile
+  if not secret_key and profile.algorithm:find("^hmac%-") then return nil end
+  local signer, message = core.signer(profile.algorithm, secret_key or "", profile.encoding)
+  if not signer then return ("secret_key cannot be used by %s: %s"):format(profile.algorithm, message) end
+  signer:close()
+end
+
 local function joined(list) return type(list) == "table" and table.concat(list, ",") or list end
 
 --- Opens an account with funds and a key of all permissions: { name, role = "broker"|"main"|"user"|"sub", parent,
@@ -101,6 +127,8 @@ function World:account(fields)
   if not role then return nil, parent end
   local spot, wrong = read_amounts(fields.balances)
   if not spot then return nil, wrong end
+  wrong = check_key(self, fields.api_key, fields.secret_key)
+  if wrong then return nil, wrong end
   local futures
   futures, wrong = read_amounts(fields.futures_balances)
   if not futures then return nil, wrong end

@@ -1,0 +1,48 @@
+-- Plans a withdrawal, shows the plan, and carries it out and waits for it when `--go` is given.
+--
+--   lua examples/planned_withdrawal.lua COIN NETWORK ADDRESS AMOUNT [MEMO] [--go]
+--
+-- PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
+
+local purser = require "purser"
+
+io.stdout:setvbuf "line" -- whoever reads this through a pipe sees each line when it is written
+
+local go, words = false, {}
+for _, word in ipairs(arg) do
+  if word == "--go" then go = true else words[#words + 1] = word end
+end
+if #words < 4 then
+  io.stderr:write("usage: planned_withdrawal.lua COIN NETWORK ADDRESS AMOUNT [MEMO] [--go]\n")
+  os.exit(2)
+end
+
+local client = assert(purser.new {
+  base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
+  api_key = os.getenv "PURSER_API_KEY", secret_key = os.getenv "PURSER_SECRET_KEY",
+})
+
+local plan = assert(client.wallet:plan_withdraw {
+  coin = words[1], network = words[2], address = words[3], amount = words[4], memo = words[5],
+})
+print(plan)
+if not plan.ok then os.exit(1) end
+if not go then
+  print("give --go to do it")
+  os.exit(0)
+end
+
+local made, err = plan:execute()
+if not made then
+  io.stderr:write(tostring(err), "\n")
+  if err.outcome == "unknown" then
+    io.stderr:write("look for the withdrawOrderId ", plan.params.withdrawOrderId, " before you do it again\n")
+  end
+  os.exit(1)
+end
+print("withdrawal " .. made.id)
+
+local ended
+ended, err = client.wallet:wait_withdrawal(made.id, { timeout_ms = 30 * 60000 })
+print(ended and "sent in transaction " .. tostring(ended.txId) or tostring(err))
+os.exit(ended and 0 or 1)

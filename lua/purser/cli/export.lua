@@ -1,0 +1,143 @@
+-- `purser export HISTORY`: every record of a history or list, once, as CSV or JSON lines; see docs/histories.md.
+
+local connection = require "purser.cli.connection"
+local core = require "purser.core"
+local json = require "purser.json"
+local operations = require "purser.operations"
+local output = require "purser.cli.output"
+local report = require "purser.cli.report"
+local values = require "purser.cli.values"
+
+local M = { summary = "Write every record of a history, complete, as CSV or JSON lines." }
+
+local CHUNK = 500
+
+local function history_names()
+  local names = {}
+  for _, row in ipairs(operations.list) do
+    if row.paging then names[#names + 1] = row.full_name end
+  end
+  return names
+end
+
+function M.define(command)
+  command:description("Write every record of a history or list once, whatever its windows and pages.\n"
+    .. "With --cursor the next run writes what came since: append it to the same file.")
+  command:argument("history", "Such as wallet.deposit_history: one that can be read in pages or windows.")
+    :choices(history_names())
+  command:option("--since", "From when on: 30d, 12h, 2026-01-31, 2026-01-31T10:00Z; default: all it reaches.")
+    :argname("<when>")
+  command:option("--until", "Until when, in the same forms; default: now."):argname("<when>")
+  command:option("--param", "A parameter of the operation, as name=value; may be repeated."):argname("<name=value>")
+    :count("*")
+  command:option("--format", "csv (default) or json: one object a line."):argname("<format>"):choices { "csv", "json" }
+    :default("csv"):show_default(false)
+  command:option("--columns", "Members to write, joined by commas (csv)."):argname("<names>")
+  command:option("--cursor", "File that keeps how far it came; made at the first run."):argname("<file>")
+  connection.define(command)
+end
+
+local function read_cursor(path)
+  local file = path and io.open(path, "r")
+  if not file then return nil end
+  local text = file:read("*l")
+  file:close()
+  return text
+end
+
+-- Replaces the file in one step, so that it is never half of one.
+local function write_cursor(path, cursor)
+  local file, reason = io.open(path .. ".new", "w")
+  if not file then return nil, reason end
+  local ok
+  ok, reason = file:write(cursor, "\n")
+  if ok then ok, reason = file:close() end
+  if not ok then return nil, reason end
+  return os.rename(path .. ".new", path)
+end
+
+-- The walk's parameters; nil and a complaint when an option cannot be read.
+local function params_of(options, cursor)
+  local params = { cursor = cursor }
+  for _, text in ipairs(options.param or {}) do
+    local name, value = text:match("^([^=]+)=(.*)$")
+    if not name then return nil, "--param takes name=value" end
+    params[name] = value
+  end
+  for option, name in pairs { since = "from", ["until"] = "to" } do
+    if options[option] then
+      local ms, complaint = values.time(options[option], core.now_ms())
+      if not ms then return nil, ("--%s %s"):format(option, complaint) end
+      params[name] = ms
+    end
+  end
+  if cursor then params.from = nil end -- where it came from is behind it
+  return params
+end
+
+local function columns_of(options)
+  if not options.columns then return nil end
+  local columns = {}
+  for name in options.columns:gmatch("[^,%s]+") do columns[#columns + 1] = name end
+  return columns
+end
+
+-- What output.lua takes for a result of this row.
+local function as_result(row, records)
+  if row.result.page then return { data = records } end
+  if row.result.rows then return { rows = records } end
+  return records
+end
+
+local function render(row, records, options, first)
+  if options.format == "json" then
+    local lines, list_row = {}, { result = { record = row.result.list or row.result.page or row.result.rows } }
+    for i, record in ipairs(records) do lines[i] = json.encode(output.ordered(list_row, record)) .. "\n" end
+    return table.concat(lines)
+  end
+  local text = output.render(row, as_result(row, records), "csv", columns_of(options))
+  return first and text or (text:gsub("^[^\n]*\n", "", 1))
+end
+
+-- Writes everything that is left. Returns whether it was written, how many, and the walk's error.
+local function write_all(walk, row, options, with_header)
+  local count, first = 0, with_header
+  local record, err
+  repeat
+    local records = {}
+    repeat
+      record, err = walk:next()
+      records[#records + 1] = record
+    until not record or #records == CHUNK
+    if #records > 0 or first then
+      if not report.write(render(row, records, options, first)) then return false, count end
+    end
+    count, first = count + #records, false
+  until not record
+  return true, count, err
+end
+
+function M.start(options)
+  local row, cursor = operations.by_name[options.history], read_cursor(options.cursor)
+  local params, complaint = params_of(options, cursor)
+  if not params then return report.bad_input("%s", complaint) end
+  local client
+  client, complaint = connection.open(options)
+  if not client then return report.bad_input("%s", complaint) end
+  local walk = client:each(options.history, params)
+  local written, count, err = write_all(walk, row, options, cursor == nil)
+  local code = not written and report.NOT_WRITTEN or err and report.failure(row, {}, err) or report.DONE
+  local place = written and walk:cursor()
+  if options.cursor and place then
+    local ok, reason = write_cursor(options.cursor, place)
+    if not ok then
+      report.say("the cursor could not be written to %s: %s", options.cursor, tostring(reason))
+      code = math.max(code, report.NOT_WRITTEN)
+    end
+  end
+  if written and err then report.say("%d records were written before that", count) end
+  client:close()
+  return code
+end
+
+return M

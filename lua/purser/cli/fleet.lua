@@ -1,0 +1,158 @@
+-- `purser fleet plan|apply|orphans|rotate|retire|sweep FILE`: sub-accounts as a file declares them; see docs/fleets.md.
+
+local confirm = require "purser.cli.confirm"
+local connection = require "purser.cli.connection"
+local core = require "purser.core"
+local report = require "purser.cli.report"
+
+local M = { summary = "Make and keep a fleet of sub-accounts as a file declares it." }
+
+local DAY = 86400000
+
+function M.define(command)
+  command:description("Make and keep a fleet of sub-accounts with their keys as a JSON file declares it:\n"
+    .. '{"group": "sub_account", "accounts": [{"name":, "note":, "keys": [{"note":, "permissions":, "ip":}]}]}\n'
+    .. "Secrets go to the secrets file as soon as they are known, and nowhere else.")
+  command:argument("action", "plan, apply, orphans, rotate, retire or sweep.")
+    :choices { "plan", "apply", "orphans", "rotate", "retire", "sweep" }
+  command:argument("declaration", "The JSON file.")
+  command:option("--secrets", "File that keeps the secrets, readable by you alone; made when it is missing.")
+    :argname("<file>"):count(1)
+  command:option("--days", "rotate: keys older than this (90); retire: this long after the rotation (1).")
+    :argname("<n>"):convert(tonumber)
+  command:option("--keep", "sweep: what stays of each asset in each account (0)."):argname("<amount>")
+  command:flag("--yes", "Do it without asking.")
+  connection.define(command)
+end
+
+local function read_all(path)
+  local file, reason = io.open(path, "rb")
+  if not file then return nil, reason end
+  local text = file:read("*a")
+  file:close()
+  return text
+end
+
+-- The vault: a file with a line a key (apiKey, secretKey, account, note, by tabs).
+local function open_vault(path)
+  local held = {}
+  local text = read_all(path)
+  if text then
+    for line in text:gmatch("[^\n]+") do held[line:match("^[^\t]*")] = true end
+  else
+    local made, reason = core.create_private(path)
+    if not made then return nil, ("the secrets file %s cannot be made: %s"):format(path, tostring(reason)) end
+  end
+  local file, reason = io.open(path, "ab")
+  if not file then return nil, ("the secrets file %s cannot be written: %s"):format(path, tostring(reason)) end
+  return {
+    store = function(secret)
+      assert(file:write(table.concat({ secret.apiKey, secret.secretKey, secret.account, secret.note }, "\t"), "\n"))
+      assert(file:flush())
+      held[secret.apiKey] = true
+    end,
+    holds = function(api_key) return held[api_key] == true end,
+    close = function() file:close() end,
+  }
+end
+
+local function read_declaration(path)
+  local text, reason = read_all(path)
+  if not text then return nil, reason end
+  local declared, message, offset = core.decode(text)
+  if type(declared) ~= "table" then
+    return nil, ("%s is not the JSON of an object: %s at byte %s"):format(path, tostring(message), tostring(offset))
+  end
+  for name in pairs(declared) do
+    if name ~= "group" and name ~= "accounts" then return nil, ("%s: %q is not known"):format(path, tostring(name)) end
+  end
+  return declared
+end
+
+local function show_steps(list)
+  local lines = {}
+  for i, step in ipairs(list) do
+    lines[i] = ("%s: %s%s"):format(step.account, step.what, step.note and " " .. step.note or "")
+  end
+  return #lines > 0 and confirm.lines(table.concat(lines, "\n")) .. "\n" or ""
+end
+
+local function finish(done, err)
+  local written = report.write(show_steps(done or err.done or {}))
+  if err then
+    if err.kind == "workflow" then
+      report.say("%s", tostring(err))
+      return err.outcome == "unknown" and report.UNKNOWN or report.REFUSED
+    end
+    return confirm.failure(err)
+  end
+  return written and report.DONE or report.NOT_WRITTEN
+end
+
+local actions = {}
+
+function actions.plan(fleet)
+  local plan, err = fleet:plan()
+  if not plan then return finish(nil, err) end
+  return report.write(confirm.lines(plan) .. "\n") and report.DONE or report.NOT_WRITTEN
+end
+
+function actions.orphans(fleet)
+  local list, err = fleet:orphans()
+  if not list then return finish(nil, err) end
+  for _, key in ipairs(list) do key.what = "nobody has the secret of " .. key.apiKey end
+  return finish(list)
+end
+
+function actions.apply(fleet, options)
+  local plan, err = fleet:plan()
+  if not plan then return finish(nil, err) end
+  if #plan.steps == 0 then return report.write(confirm.lines(plan) .. "\n") and report.DONE or report.NOT_WRITTEN end
+  return confirm.ask(options, tostring(plan)) or finish(fleet:apply())
+end
+
+function actions.rotate(fleet, options)
+  local days = options.days or 90
+  return confirm.ask(options, ("A second key is made beside each that is older than %d days."):format(days))
+    or finish(fleet:rotate { max_age_ms = days * DAY })
+end
+
+function actions.retire(fleet, options)
+  local days = options.days or 1
+  return confirm.ask(options, ("Each key is deleted whose successor is older than %d days."):format(days))
+    or finish(fleet:retire { overlap_ms = days * DAY })
+end
+
+function actions.sweep(fleet, options)
+  local moves, err = fleet:sweep { to = "parent", keep = options.keep }
+  if not moves then return finish(nil, err) end
+  if #moves.moves == 0 then return report.write(confirm.lines(moves) .. "\n") and report.DONE or report.NOT_WRITTEN end
+  local code = confirm.ask(options, "This moves money:\n" .. tostring(moves))
+  if code then return code end
+  local done
+  done, err = moves:execute()
+  local written = report.write(confirm.lines(moves) .. "\n")
+  if not done then return confirm.failure(err) end
+  return written and report.DONE or report.NOT_WRITTEN
+end
+
+function M.start(options)
+  local declared, complaint = read_declaration(options.declaration)
+  if not declared then return report.bad_input("%s", complaint) end
+  local client
+  client, complaint = connection.open(options)
+  if not client then return report.bad_input("%s", complaint) end
+  local vault
+  vault, complaint = open_vault(options.secrets)
+  if not vault then return report.bad_input("%s", complaint) end
+  local fleet, err = require("purser.fleet").new {
+    client = client, group = declared.group, accounts = declared.accounts,
+    vault = { store = vault.store, holds = vault.holds },
+  }
+  local code = fleet and actions[options.action](fleet, options) or report.bad_input("%s", err.message)
+  vault.close()
+  client:close()
+  return code
+end
+
+return M

@@ -1,0 +1,64 @@
+-- `purser plan-withdraw`: what a withdrawal would do and what speaks against it; see docs/plans.md.
+
+local confirm = require "purser.cli.confirm"
+local connection = require "purser.cli.connection"
+local operations = require "purser.operations"
+local output = require "purser.cli.output"
+local report = require "purser.cli.report"
+
+local M = { summary = "Check a withdrawal before it is made; make it with --go." }
+
+function M.define(command)
+  command:description("Check everything about a withdrawal that can be known before it is made: network, memo,\n"
+    .. "limits, step, fee. It ends with 0 when nothing speaks against it, else with 2. With --go it is made.")
+  command:option("--coin", "The coin."):argname("<text>"):count(1)
+  command:option("--network", "The network by any name: TRX, trc20, \"Tron(TRC20)\"."):argname("<text>")
+  command:option("--address", "The address."):argname("<text>"):count(1)
+  command:option("--amount", "The amount that goes out."):argname("<amount>"):count(1):overwrite(false)
+  command:option("--memo", "The memo, where the address needs one."):argname("<text>")
+  command:option("--withdrawOrderId", "Your own id of the withdrawal; one is made when there is none.")
+    :argname("<text>"):target("order_id")
+  command:flag("--check-saved", "The address must be in the address book.")
+  command:flag("--go", "Make the withdrawal when nothing speaks against it; it asks first.")
+  command:flag("--yes", "Make it without asking.")
+  connection.define(command)
+end
+
+local function carry_out(plan, options)
+  local code = confirm.ask(options, "This moves money:\n" .. tostring(plan))
+  if code then return code end
+  report.say("withdrawOrderId %s: by it the withdrawal can be found afterwards", plan.params.withdrawOrderId)
+  local row = operations.by_name["wallet.withdraw"]
+  local result, err = plan:execute()
+  if not result then
+    if err.kind == "workflow" then return report.bad_input("%s", tostring(err)) end
+    return report.failure(row, plan.params, err)
+  end
+  if report.write(output.render(row, result, "table")) then return report.DONE end
+  report.say("the withdrawal was made; do not run it again")
+  return report.NOT_WRITTEN
+end
+
+function M.start(options)
+  if options.yes and not options.go then return report.bad_input("--yes is for --go") end
+  local client, complaint = connection.open(options)
+  if not client then return report.bad_input("%s", complaint) end
+  local plan, err = client.wallet:plan_withdraw {
+    coin = options.coin, network = options.network, address = options.address, amount = options.amount,
+    memo = options.memo, withdrawOrderId = options.order_id, check_saved = options.check_saved or nil,
+  }
+  local code
+  if not plan then
+    code = report.failure({ effect = "read" }, {}, err)
+  elseif not report.write(confirm.lines(plan) .. "\n") then
+    code = report.NOT_WRITTEN
+  elseif not plan.ok then
+    code = report.BAD_INPUT
+  else
+    code = options.go and carry_out(plan, options) or report.DONE
+  end
+  client:close()
+  return code
+end
+
+return M

@@ -1,0 +1,65 @@
+-- `purser wait withdrawal|deposit|transfer ID`: waits until it is done; see docs/waiting.md.
+
+local confirm = require "purser.cli.confirm"
+local connection = require "purser.cli.connection"
+local core = require "purser.core"
+local operations = require "purser.operations"
+local output = require "purser.cli.output"
+local report = require "purser.cli.report"
+local values = require "purser.cli.values"
+
+local M = { summary = "Wait until a withdrawal, deposit or transfer is done." }
+
+local kinds = {
+  withdrawal = { "wait_withdrawal", "wallet.withdrawal_history", function(id) return id end },
+  deposit = { "wait_deposit", "wallet.deposit_history", function(id) return { txId = id } end },
+  transfer = { "wait_transfer", "wallet.get_transfer", function(id) return id end },
+}
+
+function M.define(command)
+  command:description("Wait until a withdrawal (by its id), a deposit (by its transaction id) or a transfer between\n"
+    .. "spot and futures (by its tranId) is done, and print it. Ends with 1 when that can no longer be, with 4 when\n"
+    .. "the time is over.")
+  command:argument("kind", "withdrawal, deposit or transfer."):choices { "withdrawal", "deposit", "transfer" }
+  command:argument("id", "What it is known by.")
+  command:option("--goal", "withdrawal: success, sent, ended, cancelled; deposit: success, seen, ended.")
+    :argname("<goal>")
+  command:option("--for", "How long to wait: 45s, 30m, 2h; default 10m."):argname("<duration>"):target("duration")
+  command:option("--since", "From when on a withdrawal or deposit is looked for: 12h, 2026-01-31."):argname("<when>")
+  command:option("--format", "table (default), json or csv."):argname("<format>"):choices(output.formats)
+    :default("table"):show_default(false)
+  connection.define(command)
+end
+
+function M.start(options)
+  local now = core.now_ms()
+  local wanted = { goal = options.goal }
+  if options.duration then
+    local ago = options.duration:find("^%d+[smh]$") and values.time(options.duration, now)
+    if not ago then return report.bad_input("--for takes a duration: 45s, 30m, 2h") end
+    wanted.timeout_ms = math.max(1, now - ago)
+  end
+  if options.since then
+    local ms, complaint = values.time(options.since, now)
+    if not ms then return report.bad_input("--since %s", complaint) end
+    wanted.since = ms
+  end
+  local client, complaint = connection.open(options)
+  if not client then return report.bad_input("%s", complaint) end
+  local kind = kinds[options.kind]
+  local record, err = client.wallet[kind[1]](client.wallet, kind[3](options.id), wanted)
+  client:close()
+  if not record then
+    if err.kind == "workflow" then
+      report.say("%s", tostring(err))
+      return err.outcome == "rejected" and report.REFUSED or report.UNKNOWN
+    end
+    return confirm.failure(err)
+  end
+  local row = operations.by_name[kind[2]]
+  local shape = row.result.list or row.result.record
+  return report.write(output.render({ result = { record = shape } }, record, options.format)) and report.DONE
+    or report.NOT_WRITTEN
+end
+
+return M

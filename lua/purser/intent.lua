@@ -1,0 +1,74 @@
+-- An intent: what an operation that is not a read was about to do. It is written down before the first byte leaves,
+-- and it is what an unknown outcome is settled by.
+--
+--   operation    full name
+--   params       what travelled, by name; a password is left out
+--   sent_at      the request's timestamp, epoch ms: the service refuses the request once it is older than recv_window
+--   recv_window  ms
+--   account      which key signed: a digest of the API key, never the key
+--   id           in the journal, when there is one
+
+local core = require "purser.core"
+
+local M = {}
+
+---@class purser.Intent
+---@field operation string
+---@field params table<string, string|boolean>
+---@field sent_at integer
+---@field recv_window integer
+---@field account string|nil
+---@field id string|nil
+
+-- A keyed hash with a key that everybody knows is a plain digest.
+local hasher = assert(core.signer("hmac-sha256", "purser"))
+
+--- A digest of any text: 64 hex digits.
+function M.hash(text)
+  return hasher:sign(text)
+end
+
+--- The account name under which intents of this API key are kept.
+function M.account_of(api_key)
+  return M.hash("account " .. api_key):sub(1, 16)
+end
+
+--- What of the values may be kept: everything but passwords.
+local function keep(row, values, names)
+  local params = {}
+  for _, name in ipairs(names) do
+    local param = row.by_name[name]
+    if not param or param[2] ~= "md5" then params[name] = values[name] end
+  end
+  return params
+end
+
+--- The intent of a call with these checked values.
+---@param row table
+---@param values table<string, any>
+---@param extra string[]|nil names of parameters that the row does not know
+function M.new(row, values, extra, sent_at, recv_window, account)
+  local params = keep(row, values, row.names)
+  for _, name in ipairs(extra or {}) do params[name] = values[name] end
+  return {
+    operation = row.full_name, params = params, sent_at = sent_at, recv_window = recv_window, account = account,
+  }
+end
+
+--- What two equal calls have in common: everything but the id that tells them apart.
+function M.digest(row, params)
+  local names = {}
+  local made = row.settle and row.settle.made and row.settle.handle
+  for name in pairs(params) do
+    if name ~= made then names[#names + 1] = name end
+  end
+  table.sort(names)
+  local parts = { row.full_name }
+  for _, name in ipairs(names) do
+    local value = tostring(params[name])
+    parts[#parts + 1] = ("%d:%s=%d:%s"):format(#name, name, #value, value)
+  end
+  return M.hash(table.concat(parts, "\n"))
+end
+
+return M

@@ -1,0 +1,209 @@
+-- A connection to SQLite or PostgreSQL through LuaDBI, with nothing of LuaDBI's traps: every column is text, every
+-- statement is prepared once, every result is read to its end, and a transaction is either whole or nothing.
+--
+-- What fails returns nil and a message. A connection that was lost is opened again by the next transaction.
+
+local core = require "purser.core"
+
+local Database = { __name = "purser.journal.database" }
+Database.__index = Database
+
+local M = {}
+
+local function load_driver(name, package)
+  local ok, driver = pcall(require, "DBI")
+  if not ok then return nil, "LuaDBI is missing; install it (Debian: " .. package .. ")" end
+  local loaded, why = pcall(require, "dbd." .. name:lower())
+  if not loaded then
+    return nil, ("LuaDBI's driver for %s is missing; install it (Debian: %s): %s"):format(name, package,
+      tostring(why):match("^[^\n]*"))
+  end
+  return driver
+end
+
+-- LuaDBI's complaints begin with words of its own.
+local function plain(message)
+  return (tostring(message):gsub("^Execute failed ", ""):gsub("^Error preparing statement handle: ", "")
+    :gsub("^Failed to connect to database: ", ""):gsub("%s+$", ""))
+end
+
+local function connect_sqlite(self)
+  local driver, message = load_driver("SQLite3", "lua-dbi-sqlite3")
+  if not driver then return nil, message end
+  local handle
+  handle, message = driver.Connect("SQLite3", self.options.sqlite)
+  if not handle then return nil, plain(message) end
+  return handle
+end
+
+local function connect_postgresql(self)
+  local driver, message = load_driver("PostgreSQL", "lua-dbi-postgresql")
+  if not driver then return nil, message end
+  local o = self.options.postgresql
+  local handle
+  handle, message = driver.Connect("PostgreSQL", o.database, o.user, o.password, o.host, o.port)
+  if not handle then return nil, plain(message) end
+  return handle
+end
+
+-- What every new connection is told.
+local function greet_sqlite(self)
+  assert(self:rows(("PRAGMA busy_timeout = %d"):format(self.options.lock_timeout_ms or 5000)))
+  local mode = assert(self:rows "PRAGMA journal_mode = WAL")[1].journal_mode
+  if mode ~= "wal" then
+    error("the file cannot be kept with a write-ahead log (its mode is " .. tostring(mode) .. ")", 0)
+  end
+  assert(self:rows "PRAGMA synchronous = FULL")
+end
+
+local function greet_postgresql(self)
+  assert(self:rows("SET lock_timeout = " .. (self.options.lock_timeout_ms or 5000)))
+  assert(self:rows "SET synchronous_commit = on")
+end
+
+local kinds = {
+  sqlite = { connect = connect_sqlite, greet = greet_sqlite, begin = "BEGIN IMMEDIATE" },
+  postgresql = { connect = connect_postgresql, greet = greet_postgresql, begin = "BEGIN" },
+}
+
+local function drop(self)
+  if self.handle then pcall(self.handle.close, self.handle) end
+  self.handle, self.statements = nil, {}
+end
+
+-- Makes sure there is a connection.
+local function ensure(self)
+  if self.closed then return nil, "it is closed" end
+  if self.handle then return true end
+  local ok, handle, message = pcall(self.kind.connect, self)
+  if not ok then return nil, plain(handle) end
+  if not handle then return nil, message end
+  self.handle, self.statements = handle, {}
+  handle:autocommit(true)
+  local greeted, why = pcall(self.kind.greet, self)
+  if greeted then return true end
+  drop(self)
+  return nil, plain(why)
+end
+
+local function statement_of(self, sql)
+  local statement = self.statements[sql]
+  if statement then return statement end
+  local message
+  statement, message = self.handle:prepare(sql)
+  if not statement then return nil, plain(message) end
+  self.statements[sql] = statement
+  return statement
+end
+
+-- A statement that failed would fail with the same words the next time, and may hold a lock: it is closed.
+local function forget(self, sql, message)
+  local statement = self.statements[sql]
+  self.statements[sql] = nil
+  if statement then pcall(statement.close, statement) end
+  return nil, plain(message)
+end
+
+--- Runs one statement with `$1`, `$2` ... and returns its rows (a list of maps of text) and how many it changed; or
+--- nil and a message.
+function Database:rows(sql, ...)
+  local ok, message = ensure(self)
+  if not ok then return nil, message end
+  local statement
+  statement, message = statement_of(self, sql)
+  if not statement then return nil, message end
+  local ran
+  ok, ran, message = pcall(statement.execute, statement, ...)
+  if not ok or not ran then return forget(self, sql, ok and message or ran) end
+  local rows = {}
+  if sql:find("^%s*SELECT") or sql:find("^PRAGMA") or sql:find("RETURNING", 1, true) then
+    ok, message = pcall(function()
+      for row in statement:rows(true) do rows[#rows + 1] = row end
+    end)
+    if not ok then return forget(self, sql, message) end
+  end
+  return rows, statement:affected()
+end
+
+-- In a transaction what fails is raised, so that nothing goes on after it.
+local Transaction = {}
+Transaction.__index = Transaction
+
+local Failure = {}
+
+local function fail(problem)
+  error(setmetatable({ problem = problem }, Failure), 0)
+end
+
+function Transaction:rows(sql, ...)
+  local rows, affected = self.db:rows(sql, ...)
+  if not rows then fail(affected) end
+  return rows, affected
+end
+
+--- Ends the transaction with nothing done; it returns nil and `problem`.
+function Transaction.refuse(_, problem)
+  fail(problem)
+end
+
+--- Keeps other hosts out of what follows until the end of the transaction. (SQLite's transactions do that by
+--- themselves.)
+function Transaction:lock(number)
+  if self.db.name == "postgresql" then self:rows("SELECT pg_advisory_xact_lock(" .. number .. ")::text AS locked") end
+end
+
+--- The time by which hosts that share this database agree, epoch ms.
+function Transaction:now()
+  return self.db:now()
+end
+
+--- Runs `fn(transaction)` and commits; what `fn` returns is returned. When anything fails, all of it is undone, and
+--- nil and the problem are returned.
+function Database:transaction(fn)
+  local ok, message = ensure(self)
+  if not ok then return nil, message end
+  ok, message = self:rows(self.kind.begin)
+  if not ok then
+    if self.name ~= "postgresql" then return nil, message end
+    drop(self) -- the connection may have died since it was used; nothing has been done yet, so try once more
+    ok, message = ensure(self)
+    if ok then ok, message = self:rows(self.kind.begin) end
+    if not ok then return nil, message end
+  end
+  local went, result, second = pcall(fn, setmetatable({ db = self }, Transaction))
+  if went then
+    ok, message = self:rows "COMMIT"
+    if ok then return result, second end
+    result = setmetatable({ problem = message }, Failure)
+  end
+  ok, message = self:rows "ROLLBACK"
+  -- SQLite undoes some by itself
+  if not ok and not message:find("no transaction is active", 1, true) then drop(self) end
+  if getmetatable(result) ~= Failure then error(result, 0) end
+  return nil, result.problem
+end
+
+--- The time by which hosts that share this database agree, epoch ms.
+function Database:now()
+  if self.name ~= "postgresql" then return core.now_ms() end
+  local rows, message = self:rows "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now"
+  if not rows then fail(message) end
+  return tonumber(rows[1].now)
+end
+
+function Database:close()
+  drop(self)
+  self.closed = true
+end
+
+--- Opens a database: { sqlite = path } or { postgresql = { database, user, password, host, port } }, and
+--- lock_timeout_ms.
+function M.open(options)
+  local name = options.sqlite and "sqlite" or "postgresql"
+  local self = setmetatable({ options = options, name = name, kind = kinds[name], statements = {} }, Database)
+  local ok, message = ensure(self)
+  if not ok then return nil, message end
+  return self
+end
+
+return M

@@ -1,0 +1,252 @@
+--- Payouts: a queue of payments, each made once.
+--
+--     local payouts = assert(purser.payouts.new { client = client, journal = journal, worker = "host-1" })
+--     assert(payouts:add("invoice-1017", "sub_account.transfer", { toAccount = "desk01", ... }))
+--     local report = assert(payouts:run())
+--
+-- A payment has a key of its own: the same key with the same content is one payment, with other content an error. The
+-- id by which the service tells payments apart is made when it is added, so every attempt carries the same. A payment
+-- is recorded before it is sent; one whose answer was lost is settled, and sent again only when it was certainly not
+-- carried out; what nobody can decide is listed. A run that was killed goes on where it was. Over PostgreSQL any
+-- number of workers share a queue.
+
+local check = require "purser.check"
+local core = require "purser.core"
+local errors = require "purser.errors"
+local intents = require "purser.intent"
+local json = require "purser.json"
+local nearest = require "purser.nearest"
+local operations = require "purser.operations"
+local queue = require "purser.payouts.queue"
+local worker = require "purser.payouts.worker"
+
+---@class purser.Payouts
+local Payouts = { __name = "purser.payouts" }
+Payouts.__index = Payouts
+
+local M = {}
+
+local function problem_of(problem)
+  if errors.is(problem) then return nil, problem end
+  return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", message = "journal: " .. problem }
+end
+
+-------------------------------------------------------------------------------------------------------- adding
+
+local function complain(key, message)
+  return nil, errors.argument("key", ('payment "%s": %s'):format(tostring(key), message))
+end
+
+-- A payment ready to be kept: its parameters checked, its id made.
+local function prepare(key, operation, params)
+  if type(key) ~= "string" or key == "" or #key > 200 or key:find "%c" then
+    return complain(key, "a key is a text of 1 to 200 characters")
+  end
+  local row = operations.by_name[operation]
+  if not row or row.effect ~= "move" then
+    return complain(key, ('"%s" is no operation that moves funds'):format(tostring(operation)))
+  end
+  local values, err = check.check(row, params)
+  if not values then return nil, err end
+  for _, param in ipairs(row.params) do
+    if param[2] == "md5" and values[param[1]] then return complain(key, "a password cannot be kept in the queue") end
+  end
+  local digest = intents.digest(row, values)
+  if row.settle.made then
+    local handle = row.settle.handle
+    if values[handle] then
+      digest = intents.hash(digest .. " " .. values[handle])
+    else
+      values[handle] = core.random_token(32)
+    end
+  end
+  return { key = key, operation = operation, digest = digest, json = json.encode(values) }
+end
+
+-- Adds within a transaction. Whether it is new.
+local function add(self, tx, payment)
+  local known = queue.find_digest(tx, self.queue, payment.key)
+  if not known then
+    queue.insert(tx, self.queue, self.account, payment)
+    return true
+  end
+  if known ~= payment.digest then
+    local _, err = complain(payment.key, "is in the queue with other content")
+    tx:refuse(err)
+  end
+  return false
+end
+
+local ADD_LOCK = 7078803
+
+--- Adds payments, all or none: a list of { key =, operation =, params = }. Returns { added =, repeated = }; or nil and
+--- an error.
+---@param list { key: string, operation: string, params: table }[]
+function Payouts:add_all(list)
+  local prepared = {}
+  for i, entry in ipairs(list) do
+    local payment, err = prepare(entry.key, entry.operation, entry.params)
+    if not payment then return nil, err end
+    prepared[i] = payment
+  end
+  local result, problem = self.journal.db:transaction(function(tx)
+    tx:lock(ADD_LOCK)
+    local counts = { added = 0, repeated = 0 }
+    for _, payment in ipairs(prepared) do
+      local word = add(self, tx, payment) and "added" or "repeated"
+      counts[word] = counts[word] + 1
+    end
+    return counts
+  end)
+  if not result then return problem_of(problem) end
+  return result
+end
+
+--- Adds one payment. Returns true when it is new, false when it was there; or nil and an error.
+---@param key string        yours; it names the payment for good
+---@param operation string  full name of an operation that moves funds
+---@param params table
+function Payouts:add(key, operation, params)
+  local counts, err = self:add_all { { key = key, operation = operation, params = params } }
+  if not counts then return nil, err end
+  return counts.added == 1
+end
+
+------------------------------------------------------------------------------------------------------- looking
+
+local function read(self, fn)
+  local result, problem = self.journal.db:transaction(fn)
+  if result == nil then return problem_of(problem) end
+  return result
+end
+
+---@class purser.PayoutsReport
+---@field total integer
+---@field waiting integer
+---@field taken integer      a worker has it, and has not sent it
+---@field sent integer       sent, and its end is not known yet
+---@field done integer
+---@field failed integer     refused: certainly not paid
+---@field undecided integer  a person must look
+---@field undecided_payments table[]  those, each with key, operation, params, message
+
+--- How many payments are in each state, and those that are undecided.
+---@return purser.PayoutsReport|nil, purser.Error|nil
+function Payouts:report()
+  return read(self, function(tx)
+    local report = queue.counts(tx, self.queue, self.account)
+    report.undecided_payments = queue.list(tx, self.queue, self.account, "undecided")
+    return report
+  end)
+end
+
+--- The payments in a state, or all.
+function Payouts:list(state)
+  return read(self, function(tx) return queue.list(tx, self.queue, self.account, state) end)
+end
+
+--- Puts a payment back that failed, or that was undecided and a person found unpaid. Returns whether there was such a
+--- payment.
+function Payouts:retry(key)
+  return read(self, function(tx) return queue.put_back(tx, self.queue, self.account, key) end)
+end
+
+------------------------------------------------------------------------------------------------------- running
+
+---@class purser.PayoutsProgress
+---@field total integer
+---@field finished integer      done, failed or undecided
+---@field done integer
+---@field failed integer
+---@field undecided integer
+---@field rate integer          finished by all workers, per second of this run
+---@field seconds_left integer|nil
+
+local function make_teller(self)
+  if not self.progress then return function() end end
+  local started, before = core.monotonic_ms(), nil
+  return function()
+    local counts = self.journal.db:transaction(function(tx) return queue.counts(tx, self.queue, self.account) end)
+    if not counts then return end
+    local finished = counts.done + counts.failed + counts.undecided
+    before = before or finished
+    local ms = math.max(1, core.monotonic_ms() - started)
+    local rate = math.floor((finished - before) * 1000 / ms)
+    self.progress {
+      total = counts.total, finished = finished, done = counts.done, failed = counts.failed,
+      undecided = counts.undecided,
+      rate = rate, seconds_left = rate > 0 and math.ceil((counts.total - finished) / rate) or nil,
+    }
+  end
+end
+
+--- Works until no payment is left to make: takes, sends, settles. Returns the report; or nil and the error that kept
+--- it from going on, and then it may be run again.
+---@return purser.PayoutsReport|nil, purser.Error|nil
+function Payouts:run()
+  self.problem, self.stopping, self.tell = nil, false, make_teller(self)
+  local problem = worker.run(self)
+  if problem then return problem_of(problem) end
+  return self:report()
+end
+
+--- Makes `run` end as soon as what it has begun has ended; to be called by the progress function, or by another task.
+function Payouts:stop()
+  self.stopping = true
+end
+
+--- One line that tells the progress, for a terminal.
+---@param progress purser.PayoutsProgress
+---@return string
+function M.progress_line(progress)
+  local parts = { ("%d of %d payments (%d %%)"):format(progress.finished, progress.total,
+    progress.total > 0 and math.floor(progress.finished * 100 / progress.total) or 100) }
+  parts[#parts + 1] = ("%d/s"):format(progress.rate)
+  if progress.seconds_left then parts[#parts + 1] = ("%d s left"):format(progress.seconds_left) end
+  if progress.failed > 0 then parts[#parts + 1] = ("%d failed"):format(progress.failed) end
+  if progress.undecided > 0 then parts[#parts + 1] = ("%d undecided"):format(progress.undecided) end
+  return table.concat(parts, ", ")
+end
+
+local option_types = {
+  client = "table", journal = "table", queue = "string", worker = "string", concurrency = "number", lease_ms = "number",
+  attempts = "number", retry_ms = "number", idle_ms = "number", progress = "function", progress_ms = "number",
+  settle = "table",
+}
+local defaults = {
+  queue = "default", concurrency = 16, lease_ms = 60000, attempts = 20, retry_ms = 250, idle_ms = 100,
+  progress_ms = 500,
+}
+
+--- Makes a queue's face: { client =, journal =, queue = "default", worker =, concurrency = 16, lease_ms = 60000,
+--- attempts = 20, retry_ms = 250, progress = fn, settle = { options of client:settle } }. A worker's name must belong
+--- to one running process at a time; one that is started again under its name goes on at once with what it had, others
+--- wait until its leases end.
+---@return purser.Payouts|nil, purser.Error|nil
+function M.new(options)
+  local self = { clock = core.monotonic_ms }
+  for name, value in pairs(defaults) do self[name] = value end
+  for name, value in pairs(options) do
+    local wanted = option_types[name]
+    if not wanted then
+      local names = {}
+      for known in pairs(option_types) do names[#names + 1] = known end
+      return nil, errors.config(('payouts.new does not know "%s"%s'):format(tostring(name),
+        nearest.hint(tostring(name), names)))
+    end
+    if type(value) ~= wanted or wanted == "number" and (value ~= math.floor(value) or value < 1) then
+      return nil, errors.config(('payouts.new: "%s" must be a %s'):format(name,
+        wanted == "number" and "whole number" or wanted))
+    end
+    self[name] = value
+  end
+  if not self.client or not self.journal then return nil, errors.config "payouts.new needs a client and a journal" end
+  if self.client._journal ~= self.journal then
+    return nil, errors.config "the client must have the same journal, or it would send what is not recorded"
+  end
+  self.settle_options, self.settle = self.settle, nil
+  self.account, self.worker = self.client:account(), self.worker or core.random_token(16)
+  return setmetatable(self, Payouts)
+end
+
+return M

@@ -1,0 +1,130 @@
+-- The queue's table: adding, taking with a lease, and what becomes of a payment. Every function runs within a
+-- transaction, so that any number of workers can take from one queue and no payment has two of them.
+
+local core = require "purser.core"
+local time_text = require("purser.journal").time_text
+
+local M = {}
+
+local columns = "key, operation, params, digest, state, worker, attempts, intent, record_id, message"
+
+local function payment_of(queue, row)
+  return {
+    queue = queue, key = row.key, operation = row.operation, params = core.decode(row.params), state = row.state,
+    attempts = tonumber(row.attempts), intent = row.intent ~= "" and row.intent or nil,
+    record_id = row.record_id ~= "" and row.record_id or nil, message = row.message ~= "" and row.message or nil,
+  }
+end
+
+--- The digest of the payment of that key, or nil.
+function M.find_digest(tx, queue, key)
+  local row = tx:rows("SELECT digest FROM purser_payments WHERE queue = $1 AND key = $2", queue, key)[1]
+  return row and row.digest
+end
+
+--- Adds a payment that is not there.
+function M.insert(tx, queue, account, payment)
+  tx:rows([[INSERT INTO purser_payments (queue, key, account, operation, params, digest, state, due_at, worker,
+    lease_until, attempts, intent, record_id, message, added_at)
+    VALUES ($1, $2, $3, $4, $5, $6, 'waiting', $7, '', '', '0', '', '', '', $7)]],
+    queue, payment.key, account, payment.operation, payment.json, payment.digest, time_text(tx:now()))
+end
+
+local skip_locked = { postgresql = " FOR UPDATE SKIP LOCKED", sqlite = "" }
+
+local function lease(tx, self, rows, state, until_)
+  local payments = {}
+  for i, row in ipairs(rows) do
+    tx:rows([[UPDATE purser_payments SET state = $1, worker = $2, lease_until = $3 WHERE queue = $4 AND key = $5]],
+      state or row.state, self.worker, until_, self.queue, row.key)
+    payments[i] = payment_of(self.queue, row)
+    payments[i].state = state or row.state
+  end
+  return payments
+end
+
+--- Takes up to `count` payments that are due, for `self` = { queue, account, worker, lease_ms }.
+function M.take_waiting(tx, self, count)
+  local now = tx:now()
+  local rows = tx:rows(("SELECT %s FROM purser_payments WHERE queue = $1 AND account = $2 AND state = 'waiting' "
+    .. "AND due_at <= $3 ORDER BY due_at LIMIT %d%s"):format(columns, count, skip_locked[tx.db.name]),
+    self.queue, self.account, time_text(now))
+  return lease(tx, self, rows, "taken", time_text(now + self.lease_ms))
+end
+
+--- Takes over what a worker left behind whose lease has ended. What was only taken had not been sent.
+function M.take_abandoned(tx, self, count)
+  local now = tx:now()
+  local rows = tx:rows(("SELECT %s FROM purser_payments WHERE queue = $1 AND account = $2 "
+    .. "AND state IN ('taken', 'sent') AND lease_until < $3 LIMIT %d%s"):format(columns, count,
+    skip_locked[tx.db.name]), self.queue, self.account, time_text(now))
+  return lease(tx, self, rows, nil, time_text(now + self.lease_ms))
+end
+
+--- Ends the leases of an earlier life of this worker.
+function M.reclaim(tx, self)
+  tx:rows([[UPDATE purser_payments SET lease_until = '' WHERE queue = $1 AND account = $2 AND worker = $3
+    AND state IN ('taken', 'sent')]], self.queue, self.account, self.worker)
+end
+
+--- Prolongs the leases of this worker.
+function M.renew(tx, self)
+  tx:rows([[UPDATE purser_payments SET lease_until = $1 WHERE queue = $2 AND account = $3 AND worker = $4
+    AND state IN ('taken', 'sent') AND lease_until <> '']], time_text(tx:now() + self.lease_ms), self.queue,
+    self.account, self.worker)
+end
+
+--- Marks a payment as sent by an intent. False when it is no longer this worker's: then it must not be sent.
+function M.mark_sent(tx, self, payment, intent_id)
+  local _, changed = tx:rows([[UPDATE purser_payments SET state = 'sent', intent = $1, attempts = $2
+    WHERE queue = $3 AND key = $4 AND worker = $5 AND state = 'taken' AND lease_until > $6]], intent_id,
+    ("%d"):format(payment.attempts + 1), self.queue, payment.key, self.worker, time_text(tx:now()))
+  return changed == 1
+end
+
+--- Puts a payment into another state, if it is still this worker's.
+---@param change { state: string, due_in: integer|nil, record_id: string|nil, message: string|nil }
+function M.move(tx, self, payment, change)
+  local held = change.state == "sent" or change.state == "taken"
+  tx:rows([[UPDATE purser_payments SET state = $1, due_at = $2, record_id = $3, message = $4, worker = $5
+    WHERE queue = $6 AND key = $7 AND worker = $8]], change.state,
+    change.due_in and time_text(tx:now() + change.due_in) or "",
+    change.record_id or "", change.message or "", held and self.worker or "", self.queue, payment.key, self.worker)
+end
+
+--- When a payment was first sent (epoch ms), by its intents.
+function M.first_sent_at(tx, self, payment)
+  local row = tx:rows("SELECT min(sent_at) AS first FROM purser_intents WHERE payment = $1 AND account = $2",
+    payment.key, self.account)[1]
+  return row and tonumber(row.first)
+end
+
+--- How many payments are in each state.
+function M.counts(tx, queue, account)
+  local counts = { waiting = 0, taken = 0, sent = 0, done = 0, failed = 0, undecided = 0, total = 0 }
+  for _, row in ipairs(tx:rows([[SELECT state, CAST(count(*) AS TEXT) AS number FROM purser_payments WHERE queue = $1
+    AND account = $2 GROUP BY state]], queue, account)) do
+    counts[row.state] = tonumber(row.number)
+    counts.total = counts.total + counts[row.state]
+  end
+  return counts
+end
+
+--- The payments in a state, or all, in the order of their keys.
+function M.list(tx, queue, account, state)
+  local rows = tx:rows("SELECT " .. columns .. [[ FROM purser_payments WHERE queue = $1 AND account = $2
+    AND ($3 = '' OR state = $3) ORDER BY key]], queue, account, state or "")
+  for i, row in ipairs(rows) do rows[i] = payment_of(queue, row) end
+  return rows
+end
+
+--- Puts what failed, or was left undecided and looked into by a person, back into the queue. Whether there was such a
+--- payment.
+function M.put_back(tx, queue, account, key)
+  local _, changed = tx:rows([[UPDATE purser_payments SET state = 'waiting', due_at = '', attempts = '0', message = '',
+    worker = '' WHERE queue = $1 AND account = $2 AND key = $3 AND state IN ('failed', 'undecided')]], queue, account,
+    key)
+  return changed == 1
+end
+
+return M

@@ -1,0 +1,389 @@
+--- Finds out what became of a call whose outcome is unknown.
+--
+--     local result, err = client.wallet:withdraw { ... }
+--     if err and err.outcome == "unknown" then
+--       local answer = assert(client:settle(err))
+--       -- { outcome = "done", record = ... }, { outcome = "not_done" } or { outcome = "undecided", candidates = ... }
+--     end
+--
+-- `not_done` is a promise, so it is waited for: the service takes a request until it is `recv_window` old, and a new
+-- record may take a while (`lag_ms`) to be seen. Only when both have passed and the record is still missing was
+-- nothing done. What the row's `settle` says decides where to look and what has to be equal; where two records fit,
+-- nobody guesses.
+
+local check = require "purser.check"
+local decimal = require "purser.decimal"
+local errors = require "purser.errors"
+local nearest = require "purser.nearest"
+local operations = require "purser.operations"
+local rivals = require "purser.settle.rivals"
+local scan = require "purser.settle.scan"
+
+local M = {}
+
+---@class purser.Settlement
+---@field outcome "done"|"not_done"|"undecided"
+---@field record table|nil        done: what the service keeps of it
+---@field candidates table[]|nil  undecided: the records that might be it
+---@field reason string|nil       undecided, not_done: why
+---@field secret_lost boolean|nil  done: the key was made, and nobody will ever know its secret
+---@field replaced string|nil      done: the key with the lost secret, deleted in favour of `record`
+---@field not_before integer|nil   undecided with wait = false: when to ask again, epoch ms
+
+---@class purser.SettleOptions
+---@field lag_ms integer|nil   how long a new record may be missing from lists (the client's visibility_lag_ms)
+---@field skew_ms integer|nil  by how much records' times may differ from the request's (default 5000)
+---@field poll_ms integer|nil  pause between two looks (default 1000)
+---@field wait boolean|nil     false: do not wait, answer undecided with not_before instead
+---@field remake boolean|nil   a key whose secret was lost is deleted and made again
+
+local option_types = { lag_ms = "number", skew_ms = "number", poll_ms = "number", wait = "boolean", remake = "boolean" }
+
+-- Handles are looked for with this much to spare on both sides: they cannot be mistaken, so it costs nothing.
+local HANDLE_MARGIN_MS = 60000
+local HANDLE_AFTER_MS = 3600000
+-- The service takes a timestamp that is up to a second ahead of its clock, so by its clock we may be early by as much.
+local AHEAD_MS = 1000
+
+---------------------------------------------------------------------------------------------------- comparing
+
+local function same_amount(wanted, found)
+  local a, b = decimal(wanted), decimal(found)
+  return a ~= nil and b ~= nil and a == b
+end
+
+-- Whether a record shows what the intent's parameters said. A parameter that was not given may be anything.
+local function agrees(params, record, names)
+  for _, name in ipairs(names) do
+    local wanted, shown = params[name], record[name]
+    if wanted ~= nil and wanted ~= shown and not (name == "amount" and same_amount(wanted, shown)) then return false end
+  end
+  return true
+end
+
+local function within(record, time_name, first, last)
+  local at = record[time_name]
+  return type(at) ~= "number" or (at >= first and at <= last)
+end
+
+local function id_of(record)
+  return record.tranId or record.id or record.apiKey
+end
+
+------------------------------------------------------------------------------------------------------ looking
+
+-- What the operation that lists is asked for.
+local function question(look)
+  local params = {}
+  for _, name in ipairs(look.settle.pass or {}) do params[name] = look.intent.params[name] end
+  return params
+end
+
+-- Lists records between two times. Also answers what is wrong when the list cannot be complete.
+local function list(look, first, last)
+  return scan.all(look.read, operations.by_name[look.settle.through], question(look), first, last, look.settle.time)
+end
+
+local function undecided(candidates, reason)
+  return { outcome = "undecided", candidates = candidates, reason = reason }
+end
+
+-- What a record that was found says.
+local function found(look, record)
+  local failed = look.settle.failed
+  if failed and record.status == failed then
+    return { outcome = "not_done", record = record, reason = "the service kept it, as failed" }
+  end
+  return { outcome = "done", record = record }
+end
+
+local NOTHING_YET = {}
+
+-- The ways to settle. Each looks once and returns a settlement; NOTHING_YET when another look might show more; or nil
+-- and an error. `look.late` is true once a record that exists must be seen.
+local ways = {}
+
+local function by_match(look)
+  local settle, params = look.settle, look.intent.params
+  local first = look.intent.sent_at - AHEAD_MS - look.skew_ms
+  local last = look.deadline + look.skew_ms
+  local records, err, why = list(look, first, last)
+  if not records then return nil, err, why end
+  local claimed, open = look.rivals(first)
+  local exact, near = {}, {}
+  for _, record in ipairs(records) do
+    if within(record, settle.time, first, last) and not claimed[id_of(record) or ""]
+      and agrees(params, record, settle.near or settle.on) then
+      near[#near + 1] = record
+      if agrees(params, record, settle.on) then exact[#exact + 1] = record end
+    end
+  end
+  if #exact == 1 and #near == 1 and open == 0 then return look.late and found(look, exact[1]) or NOTHING_YET end
+  if #near == 0 then return NOTHING_YET end
+  if not look.late then return NOTHING_YET end
+  if open > 0 then return undecided(near, "an equal call without a known end could have made it as well") end
+  return undecided(near, #exact > 1 and "more than one record fits" or "a record fits in part")
+end
+
+ways.match = by_match
+
+function ways.handle(look)
+  local name = look.settle.handle
+  local handle = look.intent.params[name]
+  if not handle then return by_match(look) end
+  local sent = look.intent.sent_at
+  local last = math.min(look.now() + HANDLE_MARGIN_MS, look.deadline + HANDLE_AFTER_MS)
+  local records, err, why = list(look, sent - HANDLE_MARGIN_MS, last)
+  if not records then return nil, err, why end
+  for _, record in ipairs(records) do
+    if record[name] == handle then return found(look, record) end
+  end
+  return NOTHING_YET
+end
+
+-- A name can be taken only once, so a record of that name is ours unless it is older than the call.
+function ways.name(look)
+  local name, time = look.settle.handle, look.settle.time
+  local records, err, why = list(look, 0, 0)
+  if not records then return nil, err, why end
+  for _, record in ipairs(records) do
+    if record[name] == look.intent.params[name] then
+      local at = record[time]
+      if type(at) == "number" and at < look.intent.sent_at - AHEAD_MS - look.skew_ms then
+        return { outcome = "not_done", record = record, reason = "the name had been taken before" }
+      end
+      return { outcome = "done", record = record }
+    end
+  end
+  return NOTHING_YET
+end
+
+function ways.token(look)
+  local answer, err, why = by_match(look)
+  if answer and answer.outcome == "done" then answer.secret_lost = true end
+  return answer, err, why
+end
+
+-- Whether a record is in the state that the call wanted.
+local states = {}
+
+function states.present(_, record)
+  if record then return { outcome = "done", record = record } end
+  return NOTHING_YET
+end
+
+-- What is missing early may be too new to be listed; only later is it gone.
+function states.absent(look, record)
+  if not record and look.late then return { outcome = "done" } end
+  if record and look.late then return { outcome = "not_done", record = record } end
+  return NOTHING_YET
+end
+
+local CANCELLED, PACKAGING = 9, 5
+
+function states.cancelled(look, record)
+  if not record then return NOTHING_YET end
+  if record.status == CANCELLED then return { outcome = "done", record = record } end
+  local beyond = type(record.status) == "number" and record.status >= PACKAGING and record.status <= 8
+  if beyond or look.late then
+    return { outcome = "not_done", record = record,
+      reason = beyond and "the withdrawal has gone too far" or nil }
+  end
+  return NOTHING_YET
+end
+
+local NINETY_DAYS = 90 * 86400000
+
+function ways.state(look)
+  local name = look.settle.handle
+  local now = look.now()
+  local records, err, why = list(look, now - NINETY_DAYS + 60000, now)
+  if not records then return nil, err, why end
+  local record
+  for _, other in ipairs(records) do
+    if look.intent.params[name] == other[name] then record = other end
+  end
+  return states[look.settle.wanted](look, record)
+end
+
+-- Doing it twice is the same as doing it once.
+ways["repeat"] = function(look)
+  local record, err = look.read(look.row, look.intent.params)
+  if record then return { outcome = "done", record = record } end
+  if err.outcome == "rejected" and err.kind ~= "throttled" then
+    return { outcome = "not_done", reason = "it was refused when it was repeated: " .. err.message }
+  end
+  return nil, err
+end
+
+-- Nothing identifies it. A record that carries the same remark settles that it was done; nothing ever settles that it
+-- was not.
+function ways.nothing(look)
+  local answer, err, why = by_match(look)
+  if not answer then
+    return undecided({}, "nothing identifies it, and the history cannot be read: " .. (err and err.message or why))
+  end
+  if answer.outcome == "done" and not look.intent.params.remark then
+    return undecided({ answer.record }, "one record fits, but without a remark nothing says that it is this one")
+  end
+  if answer == NOTHING_YET and look.late then
+    return undecided({}, "nothing identifies it but its remark; a person must look")
+  end
+  return answer
+end
+
+-- C13: a batch whose coins were all asked for; where there is none, the coins themselves say whether there is still
+-- something to convert.
+function ways.conversion(look)
+  local first = look.intent.sent_at - AHEAD_MS - look.skew_ms
+  local last = look.deadline + look.skew_ms
+  local batches, err, why = list(look, first, last)
+  if not batches then return nil, err, why end
+  local asked, fitting = {}, {}
+  for coin in look.intent.params.asset:gmatch("[^,]+") do asked[coin] = true end
+  for _, batch in ipairs(batches) do
+    local fits = batch.convertDetails and #batch.convertDetails > 0 and within(batch, look.settle.time, first, last)
+    for _, detail in ipairs(batch.convertDetails or {}) do fits = fits and asked[detail.asset] end
+    if fits then fitting[#fitting + 1] = batch end
+  end
+  if not look.late then return NOTHING_YET end
+  if #fitting == 1 then return { outcome = "done", record = fitting[1] } end
+  if #fitting > 1 then return undecided(fitting, "more than one batch fits") end
+  local coins
+  coins, err = look.read(operations.by_name[look.settle.also], {})
+  if not coins then return nil, err end
+  for _, coin in ipairs(coins) do
+    if asked[coin.asset] and not coin.code then return { outcome = "not_done" } end
+  end
+  return undecided({}, "no batch shows it, but none of the coins can be converted any more")
+end
+
+------------------------------------------------------------------------------------------- deleting an orphan
+
+-- Deletes a key whose secret is lost, and makes it again.
+local function remake(look, answer)
+  local undo = operations.by_name[look.settle.undo]
+  local params = { subAccount = look.intent.params.subAccount, apiKey = answer.record.apiKey }
+  local ok, err = look.read(undo, params)
+  if not ok and err.outcome == "unknown" then
+    local undone = M.settle(look.host, err.intent, look.options)
+    ok = undone and undone.outcome == "done"
+  end
+  if not ok then return nil, err end
+  local record
+  record, err = look.read(look.row, look.intent.params)
+  if not record then return nil, err end
+  return { outcome = "done", record = record, replaced = answer.record.apiKey }
+end
+
+----------------------------------------------------------------------------------------------------- the loop
+
+-- Too long ago for the list that would show it.
+local function out_of_reach(look)
+  local through = operations.by_name[look.settle.through]
+  local window = through and through.window or {}
+  local days = window.reach_days or window.reach_months and window.reach_months * 30
+  return look.settle.by ~= "state" and days and look.intent.sent_at < look.now() - days * 86400000 + 3600000
+end
+
+local function look_until_decided(look)
+  if out_of_reach(look) then
+    return undecided({}, "it is too long ago: " .. look.settle.through .. " does not reach back that far")
+  end
+  while true do
+    local now = look.now()
+    look.late = now >= look.deadline
+    local answer, err, why = ways[look.settle.by](look)
+    if not answer then
+      if why then return undecided({}, why) end
+      return nil, err
+    end
+    if answer ~= NOTHING_YET then return answer end
+    if look.late then return { outcome = "not_done" } end
+    if look.options.wait == false then
+      local early = undecided({}, "it is too early to say that it was not done")
+      early.not_before = look.deadline
+      return early
+    end
+    look.pause(math.min(look.poll_ms, look.deadline - now))
+  end
+end
+
+local function complain(message)
+  return nil, errors.argument(nil, message)
+end
+
+local function check_options(options)
+  for name, value in pairs(options) do
+    local wanted = option_types[name]
+    if not wanted then
+      local names = {}
+      for known in pairs(option_types) do names[#names + 1] = known end
+      return ('settle option "%s" is not known%s'):format(tostring(name), nearest.hint(tostring(name), names))
+    end
+    if type(value) ~= wanted then return ('settle option "%s" must be a %s'):format(name, wanted) end
+    if wanted == "number" and (value ~= math.floor(value) or value < 0) then
+      return ('settle option "%s" must be a whole number of milliseconds'):format(name)
+    end
+  end
+end
+
+-- The row and the parameters of an intent that a caller may have read from anywhere; or nil and a complaint.
+local function check_intent(intent)
+  if type(intent) ~= "table" or type(intent.params) ~= "table" or type(intent.sent_at) ~= "number"
+    or intent.sent_at ~= math.floor(intent.sent_at) then
+    return nil, "settle takes an error of unknown outcome, or an intent { operation, params, sent_at }"
+  end
+  local row = operations.by_name[intent.operation]
+  if not row then return nil, ('operation "%s" is not known'):format(tostring(intent.operation)) end
+  if row.effect == "read" then return nil, intent.operation .. " is a read; run it again" end
+  local known = {}
+  for name, value in pairs(intent.params) do
+    if row.by_name[name] then known[name] = value end
+  end
+  local _, err = check.check(row, known)
+  if err then return nil, err.message end
+  return row
+end
+
+--- Settles an intent for `host`: { run = fn(row, params), now = fn, pause = fn(ms), rivals, journal, lag_ms,
+--- recv_window }.
+-- Users call client:settle.
+---@return purser.Settlement|nil, purser.Error|nil
+function M.settle(host, intent, options)
+  options = options or {}
+  local complaint = check_options(options)
+  if complaint then return complain(complaint) end
+  if errors.is(intent) then
+    if intent.outcome ~= "unknown" then return { outcome = "not_done", reason = intent.message } end
+    if not intent.intent then return complain "the error has no intent: it is that of a read, or of no call" end
+    intent = intent.intent
+  end
+  local row
+  row, complaint = check_intent(intent)
+  if not row then return complain(complaint) end
+  local look = {
+    host = host, row = row, settle = row.settle, intent = intent, options = options, read = host.run, now = host.now,
+    pause = host.pause, skew_ms = options.skew_ms or 5000, poll_ms = math.max(1, options.poll_ms or 1000),
+    deadline = intent.sent_at + (intent.recv_window or host.recv_window) + AHEAD_MS + (options.lag_ms or host.lag_ms),
+    rivals = function(first)
+      if host.journal and intent.id then return host.journal:rivals(intent, first) end
+      return rivals.of(host.rivals, row, intent, first)
+    end,
+  }
+  local answer, err = look_until_decided(look)
+  if not answer then return nil, err end
+  if answer.outcome ~= "undecided" then
+    rivals.note(host.rivals, row, intent, answer.record and id_of(answer.record), answer.outcome == "not_done")
+  end
+  if host.journal and intent.id and not answer.not_before then
+    local ok, message = host.journal:settled(intent, answer)
+    if not ok then
+      return nil, errors.new { kind = "config", outcome = "unknown", phase = "journal", message = message }
+    end
+  end
+  if answer.secret_lost and options.remake then return remake(look, answer) end
+  return answer
+end
+
+return M

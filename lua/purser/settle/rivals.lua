@@ -1,0 +1,62 @@
+-- Equal calls made by this client a short while ago. Where only direction, asset, amount and time tell a record from
+-- another, a record that answered one call must not be taken for the effect of its twin.
+
+local intents = require "purser.intent"
+
+local M = {}
+
+local KEPT_MS = 3600000
+
+local Rivals = {}
+Rivals.__index = Rivals
+
+function M.new()
+  return setmetatable({ by_digest = {}, pruned_at = 0 }, Rivals)
+end
+
+local function prune(self, now)
+  if now - self.pruned_at < KEPT_MS then return end
+  self.pruned_at = now
+  for digest, list in pairs(self.by_digest) do
+    local kept = {}
+    for _, entry in ipairs(list) do
+      if entry.sent_at > now - KEPT_MS then kept[#kept + 1] = entry end
+    end
+    self.by_digest[digest] = kept[1] and kept or nil
+  end
+end
+
+-- One call is one entry, known by its operation and its timestamp and parameters: its intent.
+local function entry_of(list, intent)
+  for _, entry in ipairs(list) do
+    if entry.intent == intent then return entry end
+  end
+end
+
+--- Notes how a call ended: `id` is the record it made, nil when that is not known; `over` when it certainly made none.
+function M.note(self, row, intent, id, over)
+  prune(self, intent.sent_at)
+  local digest = intents.digest(row, intent.params)
+  local list = self.by_digest[digest] or {}
+  self.by_digest[digest] = list
+  local entry = entry_of(list, intent)
+  if not entry then
+    entry = { intent = intent, sent_at = intent.sent_at }
+    list[#list + 1] = entry
+  end
+  entry.id, entry.over = id, over
+end
+
+--- The ids of records that belong to equal calls, and how many equal calls since `first` have no known end.
+---@return table<string, boolean> ids, integer open
+function M.of(self, row, intent, first)
+  local ids, open = {}, 0
+  for _, entry in ipairs(self.by_digest[intents.digest(row, intent.params)] or {}) do
+    if entry.intent ~= intent and not entry.over then
+      if entry.id then ids[entry.id] = true elseif entry.sent_at >= first then open = open + 1 end
+    end
+  end
+  return ids, open
+end
+
+return M

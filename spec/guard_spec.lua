@@ -1,0 +1,194 @@
+-- Guard rails: what a client refuses whatever it is told, and what a restart does not make it forget.
+
+local purser = require "purser"
+
+local TRON, ADDRESS = "Tron(TRC20)", "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
+
+local sim, account, path, journal
+
+local function client_with(guard, options)
+  local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
+    transport = sim:transport(), clock = function() return sim:now() end, retry = false, limits = false, guard = guard }
+  for name, value in pairs(options or {}) do all[name] = value end
+  return purser.new(all)
+end
+
+local function reopen()
+  if journal then journal:close() end
+  journal = assert(purser.journal.open { sqlite = path })
+  return journal
+end
+
+local function transfer(client, amount, fields)
+  local params = { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+    amount = amount }
+  for name, value in pairs(fields or {}) do params[name] = value end
+  return client.sub_account:transfer(params)
+end
+
+local function withdraw(client, fields)
+  local params = { coin = "USDT", netWork = "TRX", address = ADDRESS, amount = "20" }
+  for name, value in pairs(fields or {}) do params[name] = value end
+  return client.wallet:withdraw(params)
+end
+
+local function refused(rule, result, err)
+  assert.is_nil(result)
+  assert.equal("argument", err.kind)
+  assert.equal("not_sent", err.outcome)
+  assert.equal("guard." .. rule, err.code)
+  assert.matches("guard rail " .. rule, tostring(err))
+end
+
+before_each(function()
+  path = os.tmpname()
+  sim = purser.sim.new { seed = 9 }
+  account = assert(sim:account { name = "Acme", role = "broker",
+    balances = { USDT = "10000", DOGE = "20", XRP = "500" },
+    futures_balances = { USDT = "100" } })
+  assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+  assert(sim:account { name = "tradingdesk2", role = "sub", parent = account.uid })
+end)
+
+after_each(function()
+  if journal then journal:close() end
+  journal = nil
+  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
+end)
+
+local function nothing_moved()
+  for name, count in pairs(sim:counts()) do
+    assert.is_truthy(name:find "list" or name:find "coins" or count.applied == 0, name)
+  end
+end
+
+describe("a guard rail", function()
+  it("read_only lets reads pass and nothing else", function()
+    local client = assert(client_with { read_only = true })
+    assert(client.wallet:coins())
+    refused("read_only", transfer(client, "1"))
+    refused("read_only", client.broker:create_sub_account { subAccount = "newdesk001", note = "x" })
+    refused("read_only", client:call("broker.enable_futures", { subAccount = "tradingdesk1" }))
+    nothing_moved()
+  end)
+
+  it("max_amount is the most one call may move", function()
+    local client = assert(client_with { max_amount = { USDT = "10.5" } })
+    refused("max_amount", transfer(client, "10.50000000000000000001"))
+    refused("max_amount", transfer(client, "1", { asset = "XRP" }))
+    refused("max_amount", transfer(client, "11", { asset = "usdt" }))
+    refused("max_amount", client.wallet:convert { asset = "DOGE" })
+    nothing_moved()
+    assert(transfer(client, "10.500"))
+    client = assert(client_with { max_amount = { USDT = "10.5" }, other_assets = true })
+    assert(transfer(client, "100", { asset = "XRP" }))
+    assert(client.wallet:convert { asset = "DOGE" })
+    refused("max_amount", client.wallet:convert { asset = "DOGE,USDT" })
+  end)
+
+  it("addresses says where withdrawals may go", function()
+    local client = assert(client_with { addresses = { ADDRESS, { address = "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh",
+      memo = "77" } } })
+    assert(withdraw(client))
+    refused("addresses", withdraw(client, { address = "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf" }))
+    refused("addresses", withdraw(client, { coin = "XRP", netWork = "XRP",
+      address = "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh", memo = "78" }))
+    assert(withdraw(client, { coin = "XRP", netWork = "XRP", address = "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh",
+      memo = "77" }))
+    refused("addresses", client.broker:withdraw { coin = "USDT", network = TRON, address = "Tother", amount = "20" })
+  end)
+
+  it("sub_accounts and users say who may take part", function()
+    local client = assert(client_with { sub_accounts = { "tradingdesk1" }, users = { "zed@mail.example" } })
+    assert(transfer(client, "1"))
+    refused("sub_accounts", transfer(client, "1", { toAccount = "tradingdesk2" }))
+    refused("sub_accounts", transfer(client, "1", { fromAccount = "tradingdesk2" }))
+    refused("sub_accounts", client.broker:create_api_key { subAccount = "tradingdesk2", note = "x",
+      permissions = "SPOT_DEAL_READ" })
+    local params = { toAccountType = "EMAIL", toAccount = "eve@mail.example", asset = "USDT", amount = "1" }
+    refused("users", client.wallet:internal_transfer(params))
+    params.toAccount = "zed@mail.example"
+    local _, err = client.wallet:internal_transfer(params)
+    assert.equal("rejected", err.outcome) -- there is no such user, but the guard let it pass
+  end)
+end)
+
+describe("a budget", function()
+  local guard = { budget = { USDT = { amount = "100", period_ms = 3600000 } } }
+  local client
+
+  before_each(function()
+    reopen()
+    client = assert(client_with(guard, { journal = journal }))
+  end)
+
+  it("is spent to the last unit and no further", function()
+    assert(transfer(client, "99.99"))
+    refused("budget", transfer(client, "0.02"))
+    assert(transfer(client, "0.01"))
+    refused("budget", transfer(client, "0.000000000000000001"))
+  end)
+
+  it("survives a restart, and begins anew with the next period", function()
+    assert(transfer(client, "60"))
+    reopen()
+    client = assert(client_with(guard, { journal = journal }))
+    refused("budget", transfer(client, "41"))
+    sim:advance(3600000)
+    assert(transfer(client, "41"))
+  end)
+
+  it("gets back what was certainly not spent", function()
+    refused("budget", transfer(client, "101"))
+    local _, err = transfer(client, "100", { toAccount = "nobody01" })
+    assert.equal("rejected", err.outcome)
+    sim:fault { kind = "reset", when = "before", operation = "move" }
+    _, err = transfer(client, "100")
+    assert.equal("unknown", err.outcome)
+    refused("budget", transfer(client, "1")) -- until it is known
+    assert.equal("not_done", assert(client:settle(err)).outcome)
+    assert(transfer(client, "100"))
+  end)
+
+  it("is shared by all operations that move the asset, and needs to know how much", function()
+    assert(withdraw(client, { amount = "90" }))
+    refused("budget", client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+      amount = "11" })
+    refused("budget", client.wallet:convert { asset = "USDT" })
+    refused("budget", transfer(client, "1", { asset = "XRP" }))
+  end)
+end)
+
+describe("serial", function()
+  it("lets no second equal move start while the first has no known end", function()
+    reopen()
+    local client = assert(client_with({ serial = true }, { journal = journal }))
+    assert(transfer(client, "5"))
+    assert(transfer(client, "5")) -- the first has ended
+    sim:fault { kind = "lost_answer", operation = "move" }
+    local _, err = transfer(client, "5")
+    refused("serial", transfer(client, "5"))
+    assert(transfer(client, "6"))
+    reopen()
+    client = assert(client_with({ serial = true }, { journal = journal }))
+    refused("serial", transfer(client, "5"))
+    assert.equal("done", assert(client:settle(err)).outcome)
+    assert(transfer(client, "5"))
+  end)
+end)
+
+describe("options of a guard", function()
+  it("are a closed vocabulary", function()
+    for expected, guard in pairs {
+      ['did you mean "budget"'] = { budgets = {} }, ["need a journal"] = { serial = true },
+      ["decimal as a string"] = { max_amount = { USDT = 10 } }, ["period_ms"] = { budget = { USDT = { amount = "1",
+        period_ms = 0.5 } } }, ["list of addresses"] = { addresses = { { memo = "1" } } },
+      ["must be a boolean"] = { read_only = "yes" }, ["needs an amount"] = { budget = { USDT = {} } },
+    } do
+      local client, err = client_with(guard)
+      assert.is_nil(client)
+      assert.equal("config", err.kind)
+      assert.matches(expected, err.message)
+    end
+  end)
+end)

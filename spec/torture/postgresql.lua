@@ -1,0 +1,57 @@
+--- A PostgreSQL server for a test: in a folder of its own, on a free loopback port, as an unprivileged user.
+
+local socket = require "socket"
+
+local M = {}
+
+local function run(command)
+  local pipe = assert(io.popen(command .. " 2>&1; echo \"exit $?\""))
+  local text = pipe:read "*a"
+  pipe:close()
+  if not text:find "exit 0%s*$" then error(command .. " failed:\n" .. text, 0) end
+  return text
+end
+
+-- The newest server that is installed.
+local function binaries()
+  local pipe = assert(io.popen "ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1")
+  local path = pipe:read "*l"
+  pipe:close()
+  assert(path, "PostgreSQL is not installed; tools/setup torture installs it")
+  return path
+end
+
+local function free_port()
+  local server = assert(socket.bind("127.0.0.1", 0))
+  local _, port = server:getsockname()
+  server:close()
+  return tonumber(port)
+end
+
+--- Starts one below `folder`; `options` are those of purser.journal.open.
+function M.start(folder)
+  local bin, data, port = binaries(), folder .. "/postgresql", free_port()
+  run(("mkdir -p %s && chmod 755 %s"):format(data, folder))
+  local as = "sh -c"
+  if run "id -u":find "^0" then -- the server refuses to run as root
+    run("chown postgres " .. data)
+    as = "runuser -u postgres -- sh -c"
+  end
+  run(("%s '%s/initdb -D %s -U purser --auth=trust --no-sync -E UTF8 --locale=C'"):format(as, bin, data))
+  local settings = ("-c listen_addresses=127.0.0.1 -c port=%d -c unix_socket_directories=%s"):format(port, data)
+  local server = {
+    options = { database = "postgres", user = "purser", password = "", host = "127.0.0.1", port = port },
+  }
+  function server.start()
+    run(("%s '%s/pg_ctl -D %s -w -l %s/log -o \"%s\" start >/dev/null'"):format(as, bin, data, data, settings))
+  end
+  function server.stop(mode) run(("%s '%s/pg_ctl -D %s -w -m %s stop'"):format(as, bin, data, mode or "fast")) end
+  function server.restart()
+    server.stop()
+    server.start()
+  end
+  server.start()
+  return server
+end
+
+return M

@@ -1,0 +1,48 @@
+-- The long torture, for `make torture`:
+--
+--   lua spec/torture/run.lua DATABASE [PAYMENTS] [WORKERS] [SEED] [SECONDS] [PER_CENT] [KILL_EVERY]
+--
+-- DATABASE is sqlite or postgresql, PER_CENT the share of requests that meet a fault (30), KILL_EVERY after how many
+-- requests a worker is killed (50; 0 never). The last line says `N passed, N failed`.
+
+local postgresql = dofile "spec/torture/postgresql.lua"
+local torture = dofile "spec/torture/torture.lua"
+
+local database = arg[1] or "sqlite"
+local payments, workers = tonumber(arg[2] or 10000), tonumber(arg[3] or (database == "sqlite" and 1 or 8))
+local seed, seconds = tonumber(arg[4] or 1), tonumber(arg[5] or 600)
+local share, kill_every = tonumber(arg[6] or 30) / 100, tonumber(arg[7] or 50)
+
+local folder = os.tmpname()
+os.remove(folder)
+os.execute("mkdir -p " .. folder)
+
+local server = database == "postgresql" and postgresql.start(folder) or nil
+local ok, result = pcall(torture.run, {
+  payments = payments, workers = workers, seed = seed, seconds = seconds, kill_every = kill_every, share = share,
+  folder = folder,
+  journal = server and { postgresql = server.options } or { sqlite = folder .. "/journal" },
+  tell = function(line) print("  " .. line) end,
+})
+if server then server.stop() end
+os.execute("rm -r " .. folder)
+if not ok then
+  print(result)
+  print "0 passed, 1 failed"
+  os.exit(1)
+end
+
+local names, faults = {}, {}
+for kind in pairs(result.faults) do names[#names + 1] = kind end
+table.sort(names)
+for i, kind in ipairs(names) do faults[i] = ("%s %d"):format(kind, result.faults[kind]) end
+print(("  %s, %d workers, seed %d: %d payments in %d s (%d/s)"):format(database, workers, seed, payments,
+  result.seconds, math.floor(payments / math.max(1, result.seconds))))
+print(("  %d done, %d undecided, %d requests, %d kills"):format(result.done, result.undecided, result.requests,
+  result.kills))
+print("  faults: " .. table.concat(faults, ", "))
+for i, problem in ipairs(result.problems) do
+  if i <= 20 then print("  " .. problem) end
+end
+print(("%d passed, %d failed"):format(#result.problems == 0 and 1 or 0, #result.problems))
+os.exit(#result.problems == 0)

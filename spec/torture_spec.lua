@@ -1,0 +1,35 @@
+-- The torture, short: over real HTTP, with every fault, and workers that are killed. `make torture` is the long one.
+
+local torture = dofile "spec/torture/torture.lua"
+
+local folder
+
+before_each(function()
+  folder = os.tmpname()
+  os.remove(folder)
+  os.execute("mkdir -p " .. folder)
+end)
+
+after_each(function() os.execute("rm -r " .. folder) end)
+
+local function run(options)
+  return torture.run { payments = options.payments, workers = 1, kill_every = 40, seed = 3, seconds = 60,
+    folder = folder, journal = { sqlite = folder .. "/journal", unsafe_without_write_ahead = options.unsafe } }
+end
+
+describe("the short torture", function()
+  it("makes every payment once", function()
+    local result = run { payments = 120 }
+    assert.same({}, result.problems)
+    assert.equal(120, result.done + result.undecided)
+    assert.is_true(result.kills >= 3, result.kills .. " kills")
+    local kinds = 0
+    for _ in pairs(result.faults) do kinds = kinds + 1 end
+    assert.is_true(kinds >= 8, kinds .. " kinds of faults")
+  end)
+
+  it("fails without the record before the request", function()
+    local result = run { payments = 80, unsafe = true }
+    assert.is_true(#result.problems > 0)
+  end)
+end)

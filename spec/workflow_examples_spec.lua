@@ -1,0 +1,103 @@
+-- The examples of whole workflows, run as programs against a service of their own.
+
+local purser = require "purser"
+local start = require("service").start
+
+local ADDRESS = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
+
+describe("the example", function()
+  local service, account, client, directory
+
+  setup(function()
+    service = start {}
+    account = assert(service.world:account { role = "broker", email = "a@example.org", balances = { USDT = "1000" } })
+    client = assert(purser.new { base_url = service.url, api_key = account.api_key, secret_key = account.secret_key })
+    directory = os.tmpname()
+    os.remove(directory)
+    assert(os.execute("mkdir -p " .. directory))
+  end)
+
+  teardown(function()
+    client:close()
+    service.stop()
+    os.execute("rm -rf " .. directory)
+  end)
+
+  local function open(arguments)
+    local lua = os.getenv "LUA" or "lua5.4"
+    return assert(io.popen(("PURSER_BASE_URL=%s PURSER_API_KEY=%s PURSER_SECRET_KEY=%s %s examples/%s 2>&1; "
+      .. "echo exit $?"):format(service.url, account.api_key, account.secret_key, lua, arguments)))
+  end
+
+  local function run(arguments)
+    local pipe = open(arguments)
+    local text, code = pipe:read("*a"):match "^(.-)exit (%d+)\n$"
+    pipe:close()
+    return text, tonumber(code)
+  end
+
+  local function read(path)
+    local file = assert(io.open(path))
+    local text = file:read "*a"
+    file:close()
+    return text
+  end
+
+  it("planned_withdrawal.lua shows a plan, and carries it out when told to", function()
+    local text, code = run("planned_withdrawal.lua USDT trc20 " .. ADDRESS .. " 20.5")
+    assert.equal(0, code, text)
+    assert.matches("ready    nothing speaks against it", text)
+    text, code = run("planned_withdrawal.lua USDT trc20 " .. ADDRESS .. " 5.0000005")
+    assert.equal(1, code)
+    assert.matches("below the minimum of 10", text)
+    assert.matches("no multiple of 0.000001", text)
+    assert.is_nil(service.world:counts()["wallet.withdraw"])
+    local pipe = open("planned_withdrawal.lua USDT trc20 " .. ADDRESS .. " 20.5 --go")
+    repeat text = assert(pipe:read "*l") until text:find "^withdrawal %x+$"
+    service.world:advance(30 * 60000)
+    assert.matches("sent in transaction %x+", pipe:read "*l")
+    assert.equal("exit 0", pipe:read "*l")
+    pipe:close()
+  end)
+
+  it("watch_credit.lua credits a deposit once, across restarts", function()
+    local state, credits = directory .. "/cursor", directory .. "/credits"
+    assert(client:sync_clock()) -- the service's clock was moved on
+    local own = assert(client.wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" })
+    local function deposit(amount)
+      assert(service.world:deposit { address = own.address, coin = "USDT", network = own.network, amount = amount })
+    end
+    local command = ("watch_credit.lua %s %s 1"):format(state, credits)
+    deposit "12.5"
+    assert.equal("new 12.5 USDT: state 4\n", (run(command)))
+    service.world:advance(10 * 60000)
+    deposit "7"
+    local text = run(command)
+    assert.matches("changed 12.5 USDT: state 5", text)
+    assert.matches("new 7 USDT: state 4", text)
+    service.world:advance(10 * 60000)
+    assert.equal("changed 7 USDT: state 5\n", (run(command)))
+    assert.equal("", (run(command)))
+    local amounts = {}
+    for amount in read(credits):gmatch " (%S+)\n" do amounts[#amounts + 1] = amount end
+    assert.same({ "12.5", "7" }, amounts)
+  end)
+
+  it("fleet.lua makes what a file declares, and keeps the secrets where nobody else reads them", function()
+    local declared, secrets = directory .. "/declared.lua", directory .. "/secrets"
+    local file = assert(io.open(declared, "w"))
+    file:write [[return { accounts = { { name = "examples01", note = "n", keys = {
+      { note = "bot", permissions = { "SPOT_DEAL_READ" } } } } } }]]
+    file:close()
+    local command = ("fleet.lua %s %s "):format(declared, secrets)
+    assert.matches('examples01: create the key "bot"', (run(command .. "plan")))
+    local text, code = run(command .. "apply")
+    assert.equal(0, code, text)
+    local secret = read(secrets):match "^%S+\t(%S+)\texamples01\tbot\n$"
+    assert.is_nil(text:find(secret, 1, true))
+    assert.equal("everything is as declared\n", (run(command .. "plan")))
+    local pipe = assert(io.popen("ls -l " .. secrets))
+    assert.matches("^%-rw%-%-%-%-%-%-%-", pipe:read "*l")
+    pipe:close()
+  end)
+end)
