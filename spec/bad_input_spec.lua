@@ -221,6 +221,7 @@ describe("a client that cannot be made", function()
     refuses({ api_key = "key\r\nHost: evil" }, "api_key")
     refuses({ secret_key = "s3cr3t\n" }, "secret_key")
     refuses({ user_agent = "a\r\nb" }, "user_agent")
+    refuses({ api_key = ("k"):rep(5000) }, "api_key")
   end)
 
   it("refuses plain HTTP to another machine, and allows it to this one", function()

@@ -73,6 +73,22 @@ describe("extra parameters", function()
     refused({ profile = { recv_window_name = "window" } }, { window = 1 }, "as the profile says")
   end)
 
+  it("keep their type in a JSON body: integers and booleans bare, texts as texts", function()
+    local client, transport = new()
+    assert(client.broker:withdraw({ coin = "USDT", network = "N", address = "A", amount = "1" },
+      { extra = { count = 5, flag = true, text = "5" } }))
+    assert.equal('{"coin":"USDT","network":"N","address":"A","amount":"1","count":5,"flag":true,"text":"5"}',
+      transport.requests[1].body)
+    refused(nil, { x = 1.5 }, "float")
+  end)
+
+  it("have names in UTF-8", function()
+    refused(nil, { ["\255"] = "x" }, "by parameter name")
+    local client = new()
+    assert.equal("argument", select(2, client.broker:enable_futures({ subAccount = "a" },
+      { extra = { ["\255"] = "x" } })).kind)
+  end)
+
   it("have names of a sane length, and are not without number", function()
     local many = {}
     for i = 1, 33 do many["p" .. i] = i end
@@ -126,6 +142,13 @@ describe("a profile given as a table", function()
     refused({ weight_limit = 0 }, 'weight_limit" must be a whole number from 1')
     refused({ weight_window_ms = 1.5 }, 'weight_window_ms" must be a whole number from 1')
     refused({ max_recv_window = 0 / 0 }, 'max_recv_window" must be a whole number from 1')
+  end)
+
+  it("has a base by name, never itself", function()
+    local profile = {}
+    profile.base = profile
+    refused(profile, 'base" is a table; it must be a string')
+    refused({ base = "mexcc" }, "did you mean")
   end)
 
   it("cannot give two of its parameters one name", function()

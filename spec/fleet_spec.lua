@@ -211,19 +211,36 @@ describe("the balances of a fleet", function()
     end
   end)
 
-  it("stop at a move that nobody knows about, and send nothing behind it", function()
+  it("are moved again when it is certain that they were not", function()
     local sim, fleet, client = world()
     assert(fleet:apply())
     local out = assert(fleet:distribute { asset = "USDT", each = "100" })
     sim:fault { kind = "reset", when = "before", operation = "sub_account.transfer", times = 1 }
-    local done, err = out:execute()
-    assert.is_nil(done)
-    assert.equal("unknown", err.outcome)
-    assert.truthy(tostring(err):find("do not make this move again", 1, true))
-    done = out:execute()
-    assert.is_nil(done)
-    assert.equal(1, received(sim, "sub_account.transfer"))
-    assert.same({}, free(client, "traders02"))
+    assert(out:execute())
+    assert.equal(3, received(sim, "sub_account.transfer"))
+    assert.same({ USDT = "100" }, free(client, "traders01"))
+    assert.same({ USDT = "100" }, free(client, "traders02"))
+  end)
+
+  it("stop at a move that nobody knows about, and send nothing behind it", function()
+    for _, kind in ipairs { "lost_answer", "reset" } do
+      local sim, fleet, client = world()
+      assert(fleet:apply())
+      local out = assert(fleet:distribute { asset = "USDT", each = "100" })
+      sim:fault { kind = kind, operation = "sub_account.transfer", times = 1 }
+      sim:fault { kind = "refuse", operation = "sub_account.transfer_history", times = 2 }
+      for _ = 1, 2 do
+        local done, err = out:execute()
+        assert.is_nil(done)
+        assert.equal("traders01", err.move.to)
+        assert.equal(1, received(sim, "sub_account.transfer"))
+        assert.same({}, free(client, "traders02"))
+      end
+      assert(out:execute())
+      assert.same({ USDT = "100" }, free(client, "traders01"))
+      assert.same({ USDT = "100" }, free(client, "traders02"))
+      assert(sim:verify())
+    end
   end)
 
   it("go on after a refusal", function()

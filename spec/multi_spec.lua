@@ -223,7 +223,10 @@ describe("the multi transport", function()
         assert.is_true(lost > 0)
         assert.equal(8, peer:count(mark).requests)
         peer:script "head body ok"
-        assert.equal(200, assert(t:send(get())).status)
+        -- A connection that was new to a withdrawal is still kept, and may meet its bad end now.
+        local response
+        for _ = 1, 9 do response = response or t:send(get()) end
+        assert.equal(200, response.status)
       end)
     end
   end

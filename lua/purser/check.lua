@@ -2,8 +2,10 @@
 
 local errors = require "purser.errors"
 local nearest = require "purser.nearest"
-local kinds = require("purser.parameters").kinds
+local parameters = require "purser.parameters"
 local core = require "purser.core"
+
+local kinds = parameters.kinds
 
 local M = {}
 
@@ -118,7 +120,8 @@ end
 function M.add_extra(row, extra, values, profile)
   local names = {}
   for name, value in pairs(extra) do
-    if type(name) ~= "string" or name == "" or name:find("[%c]") or #name > MAX_EXTRA_NAME_BYTES then
+    if type(name) ~= "string" or name == "" or name:find("[%c]") or #name > MAX_EXTRA_NAME_BYTES
+      or not parameters.is_utf8(name) then
       return nil, errors.argument("extra", 'option "extra" is a table of values by parameter name')
     end
     local wrong_name = extra_complaint(row, name, profile)
@@ -126,7 +129,7 @@ function M.add_extra(row, extra, values, profile)
     if type(value) ~= "boolean" then
       local text, complaint = kinds.text.check(value)
       if not text then return complain(row, name, complaint) end
-      value = text
+      if type(value) ~= "number" then value = text end -- an integer travels as one in a JSON body
     end
     values[name] = value
     names[#names + 1] = name

@@ -124,7 +124,9 @@ function M.resolve_profile(wanted)
     if wanted == profiles.default then return wanted end
   end
   if type(wanted) ~= "table" then return nil, "option \"profile\" is a name or a table" end
-  local base, complaint = M.resolve_profile(wanted.base or "default")
+  local base, complaint = wanted.base, wanted.base ~= nil and check_convention("base", wanted.base)
+  if complaint then return nil, complaint end
+  base, complaint = M.resolve_profile(base or "default")
   if not base then return nil, complaint end
   local profile = {}
   for name, value in pairs(base) do profile[name] = value end
@@ -169,6 +171,8 @@ function M.split_url(url, allow_insecure)
   return scheme .. "://" .. authority, (path:gsub("/+$", ""))
 end
 
+local MAX_API_KEY_BYTES = 4096
+
 local function check_key(name, value)
   if value == "" then return ('"%s" is empty'):format(name) end
   if value:find("%c") then
@@ -183,6 +187,7 @@ function M.check_credentials(api_key, secret_key)
   local complaint = check_key("api_key", api_key)
   if complaint then return complaint end
   if api_key:find("[\128-\255 ]") then return '"api_key" holds a character that a header cannot carry' end
+  if #api_key > MAX_API_KEY_BYTES then return '"api_key" is longer than a header can carry' end
   if secret_key == "" then return '"secret_key" is empty' end
   -- a PEM key has line breaks; every other secret that has one was pasted wrong
   if not secret_key:find("^%s*%-%-%-%-%-BEGIN ") then return check_key("secret_key", secret_key) end

@@ -1,6 +1,6 @@
 -- Balances between a parent and its sub-accounts: planned as moves, each with an id of its own, and carried out so that
--- none is made twice. A move whose outcome is unknown is looked up by its id; while that does not settle it, nothing
--- more is sent.
+-- none is made twice. A move whose outcome is unknown is settled (client:settle, by its id) before anything more is
+-- sent: it is made again only when it is certain that it was not made.
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
@@ -10,9 +10,6 @@ local M = {}
 
 local Moves = { __name = "purser.fleet.moves" }
 Moves.__index = Moves
-
--- How long a transfer is looked for in the history, where it may show up late.
-local PATIENCE_MS = 15000
 
 --- A plan of moves: list of { from, to (nil: the parent), asset, amount (text) }.
 function M.new(client, group, list)
@@ -26,45 +23,54 @@ function M.new(client, group, list)
   return setmetatable({ client = client, group = group, moves = list }, Moves)
 end
 
--- Looks a move up. Returns its record, or nil and an error.
-local function look_up(self, move)
-  return self.client[self.group]:wait_transfer(move.params, { timeout_ms = PATIENCE_MS, first_ms = 500 })
-end
-
 local function stop(self, move, err)
   err.move, err.moves = move, self
   return nil, err
 end
 
--- Brings one move to its end. Returns true, or nil and the error that stops the rest.
-local function carry_out(self, move, opts)
-  if move.state == "unknown" then
-    local record, err = look_up(self, move)
-    if record then
-      move.state, move.tranId = "done", record.tranId
-      return true
-    end
-    -- FAILED is known; that it is not to be found is no proof that it did not happen.
-    if err.outcome == "rejected" and err.record then move.state = "failed" end
-    err.settle = "do not make this move again before its clientTranId " .. move.params.clientTranId .. " was looked up"
-    return nil, err
+local send
+
+-- Finds out what became of a move. Returns true when it was made or is made now; nil and an error that stops the rest.
+local function settle(self, move, opts)
+  local unsettled = move.unsettled
+  local answer, err = self.client:settle(unsettled)
+  if not answer then return nil, err end
+  if answer.outcome == "done" then
+    move.state, move.tranId, move.unsettled = "done", answer.record.tranId, nil
+    if answer.record.status ~= "FAILED" then return true end
+    move.state = "failed"
+    return nil, errors.new { kind = "workflow", outcome = "rejected", phase = "fleet", message = "the transfer failed" }
+  elseif answer.outcome == "not_done" then
+    move.state, move.unsettled = "planned", nil
+    return send(self, move, opts)
   end
+  return nil, unsettled
+end
+
+function send(self, move, opts)
   move.state = "unknown" -- until an answer says otherwise
   local result, err = self.client[self.group]:transfer(move.params, opts)
   if result then
     move.state, move.tranId = "done", result.tranId
     return true
   end
-  if err.outcome ~= "unknown" then
-    move.state = "planned"
-    return nil, err
+  move.unsettled = err
+  if err.outcome ~= "unknown" then move.state, move.unsettled = "planned", nil end
+  return nil, err
+end
+
+-- Brings one move to its end. Returns true, or nil and the error that stops the rest.
+local function carry_out(self, move, opts)
+  if move.state == "planned" then
+    local ok, err = send(self, move, opts)
+    if ok or err.outcome ~= "unknown" then return ok, err end
   end
-  return carry_out(self, move, opts)
+  return settle(self, move, opts)
 end
 
 --- Makes the moves in their order. Returns the moves with `state` "done" and their `tranId`. At the first that fails
 --- nil and its error, with `move` and `moves`; executed again it goes on there, and a move whose outcome is unknown is
---- looked up and never sent again.
+--- settled first.
 ---@param opts table|nil
 function Moves:execute(opts)
   for _, move in ipairs(self.moves) do

@@ -1,0 +1,70 @@
+-- What a call claims against what the service did: no fault makes an outcome a lie, and nothing is received twice.
+
+local purser = require "purser"
+
+local PAYEE = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC"
+local CALLS = 132
+
+local function constant(params)
+  return function() return params end
+end
+
+local calls = {
+  ["wallet.withdraw"] = constant { coin = "USDT", netWork = "TRX", address = PAYEE, amount = "11" },
+  ["wallet.withdraw_legacy"] = constant { coin = "USDT", network = "Tron(TRC20)", address = PAYEE, amount = "11" },
+  ["wallet.transfer"] = constant { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" },
+  ["wallet.internal_transfer"] = constant { toAccountType = "EMAIL", toAccount = "friend@mail.example", asset = "USDT",
+    amount = "1" },
+  ["broker.transfer"] = constant { toAccount = "desk0001", fromAccountType = "SPOT", toAccountType = "SPOT",
+    asset = "USDT", amount = "1" },
+  ["sub_account.transfer"] = constant { toAccount = "desk0001", fromAccountType = "SPOT", toAccountType = "SPOT",
+    asset = "USDT", amount = "1" },
+  ["broker.create_sub_account"] = function(number) return { subAccount = "account" .. number, note = "n" } end,
+  ["broker.enable_futures"] = constant { subAccount = "desk0001" },
+  ["wallet.cancel_withdrawal"] = constant { id = "none" },
+}
+
+local faults = {
+  { kind = "refuse" }, { kind = "lost_answer" }, { kind = "reset" }, { kind = "truncate" },
+  { kind = "slow", delay_ms = 20000 }, { kind = "throttle" }, { kind = "ban" },
+  { kind = "server_error", when = "before" }, { kind = "server_error", when = "after" },
+  { kind = "garbage", when = "before" }, { kind = "garbage", when = "after" },
+}
+
+describe("the outcome of a call", function()
+  local sim, client
+
+  before_each(function()
+    sim = purser.sim.new { seed = 11 }
+    local owner = assert(sim:account { role = "broker", name = "Acme", balances = { USDT = "1000000" } })
+    assert(sim:account { role = "user", email = "friend@mail.example" })
+    assert(sim:account { role = "sub", parent = "Acme", name = "desk0001" })
+    assert(sim:save_address { account = "Acme", coin = "USDT", network = "Tron(TRC20)", address = PAYEE })
+    client = assert(purser.new {
+      base_url = "https://service.example", transport = sim:transport(), limits = false,
+      api_key = owner.api_key, secret_key = owner.secret_key, clock = function() return sim:now() end,
+    })
+  end)
+
+  for name, params_of in pairs(calls) do
+    it("is true under every fault: " .. name, function()
+      local seen = {}
+      for number = 1, CALLS do
+        local fault = faults[number % #faults + 1]
+        sim:disarm()
+        sim:fault(fault)
+        local before = sim:counts()[name] or { received = 0, applied = 0 }
+        local result, err = client:call(name, params_of(number))
+        local after = sim:counts()[name]
+        local received, applied = after.received - before.received, after.applied - before.applied
+        local outcome = result and "done" or err.outcome
+        assert.equal(1, received)
+        if outcome == "done" then assert.equal(1, applied) end
+        if outcome ~= "done" and outcome ~= "unknown" then assert.equal(0, applied, tostring(err)) end
+        seen[outcome .. applied] = true
+      end
+      assert.is_true(seen.rejected0 and seen.unknown1 and seen.unknown0)
+      assert.is_true(sim:verify())
+    end)
+  end
+end)
