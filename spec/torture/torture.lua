@@ -265,7 +265,8 @@ local function check_balances(accounts, done, undecided, problem)
       if balance.asset == "USDT" then held = held + balance.free end
     end
     local surplus = account.role ~= "broker" and held - (expected or "0") or decimal "0"
-    if surplus < "0" or surplus > (open[name] or "0") then
+    -- Lua 5.1 compares two decimals, not a decimal and a text
+    if surplus:sign() < 0 or (surplus - (open[name] or "0")):sign() > 0 then
       problem("%s holds %s and should hold %s, and %s undecided", name, tostring(held), tostring(expected or "0"),
         tostring(open[name] or "0"))
     end
