@@ -33,8 +33,7 @@ end
 --- Switches this process to it.
 function M.enter()
   assert(os.setlocale(M.name, "numeric"), "there is no locale with a comma; LOCPATH must name its folder")
-  -- LuaJIT writes numbers by itself, whatever the locale; what it calls in C does not.
-  assert(rawget(_G, "jit") or ("%.1f"):format(1.5) == "1,5")
+  assert(rawget(_G, "jit") or ("%.1f"):format(1.5) == "1,5") -- LuaJIT writes numbers without the C library
 end
 
 if os.getenv "PURSER_COMMA_LOCALE" then M.enter() end
