@@ -32,14 +32,14 @@ local M = {}
 
 ---@class purser.SettleOptions
 ---@field lag_ms integer|nil   how long a new record may be missing from lists (the client's visibility_lag_ms)
----@field skew_ms integer|nil  by how much records' times may differ from the request's (default 5000)
+---@field skew_ms integer|nil  by how much records' times may differ from the service's clock (default 5000)
 ---@field poll_ms integer|nil  pause between two looks (default 1000)
 ---@field wait boolean|nil     false: do not wait, answer undecided with not_before instead
 ---@field remake boolean|nil   a key whose secret was lost is deleted and made again
 
 local option_types = { lag_ms = "number", skew_ms = "number", poll_ms = "number", wait = "boolean", remake = "boolean" }
 
--- Handles are looked for with this much to spare on both sides: they cannot be mistaken, so it costs nothing.
+-- Handles cannot be mistaken, so they are looked for with this much to spare.
 local HANDLE_MARGIN_MS = 60000
 local HANDLE_AFTER_MS = 3600000
 -- The service takes a timestamp that is up to a second ahead of its clock, so by its clock we may be early by as much.
@@ -131,9 +131,9 @@ function ways.handle(look)
   local name = look.settle.handle
   local handle = look.intent.params[name]
   if not handle then return by_match(look) end
-  local sent = look.intent.sent_at
+  local first = look.intent.sent_at - AHEAD_MS - look.skew_ms
   local last = math.min(look.now() + HANDLE_MARGIN_MS, look.deadline + HANDLE_AFTER_MS)
-  local records, err, why = list(look, sent - HANDLE_MARGIN_MS, last)
+  local records, err, why = list(look, first, last)
   if not records then return nil, err, why end
   for _, record in ipairs(records) do
     if record[name] == handle then return found(look, record) end

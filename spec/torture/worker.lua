@@ -20,7 +20,7 @@ local client = assert(purser.new {
 })
 local payouts = assert(purser.payouts.new {
   client = client, journal = journal, worker = config.worker, concurrency = config.concurrency,
-  lease_ms = config.lease_ms, retry_ms = 5, idle_ms = 50, settle = { poll_ms = 250 },
+  lease_ms = config.lease_ms, retry_ms = 5, idle_ms = 50, settle = { poll_ms = 1000 },
 })
 
 -- Keys ---------------------------------------------------------------------------------------------------------------
@@ -33,7 +33,7 @@ local function insist(fn)
     local value, err = fn()
     if value ~= nil then return value end
     while err.outcome == "unknown" and err.intent do
-      local answer, problem = client:settle(err, { remake = true, poll_ms = 250 })
+      local answer, problem = client:settle(err, { remake = true, poll_ms = 1000 })
       if answer and answer.outcome == "not_done" then break end
       if answer then return answer.record or {} end
       if problem.intent then err = problem end -- the key that was made in place of a lost one is lost as well

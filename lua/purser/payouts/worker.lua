@@ -90,7 +90,7 @@ local function widen(self, payment, intent)
   return whole
 end
 
-local REFUSALS = 5
+local REFUSALS = 10 -- of the look itself, one after the other, until a person has to do it
 
 -- Finds out what became of a payment that was sent. Tries until the service tells, or the run is stopped.
 local function settle(self, payment, intent)
@@ -105,7 +105,8 @@ local function settle(self, payment, intent)
       break
     end
     tries = tries + 1
-    refusals = (err.kind == "api" or err.kind == "argument") and refusals + 1 or 0
+    local refused = err.kind == "argument" or err.kind == "api" and err.outcome == "rejected"
+    refusals = refused and refusals + 1 or 0
     if refusals >= REFUSALS then
       local _, problem = self.journal:settled(intent,
         { outcome = "undecided", reason = "it cannot be looked for: " .. err.message })
