@@ -94,7 +94,8 @@ function Client:settle(unsettled, options)
     run = function(row, params) return run(self, row, params) end,
     now = function() return (assert(pipeline.read_clock(self))) end,
     pause = function(ms) pipeline.pause(self, ms) end,
-    rivals = self._rivals, journal = self._journal, lag_ms = self._lag_ms, recv_window = self._recv_window or 5000,
+    rivals = require("purser.recording").rivals_of(self), journal = self._journal,
+    lag_ms = self._lag_ms, recv_window = self._recv_window or 5000,
   }, unsettled, options)
 end
 

@@ -6,14 +6,13 @@
 --   _transport, _own_transport   what sends, and whether closing the client closes it
 --   _clock, _correct_clock       what stamps requests, and whether the service may set it right
 --   _timeout_ms, _recv_window, _retry, _limits, _hooks, _user_agent
---   _client_ids, _lag_ms, _rivals, _journal, _account, _guard   for what is not a read
+--   _client_ids, _lag_ms, _journal, _account, _guard   for what is not a read; _rivals, made by the first such call
 --   _layouts                     by row, made at their first use
 
 local budget = require "purser.budget"
 local options_ = require "purser.options"
 local pipeline = require "purser.pipeline"
 local retry = require "purser.retry"
-local rivals = require "purser.settle.rivals"
 local service_clock = require "purser.service_clock"
 
 local M = {}
@@ -77,7 +76,7 @@ function M.furnish(self, options)
   self._correct_clock = options.correct_clock ~= false
   self._timeout_ms, self._recv_window = options.timeout_ms or 10000, options.recv_window
   self._client_ids, self._lag_ms = options.client_ids ~= false, options.visibility_lag_ms or 3000
-  self._rivals, self._journal, self._account = rivals.new(), options.journal, options.account
+  self._journal, self._account = options.journal, options.account
   self._guard, wrong = make_guard(options)
   if wrong then return wrong end
   self._transport, wrong = make_transport(options, self._origin)

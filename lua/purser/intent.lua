@@ -20,11 +20,11 @@ local M = {}
 ---@field account string|nil
 ---@field id string|nil
 
--- A keyed hash with a key that everybody knows is a plain digest.
-local hasher = assert(core.signer("hmac-sha256", "purser"))
+local hasher
 
---- A digest of any text: 64 hex digits.
+--- A digest of any text: 64 hex digits. (A keyed hash with a key that everybody knows is a plain digest.)
 function M.hash(text)
+  hasher = hasher or assert(core.signer("hmac-sha256", "purser"))
   return hasher:sign(text)
 end
 

@@ -3,19 +3,17 @@
 --   check -> build -> sign -> (record) -> send -> decode
 --
 -- What is not a read passes the guard rails and is written to the journal, where there are any, after it was signed and
--- before it is sent. `self` is a client throughout; furnish.lua says what one holds.
+-- before it is sent. `self` is a client throughout; furnish.lua says what one holds. What a first read does without is
+-- loaded when it is needed, because a short script mostly waits for its modules.
 
 local check = require "purser.check"
 local core = require "purser.core"
 local errors = require "purser.errors"
 local interpret = require "purser.interpret"
 local options_ = require "purser.options"
-local recording = require "purser.recording"
 local result = require "purser.result"
 local retry = require "purser.retry"
-local schedule = require "purser.schedule"
 local service_clock = require "purser.service_clock"
-local settling = require "purser.settling"
 
 local M = {}
 
@@ -230,7 +228,7 @@ end
 --- Rests for `ms` milliseconds as the client's transport does.
 function M.pause(self, ms)
   if self._transport.sleep then return self._transport:sleep(math.ceil(ms)) end
-  schedule.sleep(math.ceil(ms))
+  require("purser.schedule").sleep(math.ceil(ms))
 end
 
 -- Waits until the budget has room. Returns nil, or the error of a call that must not be made now.
@@ -252,13 +250,16 @@ end
 
 --- The end of a call that failed: nil and the error, with what settles it when nobody knows what became of the call.
 function M.advise(row, values, err, intent)
-  if err.outcome == "unknown" and row.settle then err.settle, err.intent = settling.advice(row, values), intent end
+  if err.outcome == "unknown" and row.settle then
+    err.settle, err.intent = require("purser.settling").advice(row, values), intent
+  end
   return nil, err
 end
 
 -- One attempt, with the record of it where it is not a read.
 local function attempt_recorded(self, row, request, values, opts, attempt, payment)
   if row.effect == "read" then return attempt_once(self, row, request, attempt, opts.info) end
+  local recording = require "purser.recording"
   local intent, problem = recording.begin(self, row, values, opts, payment)
   if not intent then return nil, problem end
   local value, err = attempt_once(self, row, request, attempt, opts.info)
@@ -289,7 +290,7 @@ function M.run(self, row, params, opts, payment)
   if type(opts) == "table" and type(opts.info) == "table" then clear_info(opts.info) end
   if not values then return nil, layout end
   if row.effect ~= "read" then
-    recording.make_handle(self, row, values)
+    require("purser.recording").make_handle(self, row, values)
     local refusal = self._guard and self._guard:check(row, values)
     if refusal then return nil, refusal end
   end

@@ -8,6 +8,12 @@ local rivals = require "purser.settle.rivals"
 
 local M = {}
 
+--- What this client knows of its own calls, made when the first one is noted: it tells equal calls apart.
+function M.rivals_of(client)
+  client._rivals = client._rivals or rivals.new()
+  return client._rivals
+end
+
 --- Makes the id by which the outcome can be found, where the row has one and the caller gave none.
 function M.make_handle(client, row, values)
   local settle = row.settle
@@ -41,7 +47,7 @@ end
 --- settles it.
 function M.finish(client, row, intent, value, err, info)
   local over = err and err.outcome ~= "unknown"
-  rivals.note(client._rivals, row, intent, value and (value.tranId or value.id or value.apiKey), over)
+  rivals.note(M.rivals_of(client), row, intent, value and (value.tranId or value.id or value.apiKey), over)
   if not client._journal then return end
   local ok, problem = client._journal:finish(intent, value, err)
   if not ok and info then info.journal_error = problem end
