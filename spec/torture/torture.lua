@@ -323,7 +323,9 @@ local function check_keys(state, client, workers, problem)
       for _, key in ipairs(assert(client.sub_account:list_api_keys { subAccount = sub })) do
         if key.note == note then found[#found + 1] = key.apiKey end
       end
-      if #found ~= 1 or found[1] ~= kept[note] then problem("key %s: the service has %d of it", note, #found) end
+      if #found ~= 1 or found[1] ~= kept[note] then
+        problem("key %s: the service has %s, the worker kept %s", note, table.concat(found, " "), tostring(kept[note]))
+      end
     end
   end
 end

@@ -48,19 +48,31 @@ local function have(note)
   return false
 end
 
+local function keys_named(note, sub)
+  local found = {}
+  for _, key in ipairs(insist(function() return client.sub_account:list_api_keys { subAccount = sub } end)) do
+    if key.note == note then found[#found + 1] = key end
+  end
+  return found
+end
+
+-- Whether the service has the key that an answer named, and no other. An answer can be well-formed and nonsense.
+local function is_there(made, note, sub)
+  local found = keys_named(note, sub)
+  return #found == 1 and found[1].apiKey == made.apiKey
+end
+
 local function make_key(note, sub)
   if have(note) then return end
   local made
   repeat
-    for _, key in ipairs(insist(function() return client.sub_account:list_api_keys { subAccount = sub } end)) do
-      if key.note == note then
-        insist(function() return client.sub_account:delete_api_key { subAccount = sub, apiKey = key.apiKey } end)
-      end
+    for _, key in ipairs(keys_named(note, sub)) do
+      insist(function() return client.sub_account:delete_api_key { subAccount = sub, apiKey = key.apiKey } end)
     end
     made = insist(function()
       return client.sub_account:create_api_key { subAccount = sub, note = note, permissions = "SPOT_DEAL_READ" }
     end)
-  until made.secretKey -- where an answer was lost and nobody can tell, begin again
+  until made.secretKey and is_there(made, note, sub) -- where an answer was lost and nobody can tell, begin again
   local file = assert(io.open(config.keys_file, "a"))
   file:write(("%s %s\n"):format(note, made.apiKey))
   file:close()
