@@ -101,12 +101,13 @@ local function start_worker(worker)
   pipe:close()
 end
 
--- Whether a process is there. One that has ended and whom nobody asked yet is not.
+-- Whether a process is there. One that has ended and whom nobody asked yet (Z) is not.
 local function is_alive(pid)
-  local pipe = assert(io.popen(("ps -o stat= -p %d"):format(pid)))
-  local state = pipe:read "*l"
-  pipe:close()
-  return state ~= nil and not state:find "^%s*Z"
+  local file = io.open(("/proc/%d/stat"):format(pid), "r")
+  if not file then return false end
+  local state = (file:read "*l" or ""):match "%) (%a)"
+  file:close()
+  return state ~= nil and state ~= "Z" and state ~= "X"
 end
 
 local function kill(worker)
