@@ -293,4 +293,23 @@ describe("opening", function()
     journal:close()
     assert.equal("purser.journal (sqlite, closed)", tostring(journal))
   end)
+
+  -- SQLite does not close a connection that still has statements: each journal kept its three files open for ever.
+  it("keeps no file open that it closed", function()
+    local function open_files()
+      local pipe = assert(io.popen "ls /proc/$PPID/fd | wc -l")
+      local count = pipe:read "*n"
+      pipe:close()
+      return count
+    end
+    local before
+    for round = 1, 12 do
+      assert(client.broker:transfer(move))
+      journal:close()
+      journal = assert(open())
+      client = client_with { journal = journal }
+      if round == 2 then before = open_files() end
+    end
+    assert.is_true(open_files() <= before)
+  end)
 end)

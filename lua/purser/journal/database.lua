@@ -66,7 +66,9 @@ local kinds = {
   postgresql = { connect = connect_postgresql, greet = greet_postgresql, begin = "BEGIN" },
 }
 
+-- Statements go first: SQLite does not close a connection that has any, and would keep its files open for ever.
 local function drop(self)
+  for _, statement in pairs(self.statements or {}) do pcall(statement.close, statement) end
   if self.handle then pcall(self.handle.close, self.handle) end
   self.handle, self.statements = nil, {}
 end
