@@ -84,6 +84,14 @@ describe("an intent", function()
     assert.matches("closed", states.unknown)
   end)
 
+  it("keeps what another worker found out when the answer comes late and says nothing", function()
+    sim:fault { kind = "lost_answer", operation = "sub_account.transfer" }
+    local _, err = client.sub_account:transfer(move)
+    assert.equal("done", assert(client:settle(err)).outcome)
+    assert(journal:finish(err.intent, nil, err))
+    assert.equal("done", assert(journal:entries())[1].state)
+  end)
+
   it("is not made for reads, nor for what the check refuses", function()
     assert(client.wallet:coins())
     client.broker:transfer { asset = "USDT" }

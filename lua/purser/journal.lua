@@ -68,7 +68,10 @@ function Journal:begin(intent, row, guard, payment)
     insert_intent(tx, intent, digest, payment, charges, "open")
     return true
   end)
-  if ok then return true end
+  if ok then
+    if payment then payment:begun(intent) end
+    return true
+  end
   self.payments[intent.id], intent.id = nil, nil
   return nil, problem
 end
@@ -91,11 +94,15 @@ local function end_intent(self, intent, state, record, message, err)
       local row = operations.by_name[intent.operation]
       tx:rows("DELETE FROM purser_intents WHERE id = $1", intent.id)
       insert_intent(tx, intent, intents.digest(row, intent.params), payment, "", "open")
-      if payment then payment:begin(tx, intent) end
+      if payment then
+        payment:begin(tx, intent)
+        payment:begun(intent)
+      end
     end
     if spent_nothing[state] then give_back(tx, intent.id) end
+    -- what another worker found out is not forgotten for an answer that tells nothing
     tx:rows([[UPDATE purser_intents SET state = $1, record_id = $2, record = $3, message = $4, ended_at = $5
-      WHERE id = $6]], state, id_of(record), keep(record), message or "", time_text(core.now_ms()), intent.id)
+      WHERE id = $6 AND ($1 <> 'unknown' OR state IN ('open', 'unknown'))]], state, id_of(record), keep(record), message or "", time_text(core.now_ms()), intent.id)
     if payment then payment:finish(tx, state, id_of(record), message or "", err) end
     return true
   end)
