@@ -89,6 +89,7 @@ describe("an intent", function()
     local _, err = client.sub_account:transfer(move)
     assert.equal("done", assert(client:settle(err)).outcome)
     assert(journal:finish(err.intent, nil, err))
+    assert(journal:settled(err.intent, { outcome = "undecided" }))
     assert.equal("done", assert(journal:entries())[1].state)
   end)
 

@@ -186,6 +186,28 @@ describe("two records that fit", function()
     assert.equal("undecided", assert(client:settle(one)).outcome)
     assert.equal("undecided", assert(client:settle(two)).outcome)
   end)
+
+  it("are not told apart by an id that the service does not list", function()
+    -- the answer was nonsense in the right form: the record is there under another id
+    sim:fault { kind = "garbage", form = "long_numbers", when = "after", operation = "wallet.transfer" }
+    local info = {}
+    local first = assert(client.wallet:transfer(params, { info = info }))
+    assert.equal(40, #first.tranId)
+    local err = lose("wallet.transfer", { kind = "reset", when = "before" })
+    local answer = assert(client:settle(err))
+    assert.equal("undecided", answer.outcome)
+    assert.equal(1, #answer.candidates)
+  end)
+
+  it("are waited for while an equal call's record may be too new to be listed", function()
+    setup { visibility_lag_ms = 2000 }
+    local err = lose("wallet.transfer", { kind = "lost_answer" })
+    sim:advance(3000)
+    local second = assert(client.wallet:transfer(params))
+    local answer = assert(client:settle(err, { lag_ms = 2500 }))
+    assert.equal("done", answer.outcome)
+    assert.are_not.equal(second.tranId, answer.record.tranId)
+  end)
 end)
 
 describe("a key whose secret was lost", function()

@@ -100,9 +100,9 @@ local function end_intent(self, intent, state, record, message, err)
       end
     end
     if spent_nothing[state] then give_back(tx, intent.id) end
-    -- what another worker found out is not forgotten for an answer that tells nothing
+    -- what another worker found out is not forgotten for what tells nothing
     tx:rows([[UPDATE purser_intents SET state = $1, record_id = $2, record = $3, message = $4, ended_at = $5
-      WHERE id = $6 AND ($1 <> 'unknown' OR state IN ('open', 'unknown'))]], state, id_of(record), keep(record), message or "", time_text(core.now_ms()), intent.id)
+      WHERE id = $6 AND ($1 NOT IN ('unknown', 'undecided') OR state IN ('open', 'unknown', 'undecided'))]], state, id_of(record), keep(record), message or "", time_text(core.now_ms()), intent.id)
     if payment then payment:finish(tx, state, id_of(record), message or "", err) end
     return true
   end)
@@ -125,7 +125,8 @@ function Journal:settled(intent, answer)
   return end_intent(self, intent, answer.outcome, answer.record, answer.reason)
 end
 
---- The records that belong to equal calls, and how many equal calls since `first` have no known end; for purser.settle.
+--- The records that belong to equal calls, with when those were sent, and how many equal calls since `first` have no
+--- known end; for purser.settle.
 function Journal:rivals(intent, first)
   local ids, open = {}, 0
   local row = operations.by_name[intent.operation]
@@ -135,7 +136,7 @@ function Journal:rivals(intent, first)
   if not rows then return ids, 1 end -- what cannot be read must not lead to a guess
   for _, other in ipairs(rows) do
     if other.record_id ~= "" then
-      ids[other.record_id] = true
+      ids[other.record_id] = tonumber(other.sent_at)
     elseif not spent_nothing[other.state] and other.sent_at >= time_text(first) then
       open = open + 1
     end

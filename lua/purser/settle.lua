@@ -103,13 +103,29 @@ local NOTHING_YET = {}
 -- and an error. `look.late` is true once a record that exists must be seen.
 local ways = {}
 
+-- How many equal calls may have made one of these records: those without a known end, and those that were told of a
+-- record that is not here. One of the latter may be too new to be listed; then there is more to wait for.
+local function rivals_among(look, records, first, last)
+  local claimed, open = look.rivals(first)
+  local listed = {}
+  for _, record in ipairs(records) do listed[id_of(record) or ""] = true end
+  for id, sent_at in pairs(claimed) do
+    if not listed[id] and sent_at >= first and sent_at <= last then
+      open = open + 1
+      look.deadline = math.max(look.deadline, sent_at + look.visible_ms)
+    end
+  end
+  look.late = look.late and look.now() >= look.deadline
+  return claimed, open
+end
+
 local function by_match(look)
   local settle, params = look.settle, look.intent.params
   local first = look.intent.sent_at - AHEAD_MS - look.skew_ms
-  local last = look.deadline + look.skew_ms
+  local last = look.last
   local records, err, why = list(look, first, last)
   if not records then return nil, err, why end
-  local claimed, open = look.rivals(first)
+  local claimed, open = rivals_among(look, records, first, last)
   local exact, near = {}, {}
   for _, record in ipairs(records) do
     if within(record, settle.time, first, last) and not claimed[id_of(record) or ""]
@@ -236,7 +252,7 @@ end
 -- something to convert.
 function ways.conversion(look)
   local first = look.intent.sent_at - AHEAD_MS - look.skew_ms
-  local last = look.deadline + look.skew_ms
+  local last = look.last
   local batches, err, why = list(look, first, last)
   if not batches then return nil, err, why end
   local asked, fitting = {}, {}
@@ -365,12 +381,14 @@ function M.settle(host, intent, options)
   local look = {
     host = host, row = row, settle = row.settle, intent = intent, options = options, read = host.run, now = host.now,
     pause = host.pause, skew_ms = options.skew_ms or 5000, poll_ms = math.max(1, options.poll_ms or 1000),
-    deadline = intent.sent_at + (intent.recv_window or host.recv_window) + AHEAD_MS + (options.lag_ms or host.lag_ms),
+    visible_ms = (intent.recv_window or host.recv_window) + AHEAD_MS + (options.lag_ms or host.lag_ms),
     rivals = function(first)
       if host.journal and intent.id then return host.journal:rivals(intent, first) end
       return rivals.of(host.rivals, row, intent, first)
     end,
   }
+  look.deadline = intent.sent_at + look.visible_ms
+  look.last = look.deadline + look.skew_ms
   local answer, err = look_until_decided(look)
   if not answer then return nil, err end
   if answer.outcome ~= "undecided" then
