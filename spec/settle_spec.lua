@@ -202,7 +202,7 @@ describe("two records that fit", function()
   it("are waited for while an equal call's record may be too new to be listed", function()
     setup { visibility_lag_ms = 2000 }
     local err = lose("wallet.transfer", { kind = "lost_answer" })
-    sim:advance(3000)
+    sim:advance(8400)
     local second = assert(client.wallet:transfer(params))
     local answer = assert(client:settle(err, { lag_ms = 2500 }))
     assert.equal("done", answer.outcome)
