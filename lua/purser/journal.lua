@@ -85,6 +85,11 @@ local function give_back(tx, id)
   end
 end
 
+-- What another worker found out is not forgotten for what tells less.
+local only_over = {
+  unknown = " AND state IN ('open', 'unknown')", undecided = " AND state IN ('open', 'unknown', 'undecided')",
+}
+
 local spent_nothing = { rejected = true, not_sent = true, not_done = true }
 
 local function end_intent(self, intent, state, record, message, err)
@@ -100,9 +105,9 @@ local function end_intent(self, intent, state, record, message, err)
       end
     end
     if spent_nothing[state] then give_back(tx, intent.id) end
-    -- what another worker found out is not forgotten for what tells nothing
     tx:rows([[UPDATE purser_intents SET state = $1, record_id = $2, record = $3, message = $4, ended_at = $5
-      WHERE id = $6 AND ($1 NOT IN ('unknown', 'undecided') OR state IN ('open', 'unknown', 'undecided'))]], state, id_of(record), keep(record), message or "", time_text(core.now_ms()), intent.id)
+      WHERE id = $6]] .. (only_over[state] or ""), state, id_of(record), keep(record), message or "",
+      time_text(core.now_ms()), intent.id)
     if payment then payment:finish(tx, state, id_of(record), message or "", err) end
     return true
   end)
@@ -126,14 +131,14 @@ function Journal:settled(intent, answer)
 end
 
 --- The records that belong to equal calls, with when those were sent, and how many equal calls since `first` have no
---- known end; for purser.settle.
+--- known end; or nil and a message. For purser.settle.
 function Journal:rivals(intent, first)
   local ids, open = {}, 0
   local row = operations.by_name[intent.operation]
-  local rows = self.db:rows([[SELECT state, record_id, sent_at FROM purser_intents
+  local rows, message = self.db:rows([[SELECT state, record_id, sent_at FROM purser_intents
     WHERE digest = $1 AND account = $2 AND id <> $3]], intents.digest(row, intent.params), intent.account or "",
     intent.id)
-  if not rows then return ids, 1 end -- what cannot be read must not lead to a guess
+  if not rows then return nil, message end
   for _, other in ipairs(rows) do
     if other.record_id ~= "" then
       ids[other.record_id] = tonumber(other.sent_at)

@@ -70,6 +70,11 @@ local function id_of(record)
   return record.tranId or record.id or record.apiKey
 end
 
+local function journal_error(message)
+  return errors.new { kind = "config", outcome = "unknown", phase = "journal",
+    message = "journal: " .. message }
+end
+
 ------------------------------------------------------------------------------------------------------ looking
 
 -- What the operation that lists is asked for.
@@ -104,9 +109,11 @@ local NOTHING_YET = {}
 local ways = {}
 
 -- How many equal calls may have made one of these records: those without a known end, and those that were told of a
--- record that is not here. One of the latter may be too new to be listed; then there is more to wait for.
+-- record that is not here. One of the latter may be too new to be listed; then there is more to wait for. Also the ids
+-- that belong to them. Nil and an error when the journal cannot be read.
 local function rivals_among(look, records, first, last)
   local claimed, open = look.rivals(first)
+  if not claimed then return nil, journal_error(open) end
   local listed = {}
   for _, record in ipairs(records) do listed[id_of(record) or ""] = true end
   for id, sent_at in pairs(claimed) do
@@ -126,6 +133,7 @@ local function by_match(look)
   local records, err, why = list(look, first, last)
   if not records then return nil, err, why end
   local claimed, open = rivals_among(look, records, first, last)
+  if not claimed then return nil, open end
   local exact, near = {}, {}
   for _, record in ipairs(records) do
     if within(record, settle.time, first, last) and not claimed[id_of(record) or ""]
@@ -237,6 +245,7 @@ end
 function ways.nothing(look)
   local answer, err, why = by_match(look)
   if not answer then
+    if err and err.phase == "journal" then return nil, err end
     return undecided({}, "nothing identifies it, and the history cannot be read: " .. (err and err.message or why))
   end
   if answer.outcome == "done" and not look.intent.params.remark then
@@ -396,9 +405,7 @@ function M.settle(host, intent, options)
   end
   if host.journal and intent.id and not answer.not_before then
     local ok, message = host.journal:settled(intent, answer)
-    if not ok then
-      return nil, errors.new { kind = "config", outcome = "unknown", phase = "journal", message = message }
-    end
+    if not ok then return nil, journal_error(message) end
   end
   if answer.secret_lost and options.remake then return remake(look, answer) end
   return answer

@@ -2,12 +2,13 @@
 --- virtual time, and everything that happens comes from one seed: a run that goes wrong can be run again, to the last
 --- event, as often as it takes to understand it.
 --
---     local result = rehearsal.run { seed = 7, payments = 40, workers = 2, folder = "..." }
+--     local result = rehearsal.run { seed = 7, folder = "..." }
 --     -- { problems, done, undecided, deaths, events, trace }
 --
 -- A worker may die before and after every statement of its journal and every request, in the middle of a transaction
 -- too; what it had sent arrives all the same. It may also stand still for longer than its lease, and then go on as if
--- nothing had happened. The service's clock is not the workers', and it shows records late.
+-- nothing had happened. Statements fail, and commits whose success is not heard of. The service's clock is not the
+-- workers', and it shows records late.
 
 local Reckoning = dofile "spec/torture/reckoning.lua"
 local dice = require "purser.sim.dice"
@@ -49,7 +50,6 @@ local function point(what, may_rest)
   if not worker then return end
   local machine, roll = worker.machine, worker.machine.roll
   if worker.dead then never_go_on() end
-  if worker.calm then return end
   if what then machine:note(worker.name .. " " .. what) end
   if roll:roll(worker.dies_once_in) == 1 then
     machine:note(worker.name .. " dies")
@@ -64,7 +64,7 @@ local function point(what, may_rest)
   end
 end
 
--- The journal's statements are such points.
+-- The journal's statements are such points. Now and then one fails, and a commit may say so when it did not.
 local function watch_statements(db)
   local Database = getmetatable(db).__index
   if Database.watched then return end
@@ -72,10 +72,16 @@ local function watch_statements(db)
   Database.watched = true
   function Database:rows(sql, ...)
     local worker = owner()
-    if worker then worker.databases[self] = true end
-    point(sql:match "^%s*(%a+)", sql:find "^BEGIN" ~= nil)
+    if not worker then return rows(self, sql, ...) end
+    worker.databases[self] = true
+    local roll, word = worker.machine.roll, sql:match "^%s*(%a+)"
+    point(word, word == "BEGIN")
+    local fails = worker.lived and word ~= "ROLLBACK" and roll:roll(worker.state.fails_once_in) == 1
+    if fails then worker.machine:note(worker.name .. " FAILS " .. word) end
+    if fails and (word ~= "COMMIT" or roll:roll(2) == 1) then return nil, "the disk is rehearsed to be full" end
     local result, second = rows(self, sql, ...)
     point(nil, false)
+    if fails then return nil, "the connection is rehearsed to be lost" end
     return result, second
   end
 end
@@ -129,8 +135,9 @@ function Worker:live()
     client = client, journal = journal, worker = self.name, concurrency = 4, lease_ms = LEASE_MS, retry_ms = 5,
     idle_ms = 50, settle = { poll_ms = 500 },
   })
+  self.lived = true
   local function make_keys()
-    assert(journal:recover(client))
+    repeat local settled = journal:recover(client) until settled
     local make = key_maker(client, function(note) return state.kept[note] ~= nil end, function(note, api_key)
       point("keeps a key", false)
       state.kept[note] = api_key
@@ -139,10 +146,14 @@ function Worker:live()
   end
   local report, err
   schedule.all { function() report, err = payouts:run() end, make_keys }
-  if not report then error(tostring(err), 0) end
   journal:close()
-  state.working = state.working - 1
-  self.over = true
+  if report then
+    state.working = state.working - 1
+  elseif err.phase == "journal" then
+    state.start(self.number, 0) -- the journal could not be written; begin again
+  else
+    error(tostring(err), 0)
+  end
 end
 
 -------------------------------------------------------------------------------------------------------- the run
@@ -166,6 +177,7 @@ local function work_off(state, payouts, reckoning)
     local failed = assert(payouts:list "failed")
     if #failed == 0 then return true end
     reckoning:failed(failed)
+    if #reckoning.problems > 0 then return true end
     for _, payment in ipairs(failed) do assert(payouts:retry(payment.key)) end
   end
   return false
@@ -183,22 +195,15 @@ local function starter(state)
   end
 end
 
---- Runs it.
----@param options { seed: integer, payments: integer, workers: integer, keys: integer|nil, folder: string,
----  dies_once_in: integer|nil, share: number|nil, unsafe: boolean|nil, tell: fun(line: string)|nil }
-function M.run(options)
-  local state = { deaths = 0, kept = {}, keys = 0, dies_once_in = 400, share = 0.3 }
-  for name, value in pairs(options) do state[name] = value end
-  local roll = dice.new(state.seed, "rehearsal")
-  state.machine = virtual.new(roll)
-  state.machine.tell = options.tell
+-- The service, its accounts and the queue, made from the seed.
+local function prepare(state)
+  local machine, roll = state.machine, state.machine.roll
+  state.started = machine.now
   state.journal = { sqlite = ("%s/journal-%d"):format(state.folder, state.seed),
-    unsafe_without_write_ahead = options.unsafe }
-  local started = state.machine.now
-  state.simulator = purser.sim.new { seed = state.seed, clock = "real", start_time = started + roll:roll(1600) - 800,
-    visibility_lag_ms = roll:roll(LAG_MS) - 1, strict = false }
+    unsafe_without_write_ahead = state.unsafe }
+  state.simulator = purser.sim.new { seed = state.seed, clock = "real", strict = false,
+    start_time = state.started + roll:roll(1600) - 800, visibility_lag_ms = roll:roll(LAG_MS) - 1 }
   state.payer = world.open_accounts(state.simulator)
-  state.start = starter(state)
   local journal = assert(purser.journal.open(state.journal))
   watch_statements(journal.db)
   local client = assert(purser.new { base_url = "http://127.0.0.1", api_key = state.payer.api_key,
@@ -207,15 +212,65 @@ function M.run(options)
   local payouts = assert(purser.payouts.new { client = client, journal = journal })
   assert(payouts:add_all(world.payments(state.payments, roll)))
   if state.share > 0 then world.arm(state.simulator, state.share) end
-  local reckoning = Reckoning.new { simulator = state.simulator, client = client, payouts = payouts, journal = journal,
-    started = started }
-  if not work_off(state, payouts, reckoning) then reckoning:problem "the workers did not end" end
+  return Reckoning.new { simulator = state.simulator, client = client, payouts = payouts, journal = journal,
+    started = state.started }
+end
+
+local function perform(state)
+  local reckoning = prepare(state)
+  state.start = starter(state)
+  if not work_off(state, reckoning.payouts, reckoning) then reckoning:problem "the workers did not end" end
   state.simulator:disarm()
   local done, undecided = reckoning:all()
   reckoning:keys(world.keys_of(1, 1, state.keys), state.kept)
-  journal:close()
+  reckoning.journal:close()
   return { problems = reckoning.problems, done = done, undecided = undecided, deaths = state.deaths,
-    events = state.machine.traced, trace = state.machine.trace, ms = state.machine.now - started }
+    events = state.machine.traced, trace = state.machine.trace, ms = state.machine.now - state.started }
+end
+
+---@class rehearsal.Options
+---@field seed integer
+---@field folder string            for the journal
+---@field payments integer|nil     (30)
+---@field workers integer|nil      (2)
+---@field keys integer|nil         API keys to be made (2)
+---@field dies_once_in integer|nil a worker dies at one in so many of the points where it may (400)
+---@field fails_once_in integer|nil so does a statement of the journal fail (1000)
+---@field share number|nil         of requests that meet a fault (0.3)
+---@field unsafe boolean|nil       without the record before the request
+---@field tell fun(line: string)|nil  is told every event
+
+--- Runs it. Returns { problems, done, undecided, deaths, events, trace, ms }; two runs of one seed have one trace.
+---@param options rehearsal.Options
+function M.run(options)
+  local state = { deaths = 0, kept = {}, payments = 30, workers = 2, keys = 2, dies_once_in = 400, fails_once_in = 1000,
+    share = 0.3 }
+  for name, value in pairs(options) do state[name] = value end
+  state.machine = virtual.new(dice.new(state.seed, "rehearsal"))
+  state.machine.tell = options.tell
+  local ok, result = pcall(perform, state)
+  state.machine:leave()
+  if not ok then error(result, 0) end
+  return result
+end
+
+--- A new folder for journals: in memory where the machine has such a place, since time does not pass there either.
+function M.folder()
+  local path = os.tmpname()
+  os.remove(path)
+  local in_memory = "/dev/shm/" .. path:match "[^/]+$"
+  local made = os.execute(("mkdir %s 2>/dev/null"):format(in_memory))
+  if made == true or made == 0 then return in_memory end -- Lua 5.1 says 0
+  os.execute("mkdir " .. path)
+  return path
+end
+
+--- Options that differ from seed to seed.
+---@return rehearsal.Options
+function M.varied(seed, folder, tell)
+  return { seed = seed, folder = folder, tell = tell, payments = 10 + seed % 50, workers = 1 + seed % 4,
+    keys = seed % 4, dies_once_in = ({ 60, 120, 400, 2000 })[seed % 4 + 1],
+    share = ({ 0.3, 0.5, 0.1, 0, 0.3 })[seed % 5 + 1] }
 end
 
 return M

@@ -1,9 +1,10 @@
 -- A machine that is not there: time, chance and a network that one seed decides. What runs on it can be run again to
 -- the last event.
 --
---     local machine = virtual.new(roll, simulator_of)   takes over purser.core's clocks and random numbers
---     machine:at(ms, fn)           fn() is called then
---     machine:send(request, answered)   carries a request to the simulator, early or late, and its answer back
+--     local machine = virtual.new(roll)            takes the place of purser.core's clocks and random numbers
+--     machine:at(ms, fn)                           fn() is called then
+--     machine:send(simulator, request, answered)   carries a request to it, early or late, and its answer back
+--     machine:leave()                              gives the real ones back
 --
 -- The network loses requests and answers, and delivers some when everybody has given them up.
 
@@ -18,7 +19,9 @@ local FIRST_MS = 1700000000000
 
 --- Makes the machine, and puts it in the place of the real one. `roll` is a generator of purser.sim.dice.
 function M.new(roll)
-  local self = setmetatable({ roll = roll, now = FIRST_MS, events = {}, order = 0, trace = 0, traced = 0 }, Machine)
+  local self = setmetatable({ roll = roll, now = FIRST_MS, events = {}, order = 0, trace = 0, traced = 0, real = {} },
+    Machine)
+  for name, fn in pairs(core) do self.real[name] = fn end
   function core.now_ms() return self.now end
   function core.monotonic_ms() return self.now - FIRST_MS + 1000 end
   function core.monotonic_us() return (self.now - FIRST_MS + 1000) * 1000 end
@@ -34,6 +37,11 @@ function M.new(roll)
     return table.concat(parts)
   end
   return self
+end
+
+--- Gives the real clocks and random numbers back.
+function Machine:leave()
+  for name, fn in pairs(self.real) do core[name] = fn end
 end
 
 --- Notes that something happened, so that two runs can be compared.
