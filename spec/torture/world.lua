@@ -41,8 +41,8 @@ function M.arm(simulator, share)
 end
 
 --- The payments: transfers to sub-accounts, withdrawals, and transfers to another user, which nothing but their content
---- identifies; of these a few are equal.
-function M.payments(count, roll)
+--- identifies; of these one in `twin_in` (20) has an equal.
+function M.payments(count, roll, twin_in)
   local list = {}
   for i = 1, count do
     local amount = tostring(decimal(("%d.%06d"):format(10 + roll:roll(90), i)))
@@ -55,7 +55,7 @@ function M.payments(count, roll)
       list[i] = { key = "p" .. i, operation = "wallet.withdraw", params = { coin = "USDT", netWork = "TRX",
         address = WITHDRAW_TO, amount = amount } }
     else
-      if roll:roll(20) == 1 then amount = TWIN end
+      if roll:roll(twin_in or 20) == 1 then amount = TWIN end
       list[i] = { key = "p" .. i, operation = "wallet.internal_transfer", params = { toAccountType = "EMAIL",
         toAccount = "payee@mail.example", asset = "USDT", amount = amount } }
     end
