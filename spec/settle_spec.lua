@@ -155,6 +155,33 @@ describe("a lost answer", function()
   end)
 end)
 
+-- An empty id passed for success.
+describe("an answer whose id is empty", function()
+  it("is settled like a lost one, for every operation whose answer is an id", function()
+    local inner, emptied = sim:transport(), nil
+    local transport = setmetatable({ send = function(_, request)
+      local response, failure = inner:send(request)
+      if response and request.operation == emptied then
+        response.body = response.body:gsub('"(%a+)":"[^"]*"', '"%1":""')
+      end
+      return response, failure
+    end }, { __index = inner })
+    client = client_of(broker, { transport = transport })
+    for _, name in ipairs { "wallet.withdraw", "wallet.withdraw_legacy", "wallet.transfer", "wallet.internal_transfer",
+      "broker.transfer", "sub_account.transfer", "broker.create_sub_account", "broker.create_api_key",
+      "sub_account.delete_api_key" } do
+      local _, params = prepare(name)
+      emptied = name
+      local result, err = client:call(name, params)
+      emptied = nil
+      assert.is_nil(result)
+      assert.same({ "decode", "unknown" }, { err.kind, err.outcome }, name)
+      assert.equal("done", assert(client:settle(err)).outcome, name)
+      sim:advance(60000)
+    end
+  end)
+end)
+
 describe("two records that fit", function()
   local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
 

@@ -81,7 +81,7 @@ local function check_result(row, value)
   elseif result.list then check_list(result.list, value, row.full_name)
   elseif result.record then
     check_record(result.record, value, row.full_name)
-    assert(next(value) ~= nil and (not result.essential or value[result.essential] ~= nil), "an empty result")
+    assert(value[result.essential]:find "%S", "a result that proves nothing")
   else check_list(result.page or result.rows, value[result.page and "data" or "rows"], row.full_name) end
 end
 
