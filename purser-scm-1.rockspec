@@ -99,6 +99,7 @@ build = {
     ["purser.history"] = "lua/purser/history.lua",
     ["purser.history.cursor"] = "lua/purser/history/cursor.lua",
     ["purser.history.key"] = "lua/purser/history/key.lua",
+    ["purser.history.list"] = "lua/purser/history/list.lua",
     ["purser.history.pages"] = "lua/purser/history/pages.lua",
     ["purser.history.reach"] = "lua/purser/history/reach.lua",
     ["purser.history.window"] = "lua/purser/history/window.lua",
