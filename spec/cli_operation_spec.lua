@@ -105,7 +105,7 @@ describe("purser GROUP OPERATION", function()
       local before = count "wallet.deposit_history"
       local code, out = purser("wallet", "deposit_history", "--coin", "USDT", "--since", "35d", "--format", "json")
       assert.equal(0, code)
-      assert.equal(5, count "wallet.deposit_history" - before)
+      assert.equal(6, count "wallet.deposit_history" - before) -- each a little shorter: its edges are asked for, too
       local seen = {}
       for _, record in ipairs(core.decode(out)) do
         assert.is_nil(seen[record.amount])
@@ -115,9 +115,11 @@ describe("purser GROUP OPERATION", function()
     end)
 
     it("stops at --limit records, the newest ones", function()
+      local before = count "wallet.deposit_history"
       local code, out = purser("wallet", "deposit_history", "--since", "30d", "--limit", "3", "--format", "csv",
         "--columns", "amount")
       assert.equal(0, code)
+      assert.equal(1, count "wallet.deposit_history" - before)
       assert.equal("amount\n100.5\n101.5\n102.5\n", out)
     end)
 
@@ -162,6 +164,24 @@ describe("purser GROUP OPERATION", function()
       assert.equal(0, code)
       local _, lines = out:gsub("\npageaccount", "")
       assert.equal(12, lines)
+    end)
+
+    it("fetches every page with --all where the service tells a total, too", function()
+      for i = 1, 5 do
+        assert.equal(0, (purser("wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES",
+          "--asset", "USDT", "--amount", "0.000" .. i, "--yes")))
+      end
+      local before = count "wallet.transfer_history"
+      local code, out = purser("wallet", "transfer_history", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES",
+        "--size", "2", "--all", "--format", "json", "--since", "1d")
+      assert.equal(0, code)
+      local answer = core.decode(out)
+      assert.equal(5, answer.total)
+      for i, row in ipairs(answer.rows) do assert.equal("0.000" .. 6 - i, row.amount) end -- the newest first
+      assert.equal(3, count "wallet.transfer_history" - before)
+      code, out = purser("wallet", "withdrawal_addresses", "--limit", "1", "--all", "--format", "json")
+      assert.equal(0, code)
+      assert.equal(core.decode(out).totalRecords, #core.decode(out).data)
     end)
   end)
 

@@ -265,6 +265,11 @@ local function furnish(self, own)
   begin(self, from, math.min(own.to or now, now), known)
 end
 
+local function source_of(client, row, paging, opts)
+  return { row = row, paging = paging, now = function() return client:now() end,
+    run = function(of, params) return client:call(of.full_name, params, opts) end }
+end
+
 local function new_walk(source)
   source.key = keys.of(source.paging)
   return setmetatable({ source = source, records = {}, at = 0 }, Walk)
@@ -277,8 +282,7 @@ end
 ---@param opts table|nil    the options of each call
 ---@return purser.Walk
 function M.walk(client, row, params, opts)
-  local self = new_walk { row = row, paging = row.paging, now = function() return client:now() end,
-    run = function(of, asked) return client:call(of.full_name, asked, opts) end }
+  local self = new_walk(source_of(client, row, row.paging, opts))
   local own, rest = take_words(row, params or {})
   if not own then
     self.problem = rest
@@ -296,6 +300,25 @@ function M.walk(client, row, params, opts)
       self.problem = select(2, complain(row, own.from and "from" or "to", "is only for histories by time"))
     end
   end
+  return self
+end
+
+--- A walk over every page of one call, in the service's order.
+---@param client purser.Client
+---@param row table
+---@param params table      the operation's own, its window and the size of a page among them
+---@param opts table|nil    the options of each call
+---@return purser.Walk
+function M.pages(client, row, params, opts)
+  local paging, sent = {}, {}
+  for word, value in pairs(row.paging) do paging[word] = value end
+  for name, value in pairs(params) do sent[name] = value end
+  paging.time, paging.most = nil, math.floor(tonumber(params[paging.size]) or paging.most)
+  sent[paging.page], sent[paging.size], sent.startTime, sent.endTime = nil, nil, nil, nil
+  local self = new_walk(source_of(client, row, paging, opts))
+  self.source.params, self.source.keep = pages.split(paging, sent)
+  self.from, self.to = params.startTime, params.endTime
+  lists.begin(self)
   return self
 end
 
