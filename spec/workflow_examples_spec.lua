@@ -60,6 +60,22 @@ describe("the example", function()
     pipe:close()
   end)
 
+  it("planned_withdrawal.lua looks for a withdrawal whose answer was lost, instead of making another", function()
+    local before = service.world:counts()["wallet.withdraw"].applied
+    assert(service.world:fault { kind = "lost_answer", operation = "wallet.withdraw" })
+    local pipe = open("planned_withdrawal.lua USDT trc20 " .. ADDRESS .. " 20.5 --go")
+    local text, found = pipe:read "*l", false
+    while text and not text:find "^withdrawal %x+$" do
+      found = found or text == "looking for it"
+      text = pipe:read "*l"
+    end
+    assert.is_true(found)
+    service.world:advance(30 * 60000)
+    assert.matches("sent in transaction %x+", pipe:read "*l")
+    pipe:close()
+    assert.equal(before + 1, service.world:counts()["wallet.withdraw"].applied)
+  end)
+
   it("watch_credit.lua credits a deposit once, across restarts", function()
     local state, credits = directory .. "/cursor", directory .. "/credits"
     assert(client:sync_clock()) -- the service's clock was moved on
