@@ -64,6 +64,7 @@ build = {
     -- made: modules
     ["purser.broker"] = "lua/purser/broker.lua",
     ["purser.budget"] = "lua/purser/budget.lua",
+    ["purser.calendar"] = "lua/purser/calendar.lua",
     ["purser.check"] = "lua/purser/check.lua",
     ["purser.cli.completion"] = "lua/purser/cli/completion.lua",
     ["purser.cli.confirm"] = "lua/purser/cli/confirm.lua",

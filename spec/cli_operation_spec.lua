@@ -2,6 +2,7 @@
 
 local command = require "command"
 local core = require "purser.core"
+local files = require "files"
 
 local unpack = table.unpack or unpack -- luacheck: ignore
 local SECRET_WORDS = { "secret_key", "signature=%x" }
@@ -362,7 +363,7 @@ describe("purser GROUP OPERATION", function()
 
     before_each(function()
       path = os.tmpname()
-      command.write(path, ("# main\napi_key = %s\nsecret_key=%s\nbase_url = %s\n"):format(account.api_key,
+      files.write(path, ("# main\napi_key = %s\nsecret_key=%s\nbase_url = %s\n"):format(account.api_key,
         account.secret_key, service.url))
     end)
 
@@ -392,7 +393,7 @@ describe("purser GROUP OPERATION", function()
     end)
 
     it("are never quoted when a line cannot be understood", function()
-      command.write(path, "apikey " .. account.secret_key .. "\n")
+      files.write(path, "apikey " .. account.secret_key .. "\n")
       os.execute("chmod 600 " .. path)
       local code, out, err = command.run { "wallet", "coins", "--keys", path }
       assert.equal(2, code)
@@ -431,7 +432,7 @@ describe("purser GROUP OPERATION", function()
       assert.equal(0, code)
       assert.equal("***", core.decode(out).secretKey)
       assert.equal(tonumber("600", 8), (core.file_mode(path)))
-      assert.is_nil(out:find(command.read(path):match("secret_key = (%w+)"), 1, true))
+      assert.is_nil(out:find(files.read(path):match("secret_key = (%w+)"), 1, true))
       code = command.run({ "wallet", "convertible_balances", "--keys", path, "--base-url", service.url })
       assert.equal(0, code)
 

@@ -3,6 +3,8 @@
 local purser = require "purser"
 local start = require("service").start
 
+local read, temporary = require("files").read, require("files").temporary
+
 local DAY = 86400000
 local SPOT = "SPOT"
 
@@ -40,21 +42,6 @@ local function open(balances)
     service.stop()
   end)
   return fixture
-end
-
-local function temporary(text)
-  local path = os.tmpname()
-  local file = assert(io.open(path, "w"))
-  file:write(text or "")
-  file:close()
-  return path
-end
-
-local function read(path)
-  local file = assert(io.open(path))
-  local text = file:read "*a"
-  file:close()
-  return text
 end
 
 local function sub_account(fixture, name, asset, amount)

@@ -1,5 +1,7 @@
 -- `tools/setup`, on a machine whose commands are made up: what it asks for as root, and what it leaves alone.
 
+local files = require "files"
+
 local folder
 
 local commands = {
@@ -15,24 +17,15 @@ case "$*" in
 esac]],
 }
 
-local function write(path, text)
-  local file = assert(io.open(path, "w"))
-  file:write(text)
-  file:close()
-end
-
 -- What set-up said, its exit code, and what it asked root for, a command a line.
 local function set_up(environment, needs)
   local log = folder .. "/log"
-  write(log, "")
+  files.write(log, "")
   local pipe = assert(io.popen(("PATH=%s:$PATH SUDO_LOG=%s %s tools/setup %s 2>&1; echo exit $?"):format(folder, log,
     environment, needs)))
   local text = pipe:read "*a"
   pipe:close()
-  local file = assert(io.open(log))
-  local asked = file:read "*a"
-  file:close()
-  return text, tonumber(text:match "exit (%d+)\n$"), asked
+  return text, tonumber(text:match "exit (%d+)\n$"), files.read(log)
 end
 
 -- Everything that the needs name, but for what `without` matches.
@@ -53,7 +46,7 @@ describe("tools/setup", function()
     os.remove(folder)
     assert(os.execute("mkdir " .. folder))
     for name, body in pairs(commands) do
-      write(folder .. "/" .. name, "#!/bin/sh\n" .. body .. "\n")
+      files.write(folder .. "/" .. name, "#!/bin/sh\n" .. body .. "\n")
       assert(os.execute(("chmod 755 %s/%s"):format(folder, name)))
     end
   end)

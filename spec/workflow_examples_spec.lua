@@ -1,5 +1,6 @@
 -- The examples of whole workflows, run as programs against a service of their own.
 
+local files = require "files"
 local purser = require "purser"
 local start = require("service").start
 
@@ -34,13 +35,6 @@ describe("the example", function()
     local text, code = pipe:read("*a"):match "^(.-)exit (%d+)\n$"
     pipe:close()
     return text, tonumber(code)
-  end
-
-  local function read(path)
-    local file = assert(io.open(path))
-    local text = file:read "*a"
-    file:close()
-    return text
   end
 
   it("planned_withdrawal.lua shows a plan, and carries it out when told to", function()
@@ -95,7 +89,7 @@ describe("the example", function()
     assert.equal("changed 7 USDT: state 5\n", (run(command)))
     assert.equal("", (run(command)))
     local amounts = {}
-    for amount in read(credits):gmatch " (%S+)\n" do amounts[#amounts + 1] = amount end
+    for amount in files.read(credits):gmatch " (%S+)\n" do amounts[#amounts + 1] = amount end
     assert.same({ "12.5", "7" }, amounts)
   end)
 
@@ -109,7 +103,7 @@ describe("the example", function()
     assert.matches('examples01: create the key "bot"', (run(command .. "plan")))
     local text, code = run(command .. "apply")
     assert.equal(0, code, text)
-    local secret = read(secrets):match "^%S+\t(%S+)\texamples01\tbot\n$"
+    local secret = files.read(secrets):match "^%S+\t(%S+)\texamples01\tbot\n$"
     assert.is_nil(text:find(secret, 1, true))
     assert.equal("everything is as declared\n", (run(command .. "plan")))
     local pipe = assert(io.popen("ls -l " .. secrets))

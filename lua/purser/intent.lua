@@ -57,6 +57,14 @@ function M.new(row, values, extra, sent_at, recv_window, account)
   }
 end
 
+--- What names the record that a call made, as its answer and the histories show it; nil where nothing does.
+---@param record table
+---@return string|nil
+function M.id_of(record)
+  local id = record.tranId or record.id or record.apiKey
+  return id ~= "" and id or nil
+end
+
 --- What two equal calls have in common: everything but the id that tells them apart.
 function M.digest(row, params)
   local names = {}

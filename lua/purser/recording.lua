@@ -53,7 +53,7 @@ end
 --- settles it.
 function M.finish(client, row, intent, value, err, info)
   local over = err and err.outcome ~= "unknown"
-  rivals.note(M.rivals_of(client), row, intent, value and (value.tranId or value.id or value.apiKey), over)
+  rivals.note(M.rivals_of(client), row, intent, value and intents.id_of(value), over)
   if not client._journal then return end
   local ok, problem = client._journal:finish(intent, value, err)
   if not ok and info then info.journal_error = problem end
