@@ -42,7 +42,7 @@ local function keep(record)
 end
 
 local function id_of(record)
-  return type(record) == "table" and (record.tranId or record.id or record.apiKey) or ""
+  return type(record) == "table" and intents.id_of(record) or ""
 end
 
 -------------------------------------------------------------------------------------------------- what clients call

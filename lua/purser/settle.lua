@@ -14,6 +14,7 @@
 local check = require "purser.check"
 local decimal = require "purser.decimal"
 local errors = require "purser.errors"
+local intents = require "purser.intent"
 local nearest = require "purser.nearest"
 local operations = require "purser.operations"
 local rivals = require "purser.settle.rivals"
@@ -66,10 +67,6 @@ local function within(record, time_name, first, last)
   return type(at) ~= "number" or (at >= first and at <= last)
 end
 
-local function id_of(record)
-  return record.tranId or record.id or record.apiKey
-end
-
 local function journal_error(message)
   return errors.new { kind = "config", outcome = "unknown", phase = "journal",
     message = "journal: " .. message }
@@ -115,7 +112,7 @@ local function rivals_among(look, records, first, last)
   local claimed, open = look.rivals(first)
   if not claimed then return nil, journal_error(open) end
   local listed = {}
-  for _, record in ipairs(records) do listed[id_of(record) or ""] = true end
+  for _, record in ipairs(records) do listed[intents.id_of(record) or ""] = true end
   for id, sent_at in pairs(claimed) do
     if not listed[id] and sent_at >= first and sent_at <= last then
       open = open + 1
@@ -136,7 +133,7 @@ local function by_match(look)
   if not claimed then return nil, open end
   local exact, near = {}, {}
   for _, record in ipairs(records) do
-    if within(record, settle.time, first, last) and not claimed[id_of(record) or ""]
+    if within(record, settle.time, first, last) and not claimed[intents.id_of(record) or ""]
       and agrees(params, record, settle.near or settle.on) then
       near[#near + 1] = record
       if agrees(params, record, settle.on) then exact[#exact + 1] = record end
@@ -401,7 +398,7 @@ function M.settle(host, intent, options)
   local answer, err = look_until_decided(look)
   if not answer then return nil, err end
   if answer.outcome ~= "undecided" then
-    rivals.note(host.rivals, row, intent, answer.record and id_of(answer.record), answer.outcome == "not_done")
+    rivals.note(host.rivals, row, intent, answer.record and intents.id_of(answer.record), answer.outcome == "not_done")
   end
   if host.journal and intent.id and not answer.not_before then
     local ok, message = host.journal:settled(intent, answer)
