@@ -10,6 +10,7 @@ local rehearsal = dofile "spec/torture/rehearsal.lua"
 local first, count = tonumber(arg[1] or 1), tonumber(arg[2] or 1000)
 local folder = rehearsal.folder()
 
+io.stdout:setvbuf "line" -- a run of many seeds may be stopped, and what it found must not be lost
 local sums = { done = 0, undecided = 0, deaths = 0, events = 0, ms = 0 }
 local passed, failed = 0, 0
 for seed = first, first + count - 1 do
