@@ -30,8 +30,8 @@ for _ = 1, TASKS do
   end)
 end
 
--- Left to itself, the collector does a whole round in the middle of one answer, half a millisecond at once. Here it does a
--- little in every frame, in portions of some 20 microseconds.
+-- Left to itself, the collector does a whole round in the middle of one answer, half a millisecond at once. Here it
+-- does a little in every frame, in portions of some 20 microseconds.
 collectgarbage "stop"
 collectgarbage("incremental", 0, 0, 6)
 
