@@ -71,3 +71,12 @@ bench-start:
 	@mkdir -p build/bench
 	@LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) bench/start.lua $(or $(ROUNDS),15) \
 		build/bench/start-$(LUA).tsv
+
+# openresty: the two ways to wait inside nginx
+.PHONY: bench-openresty
+
+bench-openresty:
+	@tools/setup build test bench hosts
+	@$(MAKE) -s LUA=lua5.4 BUILD=build/lua5.4 all
+	@$(MAKE) -s LUA=luajit BUILD=build/luajit all
+	@LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) bench/openresty.lua $(or $(ROUNDS),3)

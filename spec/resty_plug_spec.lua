@@ -1,5 +1,5 @@
--- The plug for lua-resty-http in docs/transports.md, with a module of the same interface in its place: what it is called
--- with, and what its answers and failures become.
+-- The plug for lua-resty-http in docs/transports.md, with a module of the same interface in its place: what it
+-- is asked, and what its answers and failures become.
 
 package.path = "tools/?.lua;" .. package.path
 
