@@ -1,7 +1,7 @@
 # Purser's build. `make demo` and `make test` install what is missing by themselves; the other targets expect it there.
 #
 #   make demo       set up, build, and run examples/tour.lua against the simulator over HTTP
-#   make test       set up, build, and run every check; closes with `N passed, N failed`
+#   make test       set up, build, and run every check, the specs on Lua 5.4 and LuaJIT; closes with `N passed, N failed`
 #   make test-all   the specs once for each Lua: 5.1, 5.2, 5.3, 5.4 and LuaJIT
 #   make            build for one Lua (LUA=lua5.1|lua5.2|lua5.3|lua5.4|luajit, default lua5.4)
 #   make lint       luacheck, and the C sources once more with every warning an error

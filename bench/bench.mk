@@ -2,7 +2,7 @@
 # measured is in build/bench/ as tab-separated text.
 .PHONY: bench bench-sign bench-instructions
 
-bench: bench-sign bench-decode bench-transport
+bench: bench-sign bench-decode bench-transport bench-start
 
 bench-sign:
 	@tools/setup build bench
@@ -62,3 +62,21 @@ $(BUILD)/bench/floor_http: bench/floor_http.c
 	$(CC) $(CFLAGS) -std=c99 -D_DEFAULT_SOURCE $(WARN) $(shell pkg-config --cflags libcurl) -o $@ $< \
 		$(shell pkg-config --libs libcurl)
 # transport: end
+# start: what TLS adds to a start, with the system's authorities
+.PHONY: bench-start
+
+bench-start:
+	@tools/setup build test bench hosts
+	@$(MAKE) -s all $(BUILD)/bench/floor_http
+	@mkdir -p build/bench
+	@LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) bench/start.lua $(or $(ROUNDS),15) \
+		build/bench/start-$(LUA).tsv
+
+# openresty: the two ways to wait inside nginx
+.PHONY: bench-openresty
+
+bench-openresty:
+	@tools/setup build test bench hosts
+	@$(MAKE) -s LUA=lua5.4 BUILD=build/lua5.4 all
+	@$(MAKE) -s LUA=luajit BUILD=build/luajit all
+	@LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) bench/openresty.lua $(or $(ROUNDS),3)

@@ -14,6 +14,9 @@ local stages = {
   { name = "specs", command = lua .. " /usr/bin/busted --output=TAP 2>&1" },
   { name = "torture", command = lua .. " /usr/bin/busted --output=TAP --pattern=_test spec/torture 2>&1" },
   { name = "hosts", command = lua .. " /usr/bin/busted --output=TAP --pattern=_test spec/hosts 2>&1" },
+  -- LuaJIT differs most from 5.4: no integers, no __close, another C interface. `make test-all` has those in between.
+  { name = "specs on LuaJIT",
+    command = "${MAKE:-make} -s --no-print-directory LUA=luajit BUILD=build/luajit test-one 2>&1" },
 }
 
 -- Adds up what one stage printed. TAP is counted line by line; everything else by its closing lines.

@@ -4,11 +4,19 @@
  *   host [-f FRAMES] [-r FRAMES_PER_SECOND] [-t STATES] script.lua ARGUMENT...
  *
  * The script gets the arguments and returns a function, which is called once a frame and returns three numbers:
- * operations in flight, done, failed. With -t so many states run at once, a thread each. */
+ * operations in flight, done, failed. With -t so many states run at once, a thread each.
+ *
+ * It prints what a frame's call cost, in microseconds: processor time; wall time of the frames during which the system
+ * did not give the processor to somebody else (the others are counted as `preempted`); how often a frame's thread went
+ * to sleep in the system (`waits`); and as a control the wall time of a loop of known length, measured the same way:
+ * what its 99th percentile is above its median, the machine did and not Purser. */
+#define _GNU_SOURCE /* RUSAGE_THREAD */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,18 +24,32 @@
 #include <lua.h>
 #include <lualib.h>
 
-enum { MEMORY_CEILING = 64 * 1024 * 1024, STATES_MAX = 16 };
+enum { MEMORY_CEILING = 64 * 1024 * 1024, STATES_MAX = 16, CONTROL_US = 300 };
 
 typedef struct memory {
     size_t used, peak;
 } memory;
+
+/* Times in microseconds. */
+typedef struct series {
+    double *values;
+    long count;
+} series;
+
+/* One thing that is done once a frame, and what it took. */
+typedef struct gauge {
+    series cpu, wall, calm; /* calm: wall time where nobody else got the processor */
+    long waits;             /* how often the thread slept in the system */
+    double cpu_at, wall_at;
+    long switches_at, waits_at;
+} gauge;
 
 typedef struct run {
     pthread_t thread;
     char **words; /* script and arguments, ended by NULL */
     long frames;
     double period_us;
-    double *costs, *walls; /* of every frame, in microseconds: processor time, and wall time */
+    gauge step, control;
     memory memory;
     lua_Integer most_in_flight, done, failed;
     char problem[512]; /* empty: none */
@@ -56,6 +78,75 @@ static double clock_us(clockid_t clock)
     struct timespec now;
     clock_gettime(clock, &now);
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+static void count_switches(long *involuntary, long *voluntary)
+{
+    *involuntary = *voluntary = 0;
+#ifdef RUSAGE_THREAD
+    struct rusage usage;
+    getrusage(RUSAGE_THREAD, &usage);
+    *involuntary = usage.ru_nivcsw;
+    *voluntary = usage.ru_nvcsw;
+#endif
+}
+
+static void add(series *to, double value)
+{
+    to->values[to->count++] = value;
+}
+
+static void gauge_begin(gauge *self)
+{
+    count_switches(&self->switches_at, &self->waits_at);
+    self->wall_at = clock_us(CLOCK_MONOTONIC);
+    self->cpu_at = clock_us(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static void gauge_end(gauge *self)
+{
+    add(&self->cpu, clock_us(CLOCK_THREAD_CPUTIME_ID) - self->cpu_at);
+    double wall = clock_us(CLOCK_MONOTONIC) - self->wall_at;
+    long switches, waits;
+    count_switches(&switches, &waits);
+    add(&self->wall, wall);
+    if (switches == self->switches_at) add(&self->calm, wall);
+    self->waits += waits - self->waits_at;
+}
+
+static bool gauge_make(gauge *self, long frames)
+{
+    series *all[] = {&self->cpu, &self->wall, &self->calm};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!(all[i]->values = calloc((size_t)frames, sizeof(double)))) return false;
+    return true;
+}
+
+static void gauge_free(gauge *self)
+{
+    free(self->cpu.values);
+    free(self->wall.values);
+    free(self->calm.values);
+}
+
+/* Keeps the processor busy, and nothing else: so many turns take the same time each, if they are let. */
+static void spin(long turns)
+{
+    for (volatile long i = 0; i < turns; i++) {}
+}
+
+/* How many turns take CONTROL_US. The least of some measurements, which nobody interrupted. */
+static long turns_of_control(void)
+{
+    const long turns = 100000;
+    double least = 0;
+    for (int i = 0; i < 20; i++) {
+        double begin = clock_us(CLOCK_THREAD_CPUTIME_ID);
+        spin(turns);
+        double took = clock_us(CLOCK_THREAD_CPUTIME_ID) - begin;
+        if (i == 0 || took < least) least = took;
+    }
+    return (long)((double)turns * CONTROL_US / (least > 0 ? least : 1));
 }
 
 /* The next frame begins at `at`. A late one begins at once, and the ones after it are not hurried. */
@@ -89,17 +180,21 @@ static int load_script(run *self, lua_State *L)
 
 static void frame_loop(run *self, lua_State *L)
 {
+    long turns = turns_of_control();
     double begin = clock_us(CLOCK_MONOTONIC);
     for (long frame = 0; frame < self->frames; frame++) {
         /* Here the game would read input, move its world and draw it. */
-        double wall = clock_us(CLOCK_MONOTONIC), cost = clock_us(CLOCK_THREAD_CPUTIME_ID);
+        gauge_begin(&self->control);
+        spin(turns);
+        gauge_end(&self->control);
+
+        gauge_begin(&self->step);
         lua_pushvalue(L, -1);
         if (lua_pcall(L, 0, 3, 0) != LUA_OK) {
             note_problem(self, L);
             return;
         }
-        self->costs[frame] = clock_us(CLOCK_THREAD_CPUTIME_ID) - cost;
-        self->walls[frame] = clock_us(CLOCK_MONOTONIC) - wall;
+        gauge_end(&self->step);
         lua_Integer in_flight = lua_tointeger(L, -3);
         if (in_flight > self->most_in_flight) self->most_in_flight = in_flight;
         self->done = lua_tointeger(L, -2);
@@ -131,19 +226,29 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static double percentile(series *of, int percent)
+{
+    if (of->count == 0) return 0;
+    qsort(of->values, (size_t)of->count, sizeof *of->values, compare);
+    return of->values[(of->count - 1) * percent / 100];
+}
+
 static int report(run *self)
 {
     if (self->problem[0]) {
         fprintf(stderr, "host: %s\n", self->problem);
         return 1;
     }
-    qsort(self->costs, (size_t)self->frames, sizeof *self->costs, compare);
-    qsort(self->walls, (size_t)self->frames, sizeof *self->walls, compare);
-    printf("frames=%ld in_flight=%lld done=%lld failed=%lld cpu_p50_us=%.0f cpu_p99_us=%.0f wall_p99_us=%.0f "
-           "wall_max_us=%.0f memory_kb=%zu\n",
-           self->frames, (long long)self->most_in_flight, (long long)self->done, (long long)self->failed,
-           self->costs[self->frames / 2], self->costs[self->frames * 99 / 100], self->walls[self->frames * 99 / 100],
-           self->walls[self->frames - 1], self->memory.peak / 1024);
+    gauge *step = &self->step, *control = &self->control;
+    printf("frames=%ld in_flight=%lld done=%lld failed=%lld memory_kb=%zu", self->frames,
+           (long long)self->most_in_flight, (long long)self->done, (long long)self->failed, self->memory.peak / 1024);
+    printf(" cpu_p50_us=%.0f cpu_p99_us=%.0f cpu_max_us=%.0f", percentile(&step->cpu, 50), percentile(&step->cpu, 99),
+           percentile(&step->cpu, 100));
+    printf(" wall_p50_us=%.0f wall_p99_us=%.0f wall_max_us=%.0f preempted=%ld waits=%ld", percentile(&step->calm, 50),
+           percentile(&step->calm, 99), percentile(&step->calm, 100), step->wall.count - step->calm.count, step->waits);
+    printf(" all_wall_p99_us=%.0f all_wall_max_us=%.0f", percentile(&step->wall, 99), percentile(&step->wall, 100));
+    printf(" control_p50_us=%.0f control_p99_us=%.0f control_preempted=%ld\n", percentile(&control->calm, 50),
+           percentile(&control->calm, 99), control->wall.count - control->calm.count);
     return 0;
 }
 
@@ -169,16 +274,15 @@ int main(int argc, char **argv)
         self->words = argv + optind;
         self->frames = frames;
         self->period_us = 1e6 / (double)rate;
-        self->costs = calloc(2 * (size_t)frames, sizeof *self->costs);
-        if (!self->costs) break;
-        self->walls = self->costs + frames;
+        if (!gauge_make(&self->step, frames) || !gauge_make(&self->control, frames)) break;
         if (pthread_create(&self->thread, NULL, run_state, self) != 0) break;
     }
     if (started < states) status = 1;
     for (long i = 0; i < started; i++) {
         pthread_join(runs[i].thread, NULL);
         if (report(&runs[i])) status = 1;
-        free(runs[i].costs);
+        gauge_free(&runs[i].step);
+        gauge_free(&runs[i].control);
     }
     return status;
 }

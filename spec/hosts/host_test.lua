@@ -49,14 +49,18 @@ describe("a program with a frame loop", function()
     assert(sim.world:fault { kind = "slow", delay_ms = DELAY_MS, probability = 1 })
     local state = figures(host("lua5.4", ("-f %d -r %d"):format(3 * RATE, RATE)))[1]
     assert(sim.world:disarm())
-    print(("# 64 in flight at 60 Hz: a frame costs %d us of processor time (median), %d us (99th percentile); "
-      .. "wall time %d us (99th percentile), %d us (most); %d operations"):format(state.cpu_p50_us, state.cpu_p99_us,
-      state.wall_p99_us, state.wall_max_us, state.done))
+    print(("# 64 in flight at 60 Hz, median and 99th percentile of a frame: processor time %d and %d us, "
+      .. "wall time %d and %d us (%d of %d frames set aside: the system gave the processor to others), "
+      .. "a loop of known length %d and %d us; %d sleeps; %d operations"):format(state.cpu_p50_us, state.cpu_p99_us,
+      state.wall_p50_us, state.wall_p99_us, state.preempted, state.frames, state.control_p50_us, state.control_p99_us,
+      state.waits, state.done))
     assert.equal(64, state.in_flight)
     assert.equal(0, state.failed)
     assert.is_true(state.done >= 64 * 2, state.done .. " operations")
     assert.is_true(state.cpu_p99_us < 1e6 / RATE / 4, state.cpu_p99_us .. " us")
-    assert.is_true(state.wall_p99_us < DELAY_MS * 1000, state.wall_p99_us .. " us")
+    assert.is_true(state.all_wall_p99_us < DELAY_MS * 1000, state.all_wall_p99_us .. " us")
+    -- The system counts when a thread goes to sleep. A page read from the disk counts too, so a few are let pass.
+    assert.is_true(state.waits <= state.frames / 20, state.waits .. " waits")
   end)
 
   it("runs two Lua states in two threads, which share nothing that ThreadSanitizer objects to", function()

@@ -80,6 +80,7 @@ function M.run(prepare, command)
 end
 
 --- Starts a server of which only the text of the http block is given; ${PORT} and ${name} of `values` are filled in.
+-- `values.MAIN` goes outside of that block.
 function M.start(http, values, command)
   return M.run(function(port, folder)
     values = setmetatable({ PORT = port }, { __index = values })
@@ -88,8 +89,8 @@ function M.start(http, values, command)
       temporary[#temporary + 1] = ("%s_temp_path %s/%s;\n"):format(name, folder, name)
     end
     local modules = M.modules()
-    return HEAD:format(modules, modules, M.user())
-      .. "http {\n" .. table.concat(temporary) .. fill(http, values) .. "}\n"
+    return HEAD:format(modules, modules, M.user()) .. (values.MAIN or "")
+      .. "\nhttp {\n" .. table.concat(temporary) .. fill(http, values) .. "}\n"
   end, command)
 end
 

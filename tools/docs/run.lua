@@ -110,11 +110,13 @@ end
 
 local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
---- Runs one shell block with `purser` in the path and the keys in the environment. Raises when a command fails.
+--- Runs one shell block with `purser` as a command, of this Lua, and the keys in the environment. Raises when a command
+-- fails.
 function M.run_sh(block, service, fixture)
   local text = block.text:gsub("http://127%.0%.0%.1:8080", service.url)
-  local command = ([[PATH="$PWD/bin:$PATH" PURSER_BASE_URL=%s PURSER_API_KEY=%s PURSER_SECRET_KEY=%s
-    export PATH PURSER_BASE_URL PURSER_API_KEY PURSER_SECRET_KEY
+  text = ([[purser() { '%s' "$command_line" "$@"; }]]):format(os.getenv "LUA" or "lua5.4") .. "\n" .. text
+  local command = ([[command_line=$PWD/bin/purser PURSER_BASE_URL=%s PURSER_API_KEY=%s PURSER_SECRET_KEY=%s
+    export command_line PURSER_BASE_URL PURSER_API_KEY PURSER_SECRET_KEY
     sh -euc %s 2>&1; echo exit $?]]):format(quote(service.url), quote(fixture.main.api_key),
     quote(fixture.main.secret_key), quote(text))
   local pipe = assert(io.popen(command))
