@@ -25,4 +25,4 @@ os.execute("rm -r " .. folder)
 print(("  %d payments done, %d undecided, %d deaths, %d events in %d virtual minutes"):format(sums.done, sums.undecided,
   sums.deaths, sums.events, math.floor(sums.ms / 60000)))
 print(("%d passed, %d failed"):format(passed, failed))
-os.exit(failed == 0)
+os.exit(failed == 0 and 0 or 1)

@@ -46,4 +46,4 @@ for i, problem in ipairs(result.problems) do
   if i <= 20 then print("  " .. problem) end
 end
 print(("%d passed, %d failed"):format(#result.problems == 0 and 1 or 0, #result.problems))
-os.exit(#result.problems == 0)
+os.exit(#result.problems == 0 and 0 or 1)
