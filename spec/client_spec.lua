@@ -287,6 +287,13 @@ describe("opts.info", function()
     assert.is_nil(client.wallet:coins({ x = 1 }, { info = info })) -- nothing sent
     assert.same({ attempts = 0 }, info)
   end)
+
+  it("is what makes a call ask the transport for more than the answer", function()
+    local client, transport = new({}, function() return { status = 200, body = "[]", headers = "" } end)
+    assert(client.wallet:coins())
+    assert(client.wallet:coins(nil, { info = {} }))
+    assert.same({ true, false }, { transport.requests[1].brief, transport.requests[2].brief })
+  end)
 end)
 
 describe("a hook", function()

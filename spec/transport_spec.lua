@@ -265,6 +265,16 @@ describe("the blocking transport", function()
       assert.is_nil(peer:last():find("\r\nA:", 1, true))
     end)
 
+    it("names the agent once: the request's own, else the option's", function()
+      local t = transport { user_agent = "option" }
+      for _, own in ipairs { "mine", false, "yours" } do
+        assert(t:send { method = "GET", target = "/", headers = own and { ["user-agent"] = own } or {} })
+        local agents = {}
+        for agent in peer:last():gmatch "\r\n[Uu]ser%-[Aa]gent: ([^\r]*)" do agents[#agents + 1] = agent end
+        assert.same({ own or "option" }, agents)
+      end
+    end)
+
     it("keeps a header without a value", function()
       assert.matches("\r\nEmpty:\r\n", sent { method = "GET", target = "/", headers = { Empty = "" } })
     end)
@@ -344,6 +354,19 @@ describe("the blocking transport", function()
       assert.is_true(response.total_us >= response.first_byte_us)
       assert.is_true(response.first_byte_us >= response.connect_us and response.connect_us > 0)
       assert.equal(0, response.tls_us)
+    end)
+
+    it("comes without them when it is wanted brief; a failure has all of its own", function()
+      local t = transport()
+      local response = assert(t:send { method = "GET", target = "/", brief = true })
+      assert.same({
+        status = 200, body = "{}",
+        headers = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n",
+      }, response)
+      assert.equal("127.0.0.1", assert(t:send { method = "GET", target = "/" }).address)
+      peer:script "head close"
+      local _, failure = transport():send { method = "POST", target = "/", brief = true, single_send = true }
+      assert.same({ "unknown", 1, "receive" }, { failure.outcome, failure.sends, failure.phase })
     end)
 
     it("may be chunked; trailers are left out", function()

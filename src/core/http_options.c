@@ -225,7 +225,7 @@ static void set_proxy(setter *s, const pu_http_options *options)
 bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error *error)
 {
     setter s = {curl, CURLE_OK};
-    const char *agent = options->text[PU_HTTP_USER_AGENT], *version = options->text[PU_HTTP_VERSION];
+    const char *version = options->text[PU_HTTP_VERSION];
 
     set_long(&s, CURLOPT_NOSIGNAL, 1);
     set_long(&s, CURLOPT_NOPROGRESS, 1);
@@ -246,7 +246,6 @@ bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error 
 #else
     set_long(&s, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
 #endif
-    set_text(&s, CURLOPT_USERAGENT, agent ? agent : "purser");
     if (options->text[PU_HTTP_PINNED_KEY]) set_text(&s, CURLOPT_PINNEDPUBLICKEY, options->text[PU_HTTP_PINNED_KEY]);
     if (options->text[PU_HTTP_INTERFACE]) set_text(&s, CURLOPT_INTERFACE, options->text[PU_HTTP_INTERFACE]);
     if (options->number[PU_HTTP_COMPRESSED]) set_text(&s, CURLOPT_ACCEPT_ENCODING, "");
