@@ -296,6 +296,27 @@ describe("opts.info", function()
   end)
 end)
 
+describe("a call that moves money", function()
+  it("needs no file any more once it was sent: there may be no descriptor left to read one", function()
+    local path, loaded = package.path, {}
+    for name in pairs(package.loaded) do
+      if name:find "^purser" and name ~= "purser.core" then loaded[name] = package.loaded[name] end
+    end
+    for name in pairs(loaded) do package.loaded[name] = nil end
+    local transport = { send = function() package.path = "" return nil, { message = "gone", outcome = "unknown" } end }
+    local client = assert(require("purser").new {
+      base_url = "https://service.example", api_key = "key", secret_key = "secret", transport = transport, retry = false,
+    })
+    local ok, value, err = pcall(function() return client.wallet:withdraw(WITHDRAWAL) end)
+    package.path = path
+    for name, module in pairs(loaded) do package.loaded[name] = module end
+    assert(ok, value)
+    assert.is_nil(value)
+    assert.equal("unknown", err.outcome)
+    assert.is_not_nil(err.settle)
+  end)
+end)
+
 describe("a hook", function()
   it("that raises changes nothing about the call, whatever it raises", function()
     local odd = setmetatable({}, { __tostring = function() error "no text" end })

@@ -1,7 +1,6 @@
 -- The first stage: parameters against their row. What does not pass ends here, and nothing is sent.
 
 local errors = require "purser.errors"
-local nearest = require "purser.nearest"
 local parameters = require "purser.parameters"
 local core = require "purser.core"
 
@@ -44,7 +43,7 @@ local function unknown(row, name)
     names[#names + 1] = param.plain
   end
   local known = #names == 0 and "; this operation has none" or "; it knows " .. table.concat(names, ", ")
-  return complain(row, name, "is not known" .. nearest.hint(name, names) .. known)
+  return complain(row, name, "is not known" .. require("purser.nearest").hint(name, names) .. known)
 end
 
 -- Puts the hash of a password given in plain under the parameter's own name.
