@@ -305,7 +305,7 @@ describe("a call that moves money", function()
     for name in pairs(loaded) do package.loaded[name] = nil end
     local transport = { send = function() package.path = "" return nil, { message = "gone", outcome = "unknown" } end }
     local client = assert(require("purser").new {
-      base_url = "https://service.example", api_key = "key", secret_key = "secret", transport = transport, retry = false,
+      base_url = "https://service.example", api_key = "key", secret_key = "secret", transport = transport,
     })
     local ok, value, err = pcall(function() return client.wallet:withdraw(WITHDRAWAL) end)
     package.path = path

@@ -4,52 +4,28 @@
 local certificates = require "certificates"
 local core = require "purser.core"
 local curl = require "purser.transport.curl"
-local peers = require "peer"
+local new_stage = require("stage").new
+local send = require("peer").send
 local socket = require "socket"
 
-local send = peers.send
 local CUT_LINE = send "HTTP/1.1 200 OK\r\nContent-"
 local BROKEN_LINE = send "HTTP/1.1 abc\r\n\r\n"
 local CUT_BODY = send "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}"
 local SECRET = "c0ffee5ecre7"
 
 describe("the blocking transport", function()
+  local stage = new_stage(curl.new, {
+    good = { alt = "IP:127.0.0.1,DNS:localhost" },
+    other = { alt = "DNS:other.example" },
+    old = { alt = "IP:127.0.0.1", expired = true },
+  })
+  local transport = stage.transport
   local peer, made
 
-  setup(function()
-    made = certificates.make {
-      good = { alt = "IP:127.0.0.1,DNS:localhost" },
-      other = { alt = "DNS:other.example" },
-      old = { alt = "IP:127.0.0.1", expired = true },
-    }
-    peer = peers.start()
-  end)
-
-  teardown(function()
-    peer:stop()
-    certificates.remove(made)
-  end)
-
-  local open = {}
-
-  local function transport(options)
-    options = options or {}
-    options.base_url = options.base_url or peer:url()
-    options.timeout_ms = options.timeout_ms or 2000
-    local t = assert(curl.new(options))
-    open[#open + 1] = t
-    return t
-  end
-
-  before_each(function()
-    peer:plain()
-    peer:script "head body ok"
-  end)
-
-  after_each(function()
-    for _, t in ipairs(open) do t:close() end
-    open = {}
-  end)
+  setup(function() peer, made = stage.start() end)
+  teardown(stage.stop)
+  before_each(stage.reset)
+  after_each(stage.close)
 
   -- Each kind of request that moves money or creates something.
   local kinds = {
