@@ -185,6 +185,19 @@ bool pu_http_easy_shares(const pu_http_easy *easy)
     return easy->base_secure && version && version[0] == '2';
 }
 
+/* The URL, and what depends on it. Where HTTP/2 may be agreed on, rather wait for a connection that can be shared than
+ * make another. */
+static bool tell_base(pu_http_easy *easy)
+{
+    CURL *curl = easy->curl;
+    if (easy->base_secure && !easy->secured) easy->secured = pu_http_options_secure(easy->options, curl);
+    return (easy->secured || !easy->base_secure) &&
+           curl_easy_setopt(curl, CURLOPT_URL, easy->base.data) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_PIPEWAIT, (long)pu_http_easy_shares(easy)) == CURLE_OK &&
+           (easy->options->text[PU_HTTP_PROXY] ||
+            curl_easy_setopt(curl, CURLOPT_PROXY, easy->base_secure ? NULL : "") == CURLE_OK);
+}
+
 static const char *set_base(pu_http_easy *easy, pu_http_text base)
 {
     if (base.len == 0) {
@@ -197,19 +210,14 @@ static const char *set_base(pu_http_easy *easy, pu_http_text base)
         return "the request's base_url is not a plain http or https URL";
 
     easy->base.len = 0;
+    easy->base_secure = base.data[4] == 's';
     if (pu_buf_append(&easy->base, base.data, base.len) != PU_OK || pu_buf_append(&easy->base, "", 1) != PU_OK ||
-        curl_easy_setopt(easy->curl, CURLOPT_URL, easy->base.data) != CURLE_OK) {
-        easy->base.len = 0;
+        !tell_base(easy)) {
+        easy->base.len = 0; /* the next request tells it anew */
         return no_memory;
     }
-    easy->base_secure = base.data[4] == 's';
     size_t host = easy->base_secure ? 8 : 7;
     easy->base_prefix = host + strcspn(easy->base.data + host, "/");
-    /* Where HTTP/2 may be agreed on, rather wait for a connection that can be shared than make another. */
-    if (curl_easy_setopt(easy->curl, CURLOPT_PIPEWAIT, (long)pu_http_easy_shares(easy)) != CURLE_OK) return no_memory;
-    if (easy->options->text[PU_HTTP_PROXY] == NULL &&
-        curl_easy_setopt(easy->curl, CURLOPT_PROXY, easy->base_secure ? NULL : "") != CURLE_OK)
-        return no_memory;
     return NULL;
 }
 

@@ -29,6 +29,7 @@ typedef struct pu_http_easy {
     pu_buf base;         /* URL of the base, NUL-terminated */
     size_t base_prefix;  /* where the path in `base` begins */
     bool base_secure;    /* https */
+    bool secured;        /* the authorities for https are set */
     bool stale;          /* its connections are not to be trusted any more */
     pu_buf header_block; /* the lines `headers` was made from */
     struct curl_slist *headers;
