@@ -1,5 +1,5 @@
-/* A request whose headers could not be kept for want of memory leaves nothing behind that a later one goes out with:
- * libcurl's allocations fail in turn while the headers change from one key to another. */
+/* libcurl's allocations fail in turn. A request whose headers could not be kept leaves nothing behind that a later one
+ * goes out with; a transport that cannot be made is closed; and a transfer ends, as not sent, wherever memory ends. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -80,9 +80,56 @@ static void test_no_stale_headers(void)
     pu_http_options_free(&options);
 }
 
+static void test_open(void)
+{
+    pu_http_options options;
+    pu_http_easy easy;
+    pu_error error;
+    int failures = 0;
+    pu_http_options_init(&options);
+    for (bool open = false; !open && failures < 1000; failures++) {
+        error.message = NULL;
+        until_failure = failures;
+        open = pu_http_easy_open(&easy, &options, &error);
+        until_failure = -1;
+        CHECK(open || (error.message && !easy.curl));
+        pu_http_easy_close(&easy);
+    }
+    CHECK(failures > 3 && failures < 1000);
+    pu_http_options_free(&options);
+}
+
+/* Nobody listens on port 1. */
+static void test_transfer_ends(void)
+{
+    pu_http_options options;
+    pu_error error;
+    pu_http_request request = request_with(new_key, sizeof new_key);
+    bool enough = false;
+    int failures = 0;
+    pu_http_options_init(&options);
+    options.number[PU_HTTP_CONNECT_TIMEOUT_MS] = options.number[PU_HTTP_TIMEOUT_MS] = 50;
+    for (long n = 0; !enough && n < 1000; n++) {
+        pu_http_easy easy;
+        CHECK(pu_http_easy_open(&easy, &options, &error));
+        until_failure = n;
+        CHECK(!pu_http_send(&easy, &request));
+        enough = until_failure > 0;
+        until_failure = -1;
+        failures++;
+        CHECK(easy.answer.outcome == PU_OUTCOME_NOT_SENT);
+        CHECK(!pu_http_send(&easy, &request) && easy.answer.curl_code == CURLE_COULDNT_CONNECT);
+        pu_http_easy_close(&easy);
+    }
+    CHECK(enough && failures > 10);
+    pu_http_options_free(&options);
+}
+
 int main(void)
 {
     curl_global_init_mem(CURL_GLOBAL_DEFAULT, failing_malloc, free, failing_realloc, failing_strdup, failing_calloc);
     test_no_stale_headers();
+    test_open();
+    test_transfer_ends();
     return report();
 }
