@@ -3,7 +3,8 @@
 --
 --   W3     one signed GET after the other, on a kept connection, plain and TLS: processor time of the client
 --   W4     2000 requests, 64 in flight, an answer after 50 ms: wall time and processor time
---   start  from the start of the interpreter to the first decoded answer
+--   start  from the start of the interpreter to the first decoded answer; "inst." with the modules precompiled as
+--          `make install PRECOMPILED=1` does
 --
 -- The rounds are interleaved and a ratio compares rows of one round, so that a noisy neighbour meets all alike. nginx
 -- has the other processor where there is `taskset`. Arguments: rounds (7), file for the raw rounds.
@@ -17,7 +18,8 @@ local lua = os.getenv "LUA" or "lua5.4"
 local floor = build .. "/bench/floor_http"
 -- The client looks for Purser where it is, not first where this program's own modules are. `env` stands outside of what
 -- is measured: to start it costs a tenth of a start of Lua and Purser.
-local path = "env LUA_PATH='./lua/?.lua;./lua/?/init.lua' "
+local function path_of(folder) return ("env LUA_PATH='%s/?.lua;%s/?/init.lua' "):format(folder, folder) end
+local path = path_of "./lua"
 local client = lua .. " bench/transport_client.lua"
 
 local SEQUENTIAL, CONCURRENT, IN_FLIGHT, SERVICE_MS, STARTS = 3000, 2000, 64, 50, 15
@@ -41,18 +43,21 @@ end
 local function row(title, arguments)
   return { title = title, floor = floor .. " " .. arguments, purser = path .. client .. " " .. arguments }
 end
-local function start_row(title, arguments)
+local function start_row(title, arguments, folder)
   local spawn = ("%s spawn %d "):format(floor, STARTS)
   return { title = title, start = true, floor = spawn .. floor .. " " .. arguments,
-    purser = path .. spawn .. client .. " " .. arguments }
+    purser = path_of(folder) .. spawn .. client .. " " .. arguments }
 end
+local installed = build .. "/bench/installed"
 
 local works = {
   row("W3 plain", ("seq %s %d"):format(plain, SEQUENTIAL)),
   row("W3 TLS", ("seq %s %d %s"):format(tls, SEQUENTIAL, ca)),
   row("W4", ("multi %s/slow %d %d"):format(plain, CONCURRENT, IN_FLIGHT)),
-  start_row("start plain", ("seq %s 1"):format(plain)),
-  start_row("start TLS", ("seq %s 1 %s"):format(tls, ca)),
+  start_row("start plain", ("seq %s 1"):format(plain), "./lua"),
+  start_row("inst. plain", ("seq %s 1"):format(plain), installed),
+  start_row("start TLS", ("seq %s 1 %s"):format(tls, ca), "./lua"),
+  start_row("inst. TLS", ("seq %s 1 %s"):format(tls, ca), installed),
 }
 
 local function median(list)
