@@ -5,7 +5,7 @@
 #   make test-all   the specs once for each Lua: 5.1, 5.2, 5.3, 5.4 and LuaJIT
 #   make            build for one Lua (LUA=lua5.1|lua5.2|lua5.3|lua5.4|luajit, default lua5.4)
 #   make lint       luacheck, and the C sources once more with every warning an error
-#   make install    into PREFIX (default /usr/local)
+#   make install    into PREFIX (default /usr/local); PRECOMPILED=1 for quick starts with this very Lua
 #   make docs       the generated parts of docs/, the annotation file and the lists in the rockspecs
 #   make rock-test  pack with LuaRocks, install into an empty tree offline, run the tour from there
 #   make clean
@@ -107,9 +107,11 @@ $(BUILD)/spec/peer: spec/support/peer.c spec/support/peer_h2.c spec/support/peer
 lint:
 	@tools/lint
 
+install: SHARE = $(PREFIX)/share/lua/$(LUA_VERSION)
 install: all
-	install -d $(DESTDIR)$(PREFIX)/share/lua/$(LUA_VERSION) $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/purser $(DESTDIR)$(PREFIX)/bin
-	cp -R lua/purser $(DESTDIR)$(PREFIX)/share/lua/$(LUA_VERSION)/
+	install -d $(DESTDIR)$(SHARE) $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/purser $(DESTDIR)$(PREFIX)/bin
+	cp -R lua/purser $(DESTDIR)$(SHARE)/
+	$(if $(PRECOMPILED),$(LUA) tools/precompile.lua $(DESTDIR)$(SHARE)/purser $(SHARE)/purser)
 	install -m 755 $(BUILD)/purser/core.so $(BUILD)/purser/httpd.so $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/purser/
 	sed '1s|.*|#!/usr/bin/env $(LUA)|' bin/purser > $(BUILD)/purser-command
 	install -m 755 $(BUILD)/purser-command $(DESTDIR)$(PREFIX)/bin/purser

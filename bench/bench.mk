@@ -53,7 +53,8 @@ bench-transport:
 	@$(MAKE) --no-print-directory bench-transport-one
 
 bench-transport-one: all $(BUILD)/bench/floor_http
-	@mkdir -p build/bench
+	@rm -rf $(BUILD)/bench/installed && mkdir -p build/bench $(BUILD)/bench/installed
+	@cp -R lua/purser $(BUILD)/bench/installed/ && $(LUA) tools/precompile.lua $(BUILD)/bench/installed/purser
 	@LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) bench/transport.lua $(or $(ROUNDS),7) \
 		build/bench/transport-$(LUA).tsv
 

@@ -31,6 +31,8 @@ local works = {
   { "decode 20 deposits", lua .. " bench/work.lua parse %d" },
   { "a call without its transport", lua .. " bench/work.lua call %d" },
   { "W3, libcurl in C", ("%s seq %s %%d"):format(floor, server.plain) },
+  { "W3, bare objects of the core", ("%s bench/bare_client.lua decoded %s %%d"):format(lua, server.plain) },
+  { "W3, the same without decoding", ("%s bench/bare_client.lua sent %s %%d"):format(lua, server.plain) },
   { "W3, Purser", ("%s seq %s %%d"):format(client, server.plain) },
   { "W3 TLS, libcurl in C", ("%s seq %s %%d %s"):format(floor, server.tls, server.ca) },
   { "W3 TLS, Purser", ("%s seq %s %%d %s"):format(client, server.tls, server.ca) },
@@ -45,9 +47,16 @@ local ok, message = pcall(function()
     print(("%-36s %9.0f"):format(work[1], instructions))
     lines[#lines + 1] = ("%s\t%.0f"):format(work[1], instructions)
   end
-  local start = count(("%s seq %s 1"):format(client, server.plain))
-  print(("%-36s %9.0f"):format("start to the first answer", start))
-  lines[#lines + 1] = ("start to the first answer\t%.0f"):format(start)
+  local starts = {
+    { "start, libcurl in C", ("%s seq %s 1"):format(floor, server.plain) },
+    { "start, bare objects of the core", ("%s bench/bare_client.lua decoded %s 1"):format(lua, server.plain) },
+    { "start, Purser", ("%s seq %s 1"):format(client, server.plain) },
+  }
+  for _, start in ipairs(starts) do
+    local instructions = count(start[2])
+    print(("%-36s %9.0f"):format(start[1], instructions))
+    lines[#lines + 1] = ("%s\t%.0f"):format(start[1], instructions)
+  end
 end)
 server.stop()
 assert(ok, message)

@@ -3,7 +3,9 @@
 --
 --   W3     one signed GET after the other, on a kept connection, plain and TLS: processor time of the client
 --   W4     2000 requests, 64 in flight, an answer after 50 ms: wall time and processor time
---   start  from the start of the interpreter to the first decoded answer
+--   start  from the start of the interpreter to the first decoded answer; "inst.": with the modules precompiled, as
+--          `make install PRECOMPILED=1` does
+--   bare   the same by bench/bare_client.lua: the bound of any Lua program; "sent": without decoding
 --
 -- The rounds are interleaved and a ratio compares rows of one round, so that a noisy neighbour meets all alike. nginx
 -- has the other processor where there is `taskset`. Arguments: rounds (7), file for the raw rounds.
@@ -15,8 +17,11 @@ local tsv_path = arg[2]
 local build = os.getenv "BUILD" or "build/lua5.4"
 local lua = os.getenv "LUA" or "lua5.4"
 local floor = build .. "/bench/floor_http"
--- The client looks for Purser where it is, not first where this program's own modules are.
-local client = ("env LUA_PATH='./lua/?.lua;./lua/?/init.lua' %s bench/transport_client.lua"):format(lua)
+-- The client looks for Purser where it is, not first where this program's own modules are. `env` stands outside of what
+-- is measured: to start it costs a tenth of a start of Lua and Purser.
+local function path_of(folder) return ("env LUA_PATH='%s/?.lua;%s/?/init.lua' "):format(folder, folder) end
+local path = path_of "./lua"
+local client = lua .. " bench/transport_client.lua"
 
 local SEQUENTIAL, CONCURRENT, IN_FLIGHT, SERVICE_MS, STARTS = 3000, 2000, 64, 50, 15
 local IDEAL_US = math.ceil(CONCURRENT / IN_FLIGHT) * SERVICE_MS * 1000
@@ -37,20 +42,37 @@ local function measure(command)
 end
 
 local function row(title, arguments)
-  return { title = title, floor = floor .. " " .. arguments, purser = client .. " " .. arguments }
-end
-local function start_row(title, arguments)
-  local spawn = ("%s spawn %d "):format(floor, STARTS)
-  return { title = title, start = true, floor = spawn .. floor .. " " .. arguments,
-    purser = spawn .. client .. " " .. arguments }
+  return { title = title, floor = floor .. " " .. arguments, purser = path .. client .. " " .. arguments }
 end
 
+-- The same request by the bare objects of the core: what no pipeline can save.
+local bare = lua .. " bench/bare_client.lua "
+local function bare_row(title, what, arguments)
+  return { title = title, floor = floor .. " seq " .. arguments, purser = path .. bare .. what .. " " .. arguments }
+end
+
+local spawn = ("%s spawn %d "):format(floor, STARTS)
+local installed = build .. "/bench/installed"
+local function start_row(title, arguments, folder)
+  return { title = title, start = true, floor = spawn .. floor .. " seq " .. arguments,
+    purser = path_of(folder or "./lua") .. spawn .. (folder and client .. " seq " or bare .. "decoded ") .. arguments }
+end
+
+local many, many_tls = ("%s %d"):format(plain, SEQUENTIAL), ("%s %d %s"):format(tls, SEQUENTIAL, ca)
+local one, one_tls = plain .. " 1", ("%s 1 %s"):format(tls, ca)
 local works = {
-  row("W3 plain", ("seq %s %d"):format(plain, SEQUENTIAL)),
-  row("W3 TLS", ("seq %s %d %s"):format(tls, SEQUENTIAL, ca)),
+  row("W3 plain", "seq " .. many),
+  bare_row("W3 bare", "decoded", many),
+  bare_row("W3 sent", "sent", many),
+  row("W3 TLS", "seq " .. many_tls),
+  bare_row("W3 bare TLS", "decoded", many_tls),
   row("W4", ("multi %s/slow %d %d"):format(plain, CONCURRENT, IN_FLIGHT)),
-  start_row("start plain", ("seq %s 1"):format(plain)),
-  start_row("start TLS", ("seq %s 1 %s"):format(tls, ca)),
+  start_row("start plain", one, "./lua"),
+  start_row("start inst.", one, installed),
+  start_row("start bare", one),
+  start_row("start TLS", one_tls, "./lua"),
+  start_row("start TLS inst.", one_tls, installed),
+  start_row("start TLS bare", one_tls),
 }
 
 local function median(list)
@@ -86,7 +108,7 @@ local function report(work, what, per, unit, pick)
   local floor_value = column(work, function(result) return result.floor[what] end) / per
   local value = column(work, function(result) return result.purser[what] end) / per
   local ratio, low, high = column(work, pick or function(result) return result.purser[what] / result.floor[what] end)
-  print(("%-12s %-5s %9.1f %9.1f %-3s  %5.3f (%.3f - %.3f)%s"):format(work.title, what, floor_value, value, unit,
+  print(("%-15s %-5s %9.1f %9.1f %-3s  %5.3f (%.3f - %.3f)%s"):format(work.title, what, floor_value, value, unit,
     ratio, low, high, pick and " of the ideal" or ""))
 end
 
@@ -95,7 +117,7 @@ server.stop()
 assert(ok, message)
 
 print(("%s, %d rounds%s"):format(lua, rounds, pin and ", nginx on the other processor" or ""))
-print("                        floor    purser       ratio (min - max)")
+print("                           floor    purser       ratio (min - max)")
 for _, work in ipairs(works) do
   if work.start then
     report(work, "wall", 1000, "ms")

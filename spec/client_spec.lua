@@ -287,6 +287,34 @@ describe("opts.info", function()
     assert.is_nil(client.wallet:coins({ x = 1 }, { info = info })) -- nothing sent
     assert.same({ attempts = 0 }, info)
   end)
+
+  it("is what makes a call ask the transport for more than the answer", function()
+    local client, transport = new({}, function() return { status = 200, body = "[]", headers = "" } end)
+    assert(client.wallet:coins())
+    assert(client.wallet:coins(nil, { info = {} }))
+    assert.same({ true, false }, { transport.requests[1].brief, transport.requests[2].brief })
+  end)
+end)
+
+describe("a call that moves money", function()
+  it("needs no file any more once it was sent: there may be no descriptor left to read one", function()
+    local path, loaded = package.path, {}
+    for name in pairs(package.loaded) do
+      if name:find "^purser" and name ~= "purser.core" then loaded[name] = package.loaded[name] end
+    end
+    for name in pairs(loaded) do package.loaded[name] = nil end
+    local transport = { send = function() package.path = "" return nil, { message = "gone", outcome = "unknown" } end }
+    local client = assert(require("purser").new {
+      base_url = "https://service.example", api_key = "key", secret_key = "secret", transport = transport,
+    })
+    local ok, value, err = pcall(function() return client.wallet:withdraw(WITHDRAWAL) end)
+    package.path = path
+    for name, module in pairs(loaded) do package.loaded[name] = module end
+    assert(ok, value)
+    assert.is_nil(value)
+    assert.equal("unknown", err.outcome)
+    assert.is_not_nil(err.settle)
+  end)
 end)
 
 describe("a hook", function()

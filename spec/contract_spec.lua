@@ -40,6 +40,41 @@ describe("the rows", function()
     end)
   end
 
+  it("hold nothing that the vocabulary lacks", function()
+    local check = require("purser.vocabulary").check
+    local wrong = {
+      { "colour is not a word", function(row) row.colour = "red" end },
+      { "weight is not a number", function(row) row.weight = "1" end },
+      { "unknown effect", function(row) row.effect = "moves" end },
+      { "unknown kind of parameter: lot", function(row) row.params[1][2] = "lot" end },
+      { "parameter twice: coin", function(row) row.params[2][1] = "coin" end },
+      { "unknown choices", function(row) row.params[1].choices = "colours" end },
+      { "unknown shape", function(row) row.result = { list = "lot" } end },
+      { "unknown way to settle", function(row) row.settle.by = "chance" end },
+      { "say how they are settled", function(row) row.settle = nil end },
+    }
+    for _, each in ipairs(wrong) do
+      local row = require("purser.operations").public()["wallet.withdraw"]
+      check(row)
+      each[2](row)
+      local ok, message = pcall(check, row)
+      assert.is_false(ok, each[1])
+      assert.matches(each[1], message, 1, true)
+      assert.matches("operation wallet.withdraw", message, 1, true)
+    end
+  end)
+
+  it("are held to it when all are read", function()
+    local kept = package.loaded["purser.wallet"]
+    package.loaded["purser.operations"], package.loaded["purser.wallet"] = nil, nil
+    local rows = require "purser.wallet"
+    rows[1].colour = "red"
+    local fresh = require "purser.operations"
+    assert.has_error(function() return fresh.list end,
+      "operation wallet.coins: colour is not a word of the vocabulary here")
+    package.loaded["purser.operations"], package.loaded["purser.wallet"] = operations, kept
+  end)
+
   it("cannot be changed through what users see", function()
     local public = require("purser").operations
     public["wallet.withdraw"].params[1].required = false

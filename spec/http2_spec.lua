@@ -1,24 +1,19 @@
 -- The promise of transport_spec.lua over HTTP/2: at most one request on the wire, whatever becomes of its stream.
 
-local certificates = require "certificates"
 local curl = require "purser.transport.curl"
 local multi = require "purser.transport.multi"
-local peers = require "peer"
 local schedule = require "purser.schedule"
+local stage = require("stage").new(curl.new)
 
 describe("over HTTP/2", function()
   local peer, made
 
   setup(function()
-    made = certificates.make { good = { alt = "IP:127.0.0.1" } }
-    peer = peers.start()
+    peer, made = stage.start()
     peer:tls(made.path "good.crt", made.path "good.key", "h2")
   end)
 
-  teardown(function()
-    peer:stop()
-    certificates.remove(made)
-  end)
+  teardown(stage.stop)
 
   local function options()
     return { base_url = peer:url "https", ca_file = made.path "ca.crt", http_version = "2", timeout_ms = 2000 }

@@ -1,6 +1,5 @@
 -- Many requests at once, and the tasks that wait for them.
 
-local certificates = require "certificates"
 local core = require "purser.core"
 local curl = require "purser.transport.curl"
 local multi = require "purser.transport.multi"
@@ -8,18 +7,10 @@ local peers = require "peer"
 local purser = require "purser"
 local schedule = require "purser.schedule"
 local socket = require "socket"
+local stage = require("stage").new(multi.new)
 
+local transport = stage.transport
 local peer, made
-local open = {}
-
-local function transport(options)
-  options = options or {}
-  options.base_url = options.base_url or peer:url()
-  options.timeout_ms = options.timeout_ms or 2000
-  local t = assert(multi.new(options))
-  open[#open + 1] = t
-  return t
-end
 
 local function get(target) return { method = "GET", target = target or "/" } end
 
@@ -41,25 +32,10 @@ local function elapsed_ms(fn)
   return core.monotonic_ms() - from
 end
 
-setup(function()
-  made = certificates.make { good = { alt = "IP:127.0.0.1" } }
-  peer = peers.start()
-end)
-
-teardown(function()
-  peer:stop()
-  certificates.remove(made)
-end)
-
-before_each(function()
-  peer:plain()
-  peer:script "head body ok"
-end)
-
-after_each(function()
-  for _, t in ipairs(open) do t:close() end
-  open = {}
-end)
+setup(function() peer, made = stage.start() end)
+teardown(stage.stop)
+before_each(stage.reset)
+after_each(stage.close)
 
 describe("the multi transport", function()
   it("sends like the blocking one outside of tasks", function()

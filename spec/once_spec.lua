@@ -1,10 +1,9 @@
 -- Every operation that moves money, creates or changes anything: one call puts at most one request on the wire,
 -- wherever the service gives up, over HTTP/1.1, TLS and HTTP/2, by the blocking and the multi transport. A peer counts.
 
-local certificates = require "certificates"
 local operations = require "purser.operations"
-local peers = require "peer"
 local purser = require "purser"
+local stage = require("stage").new()
 
 local ID32, MD5 = ("a1"):rep(16), ("0f"):rep(16)
 
@@ -58,15 +57,8 @@ local ways = {
 describe("one call, at most one request", function()
   local peer, made
 
-  setup(function()
-    made = certificates.make { good = { alt = "IP:127.0.0.1" } }
-    peer = peers.start()
-  end)
-
-  teardown(function()
-    peer:stop()
-    certificates.remove(made)
-  end)
+  setup(function() peer, made = stage.start() end)
+  teardown(stage.stop)
 
   -- Makes the call against a peer that ends it as told; `kept`: on a connection that has served a read before.
   local function call(way, make, row, ending, kept)

@@ -31,6 +31,37 @@ end
 local purser = load_rockspec "purser-scm-1.rockspec"
 local front = load_rockspec "purser-sim-http-scm-1.rockspec"
 
+describe("precompiled modules", function()
+  it("do what the source does, and name its lines", function()
+    local lua = os.getenv "LUA" or "lua5.4"
+    local folder = os.tmpname()
+    os.remove(folder)
+    local script = [[
+      local world = assert(require("purser.sim").new { seed = 1 })
+      local account = world:account { name = "A", role = "main", balances = { USDT = "5" } }
+      local client = assert(require("purser").new { base_url = "http://127.0.0.1:1", transport = world:transport(),
+        clock = function() return world:now() end, api_key = account.api_key, secret_key = account.secret_key })
+      print(#assert(client.wallet:coins()) > 0, client.wallet:transfer { asset = 1.5 })
+      print(pcall(require("purser.budget").new, { weight = "x" }))
+      print(pcall(require("purser.transport.curl").new, 1))
+    ]]
+    local function run(path)
+      local command = ("LUA_PATH='%s/?.lua;%s/?/init.lua;;' %s -e '%s' 2>&1"):format(path, path, lua, script)
+      return table.concat(lines_of(command), "\n")
+    end
+    assert(os.execute(("mkdir %s && cp -R lua/purser %s/"):format(folder, folder)))
+    assert(os.execute(("%s tools/precompile.lua %s/purser ./lua/purser"):format(lua, folder)))
+    local file = assert(io.open(folder .. "/purser/check.lua", "rb"))
+    local first = file:read(1)
+    file:close()
+    local precompiled, source = run(folder), run "./lua"
+    os.execute("rm -r " .. folder)
+    assert.equal("\27", first)
+    assert.equal(source, precompiled)
+    assert.matches("true.*asset", precompiled)
+  end)
+end)
+
 describe("the rockspecs", function()
   it("list every C source, the check of what is installed first", function()
     local core = purser.build.modules["purser.core"].sources

@@ -4,52 +4,28 @@
 local certificates = require "certificates"
 local core = require "purser.core"
 local curl = require "purser.transport.curl"
-local peers = require "peer"
+local new_stage = require("stage").new
+local send = require("peer").send
 local socket = require "socket"
 
-local send = peers.send
 local CUT_LINE = send "HTTP/1.1 200 OK\r\nContent-"
 local BROKEN_LINE = send "HTTP/1.1 abc\r\n\r\n"
 local CUT_BODY = send "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}"
 local SECRET = "c0ffee5ecre7"
 
 describe("the blocking transport", function()
+  local stage = new_stage(curl.new, {
+    good = { alt = "IP:127.0.0.1,DNS:localhost" },
+    other = { alt = "DNS:other.example" },
+    old = { alt = "IP:127.0.0.1", expired = true },
+  })
+  local transport = stage.transport
   local peer, made
 
-  setup(function()
-    made = certificates.make {
-      good = { alt = "IP:127.0.0.1,DNS:localhost" },
-      other = { alt = "DNS:other.example" },
-      old = { alt = "IP:127.0.0.1", expired = true },
-    }
-    peer = peers.start()
-  end)
-
-  teardown(function()
-    peer:stop()
-    certificates.remove(made)
-  end)
-
-  local open = {}
-
-  local function transport(options)
-    options = options or {}
-    options.base_url = options.base_url or peer:url()
-    options.timeout_ms = options.timeout_ms or 2000
-    local t = assert(curl.new(options))
-    open[#open + 1] = t
-    return t
-  end
-
-  before_each(function()
-    peer:plain()
-    peer:script "head body ok"
-  end)
-
-  after_each(function()
-    for _, t in ipairs(open) do t:close() end
-    open = {}
-  end)
+  setup(function() peer, made = stage.start() end)
+  teardown(stage.stop)
+  before_each(stage.reset)
+  after_each(stage.close)
 
   -- Each kind of request that moves money or creates something.
   local kinds = {
@@ -265,6 +241,16 @@ describe("the blocking transport", function()
       assert.is_nil(peer:last():find("\r\nA:", 1, true))
     end)
 
+    it("names the agent once: the request's own, else the option's", function()
+      local t = transport { user_agent = "option" }
+      for _, own in ipairs { "mine", false, "yours" } do
+        assert(t:send { method = "GET", target = "/", headers = own and { ["user-agent"] = own } or {} })
+        local agents = {}
+        for agent in peer:last():gmatch "\r\n[Uu]ser%-[Aa]gent: ([^\r]*)" do agents[#agents + 1] = agent end
+        assert.same({ own or "option" }, agents)
+      end
+    end)
+
     it("keeps a header without a value", function()
       assert.matches("\r\nEmpty:\r\n", sent { method = "GET", target = "/", headers = { Empty = "" } })
     end)
@@ -344,6 +330,19 @@ describe("the blocking transport", function()
       assert.is_true(response.total_us >= response.first_byte_us)
       assert.is_true(response.first_byte_us >= response.connect_us and response.connect_us > 0)
       assert.equal(0, response.tls_us)
+    end)
+
+    it("comes without them when it is wanted brief; a failure has all of its own", function()
+      local t = transport()
+      local response = assert(t:send { method = "GET", target = "/", brief = true })
+      assert.same({
+        status = 200, body = "{}",
+        headers = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n",
+      }, response)
+      assert.equal("127.0.0.1", assert(t:send { method = "GET", target = "/" }).address)
+      peer:script "head close"
+      local _, failure = transport():send { method = "POST", target = "/", brief = true, single_send = true }
+      assert.same({ "unknown", 1, "receive" }, { failure.outcome, failure.sends, failure.phase })
     end)
 
     it("may be chunked; trailers are left out", function()

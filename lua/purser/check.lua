@@ -1,7 +1,6 @@
 -- The first stage: parameters against their row. What does not pass ends here, and nothing is sent.
 
 local errors = require "purser.errors"
-local nearest = require "purser.nearest"
 local parameters = require "purser.parameters"
 local core = require "purser.core"
 
@@ -44,7 +43,7 @@ local function unknown(row, name)
     names[#names + 1] = param.plain
   end
   local known = #names == 0 and "; this operation has none" or "; it knows " .. table.concat(names, ", ")
-  return complain(row, name, "is not known" .. nearest.hint(name, names) .. known)
+  return complain(row, name, "is not known" .. require("purser.nearest").hint(name, names) .. known)
 end
 
 -- Puts the hash of a password given in plain under the parameter's own name.
@@ -69,12 +68,14 @@ local function check_order(row, values)
   if first and last and first > last then -- both have 13 digits, so text order is time order
     return complain(row, "startTime", "is later than endTime; exchange them")
   end
-  for _, rule in ipairs(row.rules or {}) do
-    local name, complaint = rules[rule](values)
+  for i = 1, row.rules and #row.rules or 0 do
+    local name, complaint = rules[row.rules[i]](values)
     if name then return complain(row, name, complaint) end
   end
   return values
 end
+
+local no_params = {}
 
 --- Checks `params` against `row` and returns the values that travel, by name; or nil and an argument error.
 ---@param row table       an operation
@@ -86,8 +87,9 @@ function M.check(row, params)
     err.operation = row.full_name
     return nil, err
   end
-  local values, by_name = {}, row.by_name
-  for name, value in pairs(params or {}) do
+  -- The constructor makes room for four: two parameters and what the pipeline adds.
+  local values, by_name = { a = nil, b = nil, c = nil, d = nil }, row.by_name
+  for name, value in pairs(params or no_params) do
     local param = by_name[name]
     if param then
       local text, complaint = kinds[param[2]].check(value, param)
@@ -98,8 +100,8 @@ function M.check(row, params)
       if not ok then return nil, err end
     end
   end
-  for _, name in ipairs(row.required) do
-    if values[name] == nil then return complain(row, name, "is required") end
+  for i = 1, #row.required do
+    if values[row.required[i]] == nil then return complain(row, row.required[i], "is required") end
   end
   return check_order(row, values)
 end

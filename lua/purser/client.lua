@@ -3,7 +3,6 @@
 local errors = require "purser.errors"
 local furnish = require "purser.furnish"
 local interpret = require "purser.interpret"
-local nearest = require "purser.nearest"
 local operations = require "purser.operations"
 local options_ = require "purser.options"
 local pipeline = require "purser.pipeline"
@@ -21,7 +20,7 @@ local function row_of(name)
   local names = {}
   for _, known in ipairs(operations.list) do names[#names + 1] = known.full_name end
   return nil, errors.argument(nil, ('operation "%s" is not known%s'):format(tostring(name),
-    nearest.hint(tostring(name), names)))
+    require("purser.nearest").hint(tostring(name), names)))
 end
 
 --- Runs the operation of that full name, such as "wallet.withdraw": the same as client.wallet:withdraw(params, opts).
@@ -207,7 +206,8 @@ for _, group in ipairs(operations.group_names) do
       local names = {}
       for known in pairs(methods) do names[#names + 1] = known end
       for _, other in ipairs(workflows.names(group)) do names[#names + 1] = other end
-      error(('client.%s has no operation "%s"%s'):format(group, tostring(name), nearest.hint(tostring(name), names)), 2)
+      local hint = require("purser.nearest").hint(tostring(name), names)
+      error(('client.%s has no operation "%s"%s'):format(group, tostring(name), hint), 2)
     end,
   }
 end

@@ -72,7 +72,7 @@ function M.furnish(self, options)
     complaint = pipeline.use_credentials(self, options.api_key, options.secret_key)
     if complaint then return complaint end
   end
-  self._clock, self._hooks = service_clock.new(options.clock), options.hooks or {}
+  self._clock, self._hooks = service_clock.new(options.clock), options.hooks
   self._correct_clock = options.correct_clock ~= false
   self._timeout_ms, self._recv_window = options.timeout_ms or 10000, options.recv_window
   self._client_ids, self._lag_ms = options.client_ids ~= false, options.visibility_lag_ms or 3000

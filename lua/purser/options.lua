@@ -1,7 +1,6 @@
 -- The options of purser.new: a closed vocabulary, checked before anything is made of them.
 
 local errors = require "purser.errors"
-local nearest = require "purser.nearest"
 local profiles = require "purser.profiles"
 
 local M = {}
@@ -20,7 +19,8 @@ local call_types = {
 }
 local hook_types = { before = "function", after = "function" }
 
-local function names_of(vocabulary)
+--- The names of a vocabulary, in order.
+function M.names_of(vocabulary)
   local names = {}
   for name in pairs(vocabulary) do names[#names + 1] = name end
   table.sort(names)
@@ -32,7 +32,8 @@ local function check_words(options, vocabulary)
   for name, value in pairs(options) do
     local wanted = vocabulary[name]
     if not wanted then
-      return ('option "%s" is not known%s'):format(tostring(name), nearest.hint(tostring(name), names_of(vocabulary)))
+      local hint = require("purser.nearest").hint(tostring(name), M.names_of(vocabulary))
+      return ('option "%s" is not known%s'):format(tostring(name), hint)
     end
     if wanted ~= "any" and type(value) ~= wanted then
       return ('option "%s" is a %s; it must be a %s'):format(name, type(value), wanted)
@@ -40,13 +41,14 @@ local function check_words(options, vocabulary)
   end
 end
 
-local function is_whole(value, low, high)
+--- Whether a number is whole and within these.
+function M.is_whole(value, low, high)
   return value == math.floor(value) and value >= low and value <= high
 end
 
 local function check_whole(options, name, low, high)
   local value = options[name]
-  if value and not is_whole(value, low, high) then
+  if value and not M.is_whole(value, low, high) then
     return ('option "%s" must be a whole number from %d to %d'):format(name, low, high)
   end
 end
@@ -59,85 +61,15 @@ function M.check_call(opts, profile)
   return complaint and errors.argument(nil, complaint)
 end
 
-local profile_words = { base = true, base_url = true }
-for name in pairs(profiles.default) do profile_words[name] = true end
-
--- The conventions that take one of a few values.
-local profile_choices = {
-  algorithm = { "hmac-sha256", "hmac-sha512", "ed25519", "rsa-sha256" },
-  encoding = { "hex", "base64" }, order = { "sent", "sorted" },
-  object_body = { "object", "query" }, array_body = { "array", "object", "query" },
-}
-
--- A set of codes as texts, which is how they are looked up: a list or a number would turn each success into a refusal.
-local function is_code_set(value)
-  for code, is_success in pairs(value) do
-    if type(code) ~= "string" or type(is_success) ~= "boolean" then return false end
-  end
-  return true
-end
-
-local function check_convention(name, value)
-  if not profile_words[name] then
-    return ('profile convention "%s" is not known%s'):format(tostring(name),
-      nearest.hint(tostring(name), names_of(profile_words)))
-  end
-  local default, choices = profiles.default[name], profile_choices[name]
-  local wanted = default == nil and "string" or type(default) -- base_url and base have no default
-  if type(value) ~= wanted then
-    return ('profile convention "%s" is a %s; it must be a %s'):format(name, type(value), wanted)
-  end
-  if value == "" then return ('profile convention "%s" is empty'):format(name) end
-  if wanted == "number" and not is_whole(value, 1, 2 ^ 53) then
-    return ('profile convention "%s" must be a whole number from 1'):format(name)
-  end
-  if name == "success_codes" and not is_code_set(value) then
-    return 'profile convention "success_codes" is a table by code as text, such as { ["0"] = true, ["200"] = true }'
-  end
-  if type(value) == "string" and value:find("%c") then
-    return ('profile convention "%s" holds a control character'):format(name)
-  end
-  for _, choice in ipairs(choices or {}) do
-    if choice == value then return nil end
-  end
-  return choices and ('profile convention "%s" is "%s"; it must be %s'):format(name, value,
-    table.concat(choices, " or "))
-end
-
--- What travels with every request needs a name of its own.
-local function check_names(profile)
-  local time, window, signature = profile.timestamp_name, profile.recv_window_name, profile.signature_name
-  if time == window or time == signature or window == signature then
-    return 'profile conventions "timestamp_name", "recv_window_name" and "signature_name" must differ'
-  end
-end
-
 --- The profile asked for, complete: a name, or a table that overrides single conventions.
 ---@return table|nil profile, string|nil complaint
 function M.resolve_profile(wanted)
-  wanted = wanted or "default"
-  if type(wanted) == "string" then
-    if not profiles[wanted] then
-      return nil, ('profile "%s" is not known%s'):format(wanted, nearest.hint(wanted, names_of(profiles)))
-    end
-    wanted = profiles[wanted]
-    if wanted == profiles.default then return wanted end
-  end
-  if type(wanted) ~= "table" then return nil, "option \"profile\" is a name or a table" end
-  local base, complaint = wanted.base, wanted.base ~= nil and check_convention("base", wanted.base)
-  if complaint then return nil, complaint end
-  base, complaint = M.resolve_profile(base or "default")
-  if not base then return nil, complaint end
+  if wanted == nil or wanted == "default" then return profiles.default end
+  if wanted ~= "mexc" then return require("purser.conventions").resolve(wanted) end
   local profile = {}
-  for name, value in pairs(base) do profile[name] = value end
-  for name, value in pairs(wanted) do
-    complaint = check_convention(name, value)
-    if complaint then return nil, complaint end
-    profile[name] = value
-  end
+  for name, value in pairs(profiles.default) do profile[name] = value end
+  for name, value in pairs(profiles.mexc) do profile[name] = value end
   profile.base = nil
-  complaint = check_names(profile)
-  if complaint then return nil, complaint end
   return profile
 end
 

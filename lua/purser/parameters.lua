@@ -77,6 +77,7 @@ local function clean_text(value)
   if #value > MAX_TEXT_BYTES then
     return nil, ("is %d bytes long; at most %d are sent"):format(#value, MAX_TEXT_BYTES)
   end
+  if value:find("^[0-9A-Za-z]+$") then return value end -- most texts are, and it is found out quickly
   if value:find("[%z\1-\31\127]") then return nil, "holds a control character (line break, tab, NUL); remove it" end
   if not is_utf8(value) then return nil, "is not valid UTF-8; convert it" end
   return value
@@ -90,66 +91,6 @@ local function one_of(value, names)
   return nil, ('is "%s"%s; allowed are %s'):format(value, hint, table.concat(names, ", "))
 end
 
--- The items of a list given as a table or as comma-separated text.
-local function items_of(value)
-  if type(value) == "table" then
-    local count = 0
-    for _ in pairs(value) do count = count + 1 end
-    if count ~= #value then return nil, "is not a plain list; pass { \"a\", \"b\" } or \"a,b\"" end
-    return value
-  end
-  local text, complaint = clean_text(value)
-  if not text then return nil, complaint end
-  local items = {}
-  for item in (text .. ","):gmatch("([^,]*),") do items[#items + 1] = item end
-  return items
-end
-
--- A list of at most param.max items, each passing `check`, joined by commas.
-local function list_of(check)
-  return function(value, param)
-    local items, complaint = items_of(value)
-    if not items then return nil, complaint end
-    if #items == 0 then return nil, "is an empty list; give at least one item or leave it out" end
-    if param.max and #items > param.max then
-      return nil, ("has %d items; at most %d are allowed in one call"):format(#items, param.max)
-    end
-    local texts = {}
-    for i, item in ipairs(items) do
-      local text, wrong = clean_text(item)
-      if text then text, wrong = check(text, param) end
-      if not text then return nil, ("has item %d which %s"):format(i, wrong) end
-      texts[i] = text
-    end
-    return table.concat(texts, ",")
-  end
-end
-
-local function is_ipv4(text)
-  local a, b, c, d = text:match("^(%d%d?%d?)%.(%d%d?%d?)%.(%d%d?%d?)%.(%d%d?%d?)$")
-  if not a then return false end
-  for _, part in ipairs { a, b, c, d } do
-    if tonumber(part) > 255 or (#part > 1 and part:sub(1, 1) == "0") then return false end
-  end
-  return true
-end
-
-local function is_ipv6(text)
-  if not text:find(":", 1, true) or text:find("[^%x:]") or text:find(":::", 1, true) then return false end
-  local head, tail = text:match("^(.-)::(.*)$")
-  if head and tail:find("::", 1, true) then return false end
-  local groups = 0
-  for _, side in ipairs(head and { head, tail } or { text }) do
-    if side ~= "" then
-      for group in (side .. ":"):gmatch("([^:]*):") do
-        if #group == 0 or #group > 4 then return false end
-        groups = groups + 1
-      end
-    end
-  end
-  return head and groups < 8 or groups == 8
-end
-
 --- Milliseconds of 2001-09-09 and 2286-11-20: the times that have 13 digits.
 local FIRST_TIME, LAST_TIME = 1000000000000, 9999999999999
 
@@ -160,57 +101,6 @@ end
 
 M.kinds = {
   text = { text = "text", check = function(value) return clean_text(value) end },
-
-  new_name = {
-    text = "8 to 32 letters and digits",
-    check = function(value)
-      local text, complaint = clean_text(value)
-      if not text then return nil, complaint end
-      if #text < 8 or #text > 32 or text:find("[^%w]") then
-        return nil, ("must be 8 to 32 letters and digits; it has %d characters%s"):format(#text,
-          text:find("[^%w]") and ", and one that is neither" or "")
-      end
-      return text
-    end,
-  },
-
-  client_id = {
-    text = "32 letters and digits",
-    check = function(value)
-      local text, complaint = clean_text(value)
-      if not text then return nil, complaint end
-      if #text ~= 32 or text:find("[^%w]") then
-        return nil, ("must be exactly 32 letters and digits; it has %d characters (purser.client_id() makes one)")
-          :format(#text)
-      end
-      return text
-    end,
-  },
-
-  amount = {
-    text = "positive decimal as a string, such as \"12.5\"",
-    check = function(value)
-      if type(value) == "number" then
-        local digits = digits_of(value)
-        if not digits then return nil, "is a float, which is not exact; pass a string such as \"12.5\"" end
-        value = digits
-      end
-      if type(value) == "userdata" then -- a decimal, or nothing that could be an amount
-        value = require("purser.decimal").new(value)
-        if not value then return nil, "is a userdata; pass a string such as \"12.5\" or a decimal" end
-        value = tostring(value)
-      end
-      local text, complaint = clean_text(value)
-      if not text then return nil, complaint end
-      if text:find("^%-") then return nil, "is negative; amounts are positive" end
-      if not (text:find("^%d+$") or text:find("^%d+%.%d+$")) then
-        return nil, "is not a plain decimal; pass digits with at most one point, no sign, no exponent, such as \"12.5\""
-      end
-      if text:find("^0%d") then return nil, "begins with 0 and another digit; remove the leading zero" end
-      if not text:find("[1-9]") then return nil, "is zero; amounts are positive" end
-      return text
-    end,
-  },
 
   time = {
     text = "epoch milliseconds (13 digits)",
@@ -246,15 +136,6 @@ M.kinds = {
     end,
   },
 
-  flag = {
-    text = "boolean",
-    check = function(value)
-      if value == true or value == "true" then return "true" end
-      if value == false or value == "false" then return "false" end
-      return nil, "is not a boolean; pass true or false"
-    end,
-  },
-
   choice = {
     text = "one of",
     check = function(value, param)
@@ -263,47 +144,15 @@ M.kinds = {
       return one_of(text, M.choices[param.choices])
     end,
   },
-
-  permissions = {
-    text = "permission names, a list or comma-separated",
-    check = list_of(function(text, param) return one_of(text, M.choices[param.choices]) end),
-  },
-
-  ips = {
-    text = "IP addresses, a list or comma-separated",
-    check = list_of(function(text)
-      if is_ipv4(text) or is_ipv6(text) then return text end
-      return nil, ('is "%s"; pass IPv4 or IPv6 addresses such as "203.0.113.7"'):format(text)
-    end),
-  },
-
-  coins = {
-    text = "coins, a list or comma-separated",
-    check = list_of(function(text)
-      if text:find("[,%s]") then return nil, ('is "%s"; a coin has no comma or blank'):format(text) end
-      return text
-    end),
-  },
-
-  md5 = {
-    text = "32 hexadecimal digits",
-    check = function(value)
-      if type(value) ~= "string" or #value ~= 32 or value:find("%X") then
-        return nil, "must be 32 hexadecimal digits; pass the plain password as funds_password instead"
-      end
-      return value:lower()
-    end,
-  },
-
-  area_code = {
-    text = "digits of a telephone area code",
-    check = function(value)
-      local text, complaint = clean_text(value)
-      if not text then return nil, complaint end
-      if not text:find("^%+?%d%d?%d?%d?%d?$") then return nil, "must be 1 to 5 digits, such as 86" end
-      return text
-    end,
-  },
 }
+
+M.clean_text, M.digits_of, M.one_of = clean_text, digits_of, one_of
+
+-- The kinds that only calls take which change something are read with the first such parameter.
+setmetatable(M.kinds, { __index = function(kinds, name)
+  local kind = require("purser.parameters.written")[name]
+  kinds[name] = kind
+  return kind
+end })
 
 return M

@@ -15,6 +15,8 @@ local result = require "purser.result"
 local retry = require "purser.retry"
 local service_clock = require "purser.service_clock"
 
+local floor = math.floor
+
 local M = {}
 
 --- What a call without options has.
@@ -87,7 +89,7 @@ end
 --- The clock's reading as an exact integer; or nil and a complaint.
 function M.read_clock(self)
   local now = self._clock:now()
-  if type(now) == "number" and now > 0 and now < 2 ^ 53 and now == math.floor(now) then return math.floor(now) end
+  if type(now) == "number" and now > 0 and now < 2 ^ 53 and now % 1 == 0 then return floor(now) end
   return nil, "the clock must return whole epoch milliseconds"
 end
 
@@ -102,6 +104,7 @@ local function build_unsigned(self, row, opts)
     method = row.method, base_url = self._origin, target = self._prefix .. self.profile[row.unsigned],
     headers = self._headers or { ["Content-Type"] = self.profile.content_type, ["User-Agent"] = self._user_agent },
     body = "", single_send = false, operation = row.full_name, timeout_ms = opts.timeout_ms or self._timeout_ms,
+    brief = opts.info == nil,
   }
 end
 
@@ -116,16 +119,16 @@ function M.build(self, row, layout, values, opts)
   if self._closed then return nil, closed_error(row) end -- by the clock, the credentials function or another task
   local recv_window = opts.recv_window or self._recv_window
   values[profile.timestamp_name] = now
-  values[profile.recv_window_name] = recv_window and math.floor(recv_window) -- 5e3 is a float, and whole
-  local body, query
-  body, wrong = layout:body(values)
+  values[profile.recv_window_name] = recv_window and floor(recv_window) -- 5e3 is a float, and whole
+  local body, query = ""
+  if row.body then body, wrong = layout:body(values) end
   if not body then return nil, errors.argument(nil, wrong) end
   query, wrong = self._signer:sign_query(layout, values, profile.signature_name, profile.sign_body and body or nil)
   if not query then return nil, errors.argument(nil, wrong) end
   return {
     method = row.method, base_url = self._origin, target = self._prefix .. row.path .. "?" .. query,
     headers = self._headers, body = body, single_send = row.effect ~= "read", operation = row.full_name,
-    timeout_ms = opts.timeout_ms or self._timeout_ms,
+    timeout_ms = opts.timeout_ms or self._timeout_ms, brief = opts.info == nil,
   }
 end
 
@@ -166,9 +169,7 @@ local function transport_error(row, failure)
   }
 end
 
-local function run_hook(self, name, event, info)
-  local hook = self._hooks[name]
-  if not hook then return end
+local function run_hook(hook, event, info)
   local ok, message = pcall(hook, event)
   if ok or not info then return end
   local readable, text = pcall(tostring, message) -- what it raised may itself raise
@@ -208,19 +209,23 @@ end
 
 -- One attempt: from a request to `result | nil, err`.
 local function attempt_once(self, row, request, attempt, info)
-  local event = { operation = row.full_name, method = request.method, path = row.path, attempt = attempt }
-  run_hook(self, "before", event, info)
-  local started = core.monotonic_us()
+  local hooks = self._hooks
+  local event, started
+  if hooks then
+    event = { operation = row.full_name, method = request.method, path = row.path, attempt = attempt }
+    if hooks.before then run_hook(hooks.before, event, info) end
+    started = core.monotonic_us()
+  end
   local value, err, response = exchange(self, row, request)
   if err and err.code == service_clock.OUTSIDE_WINDOW and response then
     err.service_date = result.headers(response.headers).date
   end
   if info then fill_info(info, response, attempt) end
-  if self._hooks.after then
+  if hooks and hooks.after then
     event.duration_us = core.monotonic_us() - started
     event.http_status = type(response) == "table" and response.status or nil
     event.error, event.outcome = err, err and err.outcome or "done"
-    run_hook(self, "after", event, info)
+    run_hook(hooks.after, event, info)
   end
   return value, err
 end

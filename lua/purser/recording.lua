@@ -5,6 +5,7 @@ local core = require "purser.core"
 local errors = require "purser.errors"
 local intents = require "purser.intent"
 local rivals = require "purser.settle.rivals"
+require "purser.settling" -- read now: once something was sent there may be no descriptor left to read it
 
 local M = {}
 

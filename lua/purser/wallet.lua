@@ -1,5 +1,5 @@
 -- Group C: an account's own wallet.
--- One row an operation; operations.lua says what a row may hold.
+-- One row an operation; vocabulary.lua says what a row may hold.
 
 local coin = { "coin", "text", type = "string", required = true }
 local coin_filter = { "coin", "text", type = "string" }

@@ -27,8 +27,8 @@ function schedule.spawn(fn, ...) -- luacheck: ignore 122
   return task
 end
 
--- The end of a task whose worker has died. It may be within a transaction, out of which Lua 5.1 cannot yield: rehearse on
--- a later one, or on LuaJIT.
+-- The end of a task whose worker has died. It may be within a transaction, out of which Lua 5.1 cannot yield: rehearse
+-- on a later one, or on LuaJIT.
 local function never_go_on()
   while true do coroutine.yield() end
 end

@@ -23,10 +23,10 @@ static const char *read_option(lua_State *L, pu_http_options *options, enum pu_h
     }
 }
 
-bool pu_http_read_options(lua_State *L, int index, pu_http_options *options)
+/* Fills `options` from the table at 1. On failure pushes a message and returns false. */
+static bool read_options(lua_State *L, pu_http_options *options)
 {
-    index = pu_absindex(L, index);
-    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) { /* ... name value */
+    for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) { /* ... name value */
         const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
         enum pu_http_option row = pu_http_option_find(name);
         const char *wrong = row == PU_HTTP_OPTIONS ? "is not an option of this transport" : read_option(L, options, row);
@@ -36,6 +36,57 @@ bool pu_http_read_options(lua_State *L, int index, pu_http_options *options)
         }
     }
     return true;
+}
+
+enum { LINES_CEILING = 1024 * 1024 };
+
+int pu_http_new(lua_State *L, const pu_http_kind *kind)
+{
+    luaL_checktype(L, 1, LUA_TTABLE);
+    pu_http_object *self = pu_newuserdata(L, kind->size);
+    memset(self, 0, kind->size);
+    self->kind = kind;
+    pu_settype(L, kind->name);
+
+    pu_http_options_init(&self->options);
+    pu_buf_init(&self->lines, LINES_CEILING);
+    self->lines.secret = true;
+    self->open = true;
+    pu_error error;
+    bool fine = read_options(L, &self->options);
+    if (fine && !kind->open(self, &error)) {
+        lua_pushstring(L, error.message);
+        fine = false;
+    }
+    if (!fine) { /* self ... message */
+        pu_http_release(self);
+        lua_pushnil(L);
+        lua_insert(L, -2);
+        return 2;
+    }
+    return 1;
+}
+
+void pu_http_release(pu_http_object *self)
+{
+    self->kind->close(self);
+    pu_http_options_free(&self->options);
+    pu_buf_free(&self->lines);
+    self->open = self->closing = false;
+}
+
+int pu_http_close(pu_http_object *self)
+{
+    if (self->busy) self->closing = true;
+    else pu_http_release(self);
+    return 0;
+}
+
+int pu_http_push_name(lua_State *L, const pu_http_object *self)
+{
+    const char *base = self->options.text[PU_HTTP_BASE_URL];
+    lua_pushfstring(L, "%s (%s)", self->kind->name, !self->open ? "closed" : base ? base : "open");
+    return 1;
 }
 
 /* Pushes field `name` of the request and returns its text; absent counts as empty. */
@@ -91,6 +142,8 @@ void pu_http_read_request(lua_State *L, int index, pu_http_request *request, pu_
     request->timeout_ms = (long)timeout;
     lua_getfield(L, index, "single_send");
     request->single_send = lua_toboolean(L, -1);
+    lua_getfield(L, index, "brief");
+    request->brief = lua_toboolean(L, -1);
 }
 
 static void set_text(lua_State *L, const char *name, pu_http_text text)
@@ -139,10 +192,11 @@ int pu_http_push_answer(lua_State *L, const pu_http_answer *answer)
         push_failure(L, answer);
         return 2;
     }
-    lua_createtable(L, 0, 11);
+    lua_createtable(L, 0, answer->brief ? 3 : 11);
     set_integer(L, "status", answer->status);
     set_text(L, "body", answer->body);
     set_text(L, "headers", answer->headers);
+    if (answer->brief) return 1;
     set_string(L, "http_version", version_name(answer->http_version));
     set_string(L, "address", answer->address ? answer->address : "");
     set_integer(L, "sends", answer->sends);

@@ -1,4 +1,5 @@
-/* What the blocking and the multi transport share in the binding: options, requests and answers as Lua tables. */
+/* What the blocking and the multi transport share in the binding: the object itself, and options, requests and answers
+ * as Lua tables. */
 #ifndef PURSER_BIND_HTTP_FIELDS_H
 #define PURSER_BIND_HTTP_FIELDS_H
 
@@ -6,8 +7,37 @@
 
 #include "../core/http_easy.h"
 
-/* Fills `options` from the table at `index`. On failure pushes a message and returns false. */
-bool pu_http_read_options(lua_State *L, int index, pu_http_options *options);
+typedef struct pu_http_object pu_http_object;
+
+/* One of the two transports. `open` may use the options of the object; `close` is idempotent and takes an object whose
+ * rest is zeroed for a closed one. */
+typedef struct pu_http_kind {
+    const char *name; /* of the metatable */
+    size_t size;      /* of the object, whose first member is a pu_http_object */
+    bool (*open)(pu_http_object *self, pu_error *error);
+    void (*close)(pu_http_object *self);
+} pu_http_kind;
+
+struct pu_http_object {
+    const pu_http_kind *kind;
+    pu_http_options options;
+    pu_buf lines; /* header lines of the request being read */
+    bool open;
+    bool busy;    /* reading a request or pushing an answer: a finaliser may run there and call this very object */
+    bool closing; /* it asked for close */
+};
+
+/* The constructor: options at 1 -> object | nil, message. */
+int pu_http_new(lua_State *L, const pu_http_kind *kind);
+
+/* Frees everything. Idempotent. */
+void pu_http_release(pu_http_object *self);
+
+/* `close` of Lua: at once, or when the object is not busy any more. */
+int pu_http_close(pu_http_object *self);
+
+/* Pushes what `tostring` says. */
+int pu_http_push_name(lua_State *L, const pu_http_object *self);
 
 /* Reads the request table at `index`; the texts stay anchored in values this pushes, except the header lines, which
  * go to `lines`. Misuse raises. */

@@ -1,23 +1,17 @@
 /* purser.http_multi: many requests at once; and the wait its callers need. */
 #include "http_fields.h"
 
-#include <string.h>
-
 #include "../core/http_multi.h"
 
 #define TYPE "purser.http_multi"
 
 typedef struct http_multi {
-    pu_http_options options;
+    pu_http_object object;
     pu_http_multi multi;
-    pu_buf lines;       /* header lines of the request being read */
     pu_http_job *taken; /* its answer is being pushed */
-    bool open;
-    bool busy;    /* reading a request or pushing an answer: a finaliser may run there and call this object */
-    bool closing; /* it asked for close */
 } http_multi;
 
-enum { LINES_CEILING = 1024 * 1024, MULTIS_MAX = 64 };
+enum { MULTIS_MAX = 64 };
 
 static http_multi *check_multi(lua_State *L, int index)
 {
@@ -27,7 +21,7 @@ static http_multi *check_multi(lua_State *L, int index)
 static http_multi *check_open(lua_State *L)
 {
     http_multi *self = check_multi(L, 1);
-    if (!self->open) luaL_error(L, "the transport is closed");
+    if (!self->object.open) luaL_error(L, "the transport is closed");
     return self;
 }
 
@@ -38,53 +32,36 @@ static void release_taken(http_multi *self)
     if (job) pu_http_multi_release(&self->multi, job);
 }
 
-static void release(http_multi *self)
+static bool open_multi(pu_http_object *object, pu_error *error)
 {
+    return pu_http_multi_open(&((http_multi *)object)->multi, &object->options, error);
+}
+
+static void close_multi(pu_http_object *object)
+{
+    http_multi *self = (http_multi *)object;
     release_taken(self);
     pu_http_multi_close(&self->multi);
-    pu_http_options_free(&self->options);
-    pu_buf_free(&self->lines);
-    self->open = self->closing = false;
 }
 
 /* core.http_multi(options) -> multi | nil, message */
 static int multi_new(lua_State *L)
 {
-    luaL_checktype(L, 1, LUA_TTABLE);
-    http_multi *self = pu_newuserdata(L, sizeof *self);
-    memset(self, 0, sizeof *self);
-    pu_settype(L, TYPE);
-
-    pu_http_options_init(&self->options);
-    pu_buf_init(&self->lines, LINES_CEILING);
-    self->lines.secret = true;
-    self->open = true;
-    pu_error error;
-    bool fine = pu_http_read_options(L, 1, &self->options);
-    if (fine && !pu_http_multi_open(&self->multi, &self->options, &error)) {
-        lua_pushstring(L, error.message);
-        fine = false;
-    }
-    if (!fine) { /* self ... message */
-        release(self);
-        lua_pushnil(L);
-        lua_insert(L, -2);
-        return 2;
-    }
-    return 1;
+    static const pu_http_kind kind = {TYPE, sizeof(http_multi), open_multi, close_multi};
+    return pu_http_new(L, &kind);
 }
 
 /* Runs `body` with the object to itself, and closes it behind that if it was asked to. */
 static int alone(lua_State *L, http_multi *self, lua_CFunction body)
 {
-    int results = pu_guarded(L, &self->busy, body);
+    int results = pu_guarded(L, &self->object.busy, body);
     if (results >= 0) {
         release_taken(self);
     } else if (self->taken) { /* no memory for the answer: `next` will give it again */
         pu_http_multi_return(&self->multi, self->taken);
         self->taken = NULL;
     }
-    if (self->closing) release(self);
+    if (self->object.closing) pu_http_release(&self->object);
     return results < 0 ? lua_error(L) : results;
 }
 
@@ -92,7 +69,7 @@ static int submit_alone(lua_State *L)
 {
     http_multi *self = lua_touserdata(L, 1);
     pu_http_request request;
-    pu_http_read_request(L, 2, &request, &self->lines);
+    pu_http_read_request(L, 2, &request, &self->object.lines);
     int64_t id = pu_http_multi_submit(&self->multi, &request);
     if (id == 0) {
         lua_pushnil(L);
@@ -108,7 +85,7 @@ static int multi_submit(lua_State *L)
 {
     http_multi *self = check_open(L);
     lua_settop(L, 2);
-    if (!self->busy) return alone(L, self, submit_alone);
+    if (!self->object.busy) return alone(L, self, submit_alone);
     lua_pushnil(L);
     lua_pushliteral(L, "the transport is in use: a finaliser cannot send through it just now");
     return 2;
@@ -137,7 +114,7 @@ static int multi_next(lua_State *L)
 {
     http_multi *self = check_open(L);
     lua_settop(L, 1);
-    return self->busy ? 0 : alone(L, self, next_alone);
+    return self->object.busy ? 0 : alone(L, self, next_alone);
 }
 
 static int cancel_alone(lua_State *L)
@@ -155,7 +132,7 @@ static int multi_cancel(lua_State *L)
     http_multi *self = check_open(L);
     pu_checkinteger(L, 2, 0, PU_INTEGER_MAX);
     lua_settop(L, 2);
-    if (self->busy) return luaL_error(L, "the transport is in use: a finaliser cannot cancel just now");
+    if (self->object.busy) return luaL_error(L, "the transport is in use: a finaliser cannot cancel just now");
     return alone(L, self, cancel_alone);
 }
 
@@ -191,24 +168,18 @@ static int multi_timeout(lua_State *L)
 
 static int multi_close(lua_State *L)
 {
-    http_multi *self = check_multi(L, 1);
-    if (self->busy) self->closing = true;
-    else release(self);
-    return 0;
+    return pu_http_close(&check_multi(L, 1)->object);
 }
 
 static int multi_gc(lua_State *L)
 {
-    release(check_multi(L, 1));
+    pu_http_release(&check_multi(L, 1)->object);
     return 0;
 }
 
 static int multi_tostring(lua_State *L)
 {
-    http_multi *self = check_multi(L, 1);
-    const char *base = self->options.text[PU_HTTP_BASE_URL];
-    lua_pushfstring(L, TYPE " (%s)", !self->open ? "closed" : base ? base : "open");
-    return 1;
+    return pu_http_push_name(L, &check_multi(L, 1)->object);
 }
 
 /* core.wait(ms, multi...): until one of them has something to do, at most `ms` milliseconds */

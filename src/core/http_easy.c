@@ -143,6 +143,7 @@ static void forget_exchange(pu_http_easy *easy)
     easy->answer.failure = PU_HTTP_OK;
     easy->answer.status = 0;
     easy->answer.sends = 0;
+    easy->answer.brief = false;
     easy->answer.curl_code = 0;
     easy->answer.phase = PU_PHASE_NONE;
     easy->answer.outcome = PU_OUTCOME_UNKNOWN;
@@ -184,6 +185,19 @@ bool pu_http_easy_shares(const pu_http_easy *easy)
     return easy->base_secure && version && version[0] == '2';
 }
 
+/* The URL, and what depends on it. Where HTTP/2 may be agreed on, rather wait for a connection that can be shared than
+ * make another. */
+static bool tell_base(pu_http_easy *easy)
+{
+    CURL *curl = easy->curl;
+    if (easy->base_secure && !easy->secured) easy->secured = pu_http_options_secure(easy->options, curl);
+    return (easy->secured || !easy->base_secure) &&
+           curl_easy_setopt(curl, CURLOPT_URL, easy->base.data) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_PIPEWAIT, (long)pu_http_easy_shares(easy)) == CURLE_OK &&
+           (easy->options->text[PU_HTTP_PROXY] ||
+            curl_easy_setopt(curl, CURLOPT_PROXY, easy->base_secure ? NULL : "") == CURLE_OK);
+}
+
 static const char *set_base(pu_http_easy *easy, pu_http_text base)
 {
     if (base.len == 0) {
@@ -196,19 +210,14 @@ static const char *set_base(pu_http_easy *easy, pu_http_text base)
         return "the request's base_url is not a plain http or https URL";
 
     easy->base.len = 0;
+    easy->base_secure = base.data[4] == 's';
     if (pu_buf_append(&easy->base, base.data, base.len) != PU_OK || pu_buf_append(&easy->base, "", 1) != PU_OK ||
-        curl_easy_setopt(easy->curl, CURLOPT_URL, easy->base.data) != CURLE_OK) {
-        easy->base.len = 0;
+        !tell_base(easy)) {
+        easy->base.len = 0; /* the next request tells it anew */
         return no_memory;
     }
-    easy->base_secure = base.data[4] == 's';
     size_t host = easy->base_secure ? 8 : 7;
     easy->base_prefix = host + strcspn(easy->base.data + host, "/");
-    /* Where HTTP/2 may be agreed on, rather wait for a connection that can be shared than make another. */
-    if (curl_easy_setopt(easy->curl, CURLOPT_PIPEWAIT, (long)pu_http_easy_shares(easy)) != CURLE_OK) return no_memory;
-    if (easy->options->text[PU_HTTP_PROXY] == NULL &&
-        curl_easy_setopt(easy->curl, CURLOPT_PROXY, easy->base_secure ? NULL : "") != CURLE_OK)
-        return no_memory;
     return NULL;
 }
 
@@ -223,10 +232,12 @@ static bool through_plain_proxy(const pu_http_easy *easy)
 static const char *set_target(pu_http_easy *easy, pu_http_text target)
 {
     if (target.len == 0 || target.data[0] != '/') return "the request target must begin with '/'";
+    bool wrong = false;
     for (size_t i = 0; i < target.len; i++) {
         unsigned char c = (unsigned char)target.data[i];
-        if (c <= ' ' || c >= 127 || c == '#') return "the request target holds a byte that must be percent-encoded";
+        wrong |= (c <= ' ') | (c >= 127) | (c == '#');
     }
+    if (wrong) return "the request target holds a byte that must be percent-encoded";
 
     const char *whole = target.data;
     bool absolute = through_plain_proxy(easy);
@@ -264,7 +275,11 @@ static bool same_name(const char *line, size_t len, const char *name)
     return name[len] == '\0';
 }
 
-static const char *check_headers(pu_http_text block, bool *has_type)
+typedef struct named_headers {
+    bool type, agent;
+} named_headers;
+
+static const char *check_headers(pu_http_text block, named_headers *has)
 {
     for (size_t at = 0; at < block.len; at += strlen(block.data + at) + 1) {
         const char *line = block.data + at;
@@ -276,7 +291,8 @@ static const char *check_headers(pu_http_text block, bool *has_type)
         if (same_name(line, name, "content-length") || same_name(line, name, "transfer-encoding") ||
             same_name(line, name, "host") || same_name(line, name, "expect"))
             return "a request header is one that the transport writes by itself";
-        if (same_name(line, name, "content-type")) *has_type = true;
+        has->type |= same_name(line, name, "content-type");
+        has->agent |= same_name(line, name, "user-agent");
     }
     return NULL;
 }
@@ -304,6 +320,12 @@ static bool append_lines(struct curl_slist **list, char *block, size_t len)
     return true;
 }
 
+static const char *user_agent(const pu_http_easy *easy)
+{
+    const char *agent = easy->options->text[PU_HTTP_USER_AGENT];
+    return agent ? agent : "purser";
+}
+
 /* The list is made anew only when the lines differ from those of the request before. */
 static const char *set_headers(pu_http_easy *easy, pu_http_text block)
 {
@@ -312,22 +334,24 @@ static const char *set_headers(pu_http_easy *easy, pu_http_text block)
         return NULL;
     if (block.len && block.data[block.len - 1] != '\0') return "the header block is not ended by NUL";
 
-    bool has_type = false;
-    const char *wrong = check_headers(block, &has_type);
+    named_headers has = {false, false};
+    const char *wrong = check_headers(block, &has);
     if (wrong) return wrong;
 
     last->len = 0;
     struct curl_slist *list = NULL;
     bool fine = pu_buf_append(last, block.data, block.len) == PU_OK && append_header(&list, "Expect:") &&
-                (has_type || append_header(&list, "Content-Type:")) && append_lines(&list, last->data, last->len) &&
-                curl_easy_setopt(easy->curl, CURLOPT_HTTPHEADER, list) == CURLE_OK;
-    if (!fine) {
+                (has.type || append_header(&list, "Content-Type:")) && append_lines(&list, last->data, last->len) &&
+                /* with both, libcurl would print its own every time, only to leave it out */
+                curl_easy_setopt(easy->curl, CURLOPT_USERAGENT, has.agent ? NULL : user_agent(easy)) == CURLE_OK;
+    if (!fine) { /* the next request makes the list anew, whatever its lines are */
         curl_slist_free_all(list);
-        return no_memory;
+        list = NULL;
     }
+    curl_easy_setopt(easy->curl, CURLOPT_HTTPHEADER, list);
     curl_slist_free_all(easy->headers);
     easy->headers = list;
-    return NULL;
+    return fine ? NULL : no_memory;
 }
 
 /* libcurl knows two shapes of request, without a body and with one; the method's name is laid over it where the shape
@@ -385,6 +409,7 @@ bool pu_http_easy_prepare(pu_http_easy *easy, const pu_http_request *request)
         pu_http_easy_refuse(easy, PU_HTTP_ARGUMENT, wrong);
         return false;
     }
+    easy->answer.brief = request->brief;
     return true;
 }
 

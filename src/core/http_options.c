@@ -188,26 +188,29 @@ static void set_text(setter *s, CURLoption option, const char *value)
     if (s->code == CURLE_OK) s->code = curl_easy_setopt(s->curl, option, value);
 }
 
-/* Authorities: what the options name and nothing else; otherwise the system's hashed directory, from which OpenSSL
- * reads the one file it needs, where the bundle would be parsed whole (26 ms against less than 1 ms); otherwise
- * whatever libcurl was built with. */
+static bool names_authorities(const pu_http_options *options)
+{
+    return options->text[PU_HTTP_CA_FILE] || options->text[PU_HTTP_CA_PATH] || options->text[PU_HTTP_CA_PEM];
+}
+
+/* Authorities: what the options name and nothing else; otherwise what pu_http_options_secure finds. */
 static void set_authorities(setter *s, const pu_http_options *options)
 {
-    const char *file = options->text[PU_HTTP_CA_FILE], *path = options->text[PU_HTTP_CA_PATH];
     char *pem = options->text[PU_HTTP_CA_PEM];
-    if (file || path || pem) {
-        set_text(s, CURLOPT_CAINFO, file);
-        set_text(s, CURLOPT_CAPATH, path);
-        if (pem && s->code == CURLE_OK) {
-            struct curl_blob blob = {pem, options->text_len[PU_HTTP_CA_PEM], CURL_BLOB_NOCOPY};
-            s->code = curl_easy_setopt(s->curl, CURLOPT_CAINFO_BLOB, &blob);
-        }
-        return;
+    if (!names_authorities(options)) return;
+    set_text(s, CURLOPT_CAINFO, options->text[PU_HTTP_CA_FILE]);
+    set_text(s, CURLOPT_CAPATH, options->text[PU_HTTP_CA_PATH]);
+    if (pem && s->code == CURLE_OK) {
+        struct curl_blob blob = {pem, options->text_len[PU_HTTP_CA_PEM], CURL_BLOB_NOCOPY};
+        s->code = curl_easy_setopt(s->curl, CURLOPT_CAINFO_BLOB, &blob);
     }
-    const char *directory = system_ca_directory();
-    if (!directory) return;
-    set_text(s, CURLOPT_CAINFO, NULL);
-    set_text(s, CURLOPT_CAPATH, directory);
+}
+
+bool pu_http_options_secure(const pu_http_options *options, CURL *curl)
+{
+    const char *directory = names_authorities(options) ? NULL : system_ca_directory();
+    return !directory || (curl_easy_setopt(curl, CURLOPT_CAINFO, NULL) == CURLE_OK &&
+                          curl_easy_setopt(curl, CURLOPT_CAPATH, directory) == CURLE_OK);
 }
 
 /* The environment's proxy variables hold for https, as libcurl documents them. A named proxy is used for every
@@ -225,7 +228,7 @@ static void set_proxy(setter *s, const pu_http_options *options)
 bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error *error)
 {
     setter s = {curl, CURLE_OK};
-    const char *agent = options->text[PU_HTTP_USER_AGENT], *version = options->text[PU_HTTP_VERSION];
+    const char *version = options->text[PU_HTTP_VERSION];
 
     set_long(&s, CURLOPT_NOSIGNAL, 1);
     set_long(&s, CURLOPT_NOPROGRESS, 1);
@@ -246,7 +249,6 @@ bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error 
 #else
     set_long(&s, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
 #endif
-    set_text(&s, CURLOPT_USERAGENT, agent ? agent : "purser");
     if (options->text[PU_HTTP_PINNED_KEY]) set_text(&s, CURLOPT_PINNEDPUBLICKEY, options->text[PU_HTTP_PINNED_KEY]);
     if (options->text[PU_HTTP_INTERFACE]) set_text(&s, CURLOPT_INTERFACE, options->text[PU_HTTP_INTERFACE]);
     if (options->number[PU_HTTP_COMPRESSED]) set_text(&s, CURLOPT_ACCEPT_ENCODING, "");

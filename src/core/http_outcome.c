@@ -56,6 +56,15 @@ static int64_t time_us(CURL *curl, CURLINFO info)
     return curl_easy_getinfo(curl, info, &value) == CURLE_OK ? (int64_t)value : 0;
 }
 
+static void read_answer(pu_http_easy *easy)
+{
+    pu_http_answer *answer = &easy->answer;
+    curl_easy_getinfo(easy->curl, CURLINFO_RESPONSE_CODE, &answer->status);
+    answer->sends = easy->sends;
+    answer->body = (pu_http_text){easy->body.data, easy->body.len};
+    answer->headers = (pu_http_text){easy->response_headers.data, easy->response_headers.len};
+}
+
 static void read_facts(pu_http_easy *easy)
 {
     static const unsigned char versions[] = {0, 10, 11, 20, 30};
@@ -63,11 +72,9 @@ static void read_facts(pu_http_easy *easy)
     pu_http_answer *answer = &easy->answer;
     long version = 0, connects = 0;
 
-    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer->status);
     curl_easy_getinfo(curl, CURLINFO_HTTP_VERSION, &version);
     curl_easy_getinfo(curl, CURLINFO_NUM_CONNECTS, &connects);
     answer->http_version = version == CURL_HTTP_VERSION_3 ? 30 : version >= 0 && version < 4 ? versions[version] : 0;
-    answer->sends = easy->sends;
     answer->reused = easy->sends > 0 && connects == 0;
     answer->address = NULL;
     curl_easy_getinfo(curl, CURLINFO_PRIMARY_IP, &answer->address);
@@ -75,8 +82,6 @@ static void read_facts(pu_http_easy *easy)
     answer->connect_us = time_us(curl, CURLINFO_CONNECT_TIME_T);
     answer->tls_us = time_us(curl, CURLINFO_APPCONNECT_TIME_T);
     answer->first_byte_us = time_us(curl, CURLINFO_STARTTRANSFER_TIME_T);
-    answer->body = (pu_http_text){easy->body.data, easy->body.len};
-    answer->headers = (pu_http_text){easy->response_headers.data, easy->response_headers.len};
 }
 
 static bool before_request(CURLcode code)
@@ -186,9 +191,10 @@ static void fail(pu_http_easy *easy, CURLcode code)
 
 void pu_http_easy_finish(pu_http_easy *easy, CURLcode code)
 {
-    read_facts(easy);
+    read_answer(easy);
     /* libcurl takes a header block that is cut off for an answer without a body. */
     if (code == CURLE_OK && !easy->block_ended) code = CURLE_PARTIAL_FILE;
+    if (code != CURLE_OK || !easy->answer.brief) read_facts(easy);
     /* A silent HTTP/2 connection is kept by libcurl after a time-out, and the next request would wait on it as well. */
     easy->stale = code == CURLE_OPERATION_TIMEDOUT && easy->sends > 0 && pu_http_easy_shares(easy);
     if (code != CURLE_OK) fail(easy, code);

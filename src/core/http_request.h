@@ -22,6 +22,7 @@ typedef struct pu_http_request {
     pu_http_text body;
     long timeout_ms;       /* for the whole exchange; 0: that of the options */
     bool single_send;      /* the request must never reach the wire twice */
+    bool brief;            /* of an answer only status, body and headers are wanted */
 } pu_http_request;
 
 /* Where an exchange ended. */
@@ -40,13 +41,15 @@ enum pu_http_failure {
 
 typedef struct pu_http_answer {
     enum pu_http_failure failure;
-
-    /* Facts of every exchange; zero where it did not come that far. */
     long status;
-    int http_version; /* 10, 11, 20, 30 */
-    int sends;        /* how often the request was given to a connection */
-    bool reused;      /* on a kept connection */
     pu_http_text body, headers;
+    int sends; /* how often the request was given to a connection */
+
+    /* More facts of every exchange, zero where it did not come that far. An answer that was wanted brief, and is no
+     * failure, lacks them. */
+    bool brief;
+    int http_version; /* 10, 11, 20, 30 */
+    bool reused;      /* on a kept connection */
     const char *address;
     int64_t total_us, connect_us, tls_us, first_byte_us;
 

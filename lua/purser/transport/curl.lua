@@ -20,6 +20,7 @@ end
 ---@field body? string
 ---@field timeout_ms? integer of the whole exchange, in milliseconds
 ---@field single_send? boolean the request must never reach the wire twice
+---@field brief? boolean only status, body and headers of the answer are wanted; the rest may be left out
 
 ---@class purser.transport.response
 ---@field status integer
