@@ -1,5 +1,6 @@
 -- The journal: what is about to happen is on disk before it happens, and what cannot be written is not sent.
 
+local core = require "purser.core"
 local database = require "purser.journal.database"
 local purser = require "purser"
 
@@ -268,8 +269,31 @@ describe("opening", function()
     file:write(("no database "):rep(100))
     file:close()
     refused "not a database"
-    refused("cannot be opened", { sqlite = "/no/such/folder/journal" })
     refused("write%-ahead log", { sqlite = ":memory:" })
+  end)
+
+  it("says of a path why it cannot hold a journal, and makes nothing", function()
+    refused('cannot be opened: no file can be made in the folder "/no/such/folder/" %(No such file',
+      { sqlite = "/no/such/folder/journal" })
+    refused("no file can be made in the folder", { sqlite = path .. ".none/journal" })
+    refused("Not a directory", { sqlite = path .. "/journal" })
+    refused('"/tmp" cannot be read and written %(Is a directory', { sqlite = "/tmp" })
+    assert.is_true(core.may_keep(path .. ".new"))
+    assert.is_nil(io.open(path .. ".new"))
+  end)
+
+  it("says of a file and a folder that may not be written", function()
+    local folder = path .. ".d"
+    os.execute(("chmod 400 %s; mkdir %s; chmod 500 %s"):format(path, folder, folder))
+    -- root may all, but not without its capabilities
+    local pipe = assert(io.popen(([[test $(id -u) != 0 || drop='setpriv --bounding-set -all --inh-caps -all'
+      $drop %s -e 'local core = require "purser.core"
+        print(core.may_keep "%s") print(core.may_keep "%s/journal")' 2>&1]]):format(os.getenv "LUA" or "lua5.4", path,
+      folder)))
+    local text = pipe:read "*a"
+    pipe:close()
+    os.execute("rmdir " .. folder)
+    assert.equal(("nil\tPermission denied\nnil\tPermission denied\t%s/\n"):format(folder), text)
   end)
 
   it("refuses options that make no sense", function()

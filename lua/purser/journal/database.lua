@@ -27,9 +27,23 @@ local function plain(message)
     :gsub("^Failed to connect to database: ", ""):gsub("%s+$", ""))
 end
 
+-- Why SQLite could not open a file, where that can be known before. It says less, and LuaDBI's driver never gives back
+-- the memory of a connection that did not open. Some names are not those of files.
+local function complaint_about(path)
+  if path == "" or path:find "^:" or path:find "^file:" then return end
+  local ok, reason, folder = core.may_keep(path)
+  if ok then return end
+  if folder then
+    return ('no file can be made in the folder "%s" (%s); make the folder, or name another'):format(folder, reason)
+  end
+  return ('"%s" cannot be read and written (%s)'):format(path, reason)
+end
+
 local function connect_sqlite(self)
   local driver, message = load_driver("SQLite3", "lua-dbi-sqlite3")
   if not driver then return nil, message end
+  message = complaint_about(self.options.sqlite)
+  if message then return nil, message end
   local handle
   handle, message = driver.Connect("SQLite3", self.options.sqlite)
   if not handle then return nil, plain(message) end
