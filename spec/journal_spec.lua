@@ -115,18 +115,19 @@ describe("an intent", function()
 end)
 
 describe("after a crash", function()
-  -- A transport that ends the program: before the request reaches the service, or after.
+  -- A transport during which the program as good as ends, before the request reaches the service or after: nothing is
+  -- written any more.
   local function dying(after)
     local inner = sim:transport()
     return { send = function(_, request)
       if after then inner:send(request) end
+      journal:close()
       error "killed"
     end }
   end
 
   local function crash(after, params)
-    assert.is_false(pcall(function() client_with({ transport = dying(after) }).broker:transfer(params or move) end))
-    journal:close()
+    assert.is_nil(client_with({ transport = dying(after) }).broker:transfer(params or move))
     journal = assert(open())
     client = client_with()
   end
@@ -157,8 +158,7 @@ describe("after a crash", function()
   it("keeps equal calls apart by what it knows of each", function()
     local pair = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" }
     local first = assert(client.wallet:transfer(pair))
-    assert.is_false(pcall(function() client_with({ transport = dying(true) }).wallet:transfer(pair) end))
-    journal:close()
+    assert.is_nil(client_with({ transport = dying(true) }).wallet:transfer(pair))
     journal = assert(open())
     local settled = assert(journal:recover(client_with()))
     assert.equal("done", settled[1].answer.outcome)
@@ -225,6 +225,36 @@ describe("nothing is sent", function()
   it("when the journal is closed", function()
     journal:close()
     refused "closed"
+  end)
+end)
+
+describe("when something is raised behind the request", function()
+  it("what is known of the call is kept all the same", function()
+    local inner = sim:transport()
+    local _, err = client_with({ transport = { send = function(_, request)
+      inner:send(request)
+      error("no memory", 0)
+    end } }).broker:transfer(move)
+    assert.equal("unknown", err.outcome)
+    local entry = assert(journal:entries())[1]
+    assert.same({ "unknown", err.intent.id, err.message }, { entry.state, entry.intent.id, entry.message })
+    assert.equal("done", assert(client:settle(err)).outcome)
+  end)
+
+  it("a transaction that was begun does not stay open", function()
+    local rows, raised = journal.db.rows, 0
+    function journal.db:rows(sql, ...)
+      if sql == "COMMIT" or sql == "ROLLBACK" then
+        raised = raised + 1
+        error("no memory", 0)
+      end
+      return rows(self, sql, ...)
+    end
+    assert.has_error(function() client.broker:transfer(move) end, "no memory")
+    assert.equal(2, raised)
+    assert.equal(0, applied "broker.transfer")
+    journal.db.rows = nil
+    assert(client.broker:transfer(move))
   end)
 end)
 

@@ -188,13 +188,13 @@ function Database:transaction(fn)
   end
   local went, result, second = pcall(fn, setmetatable({ db = self }, Transaction))
   if went then
-    ok, message = self:rows "COMMIT"
-    if ok then return result, second end
-    result = setmetatable({ problem = message }, Failure)
+    went, ok, message = pcall(self.rows, self, "COMMIT")
+    if went and ok then return result, second end
+    result = went and setmetatable({ problem = message }, Failure) or ok
   end
-  ok, message = self:rows "ROLLBACK"
+  went, ok, message = pcall(self.rows, self, "ROLLBACK")
   -- SQLite undoes some by itself
-  if not ok and not message:find("no transaction is active", 1, true) then drop(self) end
+  if not went or not ok and not message:find("no transaction is active", 1, true) then drop(self) end
   if getmetatable(result) ~= Failure then error(result, 0) end
   return nil, result.problem
 end
