@@ -115,8 +115,12 @@ end
 ---@param fn function
 ---@return purser.task
 function M.spawn(fn, ...)
-  local arguments = pack(...)
-  local co = coroutine.create(function() return fn(unpack(arguments, 1, arguments.n)) end)
+  local body = fn
+  if select("#", ...) > 0 then
+    local arguments = pack(...)
+    function body() return fn(unpack(arguments, 1, arguments.n)) end
+  end
+  local co = coroutine.create(body)
   -- what its end needs is here before: a call's outcome must not be lost because there is no memory to hand it on
   local task = { co = co, done = false, waiters = {}, next = false, heard = false, failed = false, problem = false,
     results = { false, false, n = 0 } }
