@@ -278,6 +278,21 @@ describe("the multi transport", function()
     assert.is_nil(t:cancel(1))
   end)
 
+  -- Whoever waited outside of a task went round for ever.
+  it("ends the wait of a caller outside of tasks when it is closed under it", function()
+    peer:script "stall"
+    local t = transport { base_url = peer:url() }
+    local step = t.step
+    function t:step()
+      step(self)
+      self:close()
+      return 0
+    end
+    local response, failure = t:send(withdrawal())
+    assert.is_nil(response)
+    assert.is_true(failure.outcome == "unknown" or failure.outcome == "not_sent")
+  end)
+
   it("is collected with requests under way", function()
     peer:script "head body stall"
     local mark = peer:settle()

@@ -99,7 +99,9 @@ local function after_raising(client, progress, info, raised)
   else
     local text = progress.sent and LOST or UNSENT
     lost.message = text
-    if not progress.sent then lost.outcome, lost.phase, lost.settle, lost.intent = "not_sent", "send", nil, nil end
+    if not progress.sent then
+      lost.outcome, lost.phase, lost.retryable, lost.settle, lost.intent = "not_sent", "send", true, nil, nil
+    end
     pcall(explain, lost, text, raised)
     value, err = nil, lost
   end

@@ -142,12 +142,12 @@ function methods:sleep(ms) -- luacheck: ignore self
   schedule.sleep(math.ceil(ms))
 end
 
---- Ends everything. A task that waits gets a failure; its outcome is unknown if its request had been sent.
+--- Ends everything. Who waits gets a failure; its outcome is unknown if its request had been sent.
 function methods:close()
   if self.closed then return end
   local ids = {}
   for id, call in pairs(self.calls) do
-    if call.task then ids[#ids + 1] = id end
+    if not call.done then ids[#ids + 1] = id end
   end
   for _, id in ipairs(ids) do self:cancel(id) end
   self.closed = true
