@@ -64,6 +64,7 @@ build = {
     -- made: modules
     ["purser.broker"] = "lua/purser/broker.lua",
     ["purser.budget"] = "lua/purser/budget.lua",
+    ["purser.calendar"] = "lua/purser/calendar.lua",
     ["purser.check"] = "lua/purser/check.lua",
     ["purser.cli.completion"] = "lua/purser/cli/completion.lua",
     ["purser.cli.confirm"] = "lua/purser/cli/confirm.lua",
@@ -99,6 +100,7 @@ build = {
     ["purser.history"] = "lua/purser/history.lua",
     ["purser.history.cursor"] = "lua/purser/history/cursor.lua",
     ["purser.history.key"] = "lua/purser/history/key.lua",
+    ["purser.history.list"] = "lua/purser/history/list.lua",
     ["purser.history.pages"] = "lua/purser/history/pages.lua",
     ["purser.history.reach"] = "lua/purser/history/reach.lua",
     ["purser.history.window"] = "lua/purser/history/window.lua",

@@ -6,9 +6,6 @@
 -- PURSER_SECRET_KEY as in the other examples.
 
 local purser = require "purser"
-local decimal = purser.decimal
-
-local BATCH = 15
 
 local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
@@ -29,21 +26,13 @@ if arg[1] ~= "--yes" then
   os.exit(0)
 end
 
-local obtained, fees, converted = decimal "0", decimal "0", 0
-for first = 1, #coins, BATCH do
-  local batch = {}
-  for i = first, math.min(first + BATCH - 1, #coins) do batch[#batch + 1] = coins[i] end
-  local result, err = client.wallet:convert { asset = batch }
-  if not result then
-    -- Either it was refused, or nobody knows: in both cases the next batch waits for a person.
-    io.stderr:write(tostring(err), "\n")
-    os.exit(err.outcome == "unknown" and 4 or 1)
-  end
-  converted = converted + #result.successList
-  obtained = obtained + (result.totalConvert or "0")
-  fees = fees + (result.convertFee or "0")
-  for _, failed in ipairs(result.failedList or {}) do
-    print(("%s was not converted: %s"):format(failed.asset, failed.message or failed.code))
-  end
+-- A batch that was refused, or of which nobody knows, keeps the next from being sent: a person has to look.
+local report, err = client.wallet:convert_all { only = coins }
+if not report then
+  io.stderr:write(tostring(err), "\n")
+  os.exit(err.outcome == "unknown" and 4 or 1)
 end
-print(("%d coins converted into %s, fees %s"):format(converted, tostring(obtained), tostring(fees)))
+for _, failed in ipairs(report.failed) do
+  print(("%s was not converted: %s"):format(failed.asset, failed.message or failed.code))
+end
+print(("%d coins converted into %s, fees %s"):format(#report.converted, report.totalConvert, report.convertFee))

@@ -33,11 +33,14 @@ if not go then
 end
 
 local made, err = plan:execute()
+if not made and err.outcome == "unknown" then
+  io.stderr:write(tostring(err), "\nlooking for it\n")
+  local answer = assert(client:settle(err))
+  if answer.outcome ~= "done" then err = answer.reason or "it was not made" end
+  made = answer.outcome == "done" and answer.record
+end
 if not made then
   io.stderr:write(tostring(err), "\n")
-  if err.outcome == "unknown" then
-    io.stderr:write("look for the withdrawOrderId ", plan.params.withdrawOrderId, " before you do it again\n")
-  end
   os.exit(1)
 end
 print("withdrawal " .. made.id)

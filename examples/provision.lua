@@ -4,8 +4,9 @@
 --
 -- accounts.csv has a line a sub-account: name,note,permissions (separated by blanks),ip addresses (same, may be empty).
 -- The keys are appended to keys.csv the moment they exist: the service shows a secret once. Keep that file to yourself.
--- The service is named by PURSER_BASE_URL or PURSER_PROFILE, the main account's key by PURSER_API_KEY and
--- PURSER_SECRET_KEY. A broker sets PURSER_GROUP=broker.
+-- A key whose answer was lost is deleted and made again, and one whose permissions or addresses the list has changed is
+-- replaced (docs/fleets.md). The service is named by PURSER_BASE_URL or PURSER_PROFILE, the main account's key by
+-- PURSER_API_KEY and PURSER_SECRET_KEY. A broker sets PURSER_GROUP=broker.
 
 local purser = require "purser"
 
@@ -19,14 +20,6 @@ local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
   api_key = os.getenv "PURSER_API_KEY", secret_key = os.getenv "PURSER_SECRET_KEY",
 })
-local group = client[os.getenv "PURSER_GROUP" or "sub_account"]
-
--- Stops the run. Of a key or an account nobody is sure about, it says what to look at first.
-local function must(result, err)
-  if result then return result end
-  io.stderr:write(tostring(err), "\n")
-  os.exit(err.outcome == "unknown" and 4 or 1)
-end
 
 local function words(text)
   local list = {}
@@ -35,55 +28,41 @@ local function words(text)
 end
 
 local function read_list(path)
-  local wanted = {}
+  local accounts = {}
   for line in assert(io.lines(path)) do
     local name, note, permissions, ips = line:match "^([^,]+),([^,]+),([^,]+),?([^,]*)$"
     if name then
-      wanted[#wanted + 1] = { name = name, note = note, permissions = words(permissions), ips = words(ips) }
+      local key = { note = note, permissions = words(permissions), ip = #words(ips) > 0 and words(ips) or nil }
+      accounts[#accounts + 1] = { name = name, note = note, keys = { key } }
     elseif line:find "%S" then
       error(("%s: this line is not name,note,permissions,ips: %s"):format(path, line), 0)
     end
   end
-  return wanted
+  return accounts
 end
 
--- The names of all sub-accounts there are, page by page.
-local function existing_accounts()
-  local names, page = {}, 1
-  repeat
-    local accounts = must(group:list_sub_accounts { page = page, limit = 200 })
-    for _, account in ipairs(accounts) do names[account.subAccount] = true end
-    page = page + 1
-  until #accounts < 200
-  return names
+local accounts = read_list(list_path)
+local keys = assert(io.open(keys_path, "a+")) -- before the first key is made: none may be lost
+local held = {}
+for line in keys:lines() do held[line:match "^[^,]*,([^,]+)," or ""] = true end
+
+local function store(secret)
+  assert(keys:write(table.concat({ secret.account, secret.apiKey, secret.secretKey }, ","), "\n"))
+  assert(keys:flush())
+  held[secret.apiKey] = true
 end
 
-local function has_key(name, note)
-  for _, key in ipairs(must(group:list_api_keys { subAccount = name })) do
-    if key.note == note then return true end
-  end
-  return false
-end
+local fleet = assert(purser.fleet.new {
+  client = client, group = os.getenv "PURSER_GROUP", accounts = accounts,
+  vault = { store = store, holds = function(api_key) return held[api_key] ~= nil end },
+})
+local done, err = fleet:apply()
 
-local wanted = read_list(list_path)
-local keys = assert(io.open(keys_path, "a")) -- before the first key is made: none may be lost
-local existing, made_accounts, made_keys = existing_accounts(), 0, 0
-
-for _, account in ipairs(wanted) do
-  if not existing[account.name] then
-    must(group:create_sub_account { subAccount = account.name, note = account.note })
-    made_accounts = made_accounts + 1
-  end
-  if not has_key(account.name, account.note) then
-    local key = must(group:create_api_key {
-      subAccount = account.name, note = account.note, permissions = account.permissions,
-      ip = #account.ips > 0 and account.ips or nil,
-    })
-    assert(keys:write(table.concat({ account.name, key.apiKey, key.secretKey }, ","), "\n"))
-    assert(keys:flush())
-    made_keys = made_keys + 1
-  end
-end
-
+local made = { create_account = 0, create_key = 0 }
+for _, step in ipairs(done or err.done or {}) do made[step.what] = (made[step.what] or 0) + 1 end
+print(("%d sub-accounts wanted: %d made, %d keys made"):format(#accounts, made.create_account, made.create_key))
 assert(keys:close())
-print(("%d sub-accounts wanted: %d made, %d keys made"):format(#wanted, made_accounts, made_keys))
+if not done then
+  io.stderr:write(tostring(err), "\n")
+  os.exit(err.outcome == "unknown" and 4 or 1)
+end

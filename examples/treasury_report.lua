@@ -8,7 +8,6 @@
 local purser = require "purser"
 local decimal = purser.decimal
 
-local DAY = 86400000
 local path = arg[1] or "report.html"
 local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
@@ -33,20 +32,13 @@ local function read_balances()
   local balances, main = {}, {}
   for _, entry in ipairs(assert(client.wallet:convertible_balances())) do add(main, entry.asset, entry.balance) end
   balances["main account"] = main
-  local page = 1
-  repeat
-    local accounts = assert(client.sub_account:list_sub_accounts { page = page, limit = 200 })
-    for _, account in ipairs(accounts) do
-      local own = {}
-      for _, entry in ipairs(assert(client.sub_account:balances {
-        subAccount = account.subAccount, accountType = "SPOT",
-      })) do
-        add(own, entry.asset, assert(decimal(entry.free)) + entry.locked)
-      end
-      balances[account.subAccount] = own
+  for account in client.sub_account:each_sub_account() do
+    local own, params = {}, { subAccount = account.subAccount, accountType = "SPOT" }
+    for _, entry in ipairs(assert(client.sub_account:balances(params))) do
+      add(own, entry.asset, assert(decimal(entry.free)) + entry.locked)
     end
-    page = page + 1
-  until #accounts < 200
+    balances[account.subAccount] = own
+  end
   return balances
 end
 
@@ -61,17 +53,11 @@ local function read_flows(now)
     local cell = flows[record.coin][month]
     cell[direction] = cell[direction] + record.amount
   end
-  for first = now - 90 * DAY + 60000, now, 7 * DAY do
-    local window = { startTime = first, endTime = math.min(first + 7 * DAY - 1, now), limit = 1000 }
-    local deposits = assert(client.wallet:deposit_history(window))
-    local withdrawals = assert(client.wallet:withdrawal_history(window))
-    assert(#deposits < 1000 and #withdrawals < 1000, "a week holds more than one call returns; see export_csv.lua")
-    for _, deposit in ipairs(deposits) do
-      if deposit.status == 5 then count(deposit, deposit.insertTime, "into") end
-    end
-    for _, withdrawal in ipairs(withdrawals) do
-      if withdrawal.status == 7 then count(withdrawal, withdrawal.applyTime, "out") end
-    end
+  for deposit in client.wallet:each_deposit { to = now } do
+    if deposit.status == 5 then count(deposit, deposit.insertTime, "into") end
+  end
+  for withdrawal in client.wallet:each_withdrawal { to = now } do
+    if withdrawal.status == 7 then count(withdrawal, withdrawal.applyTime, "out") end
   end
   return flows, sorted_keys(months)
 end
@@ -110,7 +96,8 @@ figure { margin: 0 0 2rem } figcaption { font-weight: 600; margin-bottom: .4rem 
 svg { width: 100%; height: auto } text { font-size: 13px; fill: var(--ink) } .label { text-anchor: end }
 .own { fill: var(--own) } .into { fill: var(--into) } .out { fill: var(--out) }]]
 
-local now = assert(client:server_time())
+assert(client:sync_clock())
+local now = client:now()
 local balances, flows, months = read_balances(), read_flows(now)
 local holders_of, parts = {}, {}
 for _, holder in ipairs(sorted_keys(balances)) do

@@ -2,7 +2,8 @@
 --
 --   lua examples/watch_deposits.lua [SECONDS BETWEEN LOOKS [LOOKS]]
 --
--- Looks every 10 seconds, for ever, unless told otherwise. A look that fails is reported and followed by the next.
+-- Looks every 10 seconds, for ever, unless told otherwise. A look that fails is followed by the next, and reported when
+-- it was refused. examples/watch_credit.lua goes on after a restart where it was.
 -- PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
 local purser = require "purser"
@@ -22,36 +23,23 @@ local client = assert(purser.new {
 
 io.stdout:setvbuf "line"
 
--- A deposit has no id of its own; a transaction may pay to several addresses.
-local function key_of(deposit)
-  return table.concat({ deposit.txId or "", deposit.address or "", deposit.memo or "", deposit.coin,
-    tostring(deposit.insertTime) }, " ")
+local function show(deposit)
+  print(("%s  %s %s on %s  %s (%s/%s confirmations)"):format(
+    os.date("!%Y-%m-%d %H:%M:%S", math.floor(deposit.insertTime / 1000)), deposit.amount, deposit.coin, deposit.network,
+    states[deposit.status] or tostring(deposit.status), deposit.confirmTimes or "?", deposit.unlockConfirm or "?"))
 end
 
-local seen = {}
-local function look()
-  local now, err = client:server_time()
-  local deposits
-  if now then deposits, err = client.wallet:deposit_history { startTime = now - DAY, endTime = now } end
-  if not deposits then
-    io.stderr:write(tostring(err), "\n")
-    return
-  end
-  for i = #deposits, 1, -1 do -- the service lists the latest first
-    local deposit = deposits[i]
-    local key, state = key_of(deposit), deposit.status
-    if seen[key] ~= state then
-      print(("%s  %s %s on %s  %s (%s/%s confirmations)"):format(
-        os.date("!%Y-%m-%d %H:%M:%S", math.floor(deposit.insertTime / 1000)), deposit.amount, deposit.coin,
-        deposit.network, states[state] or tostring(state), deposit.confirmTimes or "?", deposit.unlockConfirm or "?"))
-      seen[key] = state
-    end
-  end
-end
-
-local count = 0
+-- One look: without time to wait, the watch ends when it has told what it found.
+local since, cursor, count = client:now() - DAY, nil, 0
 repeat
-  look()
+  local watch = client.wallet:watch_deposits { since = since, cursor = cursor, timeout_ms = 0 }
+  local event, err = watch:next()
+  while event do
+    show(event.deposit)
+    event, err = watch:next()
+  end
+  if err then io.stderr:write(tostring(err), "\n") end
+  cursor = watch:cursor()
   count = count + 1
-  if count ~= looks then os.execute(("sleep %s"):format(pause)) end
+  if count ~= looks then client:sleep(math.floor(pause * 1000)) end
 until count == looks

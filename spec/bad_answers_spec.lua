@@ -73,6 +73,17 @@ for _, row in ipairs(operations.list) do
           fails(row, 200, body, "decode", "unknown", "lacks `" .. row.result.essential .. "`")
         end
       end)
+
+      it("takes an empty text for no proof that something was done", function()
+        local member = row.result.essential
+        for _, text in ipairs { '""', '" "', "null", '"\\t"' } do
+          local record = ('{"%s":%s,"note":"n"}'):format(member, text)
+          for _, body in ipairs { record, "[" .. record .. "]", '{"code":0,"data":' .. record .. "}",
+            '{"code":"200","msg":"","data":[' .. record .. "]}", '{"code":"0",' .. record:sub(2) } do
+            fails(row, 200, body, "decode", "unknown", "lacks `" .. member .. "`")
+          end
+        end
+      end)
     end
 
     it("takes a refusal out of a 4xx answer", function()

@@ -2,6 +2,7 @@
 
 local command = require "command"
 local core = require "purser.core"
+local files = require "files"
 local operations = require "purser.operations"
 local values = require "purser.cli.values"
 
@@ -103,7 +104,7 @@ describe("purser completion", function()
     local path = os.tmpname()
     local code, script = command.run { "completion", "bash" }
     assert.equal(0, code)
-    command.write(path, script)
+    files.write(path, script)
     local status, said = run_shell("bash -n " .. path)
     assert.equal(0, status, said)
     local function complete(...)
@@ -129,7 +130,7 @@ describe("purser completion", function()
     for _, row in ipairs(operations.list) do assert.is_truthy(script:find(row.name, 1, true)) end
     if run_shell "command -v zsh" ~= 0 then return end
     local path = os.tmpname()
-    command.write(path, script)
+    files.write(path, script)
     local status, said = run_shell("zsh -n " .. path)
     os.remove(path)
     assert.equal(0, status, said)

@@ -1,6 +1,7 @@
 -- The commands of whole workflows: export, wait, plan-withdraw, fleet.
 
 local command = require "command"
+local files = require "files"
 local purser = require "purser"
 local start = require("service").start
 
@@ -8,7 +9,7 @@ local ADDRESS = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
 local DAY = 86400000
 
 describe("purser", function()
-  local service, account, environment, client, files
+  local service, account, environment, client, made
 
   setup(function()
     service = start {}
@@ -16,21 +17,21 @@ describe("purser", function()
     environment = { PURSER_BASE_URL = service.url, PURSER_API_KEY = account.api_key,
       PURSER_SECRET_KEY = account.secret_key }
     client = assert(purser.new { base_url = service.url, api_key = account.api_key, secret_key = account.secret_key })
-    files = {}
+    made = {}
   end)
 
   teardown(function()
     client:close()
     service.stop()
-    for _, path in ipairs(files) do os.remove(path) end
+    for _, path in ipairs(made) do os.remove(path) end
   end)
 
   local function run(...) return command.run({ ... }, environment) end
 
   local function temporary(text)
     local path = os.tmpname()
-    files[#files + 1] = path
-    if text then command.write(path, text) else os.remove(path) end
+    made[#made + 1] = path
+    if text then files.write(path, text) else os.remove(path) end
     return path
   end
 
@@ -136,7 +137,7 @@ describe("purser", function()
     code, out, err = run("fleet", "apply", declared, "--secrets", secrets, "--yes")
     assert.equal(0, code, err)
     assert.equal("commands01: create_account n\ncommands01: create_key bot\n", out)
-    local secret = assert(command.read(secrets):match "^%w+\t(%w+)\tcommands01\tbot\n$")
+    local secret = assert(files.read(secrets):match "^%w+\t(%w+)\tcommands01\tbot\n$")
     assert.is_nil((out .. err):find(secret, 1, true))
     code, out = run("fleet", "plan", declared, "--secrets", secrets)
     assert.same({ 0, "everything is as declared\n" }, { code, out })

@@ -382,6 +382,27 @@ describe("a hook", function()
   end)
 end)
 
+describe("purser.transport", function()
+  it("has every transport there is a file of", function()
+    local listing = assert(io.popen "ls lua/purser/transport")
+    for file in listing:lines() do
+      assert.equal("function", type(purser.transport[file:match "^(%w+)%.lua$"]))
+    end
+    listing:close()
+  end)
+
+  it("says which transports there are when asked for another", function()
+    for wrong, hint in pairs { mutli = 'did you mean "multi"', nope = "there are curl, multi, openresty" } do
+      local ok, message = pcall(function() return purser.transport[wrong] {} end)
+      assert.is_false(ok)
+      assert.matches('client_spec.lua:%d+: purser.transport has no "' .. wrong .. '"', message)
+      assert.matches(hint, message)
+      assert.is_nil(message:find("no file", 1, true))
+    end
+    assert.error_matches(function() return purser.transport[5] end, 'has no "5"')
+  end)
+end)
+
 describe("prepare", function()
   it("names the operation in every error", function()
     local client = new { clock = function() return 0 end }

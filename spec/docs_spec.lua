@@ -3,18 +3,12 @@
 package.path = "tools/?.lua;" .. package.path
 
 local docs = require "docs"
+local read = require("files").read
 local operations = require "purser.operations"
 local options = require "purser.options"
 local parameters = require "purser.parameters"
 local shapes = require "purser.shapes"
 local codes = require "purser.codes"
-
-local function read(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
 
 local function paths_of(command)
   local paths = {}

@@ -3,6 +3,8 @@
 local purser = require "purser"
 local start = require("service").start
 
+local read, temporary = require("files").read, require("files").temporary
+
 local DAY = 86400000
 local SPOT = "SPOT"
 
@@ -40,21 +42,6 @@ local function open(balances)
     service.stop()
   end)
   return fixture
-end
-
-local function temporary(text)
-  local path = os.tmpname()
-  local file = assert(io.open(path, "w"))
-  file:write(text or "")
-  file:close()
-  return path
-end
-
-local function read(path)
-  local file = assert(io.open(path))
-  local text = file:read "*a"
-  file:close()
-  return text
 end
 
 local function sub_account(fixture, name, asset, amount)
@@ -97,14 +84,31 @@ describe("provision.lua", function()
     os.remove(keys)
   end)
 
-  it("stops at a key nobody is sure about, and says what to do", function()
+  it("makes a key again whose answer was lost, and leaves no other behind", function()
     local fixture = open()
     local list, keys = temporary "desknorth1,north,SPOT_ACCOUNT_READ,\n", temporary()
     assert(fixture.world:fault { kind = "lost_answer", operation = "sub_account.create_api_key", times = 1 })
     local output, code = fixture.run(("examples/provision.lua %s %s"):format(list, keys))
-    assert.equal(4, code)
-    assert.matches("outcome unknown%].*list_api_keys.*north", output)
-    assert.equal("", read(keys))
+    assert.same({ "1 sub-accounts wanted: 1 made, 1 keys made\n", 0 }, { output, code })
+    local there = assert(fixture.client.sub_account:list_api_keys { subAccount = "desknorth1" })
+    assert.equal(1, #there)
+    assert.equal("desknorth1," .. there[1].apiKey, read(keys):match "^([^,]+,[^,]+),[^,]+\n$")
+    os.remove(list)
+    os.remove(keys)
+  end)
+
+  it("stops where it is refused, and goes on from there", function()
+    local fixture = open()
+    local keys = temporary()
+    local list = temporary "desknorth1,north,SPOT_ACCOUNT_READ,\ndesksouth1,south,SPOT_ACCOUNT_READ,\n"
+    local command = ("examples/provision.lua %s %s"):format(list, keys)
+    assert(fixture.world:fault { kind = "refuse", operation = "sub_account.create_api_key", skip = 1 })
+    local output, code = fixture.run(command)
+    assert.equal(1, code, output)
+    assert.matches("2 sub%-accounts wanted: 2 made, 1 keys made\n", output)
+    assert.matches("sub_account.create_api_key: .*outcome rejected", output)
+    assert.same({ "2 sub-accounts wanted: 0 made, 1 keys made\n", 0 }, { fixture.run(command) })
+    assert.equal(2, select(2, read(keys):gsub("\n", "")))
     os.remove(list)
     os.remove(keys)
   end)
@@ -141,6 +145,20 @@ describe("sweep.lua", function()
     assert.equal(0, code, output)
     assert.matches("total 100%.25 USDT\n$", output)
     assert.equal(before + 1, fixture.world:counts()["sub_account.transfer"].applied)
+  end)
+
+  it("stops at what is refused, and moves the rest when it is run again", function()
+    local fixture = open()
+    sub_account(fixture, "desknorth1", "USDT", "100.25")
+    sub_account(fixture, "desksouth1", "USDT", "7")
+    assert(fixture.world:fault { kind = "refuse", operation = "sub_account.transfer", skip = 1 })
+    local output, code = fixture.run "examples/sweep.lua"
+    assert.equal(1, code, output)
+    assert.matches("desknorth1 +100%.25 USDT  %d+\n", output)
+    assert.matches("desksouth1, 7 USDT: sub_account.transfer: ", output)
+    output, code = fixture.run "examples/sweep.lua"
+    assert.equal(0, code, output)
+    assert.matches("^desksouth1 +7 USDT  %d+\ntotal 7 USDT\n$", output)
   end)
 end)
 

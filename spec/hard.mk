@@ -18,7 +18,7 @@ asan:
 asan-run:
 	@ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:quarantine_size_mb=8 UBSAN_OPTIONS=print_stacktrace=1 \
 	  LSAN_OPTIONS=suppressions=$(CURDIR)/spec/lsan.supp:print_suppressions=0 \
-	  LD_PRELOAD=$(ASAN_RUNTIMES) $(LUA) tools/test.lua "C floor" specs
+	  LD_PRELOAD=$(ASAN_RUNTIMES) $(LUA) tools/test.lua "C floor" specs torture
 
 MEMCHECK = valgrind -q --leak-check=full --errors-for-leak-kinds=definite,indirect --error-exitcode=9 \
   --show-leak-kinds=definite,indirect --num-callers=25

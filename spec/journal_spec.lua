@@ -85,6 +85,21 @@ describe("an intent", function()
     assert.matches("closed", states.unknown)
   end)
 
+  it("keeps what another worker found out when the answer comes late and says nothing", function()
+    sim:fault { kind = "lost_answer", operation = "sub_account.transfer" }
+    local _, err = client.sub_account:transfer(move)
+    assert.equal("done", assert(client:settle(err)).outcome)
+    assert(journal:finish(err.intent, nil, err))
+    assert(journal:settled(err.intent, { outcome = "undecided" }))
+    assert.equal("done", assert(journal:entries())[1].state)
+
+    _, err = client_with({ transport = { send = function() return nil end } }).wallet:transfer {
+      fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
+    assert(journal:settled(err.intent, { outcome = "undecided" }))
+    assert(journal:finish(err.intent, nil, err))
+    assert.equal(1, #assert(journal:entries { state = "undecided" }))
+  end)
+
   it("is not made for reads, nor for what the check refuses", function()
     assert(client.wallet:coins())
     client.broker:transfer { asset = "USDT" }
@@ -167,6 +182,23 @@ describe("after a crash", function()
 end)
 
 describe("a settlement", function()
+  it("is not settled by a guess when equal calls cannot be looked up", function()
+    local to_futures = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
+    sim:fault { kind = "lost_answer", operation = "wallet.transfer" }
+    local _, err = client.wallet:transfer(to_futures)
+    local rows = journal.db.rows
+    journal.db.rows = function(self, sql, ...)
+      if sql:find "digest" then return nil, "disk I/O error" end
+      return rows(self, sql, ...)
+    end
+    local answer, problem = client:settle(err)
+    assert.is_nil(answer)
+    assert.equal("journal", problem.phase)
+    assert.matches("disk I/O error", problem.message)
+    journal.db.rows = nil
+    assert.equal("done", assert(client:settle(err)).outcome)
+  end)
+
   it("is kept with its intent", function()
     sim:fault { kind = "lost_answer", operation = "move" }
     local _, err = client.broker:transfer(move)

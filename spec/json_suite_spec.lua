@@ -1,20 +1,7 @@
 -- The rules for valid and invalid JSON documents, case by case: see spec/support/json_cases.lua.
 local core = require "purser.core"
 local cases = require "spec.support.json_cases"
-
--- Busted's deep comparison does not tell 1 from 1.0 on hosts that know both.
-local function same(a, b)
-  if type(a) ~= "table" or type(b) ~= "table" then
-    return a == b and (not math.type or math.type(a) == math.type(b)) and type(a) == type(b)
-  end
-  for key, value in pairs(a) do
-    if not same(value, b[key]) then return false end
-  end
-  for key in pairs(b) do
-    if a[key] == nil then return false end
-  end
-  return true
-end
+local same = require "spec.support.same"
 
 describe("the JSON test-suite", function()
   for _, case in ipairs(cases.valid) do

@@ -209,6 +209,20 @@ describe("a run", function()
     assert.equal(2, sim:counts()["sub_account.transfer"].received)
   end)
 
+  it("asks again whether a payment that was put back and refused had been made", function()
+    local payouts = payouts_with()
+    assert(payouts:add("a", "sub_account.transfer", move("1")))
+    -- it was made, its answer was nonsense, and so was the history: a person puts back what was undecided
+    sim:fault { kind = "lost_answer", operation = "sub_account.transfer" }
+    sim:fault { kind = "refuse", operation = "sub_account.transfer_history", times = 10 }
+    assert.equal(1, assert(payouts:run()).undecided)
+    assert.is_true(payouts:retry "a")
+    local report = assert(payouts:run())
+    assert.equal(1, report.done)
+    assert.equal(2, sim:counts()["sub_account.transfer"].received)
+    assert.equal("1", paid())
+  end)
+
   it("lets the guard rails refuse", function()
     client = client_with { guard = { max_amount = { USDT = "5" } } }
     local payouts = payouts_with()
@@ -293,6 +307,28 @@ describe("a worker that died", function()
     assert.equal(3, assert(other:run()).done)
     assert.is_true(require("purser.core").monotonic_ms() - before >= 100)
     assert.equal(total, paid())
+  end)
+
+  it("does not take the end of an earlier attempt for that of a later one", function()
+    -- A worker that stood still beyond its lease holds a payment twice: as it was, and as it is.
+    local queue = require "purser.payouts.queue"
+    local payouts = payouts_with { worker = "slow", lease_ms = 60000 }
+    assert(payouts:add("a", "sub_account.transfer", move("1")))
+    local function within(fn) return assert(journal.db:transaction(function(tx) return fn(tx) or true end)) end
+    local was = within(function(tx) return queue.take_waiting(tx, payouts, 1) end)[1]
+    within(function(tx) queue.reclaim(tx, payouts) end)
+    local is = within(function(tx) return queue.take_abandoned(tx, payouts, 1) end)[1]
+    assert.is_true(within(function(tx) return queue.mark_sent(tx, payouts, is, "intent-2") end))
+    is.intent = "intent-2"
+    within(function(tx) queue.move(tx, payouts, was, { state = "waiting" }) end)
+    assert.equal("sent", assert(payouts:list())[1].state)
+    within(function(tx) queue.move(tx, payouts, is, { state = "waiting" }) end)
+    assert.equal("waiting", assert(payouts:list())[1].state)
+    within(function(tx) queue.take_waiting(tx, payouts, 1) end)
+    journal.db:transaction(function(tx) -- what it was before it was sent must not be sent again
+      assert.is_false(queue.mark_sent(tx, payouts, was, "intent-3"))
+      return true
+    end)
   end)
 
   it("without the record before the request pays twice or loses count", function()

@@ -34,6 +34,16 @@ describe("plan_withdraw", function()
     assert.equal(1, received(sim, "wallet.withdraw"))
   end)
 
+  -- The age of such a plan was counted from before its clock was set right, so it was too old at once.
+  it("is not old because the clock was wrong when it was made", function()
+    local sim, _, owner = world()
+    local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key,
+      secret_key = owner.secret_key, transport = sim:transport(), clock = function() return sim:now() - 1800000 end })
+    local plan = assert(client.wallet:plan_withdraw { coin = "USDT", network = "trc-20", address = TRON,
+      amount = "20.50" })
+    assert(plan:execute())
+  end)
+
   it("tells every problem at once", function()
     local _, client = world()
     local plan = assert(client.wallet:plan_withdraw { coin = "XRP", network = "XRP", address = "r abc",

@@ -155,6 +155,33 @@ describe("a lost answer", function()
   end)
 end)
 
+-- An empty id passed for success.
+describe("an answer whose id is empty", function()
+  it("is settled like a lost one, for every operation whose answer is an id", function()
+    local inner, emptied = sim:transport(), nil
+    local transport = setmetatable({ send = function(_, request)
+      local response, failure = inner:send(request)
+      if response and request.operation == emptied then
+        response.body = response.body:gsub('"(%a+)":"[^"]*"', '"%1":""')
+      end
+      return response, failure
+    end }, { __index = inner })
+    client = client_of(broker, { transport = transport })
+    for _, name in ipairs { "wallet.withdraw", "wallet.withdraw_legacy", "wallet.transfer", "wallet.internal_transfer",
+      "broker.transfer", "sub_account.transfer", "broker.create_sub_account", "broker.create_api_key",
+      "sub_account.delete_api_key" } do
+      local _, params = prepare(name)
+      emptied = name
+      local result, err = client:call(name, params)
+      emptied = nil
+      assert.is_nil(result)
+      assert.same({ "decode", "unknown" }, { err.kind, err.outcome }, name)
+      assert.equal("done", assert(client:settle(err)).outcome, name)
+      sim:advance(60000)
+    end
+  end)
+end)
+
 describe("two records that fit", function()
   local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
 
@@ -185,6 +212,28 @@ describe("two records that fit", function()
     local two = lose("wallet.transfer", { kind = "reset", when = "before" })
     assert.equal("undecided", assert(client:settle(one)).outcome)
     assert.equal("undecided", assert(client:settle(two)).outcome)
+  end)
+
+  it("are not told apart by an id that the service does not list", function()
+    -- the answer was nonsense in the right form: the record is there under another id
+    sim:fault { kind = "garbage", form = "long_numbers", when = "after", operation = "wallet.transfer" }
+    local info = {}
+    local first = assert(client.wallet:transfer(params, { info = info }))
+    assert.equal(40, #first.tranId)
+    local err = lose("wallet.transfer", { kind = "reset", when = "before" })
+    local answer = assert(client:settle(err))
+    assert.equal("undecided", answer.outcome)
+    assert.equal(1, #answer.candidates)
+  end)
+
+  it("are waited for while an equal call's record may be too new to be listed", function()
+    setup { visibility_lag_ms = 2000 }
+    local err = lose("wallet.transfer", { kind = "lost_answer" })
+    sim:advance(8400)
+    local second = assert(client.wallet:transfer(params))
+    local answer = assert(client:settle(err, { lag_ms = 2500 }))
+    assert.equal("done", answer.outcome)
+    assert.are_not.equal(second.tranId, answer.record.tranId)
   end)
 end)
 
@@ -351,5 +400,69 @@ describe("the error of an unknown outcome", function()
     local _, own = client.broker:transfer { clientTranId = ID, toAccount = "tradingdesk1", fromAccountType = "SPOT",
       toAccountType = "SPOT", asset = "USDT", amount = "1" }
     assert.equal(ID, own.intent.params.clientTranId)
+  end)
+
+  it("shows no more of an API key than tells it from others", function()
+    for _, name in ipairs { "broker.delete_api_key", "sub_account.delete_api_key" } do
+      assert(client.broker:create_api_key(calls["broker.create_api_key"]))
+      local err = lose(name, { kind = "lost_answer" })
+      local key = err.intent.params.apiKey
+      assert.is_nil(tostring(err):find(key, 1, true))
+      assert.is_truthy(tostring(err):find(('apiKey "%s...%s"'):format(key:sub(1, 4), key:sub(-4)), 1, true))
+      sim:fault { kind = "lost_answer", operation = name }
+      local _, short = client:call(name, { subAccount = "tradingdesk1", apiKey = "tenletters" })
+      assert.is_nil(tostring(short):find "tenl")
+    end
+  end)
+end)
+
+describe("a request that somebody else sends", function()
+  -- What another program does with a prepared request; the answer is lost or garbled on the way.
+  local function send(request, row)
+    return sim:transport():send { method = request.method, base_url = "http://localhost",
+      target = request.url:match "^http://localhost(.*)$", headers = request.headers, body = request.body,
+      operation = row.full_name, timeout_ms = 1000 }
+  end
+
+  for _, row in ipairs(operations.list) do
+    if row.effect ~= "read" then
+      it("can be settled after an answer that proves nothing: " .. row.full_name, function()
+        local who, params = prepare(row.full_name)
+        local info = {}
+        local request = assert(who:prepare(row.full_name, params, { info = info }))
+        assert(send(request, row))
+        local result, err = who:parse(row.full_name, 200, "<html>", nil, info.intent)
+        assert.is_nil(result)
+        assert.same({ "decode", "unknown" }, { err.kind, err.outcome })
+        assert.equal(info.intent, err.intent)
+        assert.equal("done", assert(who:settle(err)).outcome)
+        assert.is_nil(tostring(err):find("{", 1, true))
+      end)
+
+      it("says what settles it when parse is not given the intent: " .. row.full_name, function()
+        for _, given in ipairs { false, 5, {}, { intent = 5 }, { operation = row.full_name },
+          { operation = "wallet.coins", params = {} } } do
+          local _, err = client:parse(row.full_name, 503, "", nil, given)
+          assert.is_nil(err.intent)
+          local by_hand = ('client:settle { operation = "%s", params ='):format(row.full_name)
+          if row.settle.by ~= "repeat" and row.settle.by ~= "nothing" then
+            assert.is_truthy(err.settle:find(by_hand, 1, true))
+          end
+          if row.settle.through then assert.is_truthy(err.settle:find(row.settle.through, 1, true)) end
+          assert.is_nil(err.settle:find "client:settle%(err%)")
+        end
+      end)
+    end
+  end
+
+  it("has an intent without passwords, and none when it reads", function()
+    local info = {}
+    assert(sub_client:prepare("broker.withdraw", { coin = "USDT", network = TRON, address = TRON_ADDRESS,
+      amount = "20", funds_password = "correct horse" }, { extra = { tag = "7" }, info = info }))
+    assert.same({ operation = "broker.withdraw", sent_at = sim:now(), recv_window = 5000,
+      params = { coin = "USDT", network = TRON, address = TRON_ADDRESS, amount = "20", tag = "7" } }, info.intent)
+    info = {}
+    assert(client:prepare("wallet.coins", nil, { info = info }))
+    assert.same({}, info)
   end)
 end)

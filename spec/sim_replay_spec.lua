@@ -4,6 +4,7 @@ local decimal = require "purser.decimal"
 local json = require "purser.json"
 local core = require "purser.core"
 local ledger = require "purser.sim.ledger"
+local plain = require "purser.sim.plain"
 local purser = require "purser"
 local schedule = require "purser.sim.schedule"
 local signed = require "signed"
@@ -72,6 +73,40 @@ describe("a run of the simulator", function()
     assert.same(live(sim, accounts), live(copy, accounts))
     assert.same(sim:snapshot(), copy:snapshot())
     assert.same(sim:counts(), copy:counts())
+  end)
+
+  it("meets the same faults after a snapshot that went through JSON", function()
+    local sim, accounts = world(4)
+    sim:fault { kind = "lost_answer", operation = "C6", skip = 2, times = 2 }
+    sim:fault { kind = "refuse", operation = "wallet.convert", code = 10101, times = 1.0 }
+    sim:fault { kind = "garbage", operation = "read", probability = 1 / 3 }
+    sim:fault { kind = "slow", operation = "C9", delay_ms = 7, probability = 0.1, times = 3, skip = 1 }
+    -- What a client sees of some requests.
+    local function ask(asked, rounds)
+      local seen = {}
+      for _ = 1, rounds do
+        for _, call in ipairs { { "C6", { coin = "USDT", network = "Tron(TRC20)" } }, { "C13", { asset = "DOGE" } },
+          { "C4" }, { "C9", { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" } } } do
+          local answer = asked:handle(signed.request(asked, accounts.house, call[1], call[2]))
+          seen[#seen + 1] = ("%d %s %s %s"):format(answer.status, tostring(answer.fault), tostring(answer.delay_ms),
+            tostring(answer.body))
+        end
+      end
+      return seen
+    end
+    ask(sim, 1)
+    local text = json.encode(plain.writable(sim:snapshot()))
+    local copy = purser.sim.restore(assert(core.decode(text)))
+    assert.same(sim:armed_faults(), copy:armed_faults())
+    assert.same(sim:snapshot(), copy:snapshot())
+    assert.same(sim:faults(), copy:faults())
+    assert.same(ask(sim, 8), ask(copy, 8))
+    assert.is_true(#sim:faults() > 5)
+    assert.same(sim:faults(), copy:faults())
+    assert.same(sim:armed_faults(), copy:armed_faults())
+    local old = sim:snapshot()
+    old.faults = nil -- as it was written before faults were part of it
+    assert.same({}, purser.sim.restore(old):armed_faults())
   end)
 
   it("shares nothing with its snapshot", function()

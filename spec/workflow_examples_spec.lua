@@ -1,5 +1,6 @@
 -- The examples of whole workflows, run as programs against a service of their own.
 
+local files = require "files"
 local purser = require "purser"
 local start = require("service").start
 
@@ -36,13 +37,6 @@ describe("the example", function()
     return text, tonumber(code)
   end
 
-  local function read(path)
-    local file = assert(io.open(path))
-    local text = file:read "*a"
-    file:close()
-    return text
-  end
-
   it("planned_withdrawal.lua shows a plan, and carries it out when told to", function()
     local text, code = run("planned_withdrawal.lua USDT trc20 " .. ADDRESS .. " 20.5")
     assert.equal(0, code, text)
@@ -58,6 +52,22 @@ describe("the example", function()
     assert.matches("sent in transaction %x+", pipe:read "*l")
     assert.equal("exit 0", pipe:read "*l")
     pipe:close()
+  end)
+
+  it("planned_withdrawal.lua looks for a withdrawal whose answer was lost, instead of making another", function()
+    local before = service.world:counts()["wallet.withdraw"].applied
+    assert(service.world:fault { kind = "lost_answer", operation = "wallet.withdraw" })
+    local pipe = open("planned_withdrawal.lua USDT trc20 " .. ADDRESS .. " 20.5 --go")
+    local text, found = pipe:read "*l", false
+    while text and not text:find "^withdrawal %x+$" do
+      found = found or text == "looking for it"
+      text = pipe:read "*l"
+    end
+    assert.is_true(found)
+    service.world:advance(30 * 60000)
+    assert.matches("sent in transaction %x+", pipe:read "*l")
+    pipe:close()
+    assert.equal(before + 1, service.world:counts()["wallet.withdraw"].applied)
   end)
 
   it("watch_credit.lua credits a deposit once, across restarts", function()
@@ -79,7 +89,7 @@ describe("the example", function()
     assert.equal("changed 7 USDT: state 5\n", (run(command)))
     assert.equal("", (run(command)))
     local amounts = {}
-    for amount in read(credits):gmatch " (%S+)\n" do amounts[#amounts + 1] = amount end
+    for amount in files.read(credits):gmatch " (%S+)\n" do amounts[#amounts + 1] = amount end
     assert.same({ "12.5", "7" }, amounts)
   end)
 
@@ -93,7 +103,7 @@ describe("the example", function()
     assert.matches('examples01: create the key "bot"', (run(command .. "plan")))
     local text, code = run(command .. "apply")
     assert.equal(0, code, text)
-    local secret = read(secrets):match "^%S+\t(%S+)\texamples01\tbot\n$"
+    local secret = files.read(secrets):match "^%S+\t(%S+)\texamples01\tbot\n$"
     assert.is_nil(text:find(secret, 1, true))
     assert.equal("everything is as declared\n", (run(command .. "plan")))
     local pipe = assert(io.popen("ls -l " .. secrets))

@@ -12,6 +12,7 @@ local stages = {
       case $t in *.d) ;; *) echo "$t"; "$t" || exit 1;; esac
     done]]):format(build) },
   { name = "specs", command = lua .. " /usr/bin/busted --output=TAP 2>&1" },
+  { name = "torture", command = lua .. " /usr/bin/busted --output=TAP --pattern=_test spec/torture 2>&1" },
   { name = "hosts", command = lua .. " /usr/bin/busted --output=TAP --pattern=_test spec/hosts 2>&1" },
 }
 

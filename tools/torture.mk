@@ -1,7 +1,8 @@
 # make torture: payments at a service that answers badly, by workers that are killed (spec/torture). Takes some minutes.
 #   make torture PAYMENTS=1000 SEED=7        fewer, and another run
-#   make torture-short                       120 payments, with the record before the request and without it
-.PHONY: torture torture-short
+#   make rehearse SEEDS=1000 FIRST=1         the same on virtual time, where one seed is one run
+#   make rehearse SEEDS=1 FIRST=543 TELL=tell    prints every event of one
+.PHONY: torture rehearse
 
 PAYMENTS ?= 10000
 SEED     ?= 1
@@ -12,7 +13,10 @@ torture:
 	@export LUA_PATH="$(CURDIR)/spec/support/?.lua;$(LUA_PATH)"; \
 	$(LUA) spec/torture/connection.lua && $(LUA) spec/torture/run.lua sqlite $(PAYMENTS) 1 $(SEED) && $(LUA) spec/torture/run.lua postgresql $(PAYMENTS) 8 $(SEED)
 
-torture-short:
+SEEDS ?= 1000
+FIRST ?= 1
+
+rehearse:
 	@tools/setup build test
 	@$(MAKE) --no-print-directory all
-	@$(LUA) /usr/bin/busted --output=TAP --pattern=_test spec/torture
+	@$(LUA) spec/torture/rehearse.lua $(FIRST) $(SEEDS) $(TELL)

@@ -41,7 +41,8 @@ end
 ---@field headers table<string, string>
 ---@field body string
 
---- Checks, builds and signs a request without sending it.
+--- Checks, builds and signs a request without sending it. With `info` in opts, `info.intent` is what client:parse and
+--- client:settle take of what is not a read.
 ---@param name string  full name of the operation
 ---@return purser.Request|nil request, purser.Error|nil err
 function Client:prepare(name, params, opts)
@@ -60,7 +61,17 @@ function Client:prepare(name, params, opts)
   end
   local headers = {}
   for header, value in pairs(request.headers) do headers[header] = value end
+  if opts.info and row.effect ~= "read" then
+    opts.info.intent = require("purser.recording").intent_of(self, row, values, opts)
+  end
   return { method = request.method, url = request.base_url .. request.target, headers = headers, body = request.body }
+end
+
+-- The intent that was given to parse, or the `info` that holds it; nil when it is not that of this operation.
+local function intent_for(row, given)
+  local intent = type(given) == "table" and (given.intent or given)
+  if type(intent) ~= "table" or intent.operation ~= row.full_name or type(intent.params) ~= "table" then return nil end
+  return intent
 end
 
 --- Turns the answer to a prepared request into `result | nil, err`.
@@ -68,14 +79,17 @@ end
 ---@param status integer        HTTP status
 ---@param body string
 ---@param headers string|table|nil  raw header block or map
-function Client:parse(name, status, body, headers)
+---@param intent purser.Intent|nil  `info.intent` of client:prepare: with it an error of unknown outcome can be settled
+---@return any result, purser.Error|nil err
+function Client:parse(name, status, body, headers, intent)
   local row, err = row_of(name)
   if not row then return nil, err end
   if row.unsigned then return interpret.unsigned_answer(row, { status = status, body = body, headers = headers }) end
   local value
   value, err = interpret.answer(row, self.profile.success_codes, status, body, headers)
-  if value == nil then return pipeline.advise(row, {}, err) end
-  return value
+  if value ~= nil then return value end
+  intent = intent_for(row, intent)
+  return pipeline.advise(row, intent and intent.params, err, intent)
 end
 
 -- For purser.payouts: a call whose record belongs to a payment.

@@ -16,6 +16,7 @@ function M.read(client, max_age_ms)
   if known and now - known.read_at <= max_age_ms and now >= known.read_at then return known.coins, known.read_at end
   local list, err = client.wallet:coins()
   if not list then return nil, err end
+  now = client:now() -- the call may have set the client's clock right
   local coins = {}
   for _, coin in ipairs(list) do coins[coin.coin] = coin end
   cache[client] = { coins = coins, read_at = now }

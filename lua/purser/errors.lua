@@ -22,6 +22,7 @@ local M = {}
 ---@field intent purser.Intent|nil  what was sent, when its outcome is unknown: client:settle takes it
 ---@field clock_corrected boolean|nil  700003: whether the client's clock was set right: the call may be repeated
 ---@field record table|nil      workflow: the last record a wait saw
+---@field crowded boolean|nil   workflow: one millisecond of a history holds more records than the service shows
 ---@field settle string|nil      what finds out the outcome, when it is unknown and the operation was not a read
 
 local kinds = {

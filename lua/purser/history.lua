@@ -12,6 +12,7 @@
 local cursors = require "purser.history.cursor"
 local errors = require "purser.errors"
 local keys = require "purser.history.key"
+local lists = require "purser.history.list"
 local nearest = require "purser.nearest"
 local operations = require "purser.operations"
 local pages = require "purser.history.pages"
@@ -69,7 +70,7 @@ local function read_all(self, batch)
     if not window.records then wanted[#wanted + 1] = window end
   end
   local function read(window)
-    window.read_at = self.source.client:now()
+    window.read_at = self.source.now()
     window.found, window.err = window_reader.read(self.source, window, self.earliest)
   end
   if #wanted == 1 or not schedule.current() then
@@ -151,53 +152,6 @@ local function next_in_time(self)
   end
 end
 
-------------------------------------------------------------------------------------------------- lists without time
-
--- A list has pages alone. When its total changes or a record with an id comes again, pages have moved: it is read once
--- more from the first, and what has been delivered is passed over.
-local function next_page(self)
-  if self.page == 0 then self.counts, self.read, self.moved = {}, 0, false end
-  local list, total, page_count = pages.ask(self.source, self.from, self.to, self.page + 1)
-  if not list then return nil, total end
-  if self.page > 0 and total ~= self.total then
-    self.page, self.rounds, self.records, self.at = 0, self.rounds + 1, {}, 0
-  else
-    self.page, self.total, self.records, self.at = self.page + 1, total, list, 0
-    self.read = self.read + #list
-    local ended = (total and self.read >= total) or (#list == 0 and self.page >= (page_count or 0))
-    if ended then self.finished = true end
-  end
-  if self.rounds > 5 then
-    self.problem = errors.new { kind = "workflow", outcome = "unknown", operation = self.source.row.full_name,
-      phase = "history", message = "the list changes faster than it can be read" }
-    return nil, self.problem
-  end
-  return true
-end
-
-local function next_in_list(self)
-  while true do
-    self.at = self.at + 1
-    local record = self.records[self.at]
-    if record then
-      local key, is_id = self.source.key(record)
-      local count = (self.counts[key] or 0) + 1
-      if is_id and count > 1 then self.moved, count = true, 1 end
-      self.counts[key] = count
-      if count > (self.given[key] or 0) then
-        self.given[key] = count
-        if self.source.keep(record) then return record end
-      end
-    elseif self.finished and not self.moved then
-      return nil
-    else
-      if self.finished then self.finished, self.page, self.rounds = false, 0, self.rounds + 1 end
-      local ok, err = next_page(self)
-      if not ok then return nil, err end
-    end
-  end
-end
-
 ---------------------------------------------------------------------------------------------------- what users call
 
 --- The next record; nil at the end; nil and an error. Called again after an error it tries again.
@@ -205,7 +159,7 @@ end
 function Walk:next()
   if self.problem then return nil, self.problem end
   if self.source.paging.time then return next_in_time(self) end
-  return next_in_list(self)
+  return lists.next(self)
 end
 
 --- As an iterator: raises the error.
@@ -275,12 +229,21 @@ local function take_words(row, params)
   return own, rest
 end
 
--- Sets a walk through time up. Returns nil, or an error.
+-- Sets a walk from `from` to `to` up.
+---@param known table|nil  what an earlier walk delivered
+local function begin(self, from, to, known)
+  self.from, self.to = from, to
+  self.longest = reach.longest(self.source.row.window) or math.max(1, to - from + 1)
+  self.width, self.goal = self.longest, window_reader.goal(self.source)
+  self.settled, self.through = from - 1, from - 1
+  self.queue = { from <= to and { first = from, last = to, depth = 0 } or nil }
+  self.tail = cursors.new(self.source.row.full_name, from - 1, known)
+end
+
+-- Sets a walk through time up as the user's parameters say. Returns nil, or an error.
 local function furnish(self, own)
-  local row, client = self.source.row, self.source.client
-  local now = client:now()
+  local row, now = self.source.row, self.source.now()
   local earliest = reach.earliest(row.window, now)
-  local to = math.min(own.to or now, now)
   local from, known = own.from, nil
   if own.cursor ~= nil then
     local time, told = cursors.read(own.cursor, row.full_name)
@@ -294,16 +257,22 @@ local function furnish(self, own)
     return select(2, complain(row, own.cursor and "cursor" or "from", ("is %d, beyond the reach of this history (%s); "
       .. "the earliest time it tells of is now %d"):format(from, reach.words(row.window), earliest)))
   end
-  -- Time goes on while the walk does: a default start at the very edge would be beyond it when its turn comes.
-  from = from or earliest + (row.window.from_midnight and 0 or reach.MARGIN_MS)
-  self.from, self.to, self.earliest = from, to, earliest
-  self.longest = reach.longest(row.window) or math.max(1, to - from + 1)
-  self.width, self.goal = self.longest, window_reader.goal(self.source)
+  self.earliest = earliest
   self.parallel = math.max(1, own.parallel or DEFAULT_PARALLEL)
   self.settle_ms = own.settle_ms or DEFAULT_SETTLE_MS
-  self.settled, self.through = from - 1, from - 1
-  self.queue = { from <= to and { first = from, last = to, depth = 0 } or nil }
-  self.tail = cursors.new(row.full_name, from - 1, known)
+  -- Time goes on while the walk does: a default start at the very edge would be beyond it when its turn comes.
+  from = from or earliest + (row.window.from_midnight and 0 or reach.MARGIN_MS)
+  begin(self, from, math.min(own.to or now, now), known)
+end
+
+local function source_of(client, row, paging, opts)
+  return { row = row, paging = paging, now = function() return client:now() end,
+    run = function(of, params) return client:call(of.full_name, params, opts) end }
+end
+
+local function new_walk(source)
+  source.key = keys.of(source.paging)
+  return setmetatable({ source = source, records = {}, at = 0 }, Walk)
 end
 
 --- A walk over every record of the operation `row`.
@@ -313,8 +282,7 @@ end
 ---@param opts table|nil    the options of each call
 ---@return purser.Walk
 function M.walk(client, row, params, opts)
-  local self = setmetatable({ records = {}, at = 0 }, Walk)
-  self.source = { client = client, row = row, paging = row.paging, opts = opts, key = keys.of(row.paging) }
+  local self = new_walk(source_of(client, row, row.paging, opts))
   local own, rest = take_words(row, params or {})
   if not own then
     self.problem = rest
@@ -326,11 +294,57 @@ function M.walk(client, row, params, opts)
   elseif own.cursor then
     self.problem = select(2, complain(row, "cursor", "is only for histories by time"))
   else
-    self.from, self.to, self.given, self.page, self.rounds = own.from, own.to, {}, 0, 0
+    self.from, self.to = own.from, own.to
+    lists.begin(self)
     if (own.from or own.to) and not row.by_name.startTime then
       self.problem = select(2, complain(row, own.from and "from" or "to", "is only for histories by time"))
     end
   end
+  return self
+end
+
+--- A walk over every page of one call, in the service's order.
+---@param client purser.Client
+---@param row table
+---@param params table      the operation's own, its window and the size of a page among them
+---@param opts table|nil    the options of each call
+---@return purser.Walk
+function M.pages(client, row, params, opts)
+  local paging, sent = {}, {}
+  for word, value in pairs(row.paging) do paging[word] = value end
+  for name, value in pairs(params) do sent[name] = value end
+  paging.time, paging.most = nil, math.floor(tonumber(params[paging.size]) or paging.most)
+  sent[paging.page], sent[paging.size], sent.startTime, sent.endTime = nil, nil, nil, nil
+  local self = new_walk(source_of(client, row, paging, opts))
+  self.source.params, self.source.keep = pages.split(paging, sent)
+  self.from, self.to = params.startTime, params.endTime
+  lists.begin(self)
+  return self
+end
+
+-- The lists without pages are of API keys and of addresses.
+local NO_PAGES = { most = math.huge, id = "apiKey" }
+
+--- A walk for purser.settle, which concludes from a record that is missing. Beside all that a walk does:
+---   * an answer that makes no sense is an error: a record without a sensible time, a total or page count that is none,
+---     an empty page where there should be records
+---   * records that come while pages are turned may be missing, so a busy history can be read all the same
+---   * records from another time than was asked for are delivered, and times that lie ahead may be asked for
+---   * an operation that shows all it has in one answer can be walked, too
+---@param run fun(row: table, params: table): any, purser.Error|nil
+---@param row table
+---@param params table      the operation's own parameters
+---@param first integer     epoch ms, for a history by time
+---@param last integer
+---@param time string|nil   the member that holds a record's time
+---@return purser.Walk
+function M.strict(run, row, params, first, last, time)
+  local paging = row.paging or NO_PAGES
+  local self = new_walk { row = row, paging = paging, run = run, strict = true, time = paging.time or time,
+    now = function() return last end }
+  self.source.params, self.source.keep = pages.split(paging, params)
+  self.parallel, self.settle_ms = 1, 0
+  if paging.time then begin(self, first, last) else lists.begin(self) end
   return self
 end
 

@@ -26,6 +26,13 @@ function M.client_id()
   return require("purser.core").random_token(32)
 end
 
+local transports = { "curl", "multi", "openresty" }
+
+local function no_transport(name)
+  error(('purser.transport has no "%s"%s; there are %s, and an object of your own is given as it is'):format(
+    tostring(name), require("purser.nearest").hint(tostring(name), transports), table.concat(transports, ", ")), 3)
+end
+
 -- What is loaded when it is first used.
 local lazy = {
   operations = function() return require("purser.operations").public() end,
@@ -42,10 +49,14 @@ local lazy = {
   journal = function() return require "purser.journal" end,
   payouts = function() return require "purser.payouts" end,
   transport = function()
-    return setmetatable({}, { __index = function(transports, name)
-      local make = require("purser.transport." .. name).new
-      transports[name] = make
-      return make
+    return setmetatable({}, { __index = function(made, wanted)
+      for _, name in ipairs(transports) do
+        if name == wanted then
+          made[name] = require("purser.transport." .. name).new
+          return made[name]
+        end
+      end
+      no_transport(wanted)
     end })
   end,
 }

@@ -37,8 +37,8 @@ end
 local function keep(row, values, names)
   local params = {}
   for _, name in ipairs(names) do
-    local param = row.by_name[name]
-    if not param or param[2] ~= "md5" then params[name] = values[name] end
+    local value, param = values[name], row.by_name[name]
+    if value ~= nil and not (param and param[2] == "md5") then params[name] = value end
   end
   return params
 end
@@ -49,10 +49,20 @@ end
 ---@param extra string[]|nil names of parameters that the row does not know
 function M.new(row, values, extra, sent_at, recv_window, account)
   local params = keep(row, values, row.names)
-  for _, name in ipairs(extra or {}) do params[name] = values[name] end
+  if extra then
+    for _, name in ipairs(extra) do params[name] = values[name] end
+  end
   return {
     operation = row.full_name, params = params, sent_at = sent_at, recv_window = recv_window, account = account,
   }
+end
+
+--- What names the record that a call made, as its answer and the histories show it; nil where nothing does.
+---@param record table
+---@return string|nil
+function M.id_of(record)
+  local id = record.tranId or record.id or record.apiKey
+  return id ~= "" and id or nil
 end
 
 --- What two equal calls have in common: everything but the id that tells them apart.

@@ -42,7 +42,7 @@ local function keep(record)
 end
 
 local function id_of(record)
-  return type(record) == "table" and (record.tranId or record.id or record.apiKey) or ""
+  return type(record) == "table" and intents.id_of(record) or ""
 end
 
 -------------------------------------------------------------------------------------------------- what clients call
@@ -68,7 +68,10 @@ function Journal:begin(intent, row, guard, payment)
     insert_intent(tx, intent, digest, payment, charges, "open")
     return true
   end)
-  if ok then return true end
+  if ok then
+    if payment then payment:begun(intent) end
+    return true
+  end
   self.payments[intent.id], intent.id = nil, nil
   return nil, problem
 end
@@ -82,6 +85,11 @@ local function give_back(tx, id)
   end
 end
 
+-- What another worker found out is not forgotten for what tells less.
+local only_over = {
+  unknown = " AND state IN ('open', 'unknown')", undecided = " AND state IN ('open', 'unknown', 'undecided')",
+}
+
 local spent_nothing = { rejected = true, not_sent = true, not_done = true }
 
 local function end_intent(self, intent, state, record, message, err)
@@ -91,11 +99,15 @@ local function end_intent(self, intent, state, record, message, err)
       local row = operations.by_name[intent.operation]
       tx:rows("DELETE FROM purser_intents WHERE id = $1", intent.id)
       insert_intent(tx, intent, intents.digest(row, intent.params), payment, "", "open")
-      if payment then payment:begin(tx, intent) end
+      if payment then
+        payment:begin(tx, intent)
+        payment:begun(intent)
+      end
     end
     if spent_nothing[state] then give_back(tx, intent.id) end
     tx:rows([[UPDATE purser_intents SET state = $1, record_id = $2, record = $3, message = $4, ended_at = $5
-      WHERE id = $6]], state, id_of(record), keep(record), message or "", time_text(core.now_ms()), intent.id)
+      WHERE id = $6]] .. (only_over[state] or ""), state, id_of(record), keep(record), message or "",
+      time_text(core.now_ms()), intent.id)
     if payment then payment:finish(tx, state, id_of(record), message or "", err) end
     return true
   end)
@@ -118,17 +130,18 @@ function Journal:settled(intent, answer)
   return end_intent(self, intent, answer.outcome, answer.record, answer.reason)
 end
 
---- The records that belong to equal calls, and how many equal calls since `first` have no known end; for purser.settle.
+--- The records that belong to equal calls, with when those were sent, and how many equal calls since `first` have no
+--- known end; or nil and a message. For purser.settle.
 function Journal:rivals(intent, first)
   local ids, open = {}, 0
   local row = operations.by_name[intent.operation]
-  local rows = self.db:rows([[SELECT state, record_id, sent_at FROM purser_intents
+  local rows, message = self.db:rows([[SELECT state, record_id, sent_at FROM purser_intents
     WHERE digest = $1 AND account = $2 AND id <> $3]], intents.digest(row, intent.params), intent.account or "",
     intent.id)
-  if not rows then return ids, 1 end -- what cannot be read must not lead to a guess
+  if not rows then return nil, message end
   for _, other in ipairs(rows) do
     if other.record_id ~= "" then
-      ids[other.record_id] = true
+      ids[other.record_id] = tonumber(other.sent_at)
     elseif not spent_nothing[other.state] and other.sent_at >= time_text(first) then
       open = open + 1
     end

@@ -21,7 +21,8 @@ local row_words = {
   rules = "table",       -- rules over several parameters, by name
   window = "table",      -- what a history covers: default_days, longest_days, reach_days, reach_months, from_midnight
   paging = "table",      -- how a history or list is read to its end (see paging_words)
-  result = "table",      -- { list | record | page | rows = shape, from = carriers, essential = member }
+  result = "table",      -- { list | record | page | rows = shape, from = carriers, essential = member without whose
+                         -- text an answer is no result }
   settle = "table",      -- how an unknown outcome is found out
   deprecated = "string", -- what to call instead
 }

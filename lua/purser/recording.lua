@@ -25,15 +25,21 @@ end
 
 local function names_of(values)
   local names = {}
-  for name in pairs(values or {}) do names[#names + 1] = name end
+  for name in pairs(values) do names[#names + 1] = name end
   return names
+end
+
+--- The intent of a call whose request was built of these values.
+---@param account string|nil
+function M.intent_of(client, row, values, opts, account)
+  local profile = client.profile
+  return intents.new(row, values, opts.extra and names_of(opts.extra), values[profile.timestamp_name],
+    values[profile.recv_window_name] or 5000, account)
 end
 
 -- Records what is about to be sent. Returns the intent; or nil and the error that keeps it from being sent.
 local function begin(client, row, values, opts, payment)
-  local profile = client.profile
-  local intent = intents.new(row, values, names_of(opts.extra), values[profile.timestamp_name],
-    values[profile.recv_window_name] or 5000, client:account())
+  local intent = M.intent_of(client, row, values, opts, client:account())
   if opts.info then opts.info.intent = intent end
   if not client._journal then return intent end
   local ok, problem = client._journal:begin(intent, row, client._guard, payment)
@@ -72,7 +78,7 @@ end
 --- settles it.
 function M.finish(client, progress, value, err, info)
   local rival = progress.rival
-  rival.id = value and (value.tranId or value.id or value.apiKey) or false
+  rival.id = value and intents.id_of(value) or false
   rival.over = err ~= nil and err.outcome ~= "unknown"
   if client._journal then
     local ok, problem = client._journal:finish(progress.intent, value, err)

@@ -120,8 +120,11 @@ function take.record(result, value)
   local data = value.data -- of an element of a list `data` would be any member, of any type
   if data then record = data[1] or data end
   record = strip_envelope(record)
-  local essential = result.essential
-  if record[essential] == nil then return nil, ("the answer lacks `%s`"):format(essential) end
+  -- An empty id proves as little as none.
+  local proof = record[result.essential]
+  if type(proof) ~= "string" or not proof:find "%S" then
+    return nil, ("the answer lacks `%s`"):format(result.essential)
+  end
   return record
 end
 

@@ -79,11 +79,8 @@ function M.parse_date(text)
     (text or ""):match("^%a%a%a, (%d%d) (%a%a%a) (%d%d%d%d) (%d%d):(%d%d):(%d%d) GMT$")
   month = months[month]
   if not month then return nil end
-  if month <= 2 then year, month = year - 1, month + 12 end
-  local floor = math.floor
-  local days = 365 * year + floor(year / 4) - floor(year / 100) + floor(year / 400) + floor((153 * (month - 3) + 2) / 5)
-    + day - 719469
-  return floor(((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
+  local days = require("purser.calendar").days(year, month, day)
+  return math.floor(((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
 end
 
 --- Learns from a Date header. It counts whole seconds, so the clock is late by one at most, which a request's window

@@ -14,6 +14,7 @@
 local check = require "purser.check"
 local decimal = require "purser.decimal"
 local errors = require "purser.errors"
+local intents = require "purser.intent"
 local nearest = require "purser.nearest"
 local operations = require "purser.operations"
 local rivals = require "purser.settle.rivals"
@@ -66,8 +67,9 @@ local function within(record, time_name, first, last)
   return type(at) ~= "number" or (at >= first and at <= last)
 end
 
-local function id_of(record)
-  return record.tranId or record.id or record.apiKey
+local function journal_error(message)
+  return errors.new { kind = "config", outcome = "unknown", phase = "journal",
+    message = "journal: " .. message }
 end
 
 ------------------------------------------------------------------------------------------------------ looking
@@ -103,16 +105,35 @@ local NOTHING_YET = {}
 -- and an error. `look.late` is true once a record that exists must be seen.
 local ways = {}
 
+-- How many equal calls may have made one of these records: those without a known end, and those that were told of a
+-- record that is not here. One of the latter may be too new to be listed; then there is more to wait for. Also the ids
+-- that belong to them. Nil and an error when the journal cannot be read.
+local function rivals_among(look, records, first, last)
+  local claimed, open = look.rivals(first)
+  if not claimed then return nil, journal_error(open) end
+  local listed = {}
+  for _, record in ipairs(records) do listed[intents.id_of(record) or ""] = true end
+  for id, sent_at in pairs(claimed) do
+    if not listed[id] and sent_at >= first and sent_at <= last then
+      open = open + 1
+      look.deadline = math.max(look.deadline, sent_at + look.visible_ms)
+    end
+  end
+  look.late = look.late and look.now() >= look.deadline
+  return claimed, open
+end
+
 local function by_match(look)
   local settle, params = look.settle, look.intent.params
   local first = look.intent.sent_at - AHEAD_MS - look.skew_ms
-  local last = look.deadline + look.skew_ms
+  local last = look.last
   local records, err, why = list(look, first, last)
   if not records then return nil, err, why end
-  local claimed, open = look.rivals(first)
+  local claimed, open = rivals_among(look, records, first, last)
+  if not claimed then return nil, open end
   local exact, near = {}, {}
   for _, record in ipairs(records) do
-    if within(record, settle.time, first, last) and not claimed[id_of(record) or ""]
+    if within(record, settle.time, first, last) and not claimed[intents.id_of(record) or ""]
       and agrees(params, record, settle.near or settle.on) then
       near[#near + 1] = record
       if agrees(params, record, settle.on) then exact[#exact + 1] = record end
@@ -221,6 +242,7 @@ end
 function ways.nothing(look)
   local answer, err, why = by_match(look)
   if not answer then
+    if err and err.phase == "journal" then return nil, err end
     return undecided({}, "nothing identifies it, and the history cannot be read: " .. (err and err.message or why))
   end
   if answer.outcome == "done" and not look.intent.params.remark then
@@ -236,7 +258,7 @@ end
 -- something to convert.
 function ways.conversion(look)
   local first = look.intent.sent_at - AHEAD_MS - look.skew_ms
-  local last = look.deadline + look.skew_ms
+  local last = look.last
   local batches, err, why = list(look, first, last)
   if not batches then return nil, err, why end
   local asked, fitting = {}, {}
@@ -365,22 +387,22 @@ function M.settle(host, intent, options)
   local look = {
     host = host, row = row, settle = row.settle, intent = intent, options = options, read = host.run, now = host.now,
     pause = host.pause, skew_ms = options.skew_ms or 5000, poll_ms = math.max(1, options.poll_ms or 1000),
-    deadline = intent.sent_at + (intent.recv_window or host.recv_window) + AHEAD_MS + (options.lag_ms or host.lag_ms),
+    visible_ms = (intent.recv_window or host.recv_window) + AHEAD_MS + (options.lag_ms or host.lag_ms),
     rivals = function(first)
       if host.journal and intent.id then return host.journal:rivals(intent, first) end
       return rivals.of(host.rivals, row, intent, first)
     end,
   }
+  look.deadline = intent.sent_at + look.visible_ms
+  look.last = look.deadline + look.skew_ms
   local answer, err = look_until_decided(look)
   if not answer then return nil, err end
   if answer.outcome ~= "undecided" then
-    rivals.note(host.rivals, row, intent, answer.record and id_of(answer.record), answer.outcome == "not_done")
+    rivals.note(host.rivals, row, intent, answer.record and intents.id_of(answer.record), answer.outcome == "not_done")
   end
   if host.journal and intent.id and not answer.not_before then
     local ok, message = host.journal:settled(intent, answer)
-    if not ok then
-      return nil, errors.new { kind = "config", outcome = "unknown", phase = "journal", message = message }
-    end
+    if not ok then return nil, journal_error(message) end
   end
   if answer.secret_lost and options.remake then return remake(look, answer) end
   return answer

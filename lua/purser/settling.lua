@@ -2,30 +2,52 @@
 
 local M = {}
 
+-- {call} settles it, {through} is where it looks, {which} is what it looks for.
 local advice = {
-  handle = 'do not run it again: client:settle(err) looks in %s for %s "%s"',
-  name = 'do not run it again: client:settle(err) looks in %s for %s "%s"',
-  token = 'do not run it again: client:settle(err) looks in %s for the key with %s "%s"; '
+  handle = "do not run it again: {call} looks in {through} for {which}",
+  name = "do not run it again: {call} looks in {through} for {which}",
+  token = "do not run it again: {call} looks in {through} for the key with {which}; "
     .. "its secret is lost, so it has to be deleted before another is made",
-  match = "do not run it again: client:settle(err) looks in %s for the one record with the same %s",
-  state = 'client:settle(err) looks in %s whether %s "%s" is as wanted',
+  match = "do not run it again: {call} looks in {through} for the one record with the same {which}",
+  state = "{call} looks in {through} whether {which} is as wanted",
   ["repeat"] = "it may be run again: doing it twice is the same as once",
-  nothing = "do not run it again by machine: nothing identifies it but its remark; a person must look in %s",
+  nothing = "do not run it again by machine: nothing identifies it but its remark; a person must look in {through}",
 }
 advice.conversion = advice.match
 
---- The advice for `row` called with `values`, as a sentence without its full stop; nil for a read.
+-- The intent of an answer that client:parse was given alone is known to nobody but its caller.
+local BY_HAND = 'client:settle { operation = "%s", params = what was sent, sent_at = its timestamp }'
+
+-- Enough of an API key to know it by; whole it belongs into no log, as --dry-run and the journal have it too.
+local function shown(name, value)
+  if name ~= "apiKey" then return value end
+  return #value > 12 and value:sub(1, 4) .. "..." .. value:sub(-4) or "..."
+end
+
+-- What is looked for, and the way.
+local function which(settle, values)
+  local handle, equal = settle.handle, settle.on and table.concat(settle.on, ", ")
+  if handle and not values then
+    local sent = ("the %s that was sent"):format(handle)
+    return settle.made and ("%s, or without one for the same %s"):format(sent, equal) or sent, settle.by
+  elseif handle and values[handle] then
+    return ('%s "%s"'):format(handle, shown(handle, values[handle])), settle.by
+  end
+  return equal or "", settle.by == "handle" and "match" or settle.by
+end
+
+--- The advice for `row`, as a sentence without its full stop; nil for a read.
 ---@param row table
----@param values table<string, any>
+---@param values table<string, any>|nil  what was sent, by name; nil where only the caller knows
 ---@return string|nil
 function M.advice(row, values)
   local settle = row.settle
   if not settle then return nil end
-  local handle = settle.handle and values[settle.handle]
-  if handle then return advice[settle.by]:format(settle.through, settle.handle, handle) end
-  if settle.on then return (settle.by == "nothing" and advice.nothing or advice.match):format(settle.through,
-    table.concat(settle.on, ", ")) end
-  return settle.through and ("do not run it again: look in %s first"):format(settle.through) or advice[settle.by]
+  local found, way = which(settle, values)
+  local words = {
+    call = values and "client:settle(err)" or BY_HAND:format(row.full_name), through = settle.through, which = found,
+  }
+  return (advice[way]:gsub("{(%l+)}", words))
 end
 
 return M

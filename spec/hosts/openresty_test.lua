@@ -3,16 +3,10 @@
 local core = require "purser.core"
 local json = require "purser.json"
 local nginx = require "nginx"
+local read = require("files").read
 local service = require "service"
 
 local TOKEN = "gateway-test-token"
-
-local function read(path)
-  local file = assert(io.open(path))
-  local text = file:read("*a")
-  file:close()
-  return text
-end
 
 local function replace(text, what, with)
   local result, count = text:gsub(what, function() return with end)

@@ -5,23 +5,12 @@
 -- Standard input is empty unless `input` is given. With `terminal` everything runs on a pseudo terminal, where standard
 -- output and standard error are one.
 
+local files = require "files"
+
 local M = {}
 
 local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 M.quote = quote
-
-function M.read(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read("*a")
-  file:close()
-  return text
-end
-
-function M.write(path, text)
-  local file = assert(io.open(path, "wb"))
-  file:write(text)
-  file:close()
-end
 
 local function command_of(arguments, environment)
   local words = { "env", "-u", "PURSER_API_KEY", "-u", "PURSER_SECRET_KEY", "-u", "PURSER_BASE_URL" }
@@ -46,10 +35,10 @@ function M.run(arguments, environment, input)
   local errors, source = os.tmpname(), "/dev/null"
   if input then
     source = os.tmpname()
-    M.write(source, input)
+    files.write(source, input)
   end
   local code, out = run_shell(command_of(arguments, environment) .. " 2>" .. errors .. " <" .. source)
-  local err = M.read(errors)
+  local err = files.read(errors)
   os.remove(errors)
   if input then os.remove(source) end
   return code, out, err

@@ -1,5 +1,6 @@
 --- Starts Debian's nginx with a configuration of its own in a folder of its own, on a free loopback port.
 
+local files = require "files"
 local socket = require "socket"
 
 local methods = {}
@@ -35,12 +36,6 @@ function M.free_port()
   return tonumber(port)
 end
 
-local function write(path, text)
-  local file = assert(io.open(path, "w"))
-  file:write(text)
-  file:close()
-end
-
 -- What every configuration here begins with: one worker, everything in the folder, errors in a file.
 local HEAD = [[
 load_module %s/ndk_http_module.so;
@@ -73,7 +68,7 @@ function M.run(prepare, command)
   os.remove(folder)
   assert(os.execute("mkdir -p " .. folder))
   local port = M.free_port()
-  write(folder .. "/nginx.conf", prepare(port, folder))
+  files.write(folder .. "/nginx.conf", prepare(port, folder))
   local said = output_of(("%s %s -p %s/ -e %s/error.log -c nginx.conf 2>&1"):format(command or "", M.program, folder,
     folder))
   local server = setmetatable({ folder = folder, port = port }, meta)

@@ -5,6 +5,7 @@
 --
 -- Its last line is `done`. Whatever else happens is a death.
 
+local key_maker = dofile("spec/torture/keys.lua").maker
 local purser = require "purser"
 local schedule = require "purser.schedule"
 
@@ -23,24 +24,6 @@ local payouts = assert(purser.payouts.new {
   lease_ms = config.lease_ms, retry_ms = 5, idle_ms = 50, settle = { poll_ms = 1000 },
 })
 
--- Keys ---------------------------------------------------------------------------------------------------------------
--- A key is made when its secret is in the file. What is found under its note before that is an orphan of an earlier
--- life, whose secret died with it.
-
--- Repeats a call until it is known what came of it. Returns its result, or what a settlement says.
-local function insist(fn)
-  while true do
-    local value, err = fn()
-    if value ~= nil then return value end
-    while err.outcome == "unknown" and err.intent do
-      local answer, problem = client:settle(err, { remake = true, poll_ms = 1000 })
-      if answer and answer.outcome == "not_done" then break end
-      if answer then return answer.record or {} end
-      if problem.intent then err = problem end -- the key that was made in place of a lost one is lost as well
-    end
-  end
-end
-
 local function have(note)
   for line in io.lines(config.keys_file) do
     if line:match "^(%S+)" == note then return true end
@@ -48,41 +31,17 @@ local function have(note)
   return false
 end
 
-local function keys_named(note, sub)
-  local found = {}
-  for _, key in ipairs(insist(function() return client.sub_account:list_api_keys { subAccount = sub } end)) do
-    if key.note == note then found[#found + 1] = key end
-  end
-  return found
-end
-
--- Whether the service has the key that an answer named, and no other. An answer can be well-formed and nonsense.
-local function is_there(made, note, sub)
-  local found = keys_named(note, sub)
-  return #found == 1 and found[1].apiKey == made.apiKey
-end
-
-local function make_key(note, sub)
-  if have(note) then return end
-  local made
-  repeat
-    for _, key in ipairs(keys_named(note, sub)) do
-      insist(function() return client.sub_account:delete_api_key { subAccount = sub, apiKey = key.apiKey } end)
-    end
-    made = insist(function()
-      return client.sub_account:create_api_key { subAccount = sub, note = note, permissions = "SPOT_DEAL_READ" }
-    end)
-  until made.secretKey and is_there(made, note, sub) -- where an answer was lost and nobody can tell, begin again
+local function keep(note, api_key)
   local file = assert(io.open(config.keys_file, "a"))
-  file:write(("%s %s\n"):format(note, made.apiKey))
+  file:write(("%s %s\n"):format(note, api_key))
   file:close()
 end
 
 local function make_keys()
   assert(journal:recover(client))
-  local makers = {}
-  for note, sub in pairs(config.keys) do
-    makers[#makers + 1] = function() make_key(note, sub) end
+  local make, makers = key_maker(client, have, keep), {}
+  for i, key in ipairs(config.keys) do
+    makers[i] = function() make(key[1], key[2]) end
   end
   schedule.all(makers)
 end

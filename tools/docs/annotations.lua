@@ -209,9 +209,10 @@ function Client:prepare(name, params, opts) end
 ---@param status integer
 ---@param body string
 ---@param headers? string|table<string, string>
+---@param intent? purser.Intent  `info.intent` of prepare: with it an unknown outcome can be settled
 ---@return any result
 ---@return purser.Error? err
-function Client:parse(name, status, body, headers) end
+function Client:parse(name, status, body, headers, intent) end
 
 --- Wipes the secret and closes the connections that this client opened itself.
 function Client:close() end]]

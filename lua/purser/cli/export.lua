@@ -75,13 +75,6 @@ local function params_of(options, cursor)
   return params
 end
 
-local function columns_of(options)
-  if not options.columns then return nil end
-  local columns = {}
-  for name in options.columns:gmatch("[^,%s]+") do columns[#columns + 1] = name end
-  return columns
-end
-
 -- What output.lua takes for a result of this row.
 local function as_result(row, records)
   if row.result.page then return { data = records } end
@@ -95,7 +88,7 @@ local function render(row, records, options, first)
     for i, record in ipairs(records) do lines[i] = json.encode(output.ordered(list_row, record)) .. "\n" end
     return table.concat(lines)
   end
-  local text = output.render(row, as_result(row, records), "csv", columns_of(options))
+  local text = output.render(row, as_result(row, records), "csv", output.columns(options.columns))
   return first and text or (text:gsub("^[^\n]*\n", "", 1))
 end
 

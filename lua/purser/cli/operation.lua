@@ -60,13 +60,6 @@ local function extra_of(options)
   return extra
 end
 
-local function columns_of(options)
-  if not options.columns then return nil end
-  local columns = {}
-  for name in options.columns:gmatch("[^,%s]+") do columns[#columns + 1] = name end
-  return #columns > 0 and columns or nil
-end
-
 -- An operation that is found again by an id of the caller's gets one, so that a lost answer can always be settled.
 local function add_handle(row, params)
   local settle = row.settle
@@ -182,7 +175,8 @@ end
 
 local function show_result(row, result, options)
   local shown = parser.creates_key(row) and not options.show_secret and hide_secret(result) or result
-  if report.write(output.render(row, shown, options.format, columns_of(options))) then return report.DONE end
+  local text = output.render(row, shown, options.format, output.columns(options.columns))
+  if report.write(text) then return report.DONE end
   if row.effect ~= "read" then report.say("%s was done; do not run it again", row.full_name) end
   return report.NOT_WRITTEN
 end

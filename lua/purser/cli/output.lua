@@ -290,6 +290,15 @@ end
 
 M.formats = { "table", "json", "csv" }
 
+--- The columns that `--columns` names, or nil for all.
+---@param text string|nil
+---@return string[]|nil
+function M.columns(text)
+  local columns = {}
+  for name in (text or ""):gmatch("[^,%s]+") do columns[#columns + 1] = name end
+  return #columns > 0 and columns or nil
+end
+
 --- The text of a result in a format: "table", "json" or "csv".
 ---@param row table              the operation
 ---@param result table

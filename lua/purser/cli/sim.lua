@@ -54,11 +54,16 @@ end
 
 ---------------------------------------------------------------------------------------------------------- state
 
+local FORBIDDEN = 13 -- EACCES
+
 local function load_state(path)
-  local file = io.open(path, "rb")
-  if not file then return nil end -- a first start
-  local text = file:read("*a")
+  local file, complaint, code = io.open(path, "rb")
+  if not file then -- a first start, unless it is there and not ours to read
+    return nil, code == FORBIDDEN and ("--state %s cannot be read: %s"):format(path, complaint) or nil
+  end
+  local text, reason = file:read("*a")
   file:close()
+  if not text then return nil, ("--state %s cannot be read: %s"):format(path, reason) end
   local state, message, offset = require("purser.core").decode(text)
   if type(state) ~= "table" then
     return nil, ("%s holds no state: %s at byte %s"):format(path, message or "it is no object", tostring(offset or 0))
@@ -66,9 +71,21 @@ local function load_state(path)
   return state
 end
 
+local function fresh_path(path) return path .. ".new" end
+
+-- Whether the state can be saved: at the end it would be too late to say that it cannot.
+local function can_save(path)
+  local fresh = fresh_path(path)
+  local file, message = io.open(fresh, "wb")
+  if not file then return nil, ("--state %s cannot be written: %s"):format(path, message) end
+  file:close()
+  os.remove(fresh)
+  return true
+end
+
 -- Written beside the file and renamed over it, so that a crash leaves the old one.
 local function save_state(path, state)
-  local fresh = path .. ".new"
+  local fresh = fresh_path(path)
   local file, message = io.open(fresh, "wb")
   if not file then return nil, message end
   local plain, json = require "purser.sim.plain", require "purser.json"
@@ -85,6 +102,9 @@ local function make(options)
   if options.state then
     state, message = load_state(options.state)
     if message then return nil, message end
+    local ok
+    ok, message = can_save(options.state)
+    if not ok then return nil, message end
   end
   local ok, made = pcall(function()
     if state then return sim.restore(state) end

@@ -1,5 +1,7 @@
 -- How far a history reaches back, and how long a window of it may be: the row's `window` in milliseconds.
 
+local calendar = require "purser.calendar"
+
 local M = {}
 
 local DAY = 86400000
@@ -12,19 +14,11 @@ local function civil(ms)
   return t.year, t.month, t.day
 end
 
--- Days from 1970-01-01 to a date; the year starts in March, so that the leap day is its last.
-local function days_from_civil(year, month, day)
-  if month <= 2 then year, month = year - 1, month + 12 end
-  local floor = math.floor
-  return 365 * year + floor(year / 4) - floor(year / 100) + floor(year / 400) + floor((153 * (month - 3) + 2) / 5)
-    + day - 719469
-end
-
 -- `count` calendar months before; a day that the month lacks becomes the first of the next, which is never too early.
 local function months_before(ms, count)
   local year, month, day = civil(ms)
   local index = year * 12 + month - 1 - count
-  return days_from_civil(math.floor(index / 12), index % 12 + 1, day) * DAY + ms % DAY
+  return calendar.days(math.floor(index / 12), index % 12 + 1, day) * DAY + ms % DAY
 end
 
 --- The earliest time the history tells of at `now`, or nil when no limit is documented.

@@ -8,6 +8,10 @@
 --     sides, and what lies outside is dropped: a neighbour has it.
 --   * Pages that moved while they were turned (a changed total, a record that comes again) are turned again, until two
 --     walks agree.
+--
+-- A strict source (history.strict) wants every record that was there when the reading began, and no more. A list that
+-- grows while its pages are turned moves records to later pages, where they are met again, and never past them. So
+-- growth is no reason to turn the pages again; an empty page where there should be more is an error.
 
 local errors = require "purser.errors"
 local pages = require "purser.history.pages"
@@ -20,43 +24,106 @@ local MOST_PAGES = 10
 -- by another time than the one it shows.
 local TOLERANCE_MS = 1000
 local MOST_ATTEMPTS = 6
+-- A service that gives pages without end, and nothing new on them, is given up after so many in a row.
+local MOST_BARREN = 20
 
 local function failed(source, message)
   return errors.new { kind = "workflow", outcome = "unknown", operation = source.row.full_name, phase = "history",
     message = message }
 end
 
--- Turns the pages. Returns the records and how it ended ("whole", "crowded", "moved" or "repeated"); or nil, an error.
-local function turn(source, first, last, most_pages)
-  local records, seen, page, total, repeated, repeated_id = {}, {}, 0, nil, false, false
+-- Turning pages, this is known of the list: { source, page = its number, records, seen = key -> page, total, grew,
+-- barren = how many pages in a row held nothing new, same_id and same_text = whether a record of that kind of key came
+-- again }.
+
+-- Notes the records of a page.
+local function note(turn, list)
+  local seen, fresh = turn.seen, false
+  for _, record in ipairs(list) do
+    local key, is_id = turn.source.key(record)
+    if seen[key] and is_id then
+      turn.same_id = true
+    elseif seen[key] and seen[key] < turn.page then
+      turn.same_text = true
+    end
+    if not seen[key] then seen[key], fresh = turn.page, true end
+    turn.records[#turn.records + 1] = record
+  end
+  turn.barren = fresh and 0 or (turn.barren or 0) + 1
+end
+
+-- Whether the page repeats what earlier ones held, and nothing else. A service that does not turn pages does that; a
+-- list that moved may do it, and so may records that only look the same.
+local function is_repetition(turn, list)
+  local ids = true
+  for _, record in ipairs(list) do
+    local key, is_id = turn.source.key(record)
+    if not turn.seen[key] then return false end
+    ids = ids and is_id
+  end
+  local full = #list == turn.source.paging.most
+  return #list > 0 and not turn.grew and (full or ids or turn.source.strict == true), full
+end
+
+-- Whether a changed total means that the pages have to be turned again.
+local function has_moved(turn, total)
+  if turn.page == 1 or total == turn.total then return false end
+  turn.grew = turn.source.strict and total and turn.total and total > turn.total
+  return not turn.grew
+end
+
+-- Whether no record was missed or met twice, as far as the records tell.
+local function is_calm(turn)
+  if turn.source.strict then return not turn.same_text or turn.total ~= nil and not turn.grew end
+  -- A total that stays says that nothing moved, unless records have ids and one of them came twice.
+  return not turn.same_id and (not turn.same_text or turn.total ~= nil)
+end
+
+-- Whether the page was the last one; or nil and an error.
+local function is_last(turn, count, page_count)
+  local total, further = turn.total, turn.page < (page_count or 0)
+  local reached = total and #turn.records >= total
+  if not turn.source.strict then return reached or (count == 0 and not further) end
+  if count > 0 then return reached and not further end
+  if total and not reached or not total and further then return nil, pages.senseless(turn.source) end
+  return true
+end
+
+local function stuck(turn)
+  return failed(turn.source, ("page %d repeats what earlier pages held; the service seems not to turn pages")
+    :format(turn.page))
+end
+
+-- The end of a turn whose last page was a repetition. Where a page was full there must be more. A short one may be all
+-- there is: a strict source takes it, as its answers lack nothing that they claim.
+local function end_repetition(turn, full)
+  if full then return nil, stuck(turn) end
+  if not turn.source.strict then return turn.records, "stuck", turn.total, stuck(turn) end
+  if turn.total and #turn.records < turn.total then return nil, pages.senseless(turn.source) end
+  return turn.records, is_calm(turn) and "whole" or "repeated", turn.total
+end
+
+-- Turns the pages. Returns the records and how it ended ("whole", "crowded", "moved", "repeated", or "stuck" with what
+-- to say of it) with the total between; or nil, an error.
+local function turn_pages(source, first, last, most_pages)
+  local turn = { source = source, records = {}, seen = {}, page = 0 }
   while true do
-    page = page + 1
-    local list, now_total, now_pages = pages.ask(source, first, last, page)
-    if not list then return nil, now_total end
-    if page > 1 and now_total ~= total then return records, "moved", now_total end
-    total = now_total
-    local fresh = 0
-    for _, record in ipairs(list) do
-      local key, is_id = source.key(record)
-      if not seen[key] then
-        fresh = fresh + 1
-      elseif is_id or seen[key] < page then
-        repeated, repeated_id = true, repeated_id or is_id
-      end
-      seen[key] = seen[key] or page
-      records[#records + 1] = record
+    turn.page = turn.page + 1
+    local list, total, page_count = pages.ask(source, first, last, turn.page)
+    if not list then return nil, total end
+    if has_moved(turn, total) then return turn.records, "moved", total end
+    turn.total = total
+    local repetition, full = is_repetition(turn, list)
+    if repetition then return end_repetition(turn, full) end
+    note(turn, list)
+    local ended, err = is_last(turn, #list, page_count)
+    if err then return nil, err end
+    if ended then return turn.records, is_calm(turn) and "whole" or "repeated", total end
+    if turn.barren > MOST_BARREN then
+      return nil, failed(source, ("%d pages in a row hold nothing new; they seem not to end"):format(turn.barren))
     end
-    if fresh == 0 and #list == source.paging.most and page > 1 then
-      return nil, failed(source, ("page %d repeats what earlier pages held; the service seems not to turn pages")
-        :format(page))
-    end
-    -- A total that stays says that nothing moved, unless records have ids and one of them came twice.
-    local calm = not repeated or (total and not repeated_id)
-    if (total and #records >= total) or (#list == 0 and page >= (now_pages or 0)) then
-      return records, calm and "whole" or "repeated", total
-    end
-    if page >= most_pages or (total and total > most_pages * source.paging.most) then
-      return records, "crowded", total
+    if turn.page >= most_pages or (total and total > most_pages * source.paging.most) then
+      return turn.records, "crowded", total
     end
   end
 end
@@ -69,10 +136,12 @@ end
 
 -- Turns the pages until they have not moved. Twins, records that look the same, come again on every walk.
 local function turn_calmly(source, first, last, most_pages)
-  local before
+  local before, was_stuck
   for _ = 1, MOST_ATTEMPTS do
-    local records, state, total = turn(source, first, last, most_pages)
+    local records, state, total, problem = turn_pages(source, first, last, most_pages)
     if not records then return nil, state end
+    if state == "stuck" and was_stuck then return nil, problem end
+    was_stuck = state == "stuck"
     if state == "whole" or state == "crowded" then return records, state, total end
     if state == "repeated" then
       local keys = keys_of(source, records)
@@ -90,6 +159,12 @@ local function ask(source, first, last, most_pages)
   return records, #records < source.paging.most and "whole" or "crowded"
 end
 
+-- Whether a record lies so far outside that the service does not filter by the time it shows. A strict source takes it:
+-- that it is there is proof enough.
+local function is_stray(time, first, last)
+  return time < first - TOLERANCE_MS or time > last + TOLERANCE_MS
+end
+
 -- The records within the window that the filters keep, each id once.
 local function select_records(source, records, first, last)
   local kept, ids, time_of = {}, {}, source.paging.time
@@ -98,12 +173,14 @@ local function select_records(source, records, first, last)
     if type(time) ~= "number" then
       return nil, failed(source, ("a record came without its %s, so it has no place in the history"):format(time_of))
     end
-    if time < first - TOLERANCE_MS or time > last + TOLERANCE_MS then
+    local stray = is_stray(time, first, last)
+    if stray and not source.strict then
       return nil, failed(source, ("a record of the time %d came for the window from %d to %d")
         :format(time, first, last))
     end
     local key, is_id = source.key(record)
-    if time >= first and time <= last and not (is_id and ids[key]) and source.keep(record) then
+    local wanted = stray or (time >= first and time <= last)
+    if wanted and not (is_id and ids[key]) and source.keep(record) then
       ids[key] = true
       kept[#kept + 1] = record
     end
@@ -161,7 +238,7 @@ end
 function M.read(source, window, earliest)
   local first, last = window.first, window.last
   local most_pages = first == last and math.huge or MOST_PAGES
-  local from = math.max(first - 1, math.min(first, earliest or first))
+  local from = math.max(first - 1, math.min(first, earliest or 0))
   local records, state, total = ask(source, from, last + 1, most_pages)
   if records and state == "crowded" and first == last then
     -- The neighbours may be what crowds it; but where bounds do not belong to a window, this asks for nothing.
@@ -172,8 +249,10 @@ function M.read(source, window, earliest)
   if not records then return nil, state end
   if state == "crowded" then
     if first == last then
-      return nil, failed(source, ("more than %d records have the time %d, and the service gives no more than that of "
+      local err = failed(source, ("more than %d records have the time %d, and the service gives no more than that of "
         .. "one millisecond; narrow it down by other parameters"):format(source.paging.most - 1, first))
+      err.crowded = true
+      return nil, err
     end
     local at, span = divide(source, records, first, last, window.depth)
     return { at = at, span = span, count = #records, total = total }

@@ -74,22 +74,26 @@ function M.renew(tx, self)
     self.account, self.worker)
 end
 
---- Marks a payment as sent by an intent. False when it is no longer this worker's: then it must not be sent.
+--- Marks a payment as sent by an intent. False when it is no longer this worker's, or was sent meanwhile: then it must
+--- not be sent.
 function M.mark_sent(tx, self, payment, intent_id)
   local _, changed = tx:rows([[UPDATE purser_payments SET state = 'sent', intent = $1, attempts = $2
-    WHERE queue = $3 AND key = $4 AND worker = $5 AND state = 'taken' AND lease_until > $6]], intent_id,
-    ("%d"):format(payment.attempts + 1), self.queue, payment.key, self.worker, time_text(tx:now()))
+    WHERE queue = $3 AND key = $4 AND worker = $5 AND state = 'taken' AND lease_until > $6 AND intent = $7]], intent_id,
+    ("%d"):format(payment.attempts + 1), self.queue, payment.key, self.worker, time_text(tx:now()),
+    payment.intent or "")
   return changed == 1
 end
 
---- Puts a payment into another state, if it is still this worker's.
+--- Puts a payment into another state, if it is still this worker's and was last sent as `payment` says: a worker whose
+--- lease ended unnoticed may hold it twice, and what became of an earlier attempt says nothing of a later one.
 ---@param change { state: string, due_in: integer|nil, record_id: string|nil, message: string|nil }
 function M.move(tx, self, payment, change)
   local held = change.state == "sent" or change.state == "taken"
   tx:rows([[UPDATE purser_payments SET state = $1, due_at = $2, record_id = $3, message = $4, worker = $5
-    WHERE queue = $6 AND key = $7 AND worker = $8]], change.state,
+    WHERE queue = $6 AND key = $7 AND worker = $8 AND intent = $9]], change.state,
     change.due_in and time_text(tx:now() + change.due_in) or "",
-    change.record_id or "", change.message or "", held and self.worker or "", self.queue, payment.key, self.worker)
+    change.record_id or "", change.message or "", held and self.worker or "", self.queue, payment.key, self.worker,
+    payment.intent or "")
 end
 
 --- When a payment was first sent (epoch ms), by its intents.

@@ -18,7 +18,11 @@ function Payment:begin(tx, intent)
     err.code = "payouts.lease"
     tx:refuse(err)
   end
-  self.attempts, self.intent = self.attempts + 1, intent.id
+end
+
+-- The same, once it is certainly written.
+function Payment:begun(intent)
+  self.attempts, self.earlier, self.intent = self.attempts + 1, self.intent, intent.id
 end
 
 -- The pause before the next attempt.
@@ -29,7 +33,7 @@ end
 -- Whether an earlier attempt might have been carried out after all, so that a refusal may mean "a second time".
 local function may_be_second(self)
   local settle = operations.by_name[self.operation].settle
-  return self.attempts > 1 and settle.made and self.params[settle.handle] ~= nil
+  return self.earlier and settle.made and self.params[settle.handle] ~= nil
 end
 
 local function again(self, message, ms)

@@ -49,13 +49,14 @@ function M.note(self, row, intent, id, over)
   return entry
 end
 
---- The ids of records that belong to equal calls, and how many equal calls since `first` have no known end.
----@return table<string, boolean> ids, integer open
+--- The ids of records that belong to equal calls, with when those were sent; and how many equal calls since `first`
+--- have no known end.
+---@return table<string, integer> ids, integer open
 function M.of(self, row, intent, first)
   local ids, open = {}, 0
   for _, entry in ipairs(self.by_digest[intents.digest(row, intent.params)] or {}) do
     if entry.intent ~= intent and not entry.over then
-      if entry.id then ids[entry.id] = true elseif entry.sent_at >= first then open = open + 1 end
+      if entry.id then ids[entry.id] = entry.sent_at elseif entry.sent_at >= first then open = open + 1 end
     end
   end
   return ids, open

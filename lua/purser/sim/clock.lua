@@ -1,6 +1,7 @@
 -- The simulator's clock, in epoch milliseconds. "virtual" stands still until it is advanced; "real" follows the wall
 -- clock plus all advances. It never goes back.
 
+local calendar = require "purser.calendar"
 local core = require "purser.core"
 
 local M = {}
@@ -71,14 +72,6 @@ function M.midnight(ms)
   return ms - ms % M.DAY
 end
 
--- Days from 1970-01-01 to a civil date; the year starts in March, so that the leap day is the last of it.
-local function days_from_civil(year, month, day)
-  if month <= 2 then year, month = year - 1, month + 12 end
-  local floor = math.floor
-  return 365 * year + floor(year / 4) - floor(year / 100) + floor(year / 400) + floor((153 * (month - 3) + 2) / 5)
-    + day - 719469
-end
-
 local month_days = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 }
 
 --- The same day and time of day `count` calendar months earlier, or that month's last day when it is shorter.
@@ -89,7 +82,7 @@ function M.months_before(ms, count)
   local year = math.floor(index / 12)
   local leap = year % 4 == 0 and (year % 100 ~= 0 or year % 400 == 0)
   local last = month == 2 and leap and 29 or month_days[month]
-  return days_from_civil(year, month, math.min(t.day, last)) * M.DAY + ms % M.DAY
+  return calendar.days(year, month, math.min(t.day, last)) * M.DAY + ms % M.DAY
 end
 
 return M

@@ -315,4 +315,50 @@ function M.injected(state)
   return list
 end
 
+------------------------------------------------------------------------------------------------------- snapshots
+
+-- A fraction as whole numbers: `parts` of which 2 ^ `halvings` make one. A snapshot goes through JSON, which knows no
+-- floats here, and the same requests have to meet the same faults after it.
+local function parts_of(number)
+  local halvings = 0
+  while number % 1 ~= 0 do number, halvings = number * 2, halvings + 1 end
+  return { parts = math.floor(number), halvings = halvings }
+end
+
+local function fraction_of(exact)
+  local number = exact.parts
+  for _ = 1, exact.halvings do number = number / 2 end
+  return number
+end
+
+--- What is armed with how often it will strike, what happened, and where chance stands.
+function M.snapshot(state)
+  local armed = {}
+  for i, fault in ipairs(state.armed) do
+    local spec = {}
+    for word, value in pairs(fault) do
+      if common_words[word] or kinds[fault.kind].words[word] then
+        spec[word] = type(value) == "number" and word ~= "probability" and math.floor(value) or value
+      end
+    end
+    spec.probability = fault.probability and parts_of(fault.probability)
+    armed[i] = {
+      spec = spec, passes = math.floor(fault.passes), left = fault.left < math.huge and math.floor(fault.left) or nil,
+    }
+  end
+  return { dice = state.dice.state, armed = armed, injected = M.injected(state) }
+end
+
+--- Goes on where a snapshot was taken.
+---@param snapshot table  which becomes part of the state
+function M.restore(state, snapshot)
+  state.dice.state, state.injected = snapshot.dice, snapshot.injected
+  for i, kept in ipairs(snapshot.armed) do
+    local spec = kept.spec
+    spec.probability = spec.probability and fraction_of(spec.probability)
+    M.arm(state, spec)
+    state.armed[i].left, state.armed[i].passes = kept.left or math.huge, kept.passes
+  end
+end
+
 return M

@@ -124,13 +124,13 @@ function Sim:snapshot()
   local state = {
     version = 1, options = history.copy(self.options), clock = self.clock:snapshot(), dice = self.dice.state,
     ledger = self.ledger:snapshot(), schedule = self.schedule:snapshot(), granted = history.copy(self.granted),
-    counts = history.copy(self.journal.counts), concepts = {},
+    counts = history.copy(self.journal.counts), faults = faults.snapshot(self.fault_state), concepts = {},
   }
   for _, name in ipairs(order) do state.concepts[name] = history.copy(concepts[name].snapshot(self)) end
   return state
 end
 
---- A simulator that goes on where a snapshot was taken. Armed faults are not part of it.
+--- A simulator that goes on where a snapshot was taken, with the faults that are armed.
 function M.restore(state)
   if state.version ~= 1 then error("purser.sim: the snapshot is of another version", 0) end
   state = history.copy(state)
@@ -140,6 +140,7 @@ function M.restore(state)
   sim.ledger = ledger.restore(state.ledger)
   sim.journal = journal.new(sim.options.record_requests or 100, sim.profile.signature_name, state.counts)
   for _, name in ipairs(order) do concepts[name].restore(sim, state.concepts[name]) end
+  if state.faults then faults.restore(sim.fault_state, state.faults) end -- older snapshots have none
   return sim
 end
 

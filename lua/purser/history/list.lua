@@ -1,0 +1,98 @@
+-- Lists that have pages alone: how a walk reads one. What a walk of this kind keeps:
+--
+--   records, at       the page that is delivered, and how far
+--   page, read        how many pages of this round were read, and how many records they held
+--   counts, given     key -> how often it came in this round, and how often it was delivered
+--   moved, rounds     whether this round has to be repeated, and how often that was so
+--
+-- When a list's total changes or a record with an id comes again, pages have moved: it is read once more from the first
+-- page, and what has been delivered is passed over.
+
+local errors = require "purser.errors"
+local pages = require "purser.history.pages"
+
+local M = {}
+
+local MOST_ROUNDS, MOST_EMPTY = 5, 20
+
+--- Sets a walk up.
+function M.begin(self)
+  self.given, self.page, self.rounds = {}, 0, 0
+end
+
+local function give_up(self, message)
+  self.problem = errors.new { kind = "workflow", outcome = "unknown", operation = self.source.row.full_name,
+    phase = "history", message = message }
+  return nil, self.problem
+end
+
+-- Whether a total shows that the pages have moved. A strict walk does not mind new records.
+local function has_moved(self, total)
+  if self.page == 0 or total == self.total then return false end
+  return not (self.source.strict and total and self.total and total > self.total)
+end
+
+-- Whether a page repeats what came before, and nothing else. Only a total can tell that there is more behind it.
+local function is_repetition(self, list, total)
+  if self.page == 0 or #list == 0 or total then return false end
+  for _, record in ipairs(list) do
+    if not self.counts[self.source.key(record)] then return false end
+  end
+  return true
+end
+
+local function again(self)
+  self.finished, self.page, self.rounds, self.records, self.at = false, 0, self.rounds + 1, {}, 0
+end
+
+-- Reads the next page. Returns true, or nil and an error.
+local function next_page(self)
+  if self.page == 0 then self.counts, self.read, self.empty, self.moved = {}, 0, 0, false end
+  local list, total, page_count = pages.ask(self.source, self.from, self.to, self.page + 1)
+  if not list then return nil, total end
+  local repetition = is_repetition(self, list, total)
+  if repetition and self.source.strict and #list < self.source.paging.most then
+    list, repetition = {}, false -- it has no further page, and says so in this way
+  end
+  if repetition or has_moved(self, total) then
+    again(self)
+  else
+    self.page, self.total, self.records, self.at = self.page + 1, total, list, 0
+    self.read, self.empty = self.read + #list, #list == 0 and self.empty + 1 or 0
+    self.finished = (total and self.read >= total) or (#list == 0 and self.page >= (page_count or 0))
+      or not self.source.paging.page
+  end
+  if self.rounds > MOST_ROUNDS then return give_up(self, "the list changes faster than it can be read") end
+  if self.empty > MOST_EMPTY then return give_up(self, "the service names pages that it does not have") end
+  return true
+end
+
+-- Whether a record that was read is one more of its key than was delivered.
+local function is_new(self, record)
+  local key, is_id = self.source.key(record)
+  local count = (self.counts[key] or 0) + 1
+  if is_id and count > 1 then self.moved, count = not self.source.strict, 1 end
+  self.counts[key] = count
+  if count <= (self.given[key] or 0) then return false end
+  self.given[key] = count
+  return true
+end
+
+--- The next record; nil at the end; nil and an error.
+function M.next(self)
+  while true do
+    self.at = self.at + 1
+    local record = self.records[self.at]
+    if record then
+      if is_new(self, record) and self.source.keep(record) then return record end
+    elseif self.finished and not self.moved then
+      return nil
+    else
+      if self.finished then again(self) end
+      local ok, err = next_page(self)
+      if not ok then return nil, err end
+    end
+  end
+end
+
+return M

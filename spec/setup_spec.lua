@@ -1,0 +1,92 @@
+-- `tools/setup`, on a machine whose commands are made up: what it asks for as root, and what it leaves alone.
+
+local files = require "files"
+
+local folder
+
+local commands = {
+  id = "echo 1000",
+  ["dpkg-query"] = [[eval package=\${$#}
+case " $HAVE " in *" $package "*) echo "install ok installed";; *) exit 1;; esac]],
+  ["apt-get"] = "exit 1", -- it must only ever run by sudo
+  sudo = [[echo "$@" >>"$SUDO_LOG"
+case "$*" in
+  tee*) cat >/dev/null;;
+  *apt-get*) [ -z "$NO_APT" ];;
+  update-rc.d*) [ -z "$NO_SERVICE" ];;
+esac]],
+}
+
+-- What set-up said, its exit code, and what it asked root for, a command a line.
+local function set_up(environment, needs)
+  local log = folder .. "/log"
+  files.write(log, "")
+  local pipe = assert(io.popen(("PATH=%s:$PATH SUDO_LOG=%s %s tools/setup %s 2>&1; echo exit $?"):format(folder, log,
+    environment, needs)))
+  local text = pipe:read "*a"
+  pipe:close()
+  return text, tonumber(text:match "exit (%d+)\n$"), files.read(log)
+end
+
+-- Everything that the needs name, but for what `without` matches.
+local function packages(needs, without)
+  local list = {}
+  for line in io.lines "tools/packages.txt" do
+    local need, package = line:match "^(%w+)%s+(%S+)"
+    if need and (" " .. needs .. " "):find(" " .. need .. " ", 1, true) and package ~= without then
+      list[#list + 1] = package
+    end
+  end
+  return table.concat(list, " ")
+end
+
+describe("tools/setup", function()
+  setup(function()
+    folder = os.tmpname()
+    os.remove(folder)
+    assert(os.execute("mkdir " .. folder))
+    for name, body in pairs(commands) do
+      files.write(folder .. "/" .. name, "#!/bin/sh\n" .. body .. "\n")
+      assert(os.execute(("chmod 755 %s/%s"):format(folder, name)))
+    end
+  end)
+
+  teardown(function() os.execute("rm -r " .. folder) end)
+
+  it("does nothing where all is there", function()
+    local text, code, asked = set_up(("HAVE='%s'"):format(packages "build test hosts"), "build test hosts")
+    assert.same({ "exit 0\n", 0, "" }, { text, code, asked })
+  end)
+
+  for need, service in pairs { hosts = "nginx", torture = "postgresql" } do
+    local package = service == "nginx" and "nginx" or "postgresql-15"
+    local rest = packages(need, package)
+
+    it("keeps a server that it installs from starting with the machine: " .. service, function()
+      local text, code, asked = set_up(("HAVE='%s'"):format(rest), need)
+      assert.equal(0, code, text)
+      assert.matches("install .* " .. package:gsub("%p", "%%%0") .. "\n", asked)
+      assert.matches("\nupdate%-rc%.d " .. service .. " disable\n", asked)
+      assert.matches("switched off", text)
+    end)
+
+    it("leaves a server alone that was there before: " .. service, function()
+      local _, code, asked = set_up(("HAVE='%s %s-common'"):format(rest, service), need)
+      assert.equal(0, code)
+      assert.matches("apt%-get install", asked)
+      assert.is_nil(asked:find("update-rc.d", 1, true))
+    end)
+  end
+
+  it("says so when the server cannot be switched off, and when nothing could be installed", function()
+    local rest = packages("hosts", "nginx")
+    local text, code = set_up(("HAVE='%s' NO_SERVICE=1"):format(rest), "hosts")
+    assert.equal(0, code)
+    assert.matches("nginx came with it and starts with the machine", text)
+    local asked
+    text, code, asked = set_up(("HAVE='%s' NO_APT=1"):format(rest), "hosts")
+    assert.equal(1, code)
+    assert.matches("could not install: nginx", text)
+    assert.is_nil(asked:find("update-rc.d", 1, true))
+  end)
+end)

@@ -1,0 +1,25 @@
+-- Files of a test, whole.
+
+local M = {}
+
+function M.read(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+function M.write(path, text)
+  local file = assert(io.open(path, "wb"))
+  assert(file:write(text))
+  assert(file:close())
+end
+
+--- A new file that holds `text`. Whoever asked for it removes it.
+function M.temporary(text)
+  local path = os.tmpname()
+  M.write(path, text or "")
+  return path
+end
+
+return M

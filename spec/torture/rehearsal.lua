@@ -1,0 +1,71 @@
+--- The rehearsal: the torture without a machine. Workers, service, network, clocks and deaths live in one program on
+--- virtual time, and everything that happens comes from one seed: a run that goes wrong can be run again, to the last
+--- event, as often as it takes to understand it.
+--
+--     local result = rehearsal.run { seed = 7, folder = "..." }
+--     -- { problems, done, undecided, deaths, events, trace }
+--
+-- A worker may die before and after every statement of its journal and every request, in the middle of a transaction
+-- too; what it had sent arrives all the same. It may also stand still for longer than its lease, and then go on as if
+-- nothing had happened. Statements fail, and commits whose success is not heard of. The service's clock is not the
+-- workers', and it shows records late.
+
+local M = {}
+
+---@class rehearsal.Options
+---@field seed integer
+---@field folder string            for the journal
+---@field payments integer|nil     (30)
+---@field workers integer|nil      (2)
+---@field keys integer|nil         API keys to be made (2)
+---@field dies_once_in integer|nil a worker dies at one in so many of the points where it may (400)
+---@field fails_once_in integer|nil so does a statement of the journal fail (1000)
+---@field share number|nil         of requests that meet a fault (0.3)
+---@field twin_in integer|nil     one in so many payments that nothing identifies has an equal (20)
+---@field unsafe boolean|nil       without the record before the request
+---@field tell fun(line: string)|nil  is told every event
+
+-- Calls `fn` with modules of its own, so that nothing of one run is left in the next. The C core is one.
+local function with_own_modules(fn)
+  local kept = {}
+  for name, module in pairs(package.loaded) do
+    if name:find "^purser" and name ~= "purser.core" then kept[name] = module end
+  end
+  for name in pairs(kept) do package.loaded[name] = nil end
+  local ok, result = pcall(fn)
+  for name in pairs(package.loaded) do
+    if name:find "^purser" and name ~= "purser.core" then package.loaded[name] = nil end
+  end
+  for name, module in pairs(kept) do package.loaded[name] = module end
+  if not ok then error(result, 0) end
+  return result
+end
+
+--- Runs it. Returns { problems, done, undecided, deaths, events, trace, ms }; two runs of one seed have one trace.
+---@param options rehearsal.Options
+function M.run(options)
+  local state = { payments = 30, workers = 2, keys = 2, dies_once_in = 400, fails_once_in = 1000, share = 0.3 }
+  for name, value in pairs(options) do state[name] = value end
+  return with_own_modules(function() return dofile("spec/torture/scene.lua")(state) end)
+end
+
+--- A new folder for journals: in memory where the machine has such a place, since time does not pass there either.
+function M.folder()
+  local path = os.tmpname()
+  os.remove(path)
+  local in_memory = "/dev/shm/" .. path:match "[^/]+$"
+  local made = os.execute(("mkdir %s 2>/dev/null"):format(in_memory))
+  if made == true or made == 0 then return in_memory end -- Lua 5.1 says 0
+  os.execute("mkdir " .. path)
+  return path
+end
+
+--- Options that differ from seed to seed.
+---@return rehearsal.Options
+function M.varied(seed, folder, tell)
+  return { seed = seed, folder = folder, tell = tell, payments = 10 + seed % 50, workers = 1 + seed % 4,
+    keys = seed % 4, twin_in = seed % 3 == 0 and 2 or 20, dies_once_in = ({ 60, 120, 400, 2000 })[seed % 4 + 1],
+    share = ({ 0.3, 0.5, 0.1, 0, 0.3 })[seed % 5 + 1] }
+end
+
+return M

@@ -1,0 +1,229 @@
+-- What is rehearsed (rehearsal.lua), from the first event to the reckoning: the workers on their virtual machine, where
+-- they die, and where they stand still. It changes modules of purser's for its purpose, so it wants its own.
+
+local Reckoning = dofile "spec/torture/reckoning.lua"
+local dice = require "purser.sim.dice"
+local key_maker = dofile("spec/torture/keys.lua").maker
+local purser = require "purser"
+local schedule = require "purser.schedule"
+local virtual = dofile "spec/torture/virtual.lua"
+local world = dofile "spec/torture/world.lua"
+
+local LEASE_MS = 3000
+local LAG_MS = 200
+
+------------------------------------------------------------------------------------------------ who does what
+
+-- Every task belongs to the worker that started it.
+local owners = setmetatable({}, { __mode = "k" })
+
+local function owner() return owners[coroutine.running() or false] end
+
+local spawn = schedule.spawn
+
+function schedule.spawn(fn, ...) -- luacheck: ignore 122
+  local task = spawn(fn, ...)
+  owners[task.co] = owner()
+  return task
+end
+
+-- The end of a task whose worker has died: it never goes on. Lua 5.1 cannot wait within a transaction.
+local function never_go_on()
+  if _VERSION == "Lua 5.1" and not rawget(_G, "jit") then error("the worker is dead", 0) end
+  while true do coroutine.yield() end
+end
+
+-- Where a worker may die, or stand still: before and after whatever others can see.
+local function point(what, may_rest)
+  local worker = owner()
+  if not worker then return end
+  local machine, roll = worker.machine, worker.machine.roll
+  if worker.dead then never_go_on() end
+  if what then machine:note(worker.name .. " " .. what) end
+  if roll:roll(worker.dies_once_in) == 1 then
+    machine:note(worker.name .. " dies")
+    worker:die()
+    never_go_on()
+  end
+  if not may_rest then return end
+  if roll:roll(150) == 1 then worker.rests_until = machine.now + roll:roll(2 * LEASE_MS) end
+  while worker.rests_until > machine.now do
+    schedule.sleep(worker.rests_until - machine.now)
+    if worker.dead then never_go_on() end
+  end
+end
+
+-- The journal's statements are such points. Now and then one fails, and a commit may say so when it did not.
+local function watch_statements(db)
+  local Database = getmetatable(db).__index
+  if Database.watched then return end
+  local rows = Database.rows
+  Database.watched = true
+  function Database:rows(sql, ...)
+    local worker = owner()
+    if not worker then return rows(self, sql, ...) end
+    worker.databases[self] = true
+    local roll, word = worker.machine.roll, sql:match "^%s*(%a+)"
+    point(word, word == "BEGIN")
+    local fails = worker.lived and word ~= "ROLLBACK" and roll:roll(worker.state.fails_once_in) == 1
+    if fails then worker.machine:note(worker.name .. " FAILS " .. word) end
+    if fails and (word ~= "COMMIT" or roll:roll(2) == 1) then return nil, "the disk is rehearsed to be full" end
+    local result, second = rows(self, sql, ...)
+    point(nil, false)
+    if fails then return nil, "the connection is rehearsed to be lost" end
+    return result, second
+  end
+end
+
+------------------------------------------------------------------------------------------------------- a worker
+
+local Worker = {}
+Worker.__index = Worker
+
+function Worker:die()
+  self.dead = true
+  self.state.deaths = self.state.deaths + 1
+  for db in pairs(self.databases) do -- as the kernel would: nothing is committed
+    for _, statement in pairs(db.statements) do pcall(statement.close, statement) end
+    pcall(db.handle.close, db.handle)
+  end
+  self.state.start(self.number, self.machine.roll:roll(2000))
+end
+
+-- The transport of one life: the machine's network.
+function Worker:transport()
+  local worker = self
+  return {
+    sleep = function(_, ms)
+      schedule.sleep(ms)
+      point(nil, true)
+    end,
+    send = function(_, request)
+      point("sends " .. request.operation, true)
+      local task = schedule.current()
+      worker.machine:send(worker.state.simulator, request, function(response, failure)
+        if not worker.dead then schedule.wake(task, response, failure) end
+      end)
+      local response, failure = schedule.suspend()
+      point("hears of " .. request.operation, true)
+      return response, failure
+    end,
+    close = function() end,
+  }
+end
+
+function Worker:live()
+  local state = self.state
+  local journal = assert(purser.journal.open(state.journal))
+  local client = assert(purser.new {
+    base_url = "http://127.0.0.1", api_key = state.payer.api_key, secret_key = state.payer.secret_key,
+    journal = journal, account = "rehearsal", transport = self:transport(), limits = false, recv_window = 1000,
+    timeout_ms = 500, visibility_lag_ms = LAG_MS, retry = { attempts = 6, base_ms = 5, max_ms = 100 },
+  })
+  local payouts = assert(purser.payouts.new {
+    client = client, journal = journal, worker = self.name, concurrency = 4, lease_ms = LEASE_MS, retry_ms = 5,
+    idle_ms = 50, settle = { poll_ms = 500 },
+  })
+  self.lived = true
+  local function make_keys()
+    repeat local settled = journal:recover(client) until settled
+    local make = key_maker(client, function(note) return state.kept[note] ~= nil end, function(note, api_key)
+      point("keeps a key", false)
+      state.kept[note] = api_key
+    end)
+    for _, key in ipairs(world.keys_of(self.number, state.workers, state.keys)) do make(key[1], key[2]) end
+  end
+  local report, err
+  schedule.all { function() report, err = payouts:run() end, make_keys }
+  journal:close()
+  if report then
+    state.working = state.working - 1
+  elseif err.phase == "journal" then
+    state.start(self.number, 0) -- the journal could not be written; begin again
+  else
+    error(tostring(err), 0)
+  end
+end
+
+-------------------------------------------------------------------------------------------------------- the run
+
+local function let_work(state)
+  state.working = state.workers
+  for number = 1, state.workers do state.start(number, state.machine.roll:roll(500)) end
+  local ends = state.machine.now + 3600000
+  while state.working > 0 do
+    schedule.step()
+    schedule.wait(1000)
+    if state.machine.now > ends then return false end
+  end
+  state.machine:pass(10000) -- what is still under way arrives
+  return true
+end
+
+local function work_off(state, payouts, reckoning)
+  for _ = 1, 12 do
+    if not let_work(state) then return false end
+    local failed = assert(payouts:list "failed")
+    if #failed == 0 then return true end
+    reckoning:failed(failed)
+    if #reckoning.problems > 0 then return true end
+    for _, payment in ipairs(failed) do assert(payouts:retry(payment.key)) end
+  end
+  return false
+end
+
+-- A life begins after a while.
+local function starter(state)
+  return function(number, ms)
+    local worker = setmetatable({ state = state, machine = state.machine, number = number, name = "worker-" .. number,
+      databases = {}, rests_until = 0, dies_once_in = state.dies_once_in }, Worker)
+    state.machine:at(ms, function()
+      local task = schedule.spawn(worker.live, worker)
+      owners[task.co] = worker
+    end)
+  end
+end
+
+-- The service, its accounts and the queue, made from the seed.
+local function prepare(state)
+  local machine, roll = state.machine, state.machine.roll
+  state.started = machine.now
+  state.journal = { sqlite = ("%s/journal-%d"):format(state.folder, state.seed),
+    unsafe_without_write_ahead = state.unsafe }
+  state.simulator = purser.sim.new { seed = state.seed, clock = "real", strict = false,
+    start_time = state.started + roll:roll(1600) - 800, visibility_lag_ms = roll:roll(LAG_MS) - 1 }
+  state.payer = world.open_accounts(state.simulator)
+  local journal = assert(purser.journal.open(state.journal))
+  watch_statements(journal.db)
+  local client = assert(purser.new { base_url = "http://127.0.0.1", api_key = state.payer.api_key,
+    secret_key = state.payer.secret_key, limits = false, journal = journal, account = "rehearsal",
+    clock = function() return state.simulator:now() end, transport = state.simulator:transport() })
+  local payouts = assert(purser.payouts.new { client = client, journal = journal })
+  assert(payouts:add_all(world.payments(state.payments, roll, state.twin_in)))
+  if state.share > 0 then world.arm(state.simulator, state.share) end
+  return Reckoning.new { simulator = state.simulator, client = client, payouts = payouts, journal = journal,
+    started = state.started }
+end
+
+local function perform(state)
+  state.start = starter(state)
+  local reckoning = prepare(state)
+  if not work_off(state, reckoning.payouts, reckoning) then reckoning:problem "the workers did not end" end
+  state.simulator:disarm()
+  local done, undecided = reckoning:all()
+  reckoning:keys(world.keys_of(1, 1, state.keys), state.kept)
+  reckoning.journal:close()
+  return { problems = reckoning.problems, done = done, undecided = undecided, deaths = state.deaths,
+    events = state.machine.traced, trace = state.machine.trace, ms = state.machine.now - state.started }
+end
+
+--- Plays it with `state`, the options of the rehearsal.
+return function(state)
+  state.deaths, state.kept = 0, {}
+  state.machine = virtual.new(dice.new(state.seed, "rehearsal"))
+  state.machine.tell = state.tell
+  local ok, result = pcall(perform, state)
+  state.machine:leave()
+  if not ok then error(result, 0) end
+  return result
+end

@@ -1,0 +1,127 @@
+-- A machine that is not there: time, chance and a network that one seed decides. What runs on it can be run again to
+-- the last event.
+--
+--     local machine = virtual.new(roll)            takes the place of purser.core's clocks and random numbers
+--     machine:at(ms, fn)                           fn() is called then
+--     machine:send(simulator, request, answered)   carries a request to it, early or late, and its answer back
+--     machine:leave()                              gives the real ones back
+--
+-- The network loses requests and answers, and delivers some when everybody has given them up.
+
+local core = require "purser.core"
+
+local Machine = {}
+Machine.__index = Machine
+
+local M = {}
+
+local FIRST_MS = 1700000000000
+
+--- Makes the machine, and puts it in the place of the real one. `roll` is a generator of purser.sim.dice.
+function M.new(roll)
+  local self = setmetatable({ roll = roll, now = FIRST_MS, events = {}, order = 0, trace = 0, traced = 0, real = {} },
+    Machine)
+  for name, fn in pairs(core) do self.real[name] = fn end
+  function core.now_ms() return self.now end
+  function core.monotonic_ms() return self.now - FIRST_MS + 1000 end
+  function core.monotonic_us() return (self.now - FIRST_MS + 1000) * 1000 end
+  function core.sleep_ms(ms) self:pass(ms) end
+  function core.wait(ms) self:wait(ms) end
+  function core.random_integer(limit) return roll:roll(limit) - 1 end
+  function core.random_token(length)
+    local parts = {}
+    for i = 1, length do
+      local at = roll:roll(36)
+      parts[i] = ("abcdefghijklmnopqrstuvwxyz0123456789"):sub(at, at)
+    end
+    return table.concat(parts)
+  end
+  return self
+end
+
+--- Gives the real clocks and random numbers back.
+function Machine:leave()
+  for name, fn in pairs(self.real) do core[name] = fn end
+end
+
+--- Notes that something happened, so that two runs can be compared.
+function Machine:note(text)
+  for i = 1, #text do self.trace = (self.trace * 31 + text:byte(i)) % 2147483647 end
+  self.trace = (self.trace * 31 + self.now % 1000000007) % 2147483647
+  self.traced = self.traced + 1
+  if self.tell then self.tell(("%9d %s"):format(self.now - FIRST_MS, text)) end
+end
+
+--- Calls `fn` in `ms` milliseconds.
+function Machine:at(ms, fn)
+  self.order = self.order + 1
+  local event = { at = self.now + ms, order = self.order, fn = fn }
+  local i = #self.events + 1
+  while i > 1 and self.events[i - 1].at > event.at do i = i - 1 end
+  table.insert(self.events, i, event)
+end
+
+--- Lets `ms` pass, and what is due meanwhile happen.
+function Machine:pass(ms)
+  local ends = self.now + ms
+  while self.events[1] and self.events[1].at <= ends do
+    local event = table.remove(self.events, 1)
+    self.now = event.at
+    event.fn()
+  end
+  self.now = ends
+end
+
+--- Waits for the next event, `ms` at most.
+function Machine:wait(ms)
+  local first = self.events[1]
+  if first and first.at - self.now < ms then ms = first.at - self.now end
+  if not first and ms > 86400000 then error "everybody waits, and nothing will happen" end
+  self:pass(ms)
+end
+
+-- How long a packet takes: mostly some milliseconds, sometimes far too long.
+local function delay(roll)
+  if roll:roll(25) == 1 then return roll:roll(4000) end
+  return roll:roll(roll:roll(4) == 1 and 300 or 20)
+end
+
+local function lost(message)
+  return nil, { kind = "transport", outcome = "unknown", phase = "receive", message = message }
+end
+
+local broken = { close = "closed", reset = "reset", truncate = "closed in the middle of the answer" }
+
+local function lower_names(headers)
+  local map = {}
+  for name, value in pairs(headers or {}) do map[name:lower()] = value end
+  return map
+end
+
+--- Carries a request to `simulator`; `answered(response | nil, failure)` is called once.
+function Machine:send(simulator, request, answered)
+  local roll, over = self.roll, false
+  local function answer(...)
+    if over then return end
+    over = true
+    answered(...)
+  end
+  if roll:roll(40) == 1 then
+    return self:at(roll:roll(50), function()
+      answer(nil, { kind = "transport", outcome = "not_sent", phase = "connect", message = "refused" })
+    end)
+  end
+  self:at(request.timeout_ms, function() answer(lost "no answer in time") end)
+  if roll:roll(40) == 1 then return end -- it never arrives
+  self:at(delay(roll), function()
+    self:note("arrives " .. request.method .. " " .. request.operation)
+    local response = simulator:handle { method = request.method, target = request.target,
+      headers = lower_names(request.headers), body = request.body or "", ip = "127.0.0.1" }
+    self:at(delay(roll) + (response.delay_ms or 0), function()
+      if broken[response.fault] then return answer(lost(broken[response.fault])) end
+      answer({ status = response.status, body = response.body, headers = lower_names(response.headers) })
+    end)
+  end)
+end
+
+return M
