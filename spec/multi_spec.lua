@@ -498,18 +498,20 @@ describe("tasks", function()
   end)
 
   it("are woken once, however often they are told", function()
-    local turns = 0
-    local task = schedule.spawn(function()
-      schedule.suspend()
+    local turns, given = 0, nil
+    local task = schedule.spawn(function(...)
+      assert.equal(0, select("#", ...))
+      given = { schedule.suspend() }
       turns = turns + 1
       schedule.suspend()
       turns = turns + 1
     end)
     schedule.step()
-    schedule.wake(task)
-    schedule.wake(task)
+    schedule.wake(task, "a", "b")
+    schedule.wake(task, "c")
     for _ = 1, 3 do schedule.step() end
     assert.equal(1, turns)
+    assert.same({ "a", "b" }, given)
     schedule.wake(task)
     schedule.join(task)
     assert.equal(2, turns)

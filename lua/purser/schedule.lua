@@ -41,10 +41,12 @@ function M.current()
   return co and tasks[co]
 end
 
---- Lets a task go on at the next turn. This takes no memory, so that no task is lost for want of it.
+--- Lets a task go on at the next turn; what its wait returns may be given, two values at most. This takes no memory, so
+-- that no task is lost for want of it.
 ---@param task purser.task
-function M.wake(task)
+function M.wake(task, first, second)
   if task.next or task == ready_last then return end -- it will already
+  task.given[1], task.given[2] = first, second
   if ready_last then ready_last.next = task else ready_first = task end
   ready_last = task
 end
@@ -84,7 +86,11 @@ end
 
 -- A tail call, so that what follows a turn of the task goes no deeper than the turn did: depth takes memory.
 local function resume(task)
-  return finish(task, coroutine.resume(task.co))
+  local given = task.given
+  local first, second = given[1], given[2]
+  given[1], given[2] = nil, nil
+  if first == nil and second == nil then return finish(task, coroutine.resume(task.co)) end
+  return finish(task, coroutine.resume(task.co, first, second))
 end
 
 local waits_in_pcall = _VERSION ~= "Lua 5.1" or rawget(_G, "jit") ~= nil
@@ -123,7 +129,7 @@ function M.spawn(fn, ...)
   local co = coroutine.create(body)
   -- what its end needs is here before: a call's outcome must not be lost because there is no memory to hand it on
   local task = { co = co, done = false, waiters = {}, next = false, heard = false, failed = false, problem = false,
-    results = { false, false, n = 0 } }
+    given = { false, false }, results = { false, false, n = 0 } }
   tasks[co] = task
   M.wake(task)
   alive = alive + 1
