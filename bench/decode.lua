@@ -68,10 +68,13 @@ local function contestants(text, shape)
   local any = core.decoder "any"
   local decoded = assert(decoder:decode(text))
   local plan = floor.plan(decoded, names_of(text, decoded))
-  assert(same(decoded, floor.build(plan)) and same(decoded, floor.build_from_stack(plan)), "not the same tables")
+  for _, build in ipairs { floor.build, floor.build_from_stack, floor.build_with_repeats } do
+    assert(same(decoded, build(plan)), "not the same tables")
+  end
   local list = {
     { "floor", function() return floor.build(plan) end },
     { "floor, keys on stack", function() return floor.build_from_stack(plan) end },
+    { "floor, repeats ready", function() return floor.build_with_repeats(plan) end },
     { "purser", function() return decoder:decode(text) end },
     { "purser without shape", function() return any:decode(text) end },
   }

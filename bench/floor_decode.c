@@ -5,10 +5,11 @@
  *     plan = floor.plan(records, names)   names: the order in which a record's fields are set
  *     floor.build(plan)                   keys pushed from a table
  *     floor.build_from_stack(plan)        keys lie on the stack: a little less work for Lua
+ *     floor.build_with_repeats(plan)      so do the strings that come more than once, each made before
  *
  * Every table is made at its final size and every key was made before, so no decoder that uses the Lua API and makes
- * each string anew can be faster. */
-#include <stdbool.h>
+ * each string anew can be faster than the first two. The third knows before it begins which strings repeat, and where
+ * each lies: nothing that makes these tables through the Lua API can be faster than it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,13 +20,16 @@ typedef struct value {
     size_t len;
     int64_t integer;
     int key;
+    int repeat; /* its place among the strings that come more than once, 0: it comes once */
 } value;
 
 typedef struct plan {
     value *values;
     int *counts;
-    int records, keys;
+    int records, keys, repeats;
 } plan;
+
+typedef enum way { KEYS_IN_TABLE, KEYS_ON_STACK, REPEATS_ON_STACK } way;
 
 static int gc(lua_State *L)
 {
@@ -35,6 +39,34 @@ static int gc(lua_State *L)
     self->values = NULL;
     self->counts = NULL;
     return 0;
+}
+
+/* Numbers the strings that come more than once, and leaves the list of them on the stack. */
+static void find_repeats(lua_State *L, plan *self, const value *end)
+{
+    lua_newtable(L); /* repeats */
+    lua_newtable(L); /* repeats first: text -> 1 + which value had it first */
+    for (value *at = self->values; at < end; at++) {
+        if (!at->text) continue;
+        lua_pushlstring(L, at->text, at->len);
+        lua_pushvalue(L, -1);
+        lua_rawget(L, -3); /* repeats first text number */
+        value *first = lua_isnil(L, -1) ? NULL : self->values + lua_tointeger(L, -1) - 1;
+        lua_pop(L, 1);
+        if (!first) {
+            lua_pushinteger(L, at - self->values + 1);
+            lua_rawset(L, -3);
+            continue;
+        }
+        if (!first->repeat) {
+            first->repeat = ++self->repeats;
+            lua_pushvalue(L, -1);
+            lua_rawseti(L, -4, first->repeat);
+        }
+        at->repeat = first->repeat;
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
 }
 
 /* The strings stay alive in the records, which the companion table holds beside the names. */
@@ -73,25 +105,33 @@ static int make_plan(lua_State *L)
         }
         lua_pop(L, 1);
     }
+    pu_getcompanion(L, 3);
+    find_repeats(L, self, to);
+    lua_setfield(L, -2, "repeats");
+    lua_settop(L, 3);
     return 1;
 }
 
-static int build_with(lua_State *L, bool from_stack)
+static int build_with(lua_State *L, way how)
 {
     const plan *self = lua_touserdata(L, 1);
     lua_settop(L, 1);
     pu_getcompanion(L, 1);
     lua_getfield(L, 2, "names"); /* plan companion names */
-    luaL_checkstack(L, self->keys + LUA_MINSTACK, NULL);
-    for (int key = 1; from_stack && key <= self->keys; key++) lua_rawgeti(L, 3, key);
+    lua_getfield(L, 2, "repeats"); /* plan companion names repeats */
+    luaL_checkstack(L, self->keys + self->repeats + LUA_MINSTACK, NULL);
+    for (int key = 1; how != KEYS_IN_TABLE && key <= self->keys; key++) lua_rawgeti(L, 3, key);
+    for (int i = 1; how == REPEATS_ON_STACK && i <= self->repeats; i++) lua_rawgeti(L, 4, i);
+    const int first_key = 5, first_repeat = 4 + self->keys;
     const value *from = self->values;
     lua_createtable(L, self->records, 0);
     for (int i = 0; i < self->records; i++) {
         lua_createtable(L, 0, self->counts[i]);
         for (const value *end = from + self->counts[i]; from < end; from++) {
-            if (from_stack) lua_pushvalue(L, 4 + from->key);
-            else lua_rawgeti(L, 3, from->key + 1);
-            if (from->text) lua_pushlstring(L, from->text, from->len);
+            if (how == KEYS_IN_TABLE) lua_rawgeti(L, 3, from->key + 1);
+            else lua_pushvalue(L, first_key + from->key);
+            if (how == REPEATS_ON_STACK && from->repeat) lua_pushvalue(L, first_repeat + from->repeat);
+            else if (from->text) lua_pushlstring(L, from->text, from->len);
             else pu_pushinteger(L, from->integer);
             lua_rawset(L, -3);
         }
@@ -102,12 +142,17 @@ static int build_with(lua_State *L, bool from_stack)
 
 static int build(lua_State *L)
 {
-    return build_with(L, false);
+    return build_with(L, KEYS_IN_TABLE);
 }
 
 static int build_from_stack(lua_State *L)
 {
-    return build_with(L, true);
+    return build_with(L, KEYS_ON_STACK);
+}
+
+static int build_with_repeats(lua_State *L)
+{
+    return build_with(L, REPEATS_ON_STACK);
 }
 
 PU_EXPORT int luaopen_floor_decode(lua_State *L);
@@ -121,5 +166,7 @@ int luaopen_floor_decode(lua_State *L)
     lua_setfield(L, -2, "build");
     lua_pushcfunction(L, build_from_stack);
     lua_setfield(L, -2, "build_from_stack");
+    lua_pushcfunction(L, build_with_repeats);
+    lua_setfield(L, -2, "build_with_repeats");
     return 1;
 }

@@ -221,6 +221,86 @@ describe("a transport of the user's own", function()
   end)
 end)
 
+-- Whatever is raised once a request may have left would take away the one thing that matters: the outcome.
+describe("what is raised during a call that is not a read", function()
+  local schedule = require "purser.schedule"
+  local odd = setmetatable({}, { __tostring = function() error "no text" end })
+
+  -- What a withdrawal ends with whose transport raises `problem`, in a task after it has waited.
+  local function raising(problem, in_task)
+    local client, transport = new(nil, function()
+      if in_task then schedule.sleep(1) end
+      error(problem, 0)
+    end)
+    local result, err
+    local function call() result, err = client.wallet:withdraw(WITHDRAWAL, { info = {} }) end
+    if in_task then schedule.run(call) else call() end
+    assert.is_nil(result)
+    assert.equal(1, #transport.requests)
+    return err
+  end
+
+  it("by its transport makes an outcome that nobody knows, and says how to settle it", function()
+    for _, in_task in ipairs { false, true } do
+      for _, problem in ipairs { "boom", odd, { "x" }, 5 } do
+        local err = raising(problem, in_task)
+        assert.same({ "transport", "unknown", "receive", false }, { err.kind, err.outcome, err.phase, err.retryable })
+        assert.matches("nobody knows what became of it", err.message)
+        assert.matches("client:settle", err.settle)
+        assert.same({ "wallet.withdraw", "1" }, { err.intent.operation, err.intent.params.amount })
+      end
+      assert.matches("raised .* became of it: boom$", raising("boom", in_task).message)
+    end
+  end)
+
+  it("behind its answer changes neither a result nor a refusal", function()
+    local info = setmetatable({ attempts = 0 }, { __newindex = function(info, name, value)
+      if name == "headers" and value then error "no room" end
+      rawset(info, name, value)
+    end })
+    local answers = { { status = 200, body = '{"id":"1"}', headers = "A: 1\r\n" },
+      { status = 400, body = '{"code":10101,"msg":"no funds"}', headers = "A: 1\r\n" } }
+    local client = new(nil, function() return table.remove(answers, 1) end)
+    assert.equal("1", assert(client.wallet:withdraw(WITHDRAWAL, { info = info })).id)
+    local _, err = client.wallet:withdraw(WITHDRAWAL, { info = info })
+    assert.same({ "rejected", "10101" }, { err.outcome, err.code })
+  end)
+
+  it("before its request leaves means that nothing was sent", function()
+    local client, transport = new { clock = function() error "no clock" end }
+    assert.error_matches(function() client.wallet:withdraw(WITHDRAWAL) end, "no clock")
+    assert.equal(0, #transport.requests)
+    client, transport = new()
+    client._hooks = setmetatable({}, { __index = function() error "no hooks" end })
+    local _, err = client.wallet:withdraw(WITHDRAWAL)
+    assert.same({ "transport", "not_sent", true }, { err.kind, err.outcome, err.retryable })
+    assert.matches("^nothing was sent: .*no hooks$", err.message)
+    assert.same({}, { err.settle, err.intent })
+    assert.equal(0, #transport.requests)
+  end)
+
+  it("by a read's transport is raised: a read changes nothing", function()
+    local client = new(nil, function() error("boom", 0) end)
+    assert.has_error(function() client.wallet:coins() end, "boom")
+  end)
+
+  it("in a coroutine of somebody else's is raised by Lua 5.1 alone, which cannot wait in pcall", function()
+    local client = new(nil, function()
+      coroutine.yield "waits"
+      error("boom", 0)
+    end)
+    local co = coroutine.create(function() return client.wallet:withdraw(WITHDRAWAL) end)
+    assert.same({ true, "waits" }, { coroutine.resume(co) })
+    local ok, result, err = coroutine.resume(co)
+    if _VERSION == "Lua 5.1" and not rawget(_G, "jit") then
+      assert.same({ false, "boom" }, { ok, result })
+    else
+      assert.is_nil(result)
+      assert.equal("unknown", err.outcome)
+    end
+  end)
+end)
+
 describe("the credentials function", function()
   it("may give another secret under the same key", function()
     local secret = "first"

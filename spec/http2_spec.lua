@@ -2,6 +2,7 @@
 
 local curl = require "purser.transport.curl"
 local multi = require "purser.transport.multi"
+local patiently = require "patiently"
 local schedule = require "purser.schedule"
 local stage = require("stage").new(curl.new)
 
@@ -54,9 +55,9 @@ describe("over HTTP/2", function()
           end
 
           local mark = peer:count()
-          local response, failure = t:send {
-            method = kind.method, body = kind.body, target = "/w", single_send = true, timeout_ms = ending.timeout_ms,
-          }
+          local response, failure = patiently(ending.timeout_ms or 10000, function(ms)
+            return t:send { method = kind.method, body = kind.body, target = "/w", single_send = true, timeout_ms = ms }
+          end)
           assert.is_nil(response)
           assert.equal("unknown", failure.outcome)
           assert.equal(1, failure.sends)

@@ -254,6 +254,21 @@ describe("the multi transport", function()
     assert.is_nil(t:cancel(1))
   end)
 
+  -- Whoever waited outside of a task went round for ever.
+  it("ends the wait of a caller outside of tasks when it is closed under it", function()
+    peer:script "stall"
+    local t = transport { base_url = peer:url() }
+    local step = t.step
+    function t:step()
+      step(self)
+      self:close()
+      return 0
+    end
+    local response, failure = t:send(withdrawal())
+    assert.is_nil(response)
+    assert.is_true(failure.outcome == "unknown" or failure.outcome == "not_sent")
+  end)
+
   it("is collected with requests under way", function()
     peer:script "head body stall"
     local mark = peer:settle()
@@ -271,6 +286,20 @@ describe("the multi transport", function()
       socket.sleep(0.01)
     end
     assert.equal(1, peer:count(mark).ended)
+  end)
+
+  it("ends a request whose answer found no memory: unknown", function()
+    local t = transport()
+    local answers = { 7 }
+    t.multi:close()
+    t.multi = { submit = function() return 7 end, step = function() return 0 end, close = function() end,
+      next = function() return table.remove(answers) end } -- an id alone
+    assert.equal(7, t:submit(withdrawal()))
+    t:step()
+    local done, response, failure = t:take(7)
+    assert.same({ true, "unknown" }, { done, failure.outcome })
+    assert.is_nil(response)
+    assert.matches("not enough memory", failure.message)
   end)
 
   it("misused, raises", function()
@@ -419,6 +448,49 @@ describe("tasks", function()
       return each() + each()
     end)
     assert.equal(400, status)
+  end)
+
+  it("can wait under schedule.protect, which catches what is raised, on every Lua", function()
+    local t = transport { base_url = peer:url() }
+    peer:script "head body ok"
+    local result = schedule.run(function()
+      local task = schedule.current()
+      local caught = { schedule.protect(function(a, b)
+        assert.equal(task, schedule.current())
+        assert(t:send(get()))
+        schedule.sleep(1)
+        return a, nil, b
+      end, 1, 3) }
+      assert.same({ true, 1, nil, 3 }, caught)
+      local ok, message = schedule.protect(function()
+        assert(t:send(get()))
+        error("boom", 0)
+      end)
+      assert.same({ false, "boom" }, { ok, message })
+      return schedule.protect(schedule.protect, error, "deep")
+    end)
+    assert.is_true(result)
+    assert.same({ false, "x" }, { schedule.protect(error, "x") })
+  end)
+
+  it("are woken once, however often they are told", function()
+    local turns, given = 0, nil
+    local task = schedule.spawn(function(...)
+      assert.equal(0, select("#", ...))
+      given = { schedule.suspend() }
+      turns = turns + 1
+      schedule.suspend()
+      turns = turns + 1
+    end)
+    schedule.step()
+    schedule.wake(task, "a", "b")
+    schedule.wake(task, "c")
+    for _ = 1, 3 do schedule.step() end
+    assert.equal(1, turns)
+    assert.same({ "a", "b" }, given)
+    schedule.wake(task)
+    schedule.join(task)
+    assert.equal(2, turns)
   end)
 
   it("may use the blocking transport, and then hold up the others", function()

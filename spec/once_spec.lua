@@ -2,6 +2,7 @@
 -- wherever the service gives up, over HTTP/1.1, TLS and HTTP/2, by the blocking and the multi transport. A peer counts.
 
 local operations = require "purser.operations"
+local patiently = require "patiently"
 local purser = require "purser"
 local stage = require("stage").new()
 
@@ -77,7 +78,9 @@ describe("one call, at most one request", function()
       peer:script(("%s%s;%s"):format(endings.greet, ending, endings.fine))
     end
     local mark = peer:count()
-    local result, err = client:call(row.full_name, params_of(row), { timeout_ms = ending:find "stall" and 150 or 5000 })
+    local result, err = patiently(ending:find "stall" and 150 or 5000, function(ms)
+      return client:call(row.full_name, params_of(row), { timeout_ms = ms })
+    end)
     local sent = peer:count(mark).requests
     client:close()
     transport:close()

@@ -268,7 +268,7 @@ describe("a run", function()
 end)
 
 describe("a worker that died", function()
-  -- Ends the program in the middle of the n-th request.
+  -- As good as ends the program in the middle of the n-th request: nothing is written any more.
   local function die_at(n, after)
     local inner, sent = sim:transport(), 0
     return { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
@@ -276,6 +276,7 @@ describe("a worker that died", function()
       sent = sent + 1
       if sent == n then
         if after then inner:send(request) end
+        journal:close()
         error "killed"
       end
       return inner:send(request)
@@ -287,8 +288,7 @@ describe("a worker that died", function()
       local payouts = payouts_with { concurrency = 1 }
       local total = add(payouts, 8)
       client._transport = die_at(4, after)
-      assert.has_error(function() payouts:run() end)
-      journal:close()
+      assert.is_nil(payouts:run())
       open()
       assert.equal(8, assert(payouts_with():run()).done)
       assert.equal(total, paid())
@@ -300,8 +300,8 @@ describe("a worker that died", function()
     local payouts = payouts_with { concurrency = 1, worker = "dead", lease_ms = 200 }
     local total = add(payouts, 3)
     client._transport = die_at(2, true)
-    assert.has_error(function() payouts:run() end)
-    client = client_with()
+    assert.is_nil(payouts:run())
+    open()
     local other = payouts_with { worker = "alive", lease_ms = 200 }
     local before = require("purser.core").monotonic_ms()
     assert.equal(3, assert(other:run()).done)
@@ -341,8 +341,7 @@ describe("a worker that died", function()
         asset = "USDT", amount = ("%d"):format(i) }))
     end
     client._transport = die_at(2, true)
-    assert.has_error(function() payouts:run() end)
-    journal:close()
+    assert.is_nil(payouts:run())
     journal = assert(purser.journal.open { sqlite = path, unsafe_without_write_ahead = true })
     client = client_with()
     assert(payouts_with():run())

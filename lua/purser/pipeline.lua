@@ -193,9 +193,11 @@ local function fill_info(info, response, attempts)
   }
 end
 
--- Sends a request and reads its answer: `result | nil, err`, and the response.
-local function exchange(self, row, request)
+-- Sends a request and reads its answer: `result | nil, err`, and the response. `progress` is that of a call that is not
+-- a read.
+local function exchange(self, row, request, progress)
   if self._closed then return nil, closed_error(row) end -- by the hook, or during the pause before this attempt
+  if progress then progress.sent = true end
   local response, failure = self._transport:send(request)
   if type(response) ~= "table" then return nil, transport_error(row, failure) end
   local value, err
@@ -204,11 +206,12 @@ local function exchange(self, row, request)
   else
     value, err = interpret.answer(row, self.profile.success_codes, response.status, response.body, response.headers)
   end
+  if progress then progress.value, progress.err = value, err end
   return value, err, response
 end
 
 -- One attempt: from a request to `result | nil, err`.
-local function attempt_once(self, row, request, attempt, info)
+local function attempt_once(self, row, request, attempt, info, progress)
   local hooks = self._hooks
   local event, started
   if hooks then
@@ -216,7 +219,7 @@ local function attempt_once(self, row, request, attempt, info)
     if hooks.before then run_hook(hooks.before, event, info) end
     started = core.monotonic_us()
   end
-  local value, err, response = exchange(self, row, request)
+  local value, err, response = exchange(self, row, request, progress)
   if err and err.code == service_clock.OUTSIDE_WINDOW and response then
     err.service_date = result.headers(response.headers).date
   end
@@ -261,31 +264,35 @@ function M.advise(row, values, err, intent)
   return nil, err
 end
 
--- One attempt, with the record of it where it is not a read.
-local function attempt_recorded(self, row, request, values, opts, attempt, payment)
-  if row.effect == "read" then return attempt_once(self, row, request, attempt, opts.info) end
-  local recording = require "purser.recording"
-  local intent, problem = recording.begin(self, row, values, opts, payment)
-  if not intent then return nil, problem end
-  local value, err = attempt_once(self, row, request, attempt, opts.info)
-  recording.finish(self, row, intent, value, err, opts.info)
-  return value, err, intent
-end
-
 -- Learns the service's time: from its own answer, else from the Date header of a refusal. Whether that worked.
 local function correct_clock(self, err)
   local correction = self._clock:learn(function() return M.run(self, M.unsigned.server_time) end)
   return correction ~= nil or self._clock:learn_date(err and err.service_date) == true
 end
 
--- The pause before the next attempt at a read, or nil. A timestamp outside of the service's window corrects the clock,
--- once a call; what is not a read is left to the caller, who knows that it was refused.
-local function pause_before_next(self, row, attempt, started, err, corrected)
-  if err.code == service_clock.OUTSIDE_WINDOW and self._correct_clock and not corrected then
-    err.clock_corrected = correct_clock(self, err)
-    return row.effect == "read" and err.clock_corrected and 0 or nil
-  end
-  return row.effect == "read" and retry.pause(self._retry, attempt, core.monotonic_ms() - started, err)
+-- What a failure tells before anything else is done: how long the service wants to be left alone, and that the clock
+-- is wrong, which is set right once a call. Whether it was.
+local function learn(self, err, corrected)
+  if err.retry_after and self._limits then self._limits:block(err.retry_after * 1000) end
+  if err.code ~= service_clock.OUTSIDE_WINDOW or not self._correct_clock or corrected then return false end
+  err.clock_corrected = correct_clock(self, err)
+  return err.clock_corrected
+end
+
+-- Sends what is not a read, and keeps how it ended. It is left to the caller to run it again.
+local function send_recorded(self, progress, row, request, values, opts)
+  local value, err = attempt_once(self, row, request, 1, opts.info, progress)
+  require("purser.recording").finish(self, progress, value, err, opts.info)
+  if value ~= nil then return value end
+  learn(self, err)
+  return M.advise(row, values, err, progress.intent)
+end
+
+local function run_recorded(self, row, request, values, opts, payment)
+  local recording = require "purser.recording"
+  local progress, err = recording.begin(self, row, values, opts, payment)
+  if not progress then return nil, err end
+  return recording.carry_out(self, progress, opts.info, send_recorded, row, request, values, opts)
 end
 
 --- Runs an operation: the whole pipeline. Reads are tried again as the retry policy says; nothing else ever is.
@@ -304,19 +311,20 @@ function M.run(self, row, params, opts, payment)
   while true do
     local err = wait_for_budget(self, row)
     if err then return nil, err end
-    local request, value, intent
+    local request, value
     request, err = M.build(self, row, layout, values, opts)
     if not request then
       err.operation = row.full_name
       return nil, err
     end
+    if row.effect ~= "read" then return run_recorded(self, row, request, values, opts, payment) end
     attempt = attempt + 1
-    value, err, intent = attempt_recorded(self, row, request, values, opts, attempt, payment)
+    value, err = attempt_once(self, row, request, attempt, opts.info)
     if value ~= nil then return value end
-    if err.retry_after and self._limits then self._limits:block(err.retry_after * 1000) end
-    local ms = pause_before_next(self, row, attempt, started, err, corrected)
+    local ms = learn(self, err, corrected) and 0
+      or retry.pause(self._retry, attempt, core.monotonic_ms() - started, err)
     corrected = corrected or err.code == service_clock.OUTSIDE_WINDOW
-    if not ms then return M.advise(row, values, err, intent) end
+    if not ms then return M.advise(row, values, err) end
     M.pause(self, ms)
   end
 end

@@ -1,11 +1,12 @@
--- What happens around a call that is not a read: the id that finds it again, and its intent, written down before the
--- first byte leaves and completed after.
+-- What happens around a call that is not a read: the id that finds it again, its intent, written down before the first
+-- byte leaves and completed after, and an end that tells the outcome whatever is raised on the way.
 
 local core = require "purser.core"
 local errors = require "purser.errors"
 local intents = require "purser.intent"
 local rivals = require "purser.settle.rivals"
-require "purser.settling" -- read now: once something was sent there may be no descriptor left to read it
+local schedule = require "purser.schedule"
+local settling = require "purser.settling" -- read now: once something was sent there may be no descriptor left for it
 
 local M = {}
 
@@ -37,9 +38,8 @@ function M.intent_of(client, row, values, opts, account)
     values[profile.recv_window_name] or 5000, account)
 end
 
---- Records what is about to be sent. Returns the intent; or nil and the error that keeps it from being sent.
----@param payment table|nil the payment of purser.payouts that it belongs to
-function M.begin(client, row, values, opts, payment)
+-- Records what is about to be sent. Returns the intent; or nil and the error that keeps it from being sent.
+local function begin(client, row, values, opts, payment)
   local intent = M.intent_of(client, row, values, opts, client:account())
   if opts.info then opts.info.intent = intent end
   if not client._journal then return intent end
@@ -50,14 +50,85 @@ function M.begin(client, row, values, opts, payment)
     retryable = true, message = "nothing was sent, because the journal could not record it first: " .. problem }
 end
 
+---@class purser.Progress  what is known of a call under way
+---@field intent purser.Intent
+---@field rival table       its entry among the client's own calls
+---@field sent boolean      the transport has been called
+---@field value any         the result, false while there is none
+---@field err purser.Error|false
+---@field kept boolean      its end has been written
+---@field lost purser.Error the error of a call whose end is not known
+
+--- Records a call that is about to be sent. Returns its progress; or nil and the error that keeps it from being sent.
+-- All that its end may need is made here: once the request has left, there may be no memory for it.
+---@param payment table|nil the payment of purser.payouts that it belongs to
+---@return purser.Progress|nil, purser.Error|nil
+function M.begin(client, row, values, opts, payment)
+  local lost = errors.new { kind = "transport", outcome = "unknown", phase = "receive", operation = row.full_name,
+    message = "", settle = settling.advice(row, values), intent = false }
+  local progress = { intent = false, rival = false, sent = false, value = false, err = false, kept = false,
+    lost = lost }
+  local intent, problem = begin(client, row, values, opts, payment)
+  if not intent then return nil, problem end
+  progress.intent, lost.intent = intent, intent
+  progress.rival = rivals.note(M.rivals_of(client), row, intent)
+  return progress
+end
+
 --- Keeps how it ended. What was done stays done when that cannot be written: the intent stays open, and recover
 --- settles it.
-function M.finish(client, row, intent, value, err, info)
-  local over = err and err.outcome ~= "unknown"
-  rivals.note(M.rivals_of(client), row, intent, value and intents.id_of(value), over)
-  if not client._journal then return end
-  local ok, problem = client._journal:finish(intent, value, err)
-  if not ok and info then info.journal_error = problem end
+function M.finish(client, progress, value, err, info)
+  local rival = progress.rival
+  rival.id = value and intents.id_of(value) or false
+  rival.over = err ~= nil and err.outcome ~= "unknown"
+  if client._journal then
+    local ok, problem = client._journal:finish(progress.intent, value, err)
+    if not ok and info then info.journal_error = problem end
+  end
+  progress.kept = true
+end
+
+local UNSENT = "nothing was sent: an error was raised before it could be"
+local LOST = "an error was raised after the request may have left, so nobody knows what became of it"
+
+local function explain(lost, text, raised)
+  lost.message = text .. ": " .. tostring(raised)
+end
+
+-- The end of a call during which something was raised: what is known of it, with nothing made that takes memory except
+-- where that may fail.
+local function after_raising(client, progress, info, raised)
+  local value, err, lost = progress.value, progress.err, progress.lost
+  if value then
+    err = nil
+  elseif err and err.outcome ~= "unknown" then
+    value = nil
+  else
+    local text = progress.sent and LOST or UNSENT
+    lost.message = text
+    if not progress.sent then
+      lost.outcome, lost.phase, lost.retryable, lost.settle, lost.intent = "not_sent", "send", true, nil, nil
+    end
+    pcall(explain, lost, text, raised)
+    value, err = nil, lost
+  end
+  if not progress.kept then
+    local kept, problem = pcall(M.finish, client, progress, value, err, info)
+    if not kept and info then pcall(rawset, info, "journal_error", problem) end
+  end
+  return value, err
+end
+
+local function conclude(client, progress, info, ok, value, err)
+  if ok then return value, err end
+  return after_raising(client, progress, info, value)
+end
+
+--- Runs `fn(client, progress, ...)`, which sends the request, and returns what it returns. Whatever it raises, if only
+--- for want of memory, the call ends with a result or an error that tells its outcome. (In a coroutine on Lua 5.1 that
+--- is no task of purser.schedule it is raised all the same.)
+function M.carry_out(client, progress, info, fn, ...)
+  return conclude(client, progress, info, schedule.protect(fn, client, progress, ...))
 end
 
 return M

@@ -21,9 +21,10 @@ local M = {}
 ---@field problem any what its function raised, if it did
 
 local tasks = {} -- coroutine -> task, while it is unfinished
-local ready, ready_first, ready_last = {}, 1, 0 -- a queue
+local ready_first, ready_last -- a queue: each task knows the next
 local sleepers = {} -- a heap: the one to wake first is at 1
-local transports = {} -- transport -> how many tasks wait for it
+local transports = {} -- transport -> how many tasks wait for it; and these in a list, beside what core.wait takes
+local watched, handles = {}, {}
 local alive = 0
 local unheard -- a task that raised while nobody waited for it
 
@@ -40,12 +41,21 @@ function M.current()
   return co and tasks[co]
 end
 
---- Lets a task go on at the next turn; `...` is what its wait returns.
+--- Lets a task go on at the next turn; what its wait returns may be given, two values at most. This takes no memory, so
+-- that no task is lost for want of it.
 ---@param task purser.task
-function M.wake(task, ...)
-  task.values = pack(...)
-  ready[ready_last + 1] = task -- may raise for want of memory: counted only then
-  ready_last = ready_last + 1
+function M.wake(task, first, second)
+  if task.next or task == ready_last then return end -- it will already
+  task.given[1], task.given[2] = first, second
+  if ready_last then ready_last.next = task else ready_first = task end
+  ready_last = task
+end
+
+local function take_ready()
+  local task = ready_first
+  ready_first, task.next = task.next, false
+  if not ready_first then ready_first, ready_last = nil, nil end
+  return task
 end
 
 --- Suspends the running task until it is woken.
@@ -53,24 +63,57 @@ function M.suspend()
   return coroutine.yield()
 end
 
+-- The words of coroutine.status, kept: it would make them anew, for which there may be no memory.
+local states = { suspended = "suspended", dead = "dead" }
+
 local function finish(task, ok, ...)
-  if coroutine.status(task.co) ~= "dead" then return end
+  if coroutine.status(task.co) ~= states.dead then return end
+  local results, n = task.results, select("#", ...)
+  if not ok then
+    task.problem, task.failed, n = ..., true, 0
+    if not task.heard then unheard = task end
+  elseif n > 2 then
+    task.results = pack(...)
+  else
+    results[1], results[2] = ...
+  end
+  task.results.n = n
   tasks[task.co] = nil
   task.done = true
   alive = alive - 1
-  if ok then
-    task.results = pack(...)
-  else
-    task.results, task.problem, task.failed = { n = 0 }, ..., true
-    if not task.heard then unheard = task end
-  end
   for _, waiter in ipairs(task.waiters) do M.wake(waiter) end
 end
 
+-- A tail call, so that what follows a turn of the task goes no deeper than the turn did: depth takes memory.
 local function resume(task)
-  local values = task.values
-  task.values = nil
-  finish(task, coroutine.resume(task.co, unpack(values, 1, values.n)))
+  local given = task.given
+  local first, second = given[1], given[2]
+  given[1], given[2] = nil, nil
+  if first == nil and second == nil then return finish(task, coroutine.resume(task.co)) end
+  return finish(task, coroutine.resume(task.co, first, second))
+end
+
+local waits_in_pcall = _VERSION ~= "Lua 5.1" or rawget(_G, "jit") ~= nil
+
+-- Goes between a coroutine and the task that runs it.
+local function relay(co, ok, ...)
+  if not ok or coroutine.status(co) == states.dead then
+    tasks[co] = nil
+    return ok, ...
+  end
+  return relay(co, coroutine.resume(co, coroutine.yield(...)))
+end
+
+--- pcall for what may wait. Lua 5.1 does not wait in a pcall: in a task `fn` runs in a coroutine of its own there,
+-- which counts as the task; in a coroutine of somebody else's it is simply called, and may raise.
+---@param fn function
+function M.protect(fn, ...)
+  local outer = not waits_in_pcall and coroutine.running()
+  if not outer then return pcall(fn, ...) end
+  if not tasks[outer] then return true, fn(...) end
+  local co = coroutine.create(function(...) return fn(...) end) -- Lua 5.1 takes no C function
+  tasks[co] = tasks[outer]
+  return relay(co, coroutine.resume(co, ...))
 end
 
 --- Starts `fn(...)` as a task; it first runs at the next turn. What it raises is raised by `join`, or by the turn of
@@ -78,10 +121,17 @@ end
 ---@param fn function
 ---@return purser.task
 function M.spawn(fn, ...)
-  local co = coroutine.create(fn)
-  local task = { co = co, done = false, waiters = {} }
+  local body = fn
+  if select("#", ...) > 0 then
+    local arguments = pack(...)
+    function body() return fn(unpack(arguments, 1, arguments.n)) end
+  end
+  local co = coroutine.create(body)
+  -- what its end needs is here before: a call's outcome must not be lost because there is no memory to hand it on
+  local task = { co = co, done = false, waiters = {}, next = false, heard = false, failed = false, problem = false,
+    given = { false, false }, results = { false, false, n = 0 } }
   tasks[co] = task
-  M.wake(task, ...)
+  M.wake(task)
   alive = alive + 1
   return task
 end
@@ -129,9 +179,23 @@ function M.sleep(ms)
   M.suspend()
 end
 
---- A transport tells that a task waits for it (+1), or does no more (-1).
+local function remove(list, value)
+  for i = #list, 1, -1 do
+    if list[i] == value then return table.remove(list, i) end
+  end
+end
+
+--- A transport tells that a task waits for it (+1), or does no more (-1). The latter takes no memory.
 function M.watch(transport, change)
-  local count = (transports[transport] or 0) + change
+  local before = transports[transport] or 0
+  local count = before + change
+  if before == 0 and count > 0 then
+    watched[#watched + 1] = transport
+    handles[#handles + 1] = transport.multi
+  elseif count <= 0 then
+    remove(watched, transport)
+    remove(handles, transport.multi)
+  end
   transports[transport] = count > 0 and count or nil
 end
 
@@ -141,24 +205,21 @@ end
 ---@return integer
 function M.step(budget_us)
   local ends = budget_us and core.monotonic_us() + budget_us
-  local stepping = {}
-  for transport in pairs(transports) do stepping[#stepping + 1] = transport end
-  for _, transport in ipairs(stepping) do transport:step() end
+  for i = #watched, 1, -1 do
+    if watched[i] then watched[i]:step() end -- a step may end the watch of others
+  end
   if sleepers[1] then
     local now = core.monotonic_ms()
     while sleepers[1] and sleepers[1].at <= now do M.wake(pop_sleeper().task) end
   end
   -- Those that become ready by this belong to the next step, so that a step ends.
-  local last = ready_last
-  while ready_first <= last do
-    local task = ready[ready_first]
-    ready[ready_first] = nil
-    ready_first = ready_first + 1
+  local last, task = ready_last, nil
+  while ready_first and task ~= last do
+    task = take_ready()
     resume(task)
     if ends and core.monotonic_us() >= ends then break end
   end
-  local task = unheard
-  unheard = nil
+  task, unheard = unheard, nil
   if task then error(task.problem, 0) end
   return alive
 end
@@ -167,9 +228,9 @@ end
 -- `fds()` beside it.
 ---@return integer|nil ms nil: for ever
 function M.timeout()
-  if ready_first <= ready_last then return 0 end
+  if ready_first then return 0 end
   local ms = sleepers[1] and math.max(0, sleepers[1].at - core.monotonic_ms())
-  for transport in pairs(transports) do
+  for _, transport in ipairs(watched) do
     local own = transport:timeout()
     if own and (not ms or own < ms) then ms = own end
   end
@@ -179,14 +240,12 @@ end
 --- Waits until a task can go on, `ms` milliseconds at most.
 ---@param ms integer
 function M.wait(ms)
-  if ready_first <= ready_last then return end
+  if ready_first then return end
   if sleepers[1] then
     local left = sleepers[1].at - core.monotonic_ms()
     if left < ms then ms = left > 0 and left or 0 end
   end
-  local multis = {}
-  for transport in pairs(transports) do multis[#multis + 1] = transport.multi end
-  core.wait(ms, unpack(multis))
+  core.wait(ms, unpack(handles))
 end
 
 local FOREVER_MS = 2147483647
@@ -195,7 +254,7 @@ local function drive(task)
   while not task.done do
     M.step()
     if task.done then break end
-    if ready_first > ready_last and not sleepers[1] and not next(transports) then
+    if not ready_first and not sleepers[1] and not watched[1] then
       error("purser.schedule: the task waits for something that nobody will do", 3)
     end
     M.wait(FOREVER_MS)

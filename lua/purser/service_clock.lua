@@ -51,8 +51,8 @@ end
 
 -- The service's time was `time` when `counted` was read.
 local function set(self, time, counted)
-  self.offset = time - counted
-  self.apart = self.monotonic and self.wall() - self.monotonic() or nil
+  local apart = self.monotonic and self.wall() - self.monotonic() or nil -- a user's clock may raise
+  self.offset, self.apart = time - counted, apart
 end
 
 --- Learns from the service's own time. `ask()` returns it in epoch ms, or nil and an error: it is taken to be that of

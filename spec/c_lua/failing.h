@@ -132,7 +132,7 @@ static void run_each(const char *name, const char *script, bool making, bool sti
     CHECK(live == 0);
 }
 
-static void run(const char *name, const char *script)
+static inline void run(const char *name, const char *script)
 {
     for (int making = 0; making < 2; making++)
         for (int sticky = 0; sticky < 2; sticky++) run_each(name, script, making, sticky);

@@ -85,6 +85,7 @@ static const char transport_script[] =
     "    while true do\n"
     "      local id, none, why = o.multi:next()\n"
     "      if not id then break end\n"
+    "      if not why then error('no memory for the answer', 0) end\n"
     "      if none or not why or why.outcome ~= 'not_sent' then error('not_sent was expected') end\n"
     "      left[id] = nil\n"
     "    end\n"

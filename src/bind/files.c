@@ -1,4 +1,4 @@
-/* What the command line must know about files and terminals, and Lua's own library cannot tell. */
+/* What the command line and the journal must know about files and terminals, and Lua's own library cannot tell. */
 #include "bind.h"
 
 #include <errno.h>
@@ -36,6 +36,32 @@ static int create_private(lua_State *L)
     return 1;
 }
 
+/* may_keep(path) -> true | nil, reason, and the folder when the file is missing and cannot be made there. Whether this
+ * process may read and write the file, or make it. It is not opened for that: closing a file gives up every lock that
+ * the process has on it by fcntl(2), those of open databases, too. */
+static int may_keep(lua_State *L)
+{
+    struct stat about;
+    const char *path = luaL_checkstring(L, 1);
+    if (stat(path, &about) == 0) {
+        if (S_ISDIR(about.st_mode)) return failed(L, EISDIR);
+        if (faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) != 0) return failed(L, errno);
+    } else if (errno != ENOENT) {
+        return failed(L, errno);
+    } else {
+        const char *slash = strrchr(path, '/');
+        if (slash) lua_pushlstring(L, path, (size_t)(slash - path) + 1);
+        else lua_pushliteral(L, "./");
+        if (faccessat(AT_FDCWD, lua_tostring(L, -1), W_OK | X_OK, AT_EACCESS) != 0) {
+            failed(L, errno); /* folder nil reason */
+            lua_pushvalue(L, -3);
+            return 3;
+        }
+    }
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
 /* is_terminal(fd): 0 standard input, 1 output, 2 error. */
 static int is_terminal(lua_State *L)
 {
@@ -46,7 +72,8 @@ static int is_terminal(lua_State *L)
 void pu_bind_files(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"file_mode", file_mode}, {"create_private", create_private}, {"is_terminal", is_terminal}, {NULL, NULL},
+        {"file_mode", file_mode}, {"create_private", create_private}, {"may_keep", may_keep}, {"is_terminal", is_terminal},
+        {NULL, NULL},
     };
     pu_setfuncs(L, functions, 0);
 }

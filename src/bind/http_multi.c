@@ -51,13 +51,18 @@ static int multi_new(lua_State *L)
     return pu_http_new(L, &kind);
 }
 
-/* Runs `body` with the object to itself, and closes it behind that if it was asked to. */
-static int alone(lua_State *L, http_multi *self, lua_CFunction body)
+/* Runs `body` with the object to itself. Returns how many results lie on top, or -1 with the error there. */
+static int run_alone(lua_State *L, http_multi *self, lua_CFunction body)
 {
     int results = pu_guarded(L, &self->object.busy, body);
-    if (results >= 0) {
-        release_taken(self);
-    } else if (self->taken) { /* no memory for the answer: `next` will give it again */
+    if (results >= 0) release_taken(self);
+    return results;
+}
+
+/* Behind run_alone: closes the object if it was asked to, and raises what was raised. */
+static int end_alone(lua_State *L, http_multi *self, int results)
+{
+    if (self->taken) { /* no memory for the answer: `next` will give it again */
         pu_http_multi_return(&self->multi, self->taken);
         self->taken = NULL;
     }
@@ -85,7 +90,7 @@ static int multi_submit(lua_State *L)
 {
     http_multi *self = check_open(L);
     lua_settop(L, 2);
-    if (!self->object.busy) return alone(L, self, submit_alone);
+    if (!self->object.busy) return end_alone(L, self, run_alone(L, self, submit_alone));
     lua_pushnil(L);
     lua_pushliteral(L, "the transport is in use: a finaliser cannot send through it just now");
     return 2;
@@ -109,12 +114,20 @@ static int next_alone(lua_State *L)
     return 1 + pu_http_push_answer(L, self->taken->answer);
 }
 
-/* multi:next() -> id, response | id, nil, failure | nothing */
+/* multi:next() -> id, response | id, nil, failure | id when there is no memory for the answer | nothing. An answer that
+ * found no memory is dropped: whoever waits for it has to hear that, and the loop that asks must not be held up. */
 static int multi_next(lua_State *L)
 {
     http_multi *self = check_open(L);
     lua_settop(L, 1);
-    return self->object.busy ? 0 : alone(L, self, next_alone);
+    if (self->object.busy) return 0;
+    int results = run_alone(L, self, next_alone);
+    if (results < 0 && self->taken) {
+        pu_pushinteger(L, self->taken->id);
+        release_taken(self);
+        results = 1;
+    }
+    return end_alone(L, self, results);
 }
 
 static int cancel_alone(lua_State *L)
@@ -133,7 +146,7 @@ static int multi_cancel(lua_State *L)
     pu_checkinteger(L, 2, 0, PU_INTEGER_MAX);
     lua_settop(L, 2);
     if (self->object.busy) return luaL_error(L, "the transport is in use: a finaliser cannot cancel just now");
-    return alone(L, self, cancel_alone);
+    return end_alone(L, self, run_alone(L, self, cancel_alone));
 }
 
 /* multi:fds() -> list of { fd = integer, read = boolean, write = boolean }, number that changes with the set */

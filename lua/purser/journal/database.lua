@@ -27,9 +27,23 @@ local function plain(message)
     :gsub("^Failed to connect to database: ", ""):gsub("%s+$", ""))
 end
 
+-- Why SQLite could not open a file, where that can be known before. It says less, and LuaDBI's driver never gives back
+-- the memory of a connection that did not open. Some names are not those of files.
+local function complaint_about(path)
+  if path == "" or path:find "^:" or path:find "^file:" then return end
+  local ok, reason, folder = core.may_keep(path)
+  if ok then return end
+  if folder then
+    return ('no file can be made in the folder "%s" (%s); make the folder, or name another'):format(folder, reason)
+  end
+  return ('"%s" cannot be read and written (%s)'):format(path, reason)
+end
+
 local function connect_sqlite(self)
   local driver, message = load_driver("SQLite3", "lua-dbi-sqlite3")
   if not driver then return nil, message end
+  message = complaint_about(self.options.sqlite)
+  if message then return nil, message end
   local handle
   handle, message = driver.Connect("SQLite3", self.options.sqlite)
   if not handle then return nil, plain(message) end
@@ -174,13 +188,13 @@ function Database:transaction(fn)
   end
   local went, result, second = pcall(fn, setmetatable({ db = self }, Transaction))
   if went then
-    ok, message = self:rows "COMMIT"
-    if ok then return result, second end
-    result = setmetatable({ problem = message }, Failure)
+    went, ok, message = pcall(self.rows, self, "COMMIT")
+    if went and ok then return result, second end
+    result = went and setmetatable({ problem = message }, Failure) or ok
   end
-  ok, message = self:rows "ROLLBACK"
+  went, ok, message = pcall(self.rows, self, "ROLLBACK")
   -- SQLite undoes some by itself
-  if not ok and not message:find("no transaction is active", 1, true) then drop(self) end
+  if not went or not ok and not message:find("no transaction is active", 1, true) then drop(self) end
   if getmetatable(result) ~= Failure then error(result, 0) end
   return nil, result.problem
 end

@@ -33,7 +33,8 @@ local function entry_of(list, intent)
   end
 end
 
---- Notes how a call ended: `id` is the record it made, nil when that is not known; `over` when it certainly made none.
+--- Notes a call, and how it ended: `id` is the record it made, nil while that is not known; `over` when it certainly
+-- made none. Returns the entry, in which both may be set later.
 function M.note(self, row, intent, id, over)
   prune(self, intent.sent_at)
   local digest = intents.digest(row, intent.params)
@@ -41,10 +42,11 @@ function M.note(self, row, intent, id, over)
   self.by_digest[digest] = list
   local entry = entry_of(list, intent)
   if not entry then
-    entry = { intent = intent, sent_at = intent.sent_at }
+    entry = { intent = intent, sent_at = intent.sent_at, id = false, over = false }
     list[#list + 1] = entry
   end
-  entry.id, entry.over = id, over
+  entry.id, entry.over = id or false, over or false
+  return entry
 end
 
 --- The ids of records that belong to equal calls, with when those were sent; and how many equal calls since `first`

@@ -6,8 +6,7 @@ local schedule = require "purser.schedule"
 
 ---@class purser.transport.multi
 ---@field multi userdata
----@field private waiting table<integer, purser.task>
----@field private finished table<integer, table>
+---@field private calls table<integer, table> by id: whether it is done, and how; the task that waits for it
 local methods = {}
 local meta = { __name = "purser.transport.multi", __index = methods }
 
@@ -19,27 +18,42 @@ local function closed()
   return { kind = "closed", outcome = "not_sent", message = "the transport is closed", sends = 0 }
 end
 
+-- The place of an answer is made before its request is sent: there may be no memory for it later.
+local function submit(self, request)
+  if self.closed then return nil, closed() end
+  local call = { done = false, response = false, failure = false, task = false }
+  local id, message = self.multi:submit(request)
+  if not id then return nil, { kind = "transport", outcome = "not_sent", message = message, sends = 0 } end
+  self.calls[id] = call
+  return id, call
+end
+
 --- Takes a request on; it is sent when it is its turn.
 ---@param request purser.transport.request
 ---@return integer|nil id
 ---@return purser.transport.failure|nil
 function methods:submit(request)
-  if self.closed then return nil, closed() end
-  local id, message = self.multi:submit(request)
-  if id then return id end
-  return nil, { kind = "transport", outcome = "not_sent", message = message, sends = 0 }
+  local id, failure = submit(self, request)
+  return id, not id and failure or nil
 end
 
--- Hands every answer that has come to its task, or keeps it for `take`.
+-- Ends a call that a task waits for.
+local function wake(self, id, call)
+  self.calls[id] = nil
+  schedule.watch(self, -1)
+  schedule.wake(call.task)
+end
+
+local NO_MEMORY = { kind = "transport", outcome = "unknown", phase = "receive", sends = 1,
+  message = "there is not enough memory to take the answer" }
+
+-- Puts every answer that has come where `take` or its task finds it.
 local function distribute(self, id, response, failure)
   while id do
-    local task = self.waiting[id]
-    if task then
-      self.waiting[id] = nil
-      schedule.watch(self, -1)
-      schedule.wake(task, response, failure)
-    else
-      self.finished[id] = { response, failure }
+    local call = self.calls[id]
+    if call then
+      call.done, call.response, call.failure = true, response, failure or not response and NO_MEMORY or nil
+      if call.task then wake(self, id, call) end
     end
     id, response, failure = self.multi:next()
   end
@@ -69,10 +83,10 @@ end
 ---@return purser.transport.response|nil
 ---@return purser.transport.failure|nil
 function methods:take(id)
-  local result = self.finished[id]
-  if not result then return false end
-  self.finished[id] = nil
-  return true, result[1], result[2]
+  local call = self.calls[id]
+  if not call or not call.done then return false end
+  self.calls[id] = nil
+  return true, call.response, call.failure
 end
 
 --- Ends a request. The failure says whether it had been sent; nil when its answer has come already.
@@ -81,12 +95,10 @@ end
 function methods:cancel(id)
   if self.closed then return nil end
   local failure = self.multi:cancel(id)
-  local task = failure and self.waiting[id]
-  if task then
-    self.waiting[id] = nil
-    schedule.watch(self, -1)
-    schedule.wake(task, nil, failure)
-  end
+  local call = failure and self.calls[id]
+  if not call then return failure end
+  call.done, call.response, call.failure = true, nil, failure
+  if call.task then wake(self, id, call) else self.calls[id] = nil end
   return failure
 end
 
@@ -95,20 +107,18 @@ end
 ---@return purser.transport.response|nil
 ---@return purser.transport.failure|nil
 function methods:send(request)
-  local id, failure = self:submit(request)
-  if not id then return nil, failure end
+  local id, call = submit(self, request)
+  if not id then return nil, call end
   local task = schedule.current()
   if task then
-    self.waiting[id] = task
     schedule.watch(self, 1)
-    return schedule.suspend()
+    call.task = task -- it is woken only when it surely waits
+    schedule.suspend()
+    return call.response, call.failure
   end
-  local done, response
-  repeat
-    self:wait(1000)
-    done, response, failure = self:take(id)
-  until done
-  return response, failure
+  while not call.done do self:wait(1000) end
+  self.calls[id] = nil
+  return call.response, call.failure
 end
 
 --- What a foreign loop has to watch: a list of `{ fd =, read =, write = }`, and a number that changes with it. When
@@ -132,11 +142,13 @@ function methods:sleep(ms) -- luacheck: ignore self
   schedule.sleep(math.ceil(ms))
 end
 
---- Ends everything. A task that waits gets a failure; its outcome is unknown if its request had been sent.
+--- Ends everything. Who waits gets a failure; its outcome is unknown if its request had been sent.
 function methods:close()
   if self.closed then return end
   local ids = {}
-  for id in pairs(self.waiting) do ids[#ids + 1] = id end
+  for id, call in pairs(self.calls) do
+    if not call.done then ids[#ids + 1] = id end
+  end
   for _, id in ipairs(ids) do self:cancel(id) end
   self.closed = true
   self.multi:close()
@@ -156,7 +168,7 @@ function M.new(options)
   for name, value in pairs(options or {}) do given[name] = value end
   local multi, message = core.http_multi(given)
   if not multi then return nil, message end
-  return setmetatable({ multi = multi, waiting = {}, finished = {}, closed = false }, meta)
+  return setmetatable({ multi = multi, calls = {}, closed = false }, meta)
 end
 
 return M

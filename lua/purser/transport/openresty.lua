@@ -31,6 +31,9 @@ local function not_sent(kind, message)
   return { kind = kind, outcome = "not_sent", message = message, sends = 0 }
 end
 
+local NO_MEMORY = { kind = "transport", outcome = "unknown", phase = "receive", sends = 1,
+  message = "there is not enough memory to take the answer" }
+
 -- Hands every answer that has come to the call that waits for it. Whether there was one.
 local function distribute(self, id, response, failure)
   if not id then return false end
@@ -38,7 +41,7 @@ local function distribute(self, id, response, failure)
     local call = self.waiting[id]
     self.waiting[id] = nil
     if call then
-      call.done, call.response, call.failure = true, response, failure
+      call.done, call.response, call.failure = true, response, failure or not response and NO_MEMORY or nil
       call.semaphore:post(1)
     end
     id, response, failure = self.multi:next()
@@ -47,7 +50,7 @@ local function distribute(self, id, response, failure)
 end
 
 -- Steps the handle until nothing is unfinished. A worker that shuts down lets its calls end, too.
-local function pump(_, self)
+local function turn(self)
   local last = ngx.now()
   while not self.closed do
     local unfinished = self.multi:step()
@@ -59,6 +62,11 @@ local function pump(_, self)
     local rest = (ngx.now() - last) / 16
     ngx.sleep(rest < SHORTEST_S and SHORTEST_S or rest > LONGEST_S and LONGEST_S or rest)
   end
+end
+
+-- Whatever is raised, for want of memory, must not leave the calls waiting.
+local function pump(_, self)
+  while not pcall(turn, self) do ngx.sleep(LONGEST_S) end
   self.pumping = false
 end
 
@@ -82,7 +90,7 @@ function methods:send(request)
     return nil, not_sent("argument", ("nginx cannot wait in the phase %s; make the call in a timer (ngx.timer.at)")
       :format(phase))
   end
-  local call = { semaphore = require("ngx.semaphore").new(0) }
+  local call = { semaphore = require("ngx.semaphore").new(0), done = false, response = false, failure = false }
   local ok, message = start_pump(self)
   if not ok then return nil, not_sent("transport", message) end
   local id
