@@ -1,13 +1,17 @@
 #include "http_easy.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/socket.h>
 
 enum {
     HEADER_CEILING = 256 * 1024,      /* of all header lines of one exchange */
     TARGET_CEILING = 1024 * 1024,     /* of a request target, and of its header lines */
     KEEP_CAPACITY = 2 * 1024 * 1024,  /* a larger buffer is given back before the next exchange */
-    READ_IDLE_S = 118                 /* libcurl's own limit on the rest of a kept connection */
+    READ_IDLE_S = 118,                /* libcurl's own limit on the rest of a kept connection */
+    SILENT_MS = 20000                 /* after which a connection is dead whose peer acknowledges nothing */
 };
 
 static pthread_once_t global_once = PTHREAD_ONCE_INIT;
@@ -81,10 +85,28 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
     return keep(easy, &easy->response_headers, line, len);
 }
 
+/* Where packets are dropped without a word the kernel would send them again for a quarter of an hour, and all requests
+ * that share the connection would wait for it. A system that knows no such limit goes on without. */
+static int on_connecting(void *context, curl_socket_t fd, curlsocktype purpose)
+{
+    (void)purpose;
+#ifdef TCP_USER_TIMEOUT
+    const pu_http_easy *easy = context;
+    int64_t connect_ms = easy->options->number[PU_HTTP_CONNECT_TIMEOUT_MS];
+    int ms = connect_ms > SILENT_MS ? (int)connect_ms : SILENT_MS;
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
+#else
+    (void)context, (void)fd;
+#endif
+    return CURL_SOCKOPT_OK;
+}
+
 static bool set_callbacks(pu_http_easy *easy)
 {
     CURL *curl = easy->curl;
-    return curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, easy->detail) == CURLE_OK &&
+    return curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, on_connecting) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_SOCKOPTDATA, easy) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, easy->detail) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, before_sending) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_PREREQDATA, easy) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
