@@ -25,7 +25,7 @@ MEMCHECK = valgrind -q --leak-check=full --errors-for-leak-kinds=definite,indire
 # Every type of userdata, the transports over real sockets, and the order of closing. Left out: the specs that run the
 # simulator's or the command's Lua, which reach the same C, and decimal_spec, whose million comparisons take minutes
 # (test_decimal covers its C).
-MEMCHECK_SPECS = $(patsubst %,spec/%_spec.lua,decoder signer layout json transport multi http2 httpd closing)
+MEMCHECK_SPECS = $(patsubst %,spec/%_spec.lua,decoder signer layout json transport multi tasks http2 httpd closing)
 
 valgrind:
 	@tools/setup build test hard
