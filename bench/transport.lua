@@ -60,6 +60,11 @@ end
 
 local many, many_tls = ("%s %d"):format(plain, SEQUENTIAL), ("%s %d %s"):format(tls, SEQUENTIAL, ca)
 local one, one_tls = plain .. " 1", ("%s 1 %s"):format(tls, ca)
+local function bare_multi_row(title, what)
+  local arguments = ("%s/slow %d "):format(plain, CONCURRENT)
+  return { title = title, concurrent = true, floor = ("%s multi %s%d"):format(floor, arguments, IN_FLIGHT),
+    purser = ("%s%s%s %sin_flight %d"):format(path, bare, what, arguments, IN_FLIGHT) }
+end
 local works = {
   row("W3 plain", "seq " .. many),
   bare_row("W3 bare", "decoded", many),
@@ -67,6 +72,8 @@ local works = {
   row("W3 TLS", "seq " .. many_tls),
   bare_row("W3 bare TLS", "decoded", many_tls),
   row("W4", ("multi %s/slow %d %d"):format(plain, CONCURRENT, IN_FLIGHT)),
+  bare_multi_row("W4 bare", "decoded"),
+  bare_multi_row("W4 sent", "sent"),
   start_row("start plain", one, "./lua"),
   start_row("start inst.", one, installed),
   start_row("start bare", one),
@@ -125,6 +132,8 @@ for _, work in ipairs(works) do
   elseif work.title == "W4" then
     report(work, "wall", 1000, "ms", function(result) return result.purser.wall / IDEAL_US end)
     report(work, "wall", 1000, "ms")
+    report(work, "cpu", CONCURRENT, "us")
+  elseif work.concurrent then
     report(work, "cpu", CONCURRENT, "us")
   else
     report(work, "cpu", SEQUENTIAL, "us")
