@@ -9,7 +9,7 @@ SEED     ?= 1
 
 torture:
 	@tools/setup build test torture
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) -s all
 	@export LUA_PATH="$(CURDIR)/spec/support/?.lua;$(LUA_PATH)"; \
 	$(LUA) spec/torture/connection.lua && $(LUA) spec/torture/run.lua sqlite $(PAYMENTS) 1 $(SEED) && $(LUA) spec/torture/run.lua postgresql $(PAYMENTS) 8 $(SEED)
 
@@ -18,5 +18,5 @@ FIRST ?= 1
 
 rehearse:
 	@tools/setup build test
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) -s all
 	@$(LUA) spec/torture/rehearse.lua $(FIRST) $(SEEDS) $(TELL)
