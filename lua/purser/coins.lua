@@ -30,10 +30,7 @@ function M.forget(client) cache[client] = nil end
 function M.find(coins, name)
   local coin = coins[name]
   if coin then return coin end
-  local names = {}
-  for known in pairs(coins) do names[#names + 1] = known end
-  table.sort(names)
-  return nil, ("the coin %s does not exist%s"):format(tostring(name), nearest.hint(tostring(name), names))
+  return nil, ("the coin %s does not exist%s"):format(tostring(name), nearest.among(name, coins))
 end
 
 local function plain(text) return (text:lower():gsub("[^%w]", "")) end

@@ -27,7 +27,7 @@ end
 local function check_convention(name, value)
   if not profile_words[name] then
     return ('profile convention "%s" is not known%s'):format(tostring(name),
-      nearest.hint(tostring(name), options_.names_of(profile_words)))
+      nearest.among(name, profile_words))
   end
   local default, choices = profiles.default[name], profile_choices[name]
   local wanted = default == nil and "string" or type(default) -- base_url and base have no default
@@ -65,7 +65,7 @@ end
 function M.resolve(wanted)
   if type(wanted) == "string" then
     if not profiles[wanted] then
-      return nil, ('profile "%s" is not known%s'):format(wanted, nearest.hint(wanted, options_.names_of(profiles)))
+      return nil, ('profile "%s" is not known%s'):format(wanted, nearest.among(wanted, profiles))
     end
     wanted = profiles[wanted]
   end

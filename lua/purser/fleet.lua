@@ -240,14 +240,8 @@ end
 ------------------------------------------------------------------------------------------------------------ rotation
 
 local function check_options(given, known)
-  for name in pairs(given) do
-    local found = false
-    for _, other in ipairs(known) do found = found or other == name end
-    if not found then
-      return errors.argument(tostring(name), ('option "%s" is not known%s'):format(tostring(name),
-        nearest.hint(tostring(name), known)))
-    end
-  end
+  local name, hint = nearest.unknown(given, known)
+  if name then return errors.argument(name, ('option "%s" is not known%s'):format(name, hint)) end
 end
 
 -- Calls `visit(account, declared key, live keys)` for the keys that `given.account` and `given.note` select.

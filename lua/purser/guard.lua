@@ -222,9 +222,7 @@ function M.new(options, journal)
   for name, value in pairs(options) do
     local wanted = option_types[name]
     if not wanted then
-      local names = {}
-      for known in pairs(option_types) do names[#names + 1] = known end
-      return nil, ('guard rail "%s" is not known%s'):format(tostring(name), nearest.hint(tostring(name), names))
+      return nil, ('guard rail "%s" is not known%s'):format(tostring(name), nearest.among(name, option_types))
     end
     if type(value) ~= wanted then return nil, ('guard rail "%s" must be a %s'):format(name, wanted) end
     local complaint

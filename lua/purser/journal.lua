@@ -227,9 +227,7 @@ local function check_words(options, types, what)
   if type(options) ~= "table" then return what .. " takes a table" end
   for name, value in pairs(options) do
     if not types[name] then
-      local names = {}
-      for known in pairs(types) do names[#names + 1] = known end
-      return ('%s does not know "%s"%s'):format(what, tostring(name), nearest.hint(tostring(name), names))
+      return ('%s does not know "%s"%s'):format(what, tostring(name), nearest.among(name, types))
     end
     if type(value) ~= types[name] then return ('%s: "%s" must be a %s'):format(what, name, types[name]) end
   end

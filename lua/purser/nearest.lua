@@ -41,4 +41,34 @@ function M.hint(unknown, names)
   return name and (' (did you mean "%s"?)'):format(name) or ""
 end
 
+--- The keys of one or more maps, in order.
+---@return string[]
+function M.names_of(...)
+  local names = {}
+  for _, map in ipairs { ... } do
+    for name in pairs(map) do names[#names + 1] = name end
+  end
+  table.sort(names)
+  return names
+end
+
+--- The hint for a word that is none of the keys of these maps.
+---@param unknown any
+---@return string
+function M.among(unknown, ...)
+  return M.hint(tostring(unknown), M.names_of(...))
+end
+
+--- The first key of `given` that is not in the list `known`, with its hint; or nil.
+---@param given table
+---@param known string[]
+---@return string|nil name, string|nil hint
+function M.unknown(given, known)
+  local is_known = {}
+  for _, name in ipairs(known) do is_known[name] = true end
+  for name in pairs(given) do
+    if not is_known[name] then return tostring(name), M.hint(tostring(name), known) end
+  end
+end
+
 return M

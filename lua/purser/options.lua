@@ -19,21 +19,12 @@ local call_types = {
 }
 local hook_types = { before = "function", after = "function" }
 
---- The names of a vocabulary, in order.
-function M.names_of(vocabulary)
-  local names = {}
-  for name in pairs(vocabulary) do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
-
 -- nil when every option is known and of its type, else a complaint.
 local function check_words(options, vocabulary)
   for name, value in pairs(options) do
     local wanted = vocabulary[name]
     if not wanted then
-      local hint = require("purser.nearest").hint(tostring(name), M.names_of(vocabulary))
-      return ('option "%s" is not known%s'):format(tostring(name), hint)
+      return ('option "%s" is not known%s'):format(tostring(name), require("purser.nearest").among(name, vocabulary))
     end
     if wanted ~= "any" and type(value) ~= wanted then
       return ('option "%s" is a %s; it must be a %s'):format(name, type(value), wanted)

@@ -229,10 +229,8 @@ function M.new(options)
   for name, value in pairs(options) do
     local wanted = option_types[name]
     if not wanted then
-      local names = {}
-      for known in pairs(option_types) do names[#names + 1] = known end
       return nil, errors.config(('payouts.new does not know "%s"%s'):format(tostring(name),
-        nearest.hint(tostring(name), names)))
+        nearest.among(name, option_types)))
     end
     if type(value) ~= wanted or wanted == "number" and (value ~= math.floor(value) or value < 1) then
       return nil, errors.config(('payouts.new: "%s" must be a %s'):format(name,

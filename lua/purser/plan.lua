@@ -81,14 +81,8 @@ local function line(plan, name, text, ...) plan.lines[#plan.lines + 1] = { name,
 -- Misspelt names end the planning: what was meant is not known.
 local function check_names(operation, given, known)
   if type(given) ~= "table" then return errors.argument(nil, operation .. ": a plan is made of a table") end
-  for name in pairs(given) do
-    local found = false
-    for _, other in ipairs(known) do found = found or other == name end
-    if not found then
-      return errors.argument(tostring(name), ('parameter "%s" is not known%s'):format(tostring(name),
-        nearest.hint(tostring(name), known)))
-    end
-  end
+  local name, hint = nearest.unknown(given, known)
+  if name then return errors.argument(name, ('parameter "%s" is not known%s'):format(name, hint)) end
 end
 
 -- Finds the coin and its network, or notes why not.

@@ -339,9 +339,7 @@ local function check_options(options)
   for name, value in pairs(options) do
     local wanted = option_types[name]
     if not wanted then
-      local names = {}
-      for known in pairs(option_types) do names[#names + 1] = known end
-      return ('settle option "%s" is not known%s'):format(tostring(name), nearest.hint(tostring(name), names))
+      return ('settle option "%s" is not known%s'):format(tostring(name), nearest.among(name, option_types))
     end
     if type(value) ~= wanted then return ('settle option "%s" must be a %s'):format(name, wanted) end
     if wanted == "number" and (value ~= math.floor(value) or value < 0) then

@@ -23,10 +23,8 @@ end
 
 -- Splits the times off the options, and checks both against the names that are known.
 local function take_times(options, known)
-  local times, rest, names = {}, {}, {}
+  local times, rest = {}, {}
   for name, value in pairs(defaults) do times[name] = value end
-  for name in pairs(defaults) do names[#names + 1] = name end
-  for name in pairs(known) do names[#names + 1] = name end
   for name, value in pairs(options or {}) do
     if defaults[name] then
       if type(value) ~= "number" or value < 1 or value ~= math.floor(value) then
@@ -40,7 +38,7 @@ local function take_times(options, known)
       rest[name] = value
     else
       return nil, errors.argument(name, ('option "%s" is not known%s'):format(tostring(name),
-        nearest.hint(tostring(name), names)))
+        nearest.among(name, defaults, known)))
     end
   end
   return times, rest

@@ -164,12 +164,10 @@ end
 function M.deposits(client, params)
   local self = setmetatable({ client = client, events = {}, known = {} }, Watch)
   params = params or {}
-  local names = {}
-  for name in pairs(words) do names[#names + 1] = name end
   for name, value in pairs(params) do
     if type(value) ~= words[name] then
       self.problem = errors.argument(tostring(name), ('parameter "%s" %s'):format(tostring(name), words[name]
-        and "must be a " .. words[name] or "is not known" .. nearest.hint(tostring(name), names)))
+        and "must be a " .. words[name] or "is not known" .. nearest.among(name, words)))
       return self
     end
   end

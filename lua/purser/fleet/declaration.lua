@@ -11,13 +11,11 @@ local account_words = { name = "string", note = "string", keys = "table", future
 local key_words = { note = "string", permissions = "table", ip = "table" }
 
 local function check_words(where, given, words, problems)
-  local names = {}
-  for name in pairs(words) do names[#names + 1] = name end
   for name, value in pairs(given) do
     local wanted = words[name]
     if not wanted then
       problems[#problems + 1] = ("%s: %q is not known%s"):format(where, tostring(name),
-        nearest.hint(tostring(name), names))
+        nearest.among(name, words))
     elseif wanted ~= "any" and type(value) ~= wanted then
       problems[#problems + 1] = ("%s: %s must be a %s"):format(where, name, wanted)
     end

@@ -120,17 +120,8 @@ local common_words = {
 
 ---------------------------------------------------------------------------------------------------------- arming
 
-local function names_of(...)
-  local names = {}
-  for _, map in ipairs { ... } do
-    for name in pairs(map) do names[#names + 1] = name end
-  end
-  table.sort(names)
-  return names
-end
-
 --- The kinds of faults, in order of their names.
-M.kinds = names_of(kinds)
+M.kinds = nearest.names_of(kinds)
 
 local function complain(message, ...)
   error("purser.sim: fault: " .. message:format(...), 0)
@@ -183,7 +174,7 @@ local function check_fault(spec)
     local expected = common_words[word] or kind.words[word]
     if not expected then
       complain("%s does not take %q%s", spec.kind, tostring(word),
-        nearest.hint(tostring(word), names_of(common_words, kind.words)))
+        nearest.among(word, common_words, kind.words))
     end
     fault[word] = read_word(word, value, expected)
   end

@@ -69,12 +69,10 @@ local option_types = {
 }
 
 local function check_options(options)
-  local names = {}
-  for name in pairs(option_types) do names[#names + 1] = name end
   for name, value in pairs(options) do
     local wanted = option_types[name]
     if not wanted then
-      error(("purser.sim: option %q is not known%s"):format(tostring(name), nearest.hint(tostring(name), names)), 0)
+      error(("purser.sim: option %q is not known%s"):format(tostring(name), nearest.among(name, option_types)), 0)
     end
     if wanted ~= "any" and type(value) ~= wanted then
       error(("purser.sim: option %q must be a %s"):format(name, wanted), 0)
