@@ -38,27 +38,14 @@ if count == 1 then
   one()
   os.exit(true, true)
 end
-local function all()
-  for _ = 1, count do one() end
-end
-
-local function side_by_side()
-  local schedule = require "purser.schedule"
-  local tasks, left = {}, count
-  for i = 1, in_flight do
-    tasks[i] = function()
-      while left > 0 do
-        left = left - 1
-        one()
-      end
-    end
-  end
-  schedule.run(schedule.all, tasks)
-end
-
+local side_by_side = in_flight and dofile "bench/side_by_side.lua"
 if not in_flight then
   for _ = 1, 20 do one() end
 end
 local wall, cpu = core.monotonic_us(), os.clock()
-if in_flight then side_by_side() else all() end
+if in_flight then
+  side_by_side(one, count, in_flight)
+else
+  for _ = 1, count do one() end
+end
 print(("%.0f %.0f"):format(core.monotonic_us() - wall, (os.clock() - cpu) * 1e6))

@@ -3,6 +3,7 @@
 --
 --   instructions.lua [FILE]
 
+local output_of = require "bench.output_of"
 local service = require "bench.service"
 
 local path = arg[1]
@@ -11,9 +12,7 @@ local lua = os.getenv "LUA" or "lua5.4"
 
 local function count(command)
   local valgrind = "valgrind --tool=callgrind --callgrind-out-file=/dev/null "
-  local pipe = assert(io.popen(valgrind .. command .. " 2>&1 >/dev/null"))
-  local text = pipe:read "*a"
-  pipe:close()
+  local text = output_of(valgrind .. command .. " 2>&1 >/dev/null")
   local number = text:match "I%s+refs:%s+([%d,]+)"
   assert(number, text)
   return tonumber((number:gsub(",", "")))

@@ -8,18 +8,12 @@
 
 local core = require "purser.core"
 local nginx = require "nginx"
+local output_of = require "bench.output_of"
 local service = require "bench.service"
 
 local rounds = tonumber(arg[1] or 3)
 local SLOW_MS, CALLS, PROBE_MS = 250, 200, 5
 local VMS = 256 -- a call takes a Lua state when it is queued, and nginx refuses it when all of them are taken
-
-local function output_of(command)
-  local pipe = assert(io.popen(command))
-  local text = pipe:read "*a"
-  pipe:close()
-  return text
-end
 
 local two = output_of "command -v taskset" ~= "" and tonumber(output_of "nproc") > 1
 local function on(processor) return two and "taskset -c " .. processor or nil end

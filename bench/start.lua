@@ -9,6 +9,7 @@
 -- Arguments: rounds (15), file for the raw rounds. Every round starts each program STARTS times and keeps the median;
 -- the differences compare rows of one round.
 
+local output_of = require "bench.output_of"
 local service = require "bench.service"
 
 local STORE = "/etc/ssl/certs"
@@ -20,13 +21,6 @@ local build = os.getenv "BUILD" or "build/lua5.4"
 local lua = os.getenv "LUA" or "lua5.4"
 local floor = build .. "/bench/floor_http"
 local client = ("env LUA_PATH='./lua/?.lua;./lua/?/init.lua' %s bench/transport_client.lua"):format(lua)
-
-local function output_of(command)
-  local pipe = assert(io.popen(command))
-  local text = pipe:read "*a"
-  pipe:close()
-  return text
-end
 
 local function has(command)
   return output_of(command .. " >/dev/null 2>&1 && echo yes"):find "yes" ~= nil

@@ -36,20 +36,9 @@ local core = require "purser.core"
 local wall, cpu
 local function start() wall, cpu = core.monotonic_us(), os.clock() end
 if in_flight then
-  local schedule = require "purser.schedule"
+  local side_by_side = dofile "bench/side_by_side.lua"
   start()
-  schedule.run(function()
-    local tasks, left = {}, count
-    for i = 1, in_flight do
-      tasks[i] = function()
-        while left > 0 do
-          left = left - 1
-          one()
-        end
-      end
-    end
-    schedule.all(tasks)
-  end)
+  side_by_side(one, count, in_flight)
 else
   for _ = 1, 20 do one() end
   start()

@@ -9,6 +9,7 @@
 -- The network loses requests and answers, and delivers some when everybody has given them up.
 
 local core = require "purser.core"
+local wire = require "purser.sim.transport"
 
 local Machine = {}
 Machine.__index = Machine
@@ -86,18 +87,6 @@ local function delay(roll)
   return roll:roll(roll:roll(4) == 1 and 300 or 20)
 end
 
-local function lost(message)
-  return nil, { kind = "transport", outcome = "unknown", phase = "receive", message = message }
-end
-
-local broken = { close = "closed", reset = "reset", truncate = "closed in the middle of the answer" }
-
-local function lower_names(headers)
-  local map = {}
-  for name, value in pairs(headers or {}) do map[name:lower()] = value end
-  return map
-end
-
 --- Carries a request to `simulator`; `answered(response | nil, failure)` is called once.
 function Machine:send(simulator, request, answered)
   local roll, over = self.roll, false
@@ -111,16 +100,14 @@ function Machine:send(simulator, request, answered)
       answer(nil, { kind = "transport", outcome = "not_sent", phase = "connect", message = "refused" })
     end)
   end
-  self:at(request.timeout_ms, function() answer(lost "no answer in time") end)
+  self:at(request.timeout_ms, function()
+    answer(nil, { kind = "transport", outcome = "unknown", phase = "receive", message = "no answer in time" })
+  end)
   if roll:roll(40) == 1 then return end -- it never arrives
   self:at(delay(roll), function()
     self:note("arrives " .. request.method .. " " .. request.operation)
-    local response = simulator:handle { method = request.method, target = request.target,
-      headers = lower_names(request.headers), body = request.body or "", ip = "127.0.0.1" }
-    self:at(delay(roll) + (response.delay_ms or 0), function()
-      if broken[response.fault] then return answer(lost(broken[response.fault])) end
-      answer({ status = response.status, body = response.body, headers = lower_names(response.headers) })
-    end)
+    local response = wire.ask(simulator, request)
+    self:at(delay(roll) + (response.delay_ms or 0), function() answer(wire.answer(response)) end)
   end)
 end
 

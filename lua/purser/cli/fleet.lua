@@ -89,12 +89,17 @@ local function finish(done, err)
   return written and report.DONE or report.NOT_WRITTEN
 end
 
+-- Writes what a plan says. Returns the exit code.
+local function show(plan)
+  return report.write(confirm.lines(plan) .. "\n") and report.DONE or report.NOT_WRITTEN
+end
+
 local actions = {}
 
 function actions.plan(fleet)
   local plan, err = fleet:plan()
   if not plan then return finish(nil, err) end
-  return report.write(confirm.lines(plan) .. "\n") and report.DONE or report.NOT_WRITTEN
+  return show(plan)
 end
 
 function actions.orphans(fleet)
@@ -107,7 +112,7 @@ end
 function actions.apply(fleet, options)
   local plan, err = fleet:plan()
   if not plan then return finish(nil, err) end
-  if #plan.steps == 0 then return report.write(confirm.lines(plan) .. "\n") and report.DONE or report.NOT_WRITTEN end
+  if #plan.steps == 0 then return show(plan) end
   return confirm.ask(options, tostring(plan)) or finish(fleet:apply())
 end
 
@@ -126,14 +131,13 @@ end
 function actions.sweep(fleet, options)
   local moves, err = fleet:sweep { to = "parent", keep = options.keep }
   if not moves then return finish(nil, err) end
-  if #moves.moves == 0 then return report.write(confirm.lines(moves) .. "\n") and report.DONE or report.NOT_WRITTEN end
+  if #moves.moves == 0 then return show(moves) end
   local code = confirm.ask(options, "This moves money:\n" .. tostring(moves))
   if code then return code end
   local done
   done, err = moves:execute()
-  local written = report.write(confirm.lines(moves) .. "\n")
-  if not done then return confirm.failure(err) end
-  return written and report.DONE or report.NOT_WRITTEN
+  code = show(moves)
+  return done and code or confirm.failure(err)
 end
 
 function M.start(options)

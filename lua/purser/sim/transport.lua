@@ -39,22 +39,32 @@ local broken = {
   truncate = "the connection was closed in the middle of the answer",
 }
 
+--- Hands a transport's request to a simulator, from the address `ip`. Returns the simulator's response.
+function M.ask(sim, request, ip)
+  return sim:handle {
+    method = request.method, target = request.target, headers = lower_names(request.headers), body = request.body or "",
+    ip = ip or "127.0.0.1",
+  }
+end
+
+--- What a transport returns when the simulator's response has come as far as it does: a response, or nil and a failure.
+function M.answer(response)
+  if broken[response.fault] then return failure(broken[response.fault], "receive") end
+  return { status = response.status, body = response.body, headers = lower_names(response.headers) }
+end
+
 --- Sends a request to the simulator; see docs/architecture.md for what a transport is.
 function Transport:send(request)
   local sim = self.sim
   if not sim then return nil, { kind = "closed", outcome = "not_sent", message = "the transport is closed" } end
-  local response = sim:handle {
-    method = request.method, target = request.target, headers = lower_names(request.headers), body = request.body or "",
-    ip = self.ip or "127.0.0.1",
-  }
+  local response = M.ask(sim, request, self.ip)
   local takes = duration(response)
   if takes > 0 then
     local limit = request.timeout_ms
     self:sleep(limit and limit < takes and limit or takes)
     if limit and limit < takes then return failure(("no answer within %d ms"):format(limit), "receive") end
   end
-  if broken[response.fault] then return failure(broken[response.fault], "receive") end
-  return { status = response.status, body = response.body, headers = lower_names(response.headers) }
+  return M.answer(response)
 end
 
 --- Lets `ms` pass: on a virtual clock at once, on a real one by waiting.
