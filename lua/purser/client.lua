@@ -87,8 +87,11 @@ function Client:parse(name, status, body, headers, intent)
   local value
   value, err = interpret.answer(row, self.profile.success_codes, status, body, headers)
   if value ~= nil then return value end
-  intent = intent_for(row, intent)
-  return pipeline.advise(row, intent and intent.params, err, intent)
+  if err.outcome == "unknown" and row.settle then
+    intent = intent_for(row, intent)
+    err.settle, err.intent = require("purser.settling").advice(row, intent and intent.params), intent
+  end
+  return nil, err
 end
 
 -- For purser.payouts: a call whose record belongs to a payment.

@@ -256,14 +256,6 @@ local function wait_for_budget(self, row)
   end
 end
 
---- The end of a call that failed: nil and the error, with what settles it when nobody knows what became of the call.
-function M.advise(row, values, err, intent)
-  if err.outcome == "unknown" and row.settle then
-    err.settle, err.intent = require("purser.settling").advice(row, values), intent
-  end
-  return nil, err
-end
-
 -- Learns the service's time: from its own answer, else from the Date header of a refusal. Whether that worked.
 local function correct_clock(self, err)
   local correction = self._clock:learn(function() return M.run(self, M.unsigned.server_time) end)
@@ -279,20 +271,22 @@ local function learn(self, err, corrected)
   return err.clock_corrected
 end
 
--- Sends what is not a read, and keeps how it ended. It is left to the caller to run it again.
-local function send_recorded(self, progress, row, request, values, opts)
+-- Sends what is not a read, and keeps how it ended. It is left to the caller to run it again; what settles it when
+-- nobody knows what became of it was put together before it was sent.
+local function send_recorded(self, progress, row, request, opts)
   local value, err = attempt_once(self, row, request, 1, opts.info, progress)
   require("purser.recording").finish(self, progress, value, err, opts.info)
   if value ~= nil then return value end
   learn(self, err)
-  return M.advise(row, values, err, progress.intent)
+  if err.outcome == "unknown" then err.settle, err.intent = progress.lost.settle, progress.intent end
+  return nil, err
 end
 
 local function run_recorded(self, row, request, values, opts, payment)
   local recording = require "purser.recording"
   local progress, err = recording.begin(self, row, values, opts, payment)
   if not progress then return nil, err end
-  return recording.carry_out(self, progress, opts.info, send_recorded, row, request, values, opts)
+  return recording.carry_out(self, progress, opts.info, send_recorded, row, request, opts)
 end
 
 --- Runs an operation: the whole pipeline. Reads are tried again as the retry policy says; nothing else ever is.
@@ -324,7 +318,7 @@ function M.run(self, row, params, opts, payment)
     local ms = learn(self, err, corrected) and 0
       or retry.pause(self._retry, attempt, core.monotonic_ms() - started, err)
     corrected = corrected or err.code == service_clock.OUTSIDE_WINDOW
-    if not ms then return M.advise(row, values, err) end
+    if not ms then return nil, err end
     M.pause(self, ms)
   end
 end
