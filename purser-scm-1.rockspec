@@ -62,6 +62,7 @@ build = {
       libdirs = { "$(CURL_LIBDIR)", "$(CRYPTO_LIBDIR)" },
     },
     -- made: modules
+    ["purser.allowed"] = "lua/purser/allowed.lua",
     ["purser.broker"] = "lua/purser/broker.lua",
     ["purser.budget"] = "lua/purser/budget.lua",
     ["purser.calendar"] = "lua/purser/calendar.lua",
@@ -88,6 +89,7 @@ build = {
     ["purser.client"] = "lua/purser/client.lua",
     ["purser.codes"] = "lua/purser/codes.lua",
     ["purser.coins"] = "lua/purser/coins.lua",
+    ["purser.complaints"] = "lua/purser/complaints.lua",
     ["purser.conventions"] = "lua/purser/conventions.lua",
     ["purser.decimal"] = "lua/purser/decimal.lua",
     ["purser.dust"] = "lua/purser/dust.lua",

@@ -34,7 +34,7 @@ describe("the options of a call", function()
       local result, err = client.wallet:withdraw(WITHDRAWAL, opts)
       assert.is_nil(result)
       assert.same({ "argument", "not_sent", "wallet.withdraw" }, { err.kind, err.outcome, err.operation })
-      assert.matches("options of a call are a table", err.message)
+      assert.matches("^options are given in a table, not as a " .. type(opts), err.message)
       assert.equal(0, #transport.requests)
       assert.equal("argument", select(2, client:prepare("wallet.withdraw", WITHDRAWAL, opts)).kind)
     end
@@ -140,7 +140,7 @@ describe("a profile given as a table", function()
     refused({ signature_name = "" }, 'signature_name" is empty')
     refused({ key_header = "" }, 'key_header" is empty')
     refused({ weight_limit = 0 }, 'weight_limit" must be a whole number from 1')
-    refused({ weight_window_ms = 1.5 }, 'weight_window_ms" must be a whole number from 1')
+    refused({ weight_window_ms = 1.5 }, 'weight_window_ms" must be a whole number of milliseconds from 1')
     refused({ max_recv_window = 0 / 0 }, 'max_recv_window" must be a whole number from 1')
   end)
 
@@ -159,7 +159,8 @@ end)
 
 describe("limits", function()
   it("refuse a word or value that means nothing, instead of running without a limit", function()
-    for _, case in ipairs { { { weigth = 5 }, '"weigth" is not known' }, { { weight = "5" }, "must be a number" },
+    for _, case in ipairs { { { weigth = 5 }, '"weigth" is not known' },
+      { { weight = "5" }, "is a string; it must be a whole number from 1" },
       { { weight = 0 }, "whole number" }, { { weight = -1 }, "whole number" }, { { window_ms = 0 }, "whole number" },
       { { window_ms = 0 / 0 }, "whole number" }, { { when_full = "refused" }, "wait or refuse" } } do
       local client, err = new { limits = case[1] }

@@ -363,7 +363,7 @@ describe("opening", function()
     refused("sqlite = path or", { sqlite = path, postgresql = {} })
     refused('did you mean "sqlite"', { sqlit = path })
     refused("port", { postgresql = { port = "5432" } })
-    refused("takes a table", "journal.db")
+    refused("journal options are given in a table, not as a string", "journal.db")
     local made, err = purser.new { base_url = "http://localhost", api_key = "a", secret_key = "b", journal = {} }
     assert.is_nil(made)
     assert.matches("journal.open", err.message)

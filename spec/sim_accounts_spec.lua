@@ -162,11 +162,14 @@ describe("accounts in the simulator", function()
 
   it("says what is wrong with what the world is told", function()
     for _, call in ipairs {
-      { "account", { roll = "main" }, "does not know" }, { "account", { role = "king" }, "role is" },
+      { "account", { roll = "main" }, 'did you mean "role"' },
+      { "account", { role = "king" }, 'is "king"; it must be one of broker, main' },
       { "account", { balances = { USDT = "-1" } }, "balance of USDT" },
-      { "account", { balances = "all" }, "balances as a table" }, { "account", { name = 5 }, "name as a string" },
+      { "account", { balances = "all" }, '"balances" is a string; it must be a table' },
+      { "account", { name = 5 }, '"name" is a number; it must be a string' },
+      { "account", { parent = 5 }, "it must be a string or table" }, { "account", "king", "given in a table" },
       { "account", { api_key = "short" }, "8 to 64" }, { "account", { api_key = main.api_key }, "is taken" },
-      { "deposit", { account = main.uid, time = "soon" }, "time as a number" },
+      { "deposit", { account = main.uid, time = "soon" }, "it must be a time in epoch milliseconds" },
       { "deposit", { account = main.uid, time = 1.5 }, "epoch milliseconds" },
       { "rebate", { account = main.uid, time = -1 }, "epoch milliseconds" },
       { "account", { role = "sub", parent = "nobody", name = "x" }, "parent" },

@@ -87,7 +87,7 @@ describe("wait_withdrawal", function()
   it("refuses what it does not know", function()
     local _, client = world()
     for _, case in ipairs {
-      { "id", { gaol = "sent" }, 'did you mean "goal"' }, { "id", { goal = "sending" }, "is one of cancelled, ended" },
+      { "id", { gaol = "sent" }, 'did you mean "goal"' }, { "id", { goal = "sending" }, "one of cancelled, ended" },
       { "id", { timeout_ms = 1.5 }, "whole number" }, { {}, nil, "takes the id" }, { 17, nil, "takes the id" },
     } do
       local _, err = client.wallet:wait_withdrawal(case[1], case[2])

@@ -18,28 +18,13 @@ local M = {}
 ---@field when_full "wait"|"refuse"|nil  what a call does that does not fit (default "wait")
 ---@field now (fun(): integer)|nil  monotonic milliseconds
 
-local option_types = { weight = "number", window_ms = "number", when_full = "string", now = "function" }
+local rules = { weight = { 1, 2 ^ 53 }, window_ms = { 1, 2 ^ 53 }, when_full = { "wait", "refuse" }, now = "function" }
 
 --- What is wrong with the options of a budget, or nil.
 ---@param options table
 ---@return string|nil complaint
 function M.check(options)
-  for name, value in pairs(options) do
-    local wanted = option_types[name]
-    if not wanted then
-      return ('limits option "%s" is not known; there are weight, window_ms, when_full, now'):format(tostring(name))
-    end
-    if type(value) ~= wanted then
-      return ('limits option "%s" is a %s; it must be a %s'):format(name, type(value), wanted)
-    end
-    if wanted == "number" and not (value >= 1 and value < 2 ^ 53 and value == math.floor(value)) then
-      return ('limits option "%s" must be a whole number from 1'):format(name)
-    end
-  end
-  local when_full = options.when_full
-  if when_full and when_full ~= "wait" and when_full ~= "refuse" then
-    return ('limits option "when_full" is "%s"; it must be wait or refuse'):format(when_full)
-  end
+  return (require("purser.allowed").check(options, rules, "limits option"))
 end
 
 --- Makes a budget. Raises when an option makes no sense.

@@ -2,13 +2,14 @@
 --
 --     local report, err = client.wallet:convert_all { except = { "BTC" } }
 
+local allowed = require "purser.allowed"
 local decimal = require "purser.decimal"
 local errors = require "purser.errors"
-local nearest = require "purser.nearest"
 
 local M = {}
 
 local BATCH = 15
+local rules = { only = "table", except = "table" }
 
 local function set_of(list)
   local set = {}
@@ -58,15 +59,8 @@ end
 ---@return table|nil report, purser.Error|nil err
 function M.convert_all(client, params, opts)
   params = params or {}
-  for name, value in pairs(params) do
-    if name ~= "only" and name ~= "except" then
-      return nil, errors.argument(tostring(name), ('parameter "%s" is not known%s'):format(tostring(name),
-        nearest.hint(tostring(name), { "only", "except" })))
-    end
-    if type(value) ~= "table" then
-      return nil, errors.argument(name, ('parameter "%s" is a list of coins'):format(name))
-    end
-  end
+  local complaint, name = allowed.check(params, rules, "parameter")
+  if complaint then return nil, errors.argument(name, complaint) end
   local balances, err = client.wallet:convertible_balances()
   if not balances then return nil, err end
   local wanted, skipped = sort_out(balances, params.only and set_of(params.only),

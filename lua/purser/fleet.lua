@@ -16,13 +16,13 @@
 -- secret of a key; with it, keys whose secret was lost are found by their note, and deleted. Nothing here prints or
 -- keeps a secret.
 
+local allowed = require "purser.allowed"
 local core = require "purser.core"
 local declaration = require "purser.fleet.declaration"
 local diff = require "purser.fleet.diff"
 local errors = require "purser.errors"
 local history = require "purser.history"
 local moves = require "purser.fleet.moves"
-local nearest = require "purser.nearest"
 
 local M = {}
 
@@ -239,10 +239,13 @@ end
 
 ------------------------------------------------------------------------------------------------------------ rotation
 
-local function check_options(given, known)
-  local name, hint = nearest.unknown(given, known)
-  if name then return errors.argument(name, ('option "%s" is not known%s'):format(name, hint)) end
+local function check_options(given, rules)
+  local complaint, name = allowed.check(given, rules, "option")
+  return complaint and errors.argument(name, complaint)
 end
+
+local rotate_rules = { account = "string", note = "string", max_age_ms = { 0 } }
+local retire_rules = { account = "string", note = "string", overlap_ms = { 0 } }
 
 -- Calls `visit(account, declared key, live keys)` for the keys that `given.account` and `given.note` select.
 local function each_declared(self, given, visit)
@@ -264,7 +267,7 @@ end
 ---@return table[]|nil done, purser.Error|nil err
 function Fleet:rotate(given)
   given = given or {}
-  local err = check_options(given, { "account", "note", "max_age_ms" })
+  local err = check_options(given, rotate_rules)
   if err then return nil, err end
   local list = {}
   err = each_declared(self, given, function(account, declared, live)
@@ -282,7 +285,7 @@ end
 ---@return table[]|nil done, purser.Error|nil err
 function Fleet:retire(given)
   given = given or {}
-  local err = check_options(given, { "account", "note", "overlap_ms" })
+  local err = check_options(given, retire_rules)
   if err then return nil, err end
   local list = {}
   err = each_declared(self, given, function(account, _, live)
@@ -311,9 +314,9 @@ end
 ---@param given table
 ---@return table|nil moves, purser.Error|nil err
 function Fleet:sweep(given)
-  local err = check_options(given, { "to", "keep", "assets" })
+  local err = check_options(given, { to = { "parent" }, keep = "any", assets = "table" })
   if err then return nil, err end
-  if given.to ~= "parent" then return nil, errors.argument("to", 'a sweep goes to = "parent"') end
+  if not given.to then return nil, errors.argument("to", 'a sweep goes to = "parent"') end
   return moves.sweep(self.client, self.group, names_of(self), given)
 end
 
@@ -321,9 +324,9 @@ end
 ---@param given table
 ---@return table|nil moves, purser.Error|nil err
 function Fleet:distribute(given)
-  local err = check_options(given, { "asset", "amounts", "each" })
+  local err = check_options(given, { asset = "string", amounts = "table", each = "any" })
   if err then return nil, err end
-  if type(given.asset) ~= "string" then return nil, errors.argument("asset", "distribute needs an asset") end
+  if not given.asset then return nil, errors.argument("asset", "distribute needs an asset") end
   return moves.distribute(self.client, self.group, names_of(self), given)
 end
 

@@ -55,7 +55,7 @@ function M.furnish(self, options)
   local complaint, wrong
   self.profile, complaint = options_.resolve_profile(options.profile)
   if not self.profile then return complaint end
-  complaint = options_.check_whole(options, "recv_window", 1, self.profile.max_recv_window)
+  complaint = options_.check_window(options, self.profile)
   if complaint then return complaint end
   local url = options.base_url or self.profile.base_url
   if not url then return '"base_url" is missing; give one, or a profile that has one' end

@@ -14,9 +14,9 @@
 -- at multiples of their length since 1970, UTC. Budgets and `serial` live in the journal, so a restart does not reset
 -- them; what was certainly not carried out is given back.
 
+local allowed = require "purser.allowed"
 local decimal = require "purser.decimal"
 local errors = require "purser.errors"
-local nearest = require "purser.nearest"
 
 ---@class purser.Guard
 local Guard = { __name = "purser.guard" }
@@ -27,7 +27,7 @@ local M = {}
 local LOCK = 7078802
 local DAY = 86400000
 
-local option_types = {
+local rules = {
   read_only = "boolean", max_amount = "table", budget = "table", addresses = "table", sub_accounts = "table",
   users = "table", serial = "boolean", other_assets = "boolean",
 }
@@ -67,8 +67,8 @@ end
 
 local function check_address(self, row, values)
   if not self.addresses or not values.address then return nil end
-  for _, allowed in ipairs(self.addresses) do
-    if allowed.address == values.address and (allowed.memo == nil or allowed.memo == values.memo) then return nil end
+  for _, place in ipairs(self.addresses) do
+    if place.address == values.address and (place.memo == nil or place.memo == values.memo) then return nil end
   end
   return refuse(row, "addresses", "the address is not on the list" .. (values.memo and " with that memo" or ""))
 end
@@ -178,15 +178,16 @@ local function read_amounts(amounts)
   return limits
 end
 
+local budget_rules = { amount = "any", period_ms = { 1000, allowed.EXACT } }
+
 local function read_budget(budget)
   local limits = {}
   for asset, entry in pairs(budget) do
     if type(entry) ~= "table" then entry = { amount = entry } end
+    local complaint = allowed.check(entry, budget_rules, ("budget of %s: entry"):format(tostring(asset)))
+    if complaint then return nil, complaint end
     local amount, period = limit_of(entry.amount), entry.period_ms or DAY
     if not amount then return nil, ('budget of %s needs an amount, a decimal as a string'):format(tostring(asset)) end
-    if type(period) ~= "number" or period ~= math.floor(period) or period < 1000 then
-      return nil, ('budget of %s: period_ms must be a whole number from 1000'):format(tostring(asset))
-    end
     limits[tostring(asset):upper()] = { amount = amount, period_ms = period }
   end
   return limits
@@ -218,14 +219,9 @@ local readers = {
 --- Makes a guard of purser.new's option `guard`. Returns nil and a complaint when it cannot be.
 ---@return purser.Guard|nil, string|nil
 function M.new(options, journal)
-  local self = {}
+  local self, complaint = {}, allowed.check(options, rules, "guard rail")
+  if complaint then return nil, complaint end
   for name, value in pairs(options) do
-    local wanted = option_types[name]
-    if not wanted then
-      return nil, ('guard rail "%s" is not known%s'):format(tostring(name), nearest.among(name, option_types))
-    end
-    if type(value) ~= wanted then return nil, ('guard rail "%s" must be a %s'):format(name, wanted) end
-    local complaint
     if readers[name] then value, complaint = readers[name](value) end
     if value == nil then return nil, "guard rail " .. complaint end
     self[name] = value

@@ -9,6 +9,7 @@
 --     local record, err = walk:next()   -- nil without err: the end. After an error, next() tries again where it was.
 --     save(walk:cursor())               -- another walk goes on from there
 
+local allowed = require "purser.allowed"
 local cursors = require "purser.history.cursor"
 local errors = require "purser.errors"
 local keys = require "purser.history.key"
@@ -195,12 +196,19 @@ function Walk:__tostring()
   return ("purser.walk (%s)"):format(name)
 end
 
-local own_words = { from = "time", to = "time", cursor = "string", parallel = "count", settle_ms = "count" }
+local own_rules = {
+  from = allowed.TIME, to = allowed.TIME, cursor = "any", parallel = { 0, allowed.EXACT },
+  settle_ms = { 0, allowed.EXACT },
+}
 
-local function complain(row, name, message)
-  local err = errors.argument(name, ('parameter "%s" %s'):format(name, message))
+local function refuse(row, name, message)
+  local err = errors.argument(name, message)
   err.operation = row.full_name
   return nil, err
+end
+
+local function complain(row, name, message)
+  return refuse(row, name, ('parameter "%s" %s'):format(name, message))
 end
 
 -- The walk's own parameters taken apart from the operation's. Returns both, or nil and an error.
@@ -208,18 +216,12 @@ local function take_words(row, params)
   local own, rest = {}, {}
   if type(params) ~= "table" then return complain(row, "from", "and the others are given in a table") end
   for name, value in pairs(params) do
-    local kind = own_words[name]
-    if not kind then
-      rest[name] = value
-    else
-      local whole = type(value) == "number" and value == math.floor(value) and value >= 0
-      if kind == "time" and not (whole and value >= 1e12 and value < 1e13) then
-        return complain(row, name, "is not a time; give epoch milliseconds (13 digits)")
-      elseif kind == "count" and not whole then
-        return complain(row, name, "must be a whole number")
-      end
-      own[name] = kind == "string" and value or math.floor(value)
-    end
+    if own_rules[name] then own[name] = value else rest[name] = value end
+  end
+  local complaint, wrong = allowed.check(own, own_rules, "parameter")
+  if complaint then return refuse(row, wrong, complaint) end
+  for _, number in ipairs { "from", "to", "parallel", "settle_ms" } do
+    own[number] = own[number] and math.floor(own[number])
   end
   for _, name in ipairs { "startTime", "endTime", row.paging.page or false, row.paging.size } do
     if name and rest[name] ~= nil then

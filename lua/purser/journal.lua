@@ -7,12 +7,12 @@
 -- SQLite (with a write-ahead log and a flush at every commit) for one host, PostgreSQL where several hosts share it.
 -- What cannot be recorded is not sent. Passwords and secret keys are never written.
 
+local allowed = require "purser.allowed"
 local core = require "purser.core"
 local database = require "purser.journal.database"
 local errors = require "purser.errors"
 local intents = require "purser.intent"
 local json = require "purser.json"
-local nearest = require "purser.nearest"
 local operations = require "purser.operations"
 local schema = require "purser.journal.schema"
 
@@ -218,28 +218,20 @@ end
 Journal.__gc = Journal.close
 Journal.__close = Journal.close
 
-local option_types = {
-  sqlite = "string", postgresql = "table", lock_timeout_ms = "number", unsafe_without_write_ahead = "boolean",
+local rules = {
+  sqlite = "string", postgresql = "table", lock_timeout_ms = { 0, 2 ^ 31 - 1 }, unsafe_without_write_ahead = "boolean",
 }
-local postgresql_types = { database = "string", user = "string", password = "string", host = "string", port = "number" }
-
-local function check_words(options, types, what)
-  if type(options) ~= "table" then return what .. " takes a table" end
-  for name, value in pairs(options) do
-    if not types[name] then
-      return ('%s does not know "%s"%s'):format(what, tostring(name), nearest.among(name, types))
-    end
-    if type(value) ~= types[name] then return ('%s: "%s" must be a %s'):format(what, name, types[name]) end
-  end
-end
+local postgresql_rules = {
+  database = "string", user = "string", password = "string", host = "string", port = { 1, 65535 },
+}
 
 --- Opens a journal, and makes its tables when the database is new: { sqlite = path } or { postgresql = { database =,
 --- user =, password =, host =, port = } }, and lock_timeout_ms (5000). Returns it; or nil and an error of kind
 --- "config".
 ---@return purser.Journal|nil, purser.Error|nil
 function M.open(options)
-  local complaint = check_words(options, option_types, "journal.open")
-    or options.postgresql and check_words(options.postgresql, postgresql_types, "journal.open: postgresql")
+  local complaint = allowed.check(options, rules, "journal option")
+    or options.postgresql and allowed.check(options.postgresql, postgresql_rules, "postgresql option")
   if not complaint and (options.sqlite == nil) == (options.postgresql == nil) then
     complaint = "journal.open takes sqlite = path or postgresql = {...}"
   end

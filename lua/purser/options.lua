@@ -1,55 +1,36 @@
--- The options of purser.new: a closed vocabulary, checked before anything is made of them.
+-- The options of purser.new and of a call, checked before anything is made of them.
 
+local allowed = require "purser.allowed"
 local errors = require "purser.errors"
 local profiles = require "purser.profiles"
 
 local M = {}
 
-local types = {
+local HOUR_MS = { 1, 3600000 }
+local client_rules = {
   base_url = "string", api_key = "string", secret_key = "string", credentials = "function",
-  profile = "any", recv_window = "number", timeout_ms = "number", connect_timeout_ms = "number",
+  profile = "string or table", recv_window = { 1 }, timeout_ms = HOUR_MS, connect_timeout_ms = HOUR_MS,
   transport = "table", clock = "function", proxy = "string", ca_file = "string", ca_path = "string",
-  ca_pem = "string", pinned_key = "string", user_agent = "string", max_response_bytes = "number",
+  ca_pem = "string", pinned_key = "string", user_agent = "string", max_response_bytes = { 1024, 2 ^ 31 },
   hooks = "table", limits = "any", retry = "any", allow_insecure = "boolean",
-  account = "string", journal = "table", guard = "table", client_ids = "boolean", visibility_lag_ms = "number",
+  account = "string", journal = "table", guard = "table", client_ids = "boolean", visibility_lag_ms = { 0, 3600000 },
   correct_clock = "boolean",
 }
-local call_types = {
-  extra = "table", recv_window = "number", timeout_ms = "number", info = "table",
-}
-local hook_types = { before = "function", after = "function" }
+local call_rules = { extra = "table", recv_window = { 1 }, timeout_ms = HOUR_MS, info = "table" }
+local hook_rules = { before = "function", after = "function" }
 
--- nil when every option is known and of its type, else a complaint.
-local function check_words(options, vocabulary)
-  for name, value in pairs(options) do
-    local wanted = vocabulary[name]
-    if not wanted then
-      return ('option "%s" is not known%s'):format(tostring(name), require("purser.nearest").among(name, vocabulary))
-    end
-    if wanted ~= "any" and type(value) ~= wanted then
-      return ('option "%s" is a %s; it must be a %s'):format(name, type(value), wanted)
-    end
-  end
-end
-
---- Whether a number is whole and within these.
-function M.is_whole(value, low, high)
-  return value == math.floor(value) and value >= low and value <= high
-end
-
-local function check_whole(options, name, low, high)
-  local value = options[name]
-  if value and not M.is_whole(value, low, high) then
-    return ('option "%s" must be a whole number from %d to %d'):format(name, low, high)
-  end
+--- nil when the window is one that the profile bears, else a complaint.
+function M.check_window(options, profile)
+  local window = options.recv_window
+  if window == nil then return nil end
+  return allowed.check({ recv_window = window }, { recv_window = { 1, profile.max_recv_window } }, "option")
 end
 
 --- Checks the options of one call. Returns nil, or an argument error.
 function M.check_call(opts, profile)
-  if type(opts) ~= "table" then return errors.argument(nil, "the options of a call are a table") end
-  local complaint = check_words(opts, call_types) or check_whole(opts, "recv_window", 1, profile.max_recv_window)
-    or check_whole(opts, "timeout_ms", 1, 3600000)
-  return complaint and errors.argument(nil, complaint)
+  local complaint, name = allowed.check(opts, call_rules, "option")
+  if not complaint then complaint, name = M.check_window(opts, profile) end
+  return complaint and errors.argument(name, complaint)
 end
 
 --- The profile asked for, complete: a name, or a table that overrides single conventions.
@@ -118,11 +99,8 @@ end
 
 --- Checks all options of purser.new. Returns nil, or a complaint.
 function M.check(options)
-  if type(options) ~= "table" then return "purser.new takes a table of options" end
-  local complaint = check_words(options, types)
-    or check_whole(options, "timeout_ms", 1, 3600000) or check_whole(options, "connect_timeout_ms", 1, 3600000)
-    or check_whole(options, "max_response_bytes", 1024, 2 ^ 31) or check_whole(options, "visibility_lag_ms", 0, 3600000)
-    or check_words(options.hooks or {}, hook_types)
+  local complaint = allowed.check(options, client_rules, "option")
+    or options.hooks and allowed.check(options.hooks, hook_rules, "hook")
   if complaint then return complaint end
   if options.transport and type(options.transport.send) ~= "function" then
     return 'option "transport" has no method send'
@@ -135,7 +113,6 @@ function M.check(options)
   end
 end
 
-M.check_whole = check_whole
-M.vocabulary = { client = types, call = call_types, hooks = hook_types }
+M.vocabulary = { client = client_rules, call = call_rules, hooks = hook_rules }
 
 return M

@@ -10,12 +10,12 @@
 -- carried out; what nobody can decide is listed. A run that was killed goes on where it was. Over PostgreSQL any
 -- number of workers share a queue.
 
+local allowed = require "purser.allowed"
 local check = require "purser.check"
 local core = require "purser.core"
 local errors = require "purser.errors"
 local intents = require "purser.intent"
 local json = require "purser.json"
-local nearest = require "purser.nearest"
 local operations = require "purser.operations"
 local queue = require "purser.payouts.queue"
 local worker = require "purser.payouts.worker"
@@ -208,10 +208,10 @@ function M.progress_line(progress)
   return table.concat(parts, ", ")
 end
 
-local option_types = {
-  client = "table", journal = "table", queue = "string", worker = "string", concurrency = "number", lease_ms = "number",
-  attempts = "number", retry_ms = "number", idle_ms = "number", progress = "function", progress_ms = "number",
-  settle = "table",
+local whole = { 1, allowed.EXACT }
+local rules = {
+  client = "table", journal = "table", queue = "string", worker = "string", concurrency = whole, lease_ms = whole,
+  attempts = whole, retry_ms = whole, idle_ms = whole, progress = "function", progress_ms = whole, settle = "table",
 }
 local defaults = {
   queue = "default", concurrency = 16, lease_ms = 60000, attempts = 20, retry_ms = 250, idle_ms = 100,
@@ -224,20 +224,11 @@ local defaults = {
 --- wait until its leases end.
 ---@return purser.Payouts|nil, purser.Error|nil
 function M.new(options)
+  local complaint = allowed.check(options, rules, "payouts option")
+  if complaint then return nil, errors.config(complaint) end
   local self = { clock = core.monotonic_ms }
   for name, value in pairs(defaults) do self[name] = value end
-  for name, value in pairs(options) do
-    local wanted = option_types[name]
-    if not wanted then
-      return nil, errors.config(('payouts.new does not know "%s"%s'):format(tostring(name),
-        nearest.among(name, option_types)))
-    end
-    if type(value) ~= wanted or wanted == "number" and (value ~= math.floor(value) or value < 1) then
-      return nil, errors.config(('payouts.new: "%s" must be a %s'):format(name,
-        wanted == "number" and "whole number" or wanted))
-    end
-    self[name] = value
-  end
+  for name, value in pairs(options) do self[name] = value end
   if not self.client or not self.journal then return nil, errors.config "payouts.new needs a client and a journal" end
   if self.client._journal ~= self.journal then
     return nil, errors.config "the client must have the same journal, or it would send what is not recorded"

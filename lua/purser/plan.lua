@@ -4,12 +4,12 @@
 --     print(plan)
 --     if plan.ok then local result, err = plan:execute() end
 
+local allowed = require "purser.allowed"
 local coins = require "purser.coins"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local errors = require "purser.errors"
 local history = require "purser.history"
-local nearest = require "purser.nearest"
 
 local M = {}
 
@@ -78,11 +78,10 @@ end
 
 local function line(plan, name, text, ...) plan.lines[#plan.lines + 1] = { name, text:format(...) } end
 
--- Misspelt names end the planning: what was meant is not known.
-local function check_names(operation, given, known)
-  if type(given) ~= "table" then return errors.argument(nil, operation .. ": a plan is made of a table") end
-  local name, hint = nearest.unknown(given, known)
-  if name then return errors.argument(name, ('parameter "%s" is not known%s'):format(name, hint)) end
+-- Misspelt names end the planning: what was meant is not known. What is wrong with the values is for the plan to say.
+local function check_names(given, rules)
+  local complaint, name = allowed.check(given, rules, "parameter")
+  return complaint and errors.argument(name, complaint)
 end
 
 -- Finds the coin and its network, or notes why not.
@@ -179,9 +178,9 @@ local function check_saved(plan, client, network, given)
   problem(plan, "the address is not among the saved addresses of %s on this network", given.coin)
 end
 
-local withdraw_names = {
-  "coin", "network", "netWork", "address", "amount", "memo", "remark", "contractAddress", "withdrawOrderId",
-  "check_saved", "max_age_ms",
+local withdraw_rules = {
+  coin = "any", network = "any", netWork = "any", address = "any", amount = "any", memo = "any", remark = "any",
+  contractAddress = "string", withdrawOrderId = "any", check_saved = "boolean", max_age_ms = { 0 },
 }
 
 local function take_amount(plan, given)
@@ -203,7 +202,7 @@ end
 ---@param given table
 ---@return purser.Plan|nil plan, purser.Error|nil err
 function M.withdraw(client, given)
-  local err = check_names("wallet.plan_withdraw", given, withdraw_names)
+  local err = check_names(given, withdraw_rules)
   if err then return nil, err end
   local all, read_at = coins.read(client, given.max_age_ms or MAX_AGE_MS)
   if not all then return nil, read_at end
@@ -245,7 +244,7 @@ end
 ---@param given table  coin, network, max_age_ms
 ---@return purser.Plan|nil plan, purser.Error|nil err
 function M.create_deposit_address(client, given)
-  local err = check_names("wallet.plan_create_deposit_address", given, { "coin", "network", "max_age_ms" })
+  local err = check_names(given, { coin = "any", network = "any", max_age_ms = { 0 } })
   if err then return nil, err end
   local all, read_at = coins.read(client, given.max_age_ms or MAX_AGE_MS)
   if not all then return nil, read_at end

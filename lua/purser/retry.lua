@@ -13,24 +13,19 @@ local M = {}
 ---@field deadline_ms integer|nil  for the whole call, pauses included (default 30000)
 
 local defaults = { attempts = 3, base_ms = 250, max_ms = 8000, deadline_ms = 30000 }
+local rules = { attempts = { 1 }, base_ms = { 1 }, max_ms = { 1 }, deadline_ms = { 1 } }
 
 --- The policy for these options; `false` means one attempt only. Returns nil and a complaint when they make no sense.
 ---@param options purser.RetryOptions|false|nil
 function M.policy(options)
   if options == false then return { attempts = 1, base_ms = 1, max_ms = 1, deadline_ms = 0 } end
-  if options ~= nil and type(options) ~= "table" then return nil, 'option "retry" is a table or false' end
   local policy = {}
   for name, value in pairs(defaults) do policy[name] = value end
-  for name, value in pairs(options or {}) do
-    if not defaults[name] then
-      return nil, ('retry option "%s" is not known; there are attempts, base_ms, max_ms, deadline_ms')
-        :format(tostring(name))
-    end
-    if type(value) ~= "number" or value ~= math.floor(value) or value < 1 then
-      return nil, ('retry option "%s" must be a whole number from 1'):format(name)
-    end
-    policy[name] = value
-  end
+  if options == nil then return policy end
+  if type(options) ~= "table" then return nil, 'option "retry" is a table or false' end
+  local complaint = require("purser.allowed").check(options, rules, "retry option")
+  if complaint then return nil, complaint end
+  for name, value in pairs(options) do policy[name] = value end
   return policy
 end
 

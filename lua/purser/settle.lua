@@ -11,11 +11,11 @@
 -- nothing done. What the row's `settle` says decides where to look and what has to be equal; where two records fit,
 -- nobody guesses.
 
+local allowed = require "purser.allowed"
 local check = require "purser.check"
 local decimal = require "purser.decimal"
 local errors = require "purser.errors"
 local intents = require "purser.intent"
-local nearest = require "purser.nearest"
 local operations = require "purser.operations"
 local rivals = require "purser.settle.rivals"
 local scan = require "purser.settle.scan"
@@ -38,7 +38,7 @@ local M = {}
 ---@field wait boolean|nil     false: do not wait, answer undecided with not_before instead
 ---@field remake boolean|nil   a key whose secret was lost is deleted and made again
 
-local option_types = { lag_ms = "number", skew_ms = "number", poll_ms = "number", wait = "boolean", remake = "boolean" }
+local rules = { lag_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, wait = "boolean", remake = "boolean" }
 
 -- Handles cannot be mistaken, so they are looked for with this much to spare.
 local HANDLE_MARGIN_MS = 60000
@@ -335,19 +335,6 @@ local function complain(message)
   return nil, errors.argument(nil, message)
 end
 
-local function check_options(options)
-  for name, value in pairs(options) do
-    local wanted = option_types[name]
-    if not wanted then
-      return ('settle option "%s" is not known%s'):format(tostring(name), nearest.among(name, option_types))
-    end
-    if type(value) ~= wanted then return ('settle option "%s" must be a %s'):format(name, wanted) end
-    if wanted == "number" and (value ~= math.floor(value) or value < 0) then
-      return ('settle option "%s" must be a whole number of milliseconds'):format(name)
-    end
-  end
-end
-
 -- The row and the parameters of an intent that a caller may have read from anywhere; or nil and a complaint.
 local function check_intent(intent)
   if type(intent) ~= "table" or type(intent.params) ~= "table" or type(intent.sent_at) ~= "number"
@@ -372,8 +359,8 @@ end
 ---@return purser.Settlement|nil, purser.Error|nil
 function M.settle(host, intent, options)
   options = options or {}
-  local complaint = check_options(options)
-  if complaint then return complain(complaint) end
+  local complaint, name = allowed.check(options, rules, "settle option")
+  if complaint then return nil, errors.argument(name, complaint) end
   if errors.is(intent) then
     if intent.outcome ~= "unknown" then return { outcome = "not_done", reason = intent.message } end
     if not intent.intent then return complain "the error has no intent: it is that of a read, or of no call" end

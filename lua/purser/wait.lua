@@ -6,6 +6,7 @@
 -- the goal can no longer be reached (outcome "rejected") or the time is over (outcome "unknown"). Both errors hold the
 -- last `record` that was seen. A read that fails for a reason that passes is read again; any other failure ends it.
 
+local allowed = require "purser.allowed"
 local errors = require "purser.errors"
 local history = require "purser.history"
 local nearest = require "purser.nearest"
@@ -21,26 +22,16 @@ local function failure(outcome, message, record, retryable)
     retryable = retryable }
 end
 
--- Splits the times off the options, and checks both against the names that are known.
-local function take_times(options, known)
-  local times, rest = {}, {}
-  for name, value in pairs(defaults) do times[name] = value end
-  for name, value in pairs(options or {}) do
-    if defaults[name] then
-      if type(value) ~= "number" or value < 1 or value ~= math.floor(value) then
-        return nil, errors.argument(name, ('option "%s" must be a whole number of milliseconds'):format(name))
-      end
-      times[name] = value
-    elseif known[name] then
-      if type(value) ~= known[name] then
-        return nil, errors.argument(name, ('option "%s" must be a %s'):format(name, known[name]))
-      end
-      rest[name] = value
-    else
-      return nil, errors.argument(name, ('option "%s" is not known%s'):format(tostring(name),
-        nearest.among(name, defaults, known)))
-    end
-  end
+-- Checks the options and splits the times off. Returns both; or nil and an argument error.
+---@param own table  the rules of what is no time
+local function take_times(options, own)
+  options = options or {}
+  local rules, times, rest = {}, {}, {}
+  for name, rule in pairs(own) do rules[name] = rule end
+  for name, value in pairs(defaults) do rules[name], times[name] = { 1 }, value end
+  local complaint, name = allowed.check(options, rules, "option")
+  if complaint then return nil, errors.argument(name, complaint) end
+  for word, value in pairs(options) do (defaults[word] and times or rest)[word] = value end
   return times, rest
 end
 
@@ -99,20 +90,13 @@ local withdrawal_goals = {
   ended = { [7] = "reached", [8] = "reached", [9] = "reached" },
   cancelled = { [9] = "reached", [6] = "lost", [7] = "lost", [8] = "lost" },
 }
+local withdrawal_rules = { goal = nearest.names_of(withdrawal_goals), since = allowed.TIME, coin = "string" }
 
 local function judge_state(verdicts, names)
   return function(record)
     local state = record.status
     return verdicts[state], ("is %s (state %s)"):format(names[state] or "in a state that is not known", tostring(state))
   end
-end
-
-local function pick_goal(goals, name)
-  if goals[name] then return goals[name] end
-  local names = {}
-  for known in pairs(goals) do names[#names + 1] = known end
-  table.sort(names)
-  return nil, errors.argument("goal", ('option "goal" is one of %s'):format(table.concat(names, ", ")))
 end
 
 -- Finds the one record of a history that fits. It is looked for from `since` on; once it was found, in its millisecond.
@@ -141,7 +125,7 @@ end
 ---@param options table|nil
 ---@return table|nil withdrawal, purser.Error|nil err
 function M.withdrawal(client, id, options)
-  local times, rest = take_times(options, { goal = "string", since = "number", coin = "string" })
+  local times, rest = take_times(options, withdrawal_rules)
   if not times then return nil, rest end
   local member, value = "id", id
   if type(id) == "table" then
@@ -151,11 +135,10 @@ function M.withdrawal(client, id, options)
   if type(value) ~= "string" or value == "" then
     return nil, errors.argument("id", "wait_withdrawal takes the id of a withdrawal, or { withdrawOrderId = ... }")
   end
-  local verdicts, err = pick_goal(withdrawal_goals, rest.goal or "success")
-  if not verdicts then return nil, err end
   local read = finder(client, "wallet.withdrawal_history", "applyTime", rest.since or client:now() - 7 * DAY,
     { coin = rest.coin }, function(record) return record[member] == value end)
-  return wait(client, times, "withdrawal " .. value, read, judge_state(verdicts, withdrawal_states))
+  local judge = judge_state(withdrawal_goals[rest.goal or "success"], withdrawal_states)
+  return wait(client, times, "withdrawal " .. value, read, judge)
 end
 
 ---------------------------------------------------------------------------------------------------------- deposits
@@ -171,6 +154,7 @@ local deposit_goals = {
   ended = { [1] = "reached", [5] = "reached", [7] = "reached", [8] = "reached", [10] = "reached", [12] = "reached" },
 }
 for state = 1, 12 do deposit_goals.seen[state] = "reached" end
+local deposit_rules = { goal = nearest.names_of(deposit_goals), since = allowed.TIME }
 
 local deposit_members = {
   txId = "string", coin = "string", network = "string", address = "string", memo = "string", amount = "string",
@@ -202,7 +186,7 @@ end
 ---@param options table|nil
 ---@return table|nil deposit, purser.Error|nil err
 function M.deposit(client, wanted, options)
-  local times, rest = take_times(options, { goal = "string", since = "number" })
+  local times, rest = take_times(options, deposit_rules)
   if not times then return nil, rest end
   if type(wanted) ~= "table" or next(wanted) == nil then
     return nil, errors.argument(nil, "wait_deposit takes a table that says which deposit, such as { txId = ... }")
@@ -213,11 +197,10 @@ function M.deposit(client, wanted, options)
         .. "coin, network, address, memo, amount"):format(tostring(name)))
     end
   end
-  local verdicts, err = pick_goal(deposit_goals, rest.goal or "success")
-  if not verdicts then return nil, err end
   local read = finder(client, "wallet.deposit_history", "insertTime", rest.since or client:now() - DAY / 24,
     { coin = wanted.coin }, fits_deposit(wanted))
-  return wait(client, times, "the deposit", read, judge_state(verdicts, deposit_states))
+  local judge = judge_state(deposit_goals[rest.goal or "success"], deposit_states)
+  return wait(client, times, "the deposit", read, judge)
 end
 
 --------------------------------------------------------------------------------------------------------- transfers

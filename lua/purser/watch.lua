@@ -11,11 +11,11 @@
 -- A cursor is a plain string with the state of every deposit that is young or still may change; an older one in a final
 -- state is forgotten. In a `for` an error that does not pass raises.
 
+local allowed = require "purser.allowed"
 local core = require "purser.core"
 local errors = require "purser.errors"
 local history = require "purser.history"
 local keys = require "purser.history.key"
-local nearest = require "purser.nearest"
 local operations = require "purser.operations"
 
 local M = {}
@@ -31,8 +31,8 @@ local final = { [5] = true, [7] = true, [8] = true, [10] = true, [12] = true }
 local Watch = { __name = "purser.watch" }
 Watch.__index = Watch
 
-local words = {
-  coin = "string", cursor = "string", since = "number", poll_ms = "number", settle_ms = "number", timeout_ms = "number",
+local rules = {
+  coin = "string", cursor = "string", since = allowed.TIME, poll_ms = { 0 }, settle_ms = { 0 }, timeout_ms = { 0 },
 }
 
 local function text_of(self)
@@ -164,17 +164,15 @@ end
 function M.deposits(client, params)
   local self = setmetatable({ client = client, events = {}, known = {} }, Watch)
   params = params or {}
-  for name, value in pairs(params) do
-    if type(value) ~= words[name] then
-      self.problem = errors.argument(tostring(name), ('parameter "%s" %s'):format(tostring(name), words[name]
-        and "must be a " .. words[name] or "is not known" .. nearest.among(name, words)))
-      return self
-    end
+  local complaint, name = allowed.check(params, rules, "parameter")
+  if complaint then
+    self.problem = errors.argument(name, complaint)
+    return self
   end
   self.coin, self.poll_ms, self.settle_ms = params.coin, params.poll_ms or 10000, params.settle_ms or 600000
   self.timeout_ms = params.timeout_ms
   self.since = (params.since or client:now()) - 1
-  local complaint = params.cursor and read_cursor(self, params.cursor)
+  complaint = params.cursor and read_cursor(self, params.cursor)
   if complaint then self.problem = errors.argument("cursor", 'parameter "cursor" ' .. complaint) end
   return self
 end

@@ -1,25 +1,17 @@
 -- What a fleet is declared to be, checked whole before anything is asked of the service: every problem at once.
 
+local complaints = require "purser.complaints"
 local kinds = require("purser.parameters").kinds
-local nearest = require "purser.nearest"
 local operations = require "purser.operations"
 
 local M = {}
 
-local fleet_words = { client = "table", group = "string", vault = "any", accounts = "table" }
-local account_words = { name = "string", note = "string", keys = "table", futures = "boolean" }
-local key_words = { note = "string", permissions = "table", ip = "table" }
+local fleet_rules = { client = "table", group = "string", vault = "function or table", accounts = "table" }
+local account_rules = { name = "string", note = "string", keys = "table", futures = "boolean" }
+local key_rules = { note = "string", permissions = "table", ip = "table" }
 
-local function check_words(where, given, words, problems)
-  for name, value in pairs(given) do
-    local wanted = words[name]
-    if not wanted then
-      problems[#problems + 1] = ("%s: %q is not known%s"):format(where, tostring(name),
-        nearest.among(name, words))
-    elseif wanted ~= "any" and type(value) ~= wanted then
-      problems[#problems + 1] = ("%s: %s must be a %s"):format(where, name, wanted)
-    end
-  end
+local function check_words(where, given, rules, problems)
+  for _, found in ipairs(complaints.all(given, rules, where)) do problems[#problems + 1] = found[1] end
 end
 
 local function check_value(where, row, name, value, problems)
@@ -39,7 +31,7 @@ local function check_keys(group, account, where, problems)
     if type(key) ~= "table" then
       problems[#problems + 1] = here .. " must be a table"
     else
-      check_words(here, key, key_words, problems)
+      check_words(here .. ": option", key, key_rules, problems)
       for _, name in ipairs { "note", "permissions", "ip" } do check_value(here, row, name, key[name], problems) end
       if type(key.note) == "string" then
         if seen[key.note] then problems[#problems + 1] = ("%s: the note %q is there twice"):format(here, key.note) end
@@ -56,7 +48,7 @@ end
 function M.check(given)
   local problems = {}
   if type(given) ~= "table" then return { "a fleet is declared by a table" } end
-  check_words("fleet", given, fleet_words, problems)
+  check_words("fleet option", given, fleet_rules, problems)
   local group = given.group or "sub_account"
   if group ~= "sub_account" and group ~= "broker" then
     problems[#problems + 1] = 'fleet: group is "sub_account" or "broker"'
@@ -74,7 +66,7 @@ function M.check(given)
       problems[#problems + 1] = where .. " must be a table"
     else
       if type(account.name) == "string" then where = "account " .. account.name end
-      check_words(where, account, account_words, problems)
+      check_words(where .. ": option", account, account_rules, problems)
       check_value(where, row, "subAccount", account.name, problems)
       check_value(where, row, "note", account.note, problems)
       if seen[account.name or ""] then problems[#problems + 1] = where .. " is there twice" end

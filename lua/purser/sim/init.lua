@@ -11,6 +11,7 @@
 -- state, the books are checked, the answer is rendered, a fault may strike after.
 
 local addresses = require "purser.sim.addresses"
+local allowed = require "purser.allowed"
 local arrival = require "purser.sim.arrival"
 local auth = require "purser.sim.auth"
 local audit = require "purser.sim.audit"
@@ -20,7 +21,6 @@ local faults = require "purser.sim.faults"
 local history = require "purser.sim.history"
 local journal = require "purser.sim.journal"
 local ledger = require "purser.sim.ledger"
-local nearest = require "purser.nearest"
 local operations = require "purser.operations"
 local profiles = require "purser.options"
 local render = require "purser.sim.render"
@@ -63,31 +63,17 @@ local Sim = {}
 for name, method in pairs(require "purser.sim.world") do Sim[name] = method end
 local meta = { __index = Sim, __name = "purser.sim" }
 
-local option_types = {
-  seed = "number", start_time = "number", clock = "string", variant = "any", record_requests = "number",
-  profile = "any", strict = "boolean", visibility_lag_ms = "number", transfer_wait_ms = "number",
+local rules_of_options = {
+  seed = "number", start_time = "number", clock = { "virtual", "real" }, variant = "any",
+  profile = "string or table", strict = "boolean", record_requests = { 0, allowed.EXACT },
+  visibility_lag_ms = { 0, allowed.EXACT }, transfer_wait_ms = { 0, allowed.EXACT },
 }
-
-local function check_options(options)
-  for name, value in pairs(options) do
-    local wanted = option_types[name]
-    if not wanted then
-      error(("purser.sim: option %q is not known%s"):format(tostring(name), nearest.among(name, option_types)), 0)
-    end
-    if wanted ~= "any" and type(value) ~= wanted then
-      error(("purser.sim: option %q must be a %s"):format(name, wanted), 0)
-    end
-  end
-  if options.clock and options.clock ~= "virtual" and options.clock ~= "real" then
-    error("purser.sim: option \"clock\" is \"virtual\" or \"real\"", 0)
-  end
-end
 
 -- What a new simulator and a restored one have in common.
 local function build(options)
-  check_options(options)
-  local profile, complaint = profiles.resolve_profile(options.profile)
-  if not profile then error("purser.sim: " .. complaint, 0) end
+  local profile, wrong = nil, allowed.check(options, rules_of_options, "option")
+  if not wrong then profile, wrong = profiles.resolve_profile(options.profile) end
+  if not profile then error("purser.sim: " .. wrong, 0) end
   local sim = setmetatable({
     options = options, profile = profile, variant = render.resolve(options.variant), seed = options.seed or 1,
     dice = dice.new(options.seed or 1, "service"), granted = {}, lag = options.visibility_lag_ms or 0,

@@ -2,12 +2,12 @@
 
 local accounts = require "purser.sim.accounts"
 local addresses = require "purser.sim.addresses"
+local allowed = require "purser.allowed"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local deposits = require "purser.sim.deposits"
 local keys = require "purser.sim.keys"
 local ledger = require "purser.sim.ledger"
-local nearest = require "purser.nearest"
 local rebates = require "purser.sim.rebates"
 local rules = require "purser.sim.rules"
 local tokens = require "purser.sim.tokens"
@@ -16,45 +16,30 @@ local withdrawals = require "purser.sim.withdrawals"
 
 local World = {}
 
-local function words(text)
-  local list = {}
-  for word in text:gmatch("%S+") do list[#list + 1] = word end
-  return list
-end
+local reference = "string or table"
+local time = { 0, allowed.EXACT, says = "a time in epoch milliseconds" }
 
-local vocabularies = {
-  account = words("name role parent balances futures_balances email mobile uid permissions ip "
-    .. "api_key secret_key note funds_password"),
-  deposit = words "account address coin network amount memo tx_id time",
-  rebate = words "account asset amount type uid time",
-  save_address = words "account coin network address memo",
+-- What each method takes. An amount that is a number is refused where its digits would count.
+local rules_of = {
+  account = {
+    name = "string", role = { "broker", "main", "user", "sub" }, parent = reference, balances = "table",
+    futures_balances = "table", email = "string", mobile = "string", uid = "string",
+    permissions = "string or table", ip = "string or table",
+    api_key = "string", secret_key = "string", note = "string", funds_password = "string",
+  },
+  deposit = {
+    account = reference, address = "string", coin = "string", network = "string", amount = "string or number",
+    memo = "string", tx_id = "string", time = time,
+  },
+  rebate = {
+    account = reference, asset = "string", amount = "string or number", type = "string", uid = "string", time = time,
+  },
+  save_address = { account = reference, coin = "string", network = "string", address = "string", memo = "string" },
 }
 
--- What is not a text.
-local types = {
-  balances = "table", futures_balances = "table", permissions = "string or table", ip = "string or table",
-  parent = "string or table", account = "string or table", time = "number",
-  amount = "string or number", -- a number is refused where its digits would count
-}
-
--- Whether `fields` is a table of the words that belong to `what`; else nil and a complaint.
 local function check_words(what, fields)
-  if type(fields) ~= "table" then return nil, what .. " takes a table" end
-  local known = {}
-  for _, word in ipairs(vocabularies[what]) do known[word] = true end
-  for word, value in pairs(fields) do
-    if not known[word] then
-      local hint = nearest.hint(tostring(word), vocabularies[what])
-      return nil, ("%s does not know %q%s"):format(what, tostring(word), hint)
-    end
-    local wanted = types[word] or "string"
-    if not wanted:find(type(value), 1, true) then
-      return nil, ("%s takes %s as a %s, not a %s"):format(what, word, wanted, type(value))
-    end
-  end
-  local time = fields.time
-  if time and (time < 0 or time % 1 ~= 0) then return nil, "the time is not epoch milliseconds" end
-  return true
+  local complaint = allowed.check(fields, rules_of[what], what .. " field")
+  return not complaint, complaint
 end
 
 --- Finds an account by its uid, its name, or a table with one of them.
@@ -87,13 +72,10 @@ local function grant(sim, account, business, amounts)
   end
 end
 
-local roles = { broker = true, main = true, user = true, sub = true }
-
 local function check_account(sim, fields)
   local ok, complaint = check_words("account", fields)
   if not ok then return nil, complaint end
   local role = fields.role or "main"
-  if not roles[role] then return nil, "role is broker, main, user or sub" end
   if fields.uid and sim.accounts.by_uid[fields.uid] then return nil, "that uid is taken" end
   local parent
   if role == "sub" then
