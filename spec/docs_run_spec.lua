@@ -15,6 +15,17 @@ local function pages()
   return paths
 end
 
+-- A service and what the pages speak of, until the test is over.
+local function world()
+  local service, fixture = start(), nil
+  finally(function()
+    service.stop()
+    for _, suffix in ipairs(fixture and { "", "-wal", "-shm" } or {}) do os.remove(fixture.journal_path .. suffix) end
+  end)
+  fixture = run.furnish(service)
+  return service, fixture
+end
+
 describe("the documentation's code", function()
   local idle = {}
 
@@ -32,15 +43,12 @@ describe("the documentation's code", function()
     end
     if #runnable > 0 then
       it("of " .. path .. " runs", function()
-        local service = start()
-        finally(service.stop)
-        local fixture = run.furnish(service)
+        local service, fixture = world()
         local env = run.environment(service, fixture, {})
         for _, block in ipairs(runnable) do
           if block.language == "lua" then run.run_lua(block, service, env) else run.run_sh(block, service, fixture) end
         end
         assert(service.world:verify())
-        for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(fixture.journal_path .. suffix) end
       end)
     end
   end
@@ -50,9 +58,7 @@ describe("the documentation's code", function()
   end)
 
   it("would be caught when it were wrong", function()
-    local service = start()
-    finally(service.stop)
-    local fixture = run.furnish(service)
+    local service, fixture = world()
     local block = { path = "page.md", line = 7, text = "local _, err = client.wallet:withdraw { coin = 'USDT' }\n"
       .. "error(tostring(err))\n" }
     local ok, message = pcall(run.run_lua, block, service, run.environment(service, fixture, {}))

@@ -71,7 +71,9 @@ function M.furnish(service)
     }
     assert(ok or owner ~= main.uid, message)
   end
-  return { main = main, client = client, desk = desk, saved_address = saved_address, journal_path = os.tmpname() }
+  local journal_path = os.tmpname()
+  os.remove(journal_path) -- it was made with its name
+  return { main = main, client = client, desk = desk, saved_address = saved_address, journal_path = journal_path }
 end
 
 --- An environment for the Lua blocks of one page; what they print goes into `printed`.
