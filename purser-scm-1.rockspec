@@ -74,6 +74,7 @@ build = {
     ["purser.cli.doctor"] = "lua/purser/cli/doctor.lua",
     ["purser.cli.dry_run"] = "lua/purser/cli/dry_run.lua",
     ["purser.cli.export"] = "lua/purser/cli/export.lua",
+    ["purser.cli.file"] = "lua/purser/cli/file.lua",
     ["purser.cli.fleet"] = "lua/purser/cli/fleet.lua",
     ["purser.cli"] = "lua/purser/cli/init.lua",
     ["purser.cli.listing"] = "lua/purser/cli/listing.lua",

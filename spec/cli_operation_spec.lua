@@ -219,7 +219,8 @@ describe("purser GROUP OPERATION", function()
         { { "wallet", "convert", "--asset", "A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P", "--yes" }, "at most 15" },
         { { "wallet", "coins", "--extra", "novalue" }, "name=value" },
         { { "wallet", "coins", "--timeout", "0" }, "seconds" },
-        { { "wallet", "coins", "--keys", "/nonexistent/keys" }, "cannot be read" },
+        { { "wallet", "coins", "--keys", "/nonexistent/keys" },
+          "purser: /nonexistent/keys cannot be read: No such file or directory\n" },
         { { "wallet", "coins", "--base-url", "http://192.0.2.1" }, "https" },
         { {}, "command is required" },
       }
@@ -388,7 +389,7 @@ describe("purser GROUP OPERATION", function()
     it("are not looked for in a folder, and nobody is told to chmod one", function()
       local code, _, err = command.run { "wallet", "coins", "--keys", "/tmp" }
       assert.equal(2, code)
-      assert.is_truthy(err:find("is it a folder", 1, true))
+      assert.is_truthy(err:find("/tmp cannot be read: Is a directory", 1, true))
       assert.is_nil(err:find("chmod", 1, true))
     end)
 

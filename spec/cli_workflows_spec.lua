@@ -77,6 +77,12 @@ describe("purser", function()
       assert.matches("^3,USDT,[^\n]*\n$", out)
     end)
 
+    it("does not begin anew when its cursor cannot be read", function()
+      local code, out, err = run("export", "wallet.deposit_history", "--cursor", "/tmp")
+      assert.same({ 2, "" }, { code, out })
+      assert.matches("--cursor /tmp cannot be read: Is a directory", err, 1, true)
+    end)
+
     it("says what cannot be exported, and what lies beyond the reach", function()
       assert.equal(2, (run("export", "wallet.coins")))
       local code, _, err = run("export", "wallet.deposit_history", "--since", "95d")
@@ -156,5 +162,17 @@ describe("purser", function()
     code, _, err = run("fleet", "plan", temporary '{"accounts": [{"nam": 1}]}', "--secrets", secrets)
     assert.equal(2, code)
     assert.matches('"nam" is not known', err)
+    local others = { [temporary '{"account": []}'] = 'member "account" is not known (did you mean "accounts"?)',
+      [temporary "[1"] = "is not the JSON of an object: ",
+      ["/nonexistent"] = "/nonexistent cannot be read: No such file" }
+    for path, words in pairs(others) do
+      code, _, err = run("fleet", "plan", path, "--secrets", secrets)
+      assert.equal(2, code)
+      assert.matches(words, err, 1, true)
+    end
+    os.execute("chmod 644 " .. secrets)
+    code, _, err = run("fleet", "plan", declared, "--secrets", secrets)
+    assert.equal(2, code)
+    assert.matches("run: chmod 600 " .. secrets, err, 1, true)
   end)
 end)

@@ -140,13 +140,14 @@ describe("purser sim", function()
     local file = assert(io.open(path, "w"))
     file:write("{\"half\":")
     file:close()
-    assert.matches("holds no state: .* at byte 8\nexit 2", refused("--port", "0", "--state", path))
+    assert.matches("is not the JSON of an object: .* at byte 8\nexit 2", refused("--port", "0", "--state", path))
     -- Found out at the end only, when what had happened was lost.
     local nowhere = path .. "/state.json"
     assert.matches("^purser sim: %-%-state " .. nowhere:gsub("%p", "%%%0") .. " cannot be written: .*exit 2$",
       refused("--port", "0", "--idle-exit", "20", "--state", nowhere))
     os.remove(path)
-    assert.matches("%. cannot be read: .*exit 2$", refused("--port", "0", "--idle-exit", "20", "--state", "."))
+    assert.matches("%-%-state %. cannot be read: Is a directory\nexit 2$",
+      refused("--port", "0", "--idle-exit", "20", "--state", "."))
   end)
 
   it("says when the port is taken", function()

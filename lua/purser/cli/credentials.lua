@@ -1,31 +1,11 @@
 -- Where keys and passwords come from: the environment, or a file that nobody else can read. Never an argument, which
 -- every process of the machine can see.
 
-local core = require "purser.core"
+local files = require "purser.cli.file"
 
 local M = {}
 
 local names = { api_key = true, secret_key = true, secret_key_file = true, base_url = true, profile = true }
-local OTHERS = 63 -- the permission bits of group and others: octal 077
-
---- The text of a file with a secret; nil and a complaint when it is missing, or when others can read or change it.
----@param path string
----@return string|nil text, string|nil complaint
-function M.read_private(path)
-  local mode, ours = core.file_mode(path)
-  if not mode then return nil, ("%s cannot be read: %s"):format(path, ours) end
-  local file, reason = io.open(path, "rb")
-  if not file then return nil, ("%s cannot be read: %s"):format(path, reason) end
-  local text = file:read("*a")
-  file:close()
-  if not text then return nil, path .. " cannot be read; is it a folder?" end -- no advice to chmod one of those
-  if mode % (OTHERS + 1) ~= 0 then
-    return nil, ("%s can be used by others (mode %03o), so its secrets are not safe; run: chmod 600 %s"):format(path,
-      mode % 512, path)
-  end
-  if not ours then return nil, path .. " belongs to another user; use a file of your own" end
-  return text
-end
 
 local function parse_keys(path, text)
   local keys, number = {}, 0
@@ -46,13 +26,13 @@ local function parse_keys(path, text)
 end
 
 local function from_file(path)
-  local text, complaint = M.read_private(path)
+  local text, complaint = files.read_private(path)
   if not text then return nil, complaint end
   local keys
   keys, complaint = parse_keys(path, text)
   if not keys then return nil, complaint end
   if keys.secret_key_file then
-    keys.secret_key, complaint = M.read_private(keys.secret_key_file)
+    keys.secret_key, complaint = files.read_private(keys.secret_key_file)
     if not keys.secret_key then return nil, complaint end
     keys.secret_key_file = nil
   end
@@ -90,7 +70,7 @@ function M.password(source)
     if not value or value == "" then return nil, ("names the variable %s, which is not set"):format(where) end
     return value
   elseif kind == "file" then
-    local text, complaint = M.read_private(where)
+    local text, complaint = files.read_private(where)
     if not text then return nil, "names a file that will not do: " .. complaint end
     local line = text:match("^[^\r\n]*")
     if line == "" then return nil, ("names the file %s, whose first line is empty"):format(where) end

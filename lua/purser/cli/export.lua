@@ -2,6 +2,7 @@
 
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
+local files = require "purser.cli.file"
 local json = require "purser.json"
 local operations = require "purser.operations"
 local output = require "purser.cli.output"
@@ -37,12 +38,12 @@ function M.define(command)
   connection.define(command)
 end
 
+-- The first line of the file; nil alone at the first run.
 local function read_cursor(path)
-  local file = path and io.open(path, "r")
-  if not file then return nil end
-  local text = file:read("*l")
-  file:close()
-  return text
+  if not path then return nil end
+  local text, complaint, is_missing = files.read(path)
+  if not text then return nil, not is_missing and "--cursor " .. complaint or nil end
+  return text:match "^[^\n]+"
 end
 
 -- Replaces the file in one step, so that it is never half of one.
@@ -111,8 +112,11 @@ local function write_all(walk, row, options, with_header)
 end
 
 function M.start(options)
-  local row, cursor = operations.by_name[options.history], read_cursor(options.cursor)
-  local params, complaint = params_of(options, cursor)
+  local row = operations.by_name[options.history]
+  local cursor, complaint = read_cursor(options.cursor)
+  if complaint then return report.bad_input("%s", complaint) end
+  local params
+  params, complaint = params_of(options, cursor)
   if not params then return report.bad_input("%s", complaint) end
   local client
   client, complaint = connection.open(options)

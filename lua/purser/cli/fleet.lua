@@ -1,8 +1,10 @@
 -- `purser fleet plan|apply|orphans|rotate|retire|sweep FILE`: sub-accounts as a file declares them; see docs/fleets.md.
 
+local allowed = require "purser.allowed"
 local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
+local files = require "purser.cli.file"
 local report = require "purser.cli.report"
 
 local M = { summary = "Make and keep a fleet of sub-accounts as a file declares it." }
@@ -25,20 +27,14 @@ function M.define(command)
   connection.define(command)
 end
 
-local function read_all(path)
-  local file, reason = io.open(path, "rb")
-  if not file then return nil, reason end
-  local text = file:read("*a")
-  file:close()
-  return text
-end
-
 -- The vault: a file with a line a key (apiKey, secretKey, account, note, by tabs).
 local function open_vault(path)
   local held = {}
-  local text = read_all(path)
+  local text, complaint, is_missing = files.read_private(path)
   if text then
     for line in text:gmatch("[^\n]+") do held[line:match("^[^\t]*")] = true end
+  elseif not is_missing then
+    return nil, complaint
   else
     local made, reason = core.create_private(path)
     if not made then return nil, ("the secrets file %s cannot be made: %s"):format(path, tostring(reason)) end
@@ -57,15 +53,9 @@ local function open_vault(path)
 end
 
 local function read_declaration(path)
-  local text, reason = read_all(path)
-  if not text then return nil, reason end
-  local declared, message, offset = core.decode(text)
-  if type(declared) ~= "table" then
-    return nil, ("%s is not the JSON of an object: %s at byte %s"):format(path, tostring(message), tostring(offset))
-  end
-  for name in pairs(declared) do
-    if name ~= "group" and name ~= "accounts" then return nil, ("%s: %q is not known"):format(path, tostring(name)) end
-  end
+  local declared, complaint = files.read_object(path)
+  complaint = complaint or allowed.check(declared, { group = "string", accounts = "table" }, path .. ": member")
+  if complaint then return nil, complaint end
   return declared
 end
 

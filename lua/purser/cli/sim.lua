@@ -54,21 +54,10 @@ end
 
 ---------------------------------------------------------------------------------------------------------- state
 
-local FORBIDDEN = 13 -- EACCES
-
+-- The state of a file; nil alone when there is none, which is a first start.
 local function load_state(path)
-  local file, complaint, code = io.open(path, "rb")
-  if not file then -- a first start, unless it is there and not ours to read
-    return nil, code == FORBIDDEN and ("--state %s cannot be read: %s"):format(path, complaint) or nil
-  end
-  local text, reason = file:read("*a")
-  file:close()
-  if not text then return nil, ("--state %s cannot be read: %s"):format(path, reason) end
-  local state, message, offset = require("purser.core").decode(text)
-  if type(state) ~= "table" then
-    return nil, ("%s holds no state: %s at byte %s"):format(path, message or "it is no object", tostring(offset or 0))
-  end
-  return state
+  local state, complaint, is_missing = require("purser.cli.file").read_object(path)
+  return state, not is_missing and complaint and "--state " .. complaint or nil
 end
 
 local function fresh_path(path) return path .. ".new" end

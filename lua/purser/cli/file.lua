@@ -1,0 +1,54 @@
+-- Files of the command line, read whole, with one wording for what can go wrong.
+
+local core = require "purser.core"
+
+local M = {}
+
+local NOTHING_THERE = { [2] = true, [20] = true } -- ENOENT, ENOTDIR
+local OTHERS = 63 -- the permission bits of group and others: octal 077
+
+--- The text of a file. Else nil, a complaint, and whether there is no such file.
+---@param path string
+---@return string|nil text, string|nil complaint, boolean|nil is_missing
+function M.read(path)
+  local file, reason, code = io.open(path, "rb")
+  local text
+  if file then
+    text, reason = file:read("*a") -- a folder can be opened
+    file:close()
+    if text then return text end
+  end
+  reason = tostring(reason)
+  if reason:sub(1, #path + 2) == path .. ": " then reason = reason:sub(#path + 3) end
+  return nil, ("%s cannot be read: %s"):format(path, reason), NOTHING_THERE[code] or false
+end
+
+--- The same, of a file with a secret: others must not be able to read or change it.
+---@param path string
+---@return string|nil text, string|nil complaint, boolean|nil is_missing
+function M.read_private(path)
+  local text, complaint, is_missing = M.read(path)
+  if not text then return nil, complaint, is_missing end
+  local mode, ours = core.file_mode(path)
+  if not mode then return nil, ("%s cannot be read: %s"):format(path, ours) end
+  if mode % (OTHERS + 1) ~= 0 then
+    return nil, ("%s can be used by others (mode %03o), so its secrets are not safe; run: chmod 600 %s"):format(path,
+      mode % 512, path)
+  end
+  if not ours then return nil, path .. " belongs to another user; use a file of your own" end
+  return text
+end
+
+--- The JSON object that a file holds. Else nil, a complaint, and whether there is no such file.
+---@param path string
+---@return table|nil object, string|nil complaint, boolean|nil is_missing
+function M.read_object(path)
+  local text, complaint, is_missing = M.read(path)
+  if not text then return nil, complaint, is_missing end
+  local object, message, offset = core.decode(text)
+  if type(object) == "table" then return object end
+  local where = message and (": %s at byte %d"):format(message, offset or 0) or ""
+  return nil, ("%s is not the JSON of an object%s"):format(path, where)
+end
+
+return M
