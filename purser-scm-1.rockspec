@@ -108,6 +108,7 @@ build = {
     ["purser.history.pages"] = "lua/purser/history/pages.lua",
     ["purser.history.reach"] = "lua/purser/history/reach.lua",
     ["purser.history.window"] = "lua/purser/history/window.lua",
+    ["purser.hooks"] = "lua/purser/hooks.lua",
     ["purser"] = "lua/purser/init.lua",
     ["purser.intent"] = "lua/purser/intent.lua",
     ["purser.interpret"] = "lua/purser/interpret.lua",

@@ -1,31 +1,10 @@
 -- The client itself: odd options, odd transports, and what happens to a call while the client changes under it.
 
+local new = require("recorder").new
 local purser = require "purser"
+local schedule = require "purser.schedule"
 
 local WITHDRAWAL = { coin = "USDT", address = "an-address", amount = "1" }
-
--- A transport that keeps the requests it got and answers each by `answer(request)`.
-local function recorder(answer)
-  local transport = { requests = {} }
-  function transport:send(request)
-    self.requests[#self.requests + 1] = request
-    if answer then return answer(request) end
-    return { status = 200, body = '{"id":"1"}', headers = "" }
-  end
-  return transport
-end
-
--- A client, or nil and its error, with that transport.
-local function new(options, answer)
-  local transport = recorder(answer)
-  local settings = {
-    base_url = "https://service.example", api_key = "key", secret_key = "secret", transport = transport,
-  }
-  for name, value in pairs(options or {}) do settings[name] = value end
-  if settings.credentials then settings.api_key, settings.secret_key = nil, nil end
-  local client, err = purser.new(settings)
-  return client, client and transport or err
-end
 
 describe("the options of a call", function()
   it("are a table; anything else is an argument error, and nothing is sent", function()
@@ -224,7 +203,6 @@ end)
 
 -- Whatever is raised once a request may have left would take away the one thing that matters: the outcome.
 describe("what is raised during a call that is not a read", function()
-  local schedule = require "purser.schedule"
   local odd = setmetatable({}, { __tostring = function() error "no text" end })
 
   -- What a withdrawal ends with whose transport raises `problem`, in a task after it has waited.
@@ -395,19 +373,6 @@ describe("a call that moves money", function()
     assert.is_nil(value)
     assert.equal("unknown", err.outcome)
     assert.is_not_nil(err.settle)
-  end)
-end)
-
-describe("a hook", function()
-  it("that raises changes nothing about the call, whatever it raises", function()
-    local odd = setmetatable({}, { __tostring = function() error "no text" end })
-    for _, name in ipairs { "before", "after" } do
-      local client, transport = new { hooks = { [name] = function() error(odd) end } }
-      local info = {}
-      assert.equal("1", client.wallet:withdraw(WITHDRAWAL, { info = info }).id)
-      assert.equal(1, #transport.requests)
-      assert.equal("an error without a text", info.hook_error)
-    end
   end)
 end)
 

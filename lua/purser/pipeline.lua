@@ -169,13 +169,6 @@ local function transport_error(row, failure)
   }
 end
 
-local function run_hook(hook, event, info)
-  local ok, message = pcall(hook, event)
-  if ok or not info then return end
-  local readable, text = pcall(tostring, message) -- what it raised may itself raise
-  info.hook_error = readable and text or "an error without a text"
-end
-
 -- Nothing of an earlier call or attempt stays behind in a table that is used again.
 local function clear_info(info)
   info.attempts, info.http_status, info.headers, info.timings, info.hook_error = 0, nil, nil, nil, nil
@@ -212,24 +205,19 @@ end
 
 -- One attempt: from a request to `result | nil, err`.
 local function attempt_once(self, row, request, attempt, info, progress)
-  local hooks = self._hooks
-  local event, started
-  if hooks then
-    event = { operation = row.full_name, method = request.method, path = row.path, attempt = attempt }
-    if hooks.before then run_hook(hooks.before, event, info) end
-    started = core.monotonic_us()
+  local watch = self._hooks and require("purser.hooks").begin(self._hooks, row, request, attempt, info)
+  local value, err, response
+  if watch and not progress then
+    value, err, response = watch:carry_out(exchange, self, row, request)
+  else
+    if progress then progress.watch = watch end
+    value, err, response = exchange(self, row, request, progress)
   end
-  local value, err, response = exchange(self, row, request, progress)
   if err and err.code == service_clock.OUTSIDE_WINDOW and response then
     err.service_date = result.headers(response.headers).date
   end
   if info then fill_info(info, response, attempt) end
-  if hooks and hooks.after then
-    event.duration_us = core.monotonic_us() - started
-    event.http_status = type(response) == "table" and response.status or nil
-    event.error, event.outcome = err, err and err.outcome or "done"
-    run_hook(hooks.after, event, info)
-  end
+  if watch then watch:tell(err, response) end
   return value, err
 end
 

@@ -57,6 +57,7 @@ end
 ---@field value any         the result, false while there is none
 ---@field err purser.Error|false
 ---@field kept boolean      its end has been written
+---@field watch table|false  tells the hook `after`, where there are hooks
 ---@field lost purser.Error the error of a call whose end is not known
 
 --- Records a call that is about to be sent. Returns its progress; or nil and the error that keeps it from being sent.
@@ -67,7 +68,7 @@ function M.begin(client, row, values, opts, payment)
   local lost = errors.new { kind = "transport", outcome = "unknown", phase = "receive", operation = row.full_name,
     message = "", settle = settling.advice(row, values), intent = false }
   local progress = { intent = false, rival = false, sent = false, value = false, err = false, kept = false,
-    lost = lost }
+    watch = false, lost = lost }
   local intent, problem = begin(client, row, values, opts, payment)
   if not intent then return nil, problem end
   progress.intent, lost.intent = intent, intent
@@ -116,6 +117,7 @@ local function after_raising(client, progress, info, raised)
     local kept, problem = pcall(M.finish, client, progress, value, err, info)
     if not kept and info then pcall(rawset, info, "journal_error", problem) end
   end
+  if progress.watch then pcall(progress.watch.tell_end, progress.watch, err, lost) end
   return value, err
 end
 
