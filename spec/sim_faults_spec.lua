@@ -206,18 +206,25 @@ describe("arming", function()
 
   it("refuses what it does not know, by name", function()
     local function message(spec) return select(2, pcall(faults.arm, new(), spec)) end
-    assert.matches('unknown kind "explode"', message { kind = "explode" }, 1, true)
-    assert.matches('refuse does not take "opration" (did you mean "operation"?)',
+    assert.matches('option "kind" is "explode"; it must be one of ban, garbage', message { kind = "explode" }, 1, true)
+    assert.matches('option "kind" is ""; it must be one of ban', message {}, 1, true)
+    assert.matches("armed by a table", message("reset"), 1, true)
+    assert.matches('refuse option "opration" is not known (did you mean "operation"?)',
       message { kind = "refuse", opration = "C2" }, 1, true)
     assert.matches('(did you mean "wallet.withdraw"?)',
       message { kind = "refuse", operation = "wallet.withdrw" }, 1, true)
     assert.matches("probability is not between 0 and 1", message { kind = "reset", probability = 30 }, 1, true)
-    assert.matches("times is not a number", message { kind = "reset", times = {} }, 1, true)
-    assert.matches("times is not a whole number from 1 on", message { kind = "reset", times = 0 }, 1, true)
-    assert.matches("drip_ms is not a whole number from 1 on", message { kind = "slow", drip_ms = 0 }, 1, true)
-    assert.matches("delay_ms is not a whole number from 0 on", message { kind = "slow", delay_ms = "1.5" }, 1, true)
-    assert.matches("unknown time of a lost_answer", message { kind = "lost_answer", when = "before" }, 1, true)
-    assert.matches("unknown form of garbage", message { kind = "garbage", form = "mud" }, 1, true)
+    assert.matches('reset option "times" is a table; it must be a whole number from 1',
+      message { kind = "reset", times = {} }, 1, true)
+    assert.matches('option "times" must be a whole number from 1', message { kind = "reset", times = 0 }, 1, true)
+    assert.matches('option "drip_ms" must be a whole number of milliseconds from 1',
+      message { kind = "slow", drip_ms = 0 }, 1, true)
+    assert.matches('option "delay_ms" must be a whole number of milliseconds from 0',
+      message { kind = "slow", delay_ms = "1.5" }, 1, true)
+    assert.matches('lost_answer option "when" is "before"; it must be after',
+      message { kind = "lost_answer", when = "before" }, 1, true)
+    assert.matches('garbage option "form" is "mud"; it must be one of html', message { kind = "garbage", form = "mud" },
+      1, true)
     assert.matches("status is not 500, 502 or 503", message { kind = "server_error", status = 404 }, 1, true)
   end)
 end)

@@ -4,6 +4,7 @@
 -- chance; a fault that strikes later is carried along on the request and done by `after`. Every fault that happened is
 -- recorded, with whether the operation had been applied: that is what a client must be able to find out.
 
+local allowed = require "purser.allowed"
 local dice = require "purser.sim.dice"
 local nearest = require "purser.nearest"
 local operations = require "purser.operations"
@@ -64,10 +65,12 @@ local function pause(status, message, seconds)
   end
 end
 
--- Each kind: when it may strike (the first is the default), the further words it takes with their types, and `answer`.
+local function at_least(number) return { number, 2 ^ 31 - 1 } end
+
+-- Each kind: when it may strike (the first is the default), rules of its own options (purser.allowed), and `answer`.
 local kinds = {
   refuse = {
-    when = { "before" }, words = { code = "code", message = "string" },
+    when = { "before" }, rules = { code = "string", message = "string" },
     answer = function(fault, row, _, state)
       local status, body = render.refusal(fault.code or "730000", fault.message, state.variant, row)
       local answer = json(status, body)
@@ -75,13 +78,13 @@ local kinds = {
       return answer
     end,
   },
-  lost_answer = { when = { "after" }, words = {}, answer = function() return { status = 200, fault = "close" } end },
+  lost_answer = { when = { "after" }, rules = {}, answer = function() return { status = 200, fault = "close" } end },
   reset = {
-    when = { "either", "before", "after" }, words = {},
+    when = { "either", "before", "after" }, rules = {},
     answer = function() return { status = 200, fault = "reset" } end,
   },
   truncate = {
-    when = { "after" }, words = {},
+    when = { "after" }, rules = {},
     answer = function(_, _, response)
       local cut = copy(response)
       cut.fault = "truncate"
@@ -89,7 +92,7 @@ local kinds = {
     end,
   },
   slow = {
-    when = { "after" }, words = { delay_ms = "number", drip_bytes = "number", drip_ms = "number" },
+    when = { "after" }, rules = { delay_ms = at_least(0), drip_bytes = at_least(1), drip_ms = at_least(1) },
     answer = function(fault, _, response)
       local late = copy(response)
       if fault.drip_ms then
@@ -99,23 +102,27 @@ local kinds = {
       return late
     end,
   },
-  throttle = { when = { "before" }, words = { retry_after = "number" }, answer = pause(429, "Too many requests", 1) },
-  ban = { when = { "before" }, words = { retry_after = "number" }, answer = pause(418, "IP address is banned", 120) },
+  throttle = {
+    when = { "before" }, rules = { retry_after = at_least(0) }, answer = pause(429, "Too many requests", 1),
+  },
+  ban = {
+    when = { "before" }, rules = { retry_after = at_least(0) }, answer = pause(418, "IP address is banned", 120),
+  },
   server_error = {
-    when = { "either", "before", "after" }, words = { status = "number" },
+    when = { "either", "before", "after" }, rules = { status = "number" },
     answer = function(fault)
       if fault.status == 500 then return json(500, '{"code":500,"msg":"Internal error"}') end
       return page(fault.status, titles[fault.status])
     end,
   },
   garbage = {
-    when = { "either", "before", "after" }, words = { form = "string", bytes = "number" },
+    when = { "either", "before", "after" }, rules = { form = garbage_forms, bytes = at_least(0) },
     answer = function(fault, ...) return garbage[fault.form](fault, ...) end,
   },
 }
 
-local common_words = {
-  kind = "string", operation = "string", times = "number", probability = "number", skip = "number", when = "string",
+local common_rules = {
+  kind = "string", operation = "string", times = at_least(1), probability = "number", skip = at_least(0),
 }
 
 ---------------------------------------------------------------------------------------------------------- arming
@@ -134,14 +141,11 @@ local function number_of(text)
   return places == "" and tonumber(whole) or tonumber(whole .. places) / 10 ^ #places
 end
 
-local function read_word(word, value, expected)
-  if expected == "code" then
-    if type(value) == "number" then return ("%d"):format(value) end
-    expected = "string"
-  end
-  if expected == "number" and type(value) == "string" then value = number_of(value) end
-  if type(value) ~= expected then complain("%s is not a %s", word, expected) end
-  return value
+-- A value as it was meant: a code may be a number, and a number may come as its text.
+local function read_value(name, value, rule)
+  if name == "code" and type(value) == "number" then return ("%d"):format(value) end
+  local is_number = rule == "number" or type(rule) == "table" and type(rule[1]) == "number"
+  return is_number and type(value) == "string" and number_of(value) or value
 end
 
 -- Rows that `operation` means: a full name, the document's id, a group, or an effect (read, create, change, move).
@@ -158,35 +162,23 @@ local function rows_of(wanted)
   return rows
 end
 
-local function one_of(value, names, what)
-  for _, name in ipairs(names) do
-    if name == value then return value end
-  end
-  complain("unknown %s %q; known are %s", what, tostring(value), table.concat(names, ", "))
+local function check_options(given, rules, noun)
+  local complaint = allowed.check(given, rules, noun)
+  if complaint then complain("%s", complaint) end
 end
 
-local least_of = { times = 1, skip = 0, delay_ms = 0, drip_ms = 1, drip_bytes = 1, retry_after = 0, bytes = 0 }
-
 local function check_fault(spec)
-  local kind = kinds[one_of(spec.kind, M.kinds, "kind")]
-  local fault = {}
-  for word, value in pairs(spec) do
-    local expected = common_words[word] or kind.words[word]
-    if not expected then
-      complain("%s does not take %q%s", spec.kind, tostring(word),
-        nearest.among(word, common_words, kind.words))
-    end
-    fault[word] = read_word(word, value, expected)
+  if type(spec) ~= "table" then complain("it is armed by a table") end
+  check_options({ kind = spec.kind or "" }, { kind = M.kinds }, "option")
+  local kind = kinds[spec.kind]
+  local rules, fault = { when = kind.when }, {}
+  for _, some in ipairs { common_rules, kind.rules } do
+    for name, rule in pairs(some) do rules[name] = rule end
   end
-  fault.when = one_of(fault.when or kind.when[1], kind.when, "time of a " .. fault.kind)
-  if fault.form then one_of(fault.form, garbage_forms, "form of garbage") end
+  for name, value in pairs(spec) do fault[name] = read_value(name, value, rules[name]) end
+  check_options(fault, rules, spec.kind .. " option")
+  fault.when = fault.when or kind.when[1]
   if fault.status and not titles[fault.status] then complain("status is not 500, 502 or 503") end
-  for word, least in pairs(least_of) do
-    local number = fault[word]
-    if number and not (number >= least and number % 1 == 0 and number < 2 ^ 31) then
-      complain("%s is not a whole number from %d on", word, least)
-    end
-  end
   if fault.probability and not (fault.probability >= 0 and fault.probability <= 1) then
     complain("probability is not between 0 and 1")
   end
@@ -328,7 +320,7 @@ function M.snapshot(state)
   for i, fault in ipairs(state.armed) do
     local spec = {}
     for word, value in pairs(fault) do
-      if common_words[word] or kinds[fault.kind].words[word] then
+      if word == "when" or common_rules[word] or kinds[fault.kind].rules[word] then
         spec[word] = type(value) == "number" and word ~= "probability" and math.floor(value) or value
       end
     end
