@@ -59,16 +59,4 @@ function M.among(unknown, ...)
   return M.hint(tostring(unknown), M.names_of(...))
 end
 
---- The first key of `given` that is not in the list `known`, with its hint; or nil.
----@param given table
----@param known string[]
----@return string|nil name, string|nil hint
-function M.unknown(given, known)
-  local is_known = {}
-  for _, name in ipairs(known) do is_known[name] = true end
-  for name in pairs(given) do
-    if not is_known[name] then return tostring(name), M.hint(tostring(name), known) end
-  end
-end
-
 return M

@@ -225,6 +225,7 @@ local defaults = {
 ---@return purser.Payouts|nil, purser.Error|nil
 function M.new(options)
   local complaint = allowed.check(options, rules, "payouts option")
+    or options.settle and require("purser.settle").check_options(options.settle)
   if complaint then return nil, errors.config(complaint) end
   local self = { clock = core.monotonic_ms }
   for name, value in pairs(defaults) do self[name] = value end

@@ -40,6 +40,12 @@ local M = {}
 
 local rules = { lag_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, wait = "boolean", remake = "boolean" }
 
+--- What is wrong with options of settle, and with which; or nil.
+---@return string|nil complaint, string|nil name
+function M.check_options(options)
+  return allowed.check(options, rules, "settle option")
+end
+
 -- Handles cannot be mistaken, so they are looked for with this much to spare.
 local HANDLE_MARGIN_MS = 60000
 local HANDLE_AFTER_MS = 3600000
@@ -359,7 +365,7 @@ end
 ---@return purser.Settlement|nil, purser.Error|nil
 function M.settle(host, intent, options)
   options = options or {}
-  local complaint, name = allowed.check(options, rules, "settle option")
+  local complaint, name = M.check_options(options)
   if complaint then return nil, errors.argument(name, complaint) end
   if errors.is(intent) then
     if intent.outcome ~= "unknown" then return { outcome = "not_done", reason = intent.message } end

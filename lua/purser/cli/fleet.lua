@@ -84,6 +84,8 @@ local function show(plan)
   return report.write(confirm.lines(plan) .. "\n") and report.DONE or report.NOT_WRITTEN
 end
 
+local function milliseconds(days) return math.floor(days * DAY + 0.5) end
+
 local actions = {}
 
 function actions.plan(fleet)
@@ -108,14 +110,14 @@ end
 
 function actions.rotate(fleet, options)
   local days = options.days or 90
-  return confirm.ask(options, ("A second key is made beside each that is older than %d days."):format(days))
-    or finish(fleet:rotate { max_age_ms = days * DAY })
+  return confirm.ask(options, ("A second key is made beside each that is older than %s days."):format(days))
+    or finish(fleet:rotate { max_age_ms = milliseconds(days) })
 end
 
 function actions.retire(fleet, options)
   local days = options.days or 1
-  return confirm.ask(options, ("Each key is deleted whose successor is older than %d days."):format(days))
-    or finish(fleet:retire { overlap_ms = days * DAY })
+  return confirm.ask(options, ("Each key is deleted whose successor is older than %s days."):format(days))
+    or finish(fleet:retire { overlap_ms = milliseconds(days) })
 end
 
 function actions.sweep(fleet, options)
