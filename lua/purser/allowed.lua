@@ -15,8 +15,7 @@ M.EXACT = 2 ^ 53
 
 M.TIME = { 1e12, 1e13 - 1, says = "a time in epoch milliseconds (13 digits)" }
 
---- Whether a value is what a rule says.
-function M.fits(value, rule)
+local function fits(value, rule)
   local is = type(value)
   if type(rule) == "string" then return is == rule or rule == "any" or rule:find(is, 1, true) ~= nil end
   if type(rule[1]) == "number" then
@@ -30,10 +29,14 @@ end
 
 local function all_fit(given, rules)
   for name, value in pairs(given) do
-    if rules[name] == nil or not M.fits(value, rules[name]) then return false end
+    local rule = rules[name]
+    if rule == nil or not fits(value, rule) then return false end
   end
   return true
 end
+
+--- Whether a value is what a rule says.
+M.fits = fits
 
 --- nil when all that is given is known and fits, else a complaint that begins with `noun`, and the name it is about.
 ---@param rules table<string, any>

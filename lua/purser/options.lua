@@ -19,10 +19,10 @@ local client_rules = {
 local call_rules = { extra = "table", recv_window = { 1 }, timeout_ms = HOUR_MS, info = "table" }
 local hook_rules = { before = "function", after = "function" }
 
---- nil when the window is one that the profile bears, else a complaint.
+--- nil when the profile bears the window of checked options, else a complaint.
 function M.check_window(options, profile)
   local window = options.recv_window
-  if window == nil then return nil end
+  if window == nil or window <= profile.max_recv_window then return nil end
   return allowed.check({ recv_window = window }, { recv_window = { 1, profile.max_recv_window } }, "option")
 end
 
