@@ -48,6 +48,7 @@ build = {
         "src/bind/core.c",
         "src/bind/decimal.c",
         "src/bind/decoder.c",
+        "src/bind/decoder_type.c",
         "src/bind/files.c",
         "src/bind/http.c",
         "src/bind/http_fields.c",
