@@ -2,7 +2,7 @@
 -- may rely on afterwards. Each row of docs/outcomes.md that loopback can provoke is provoked here.
 
 local certificates = require "certificates"
-local core = require "purser.core"
+local libcurl = require "purser.libcurl"
 local curl = require "purser.transport.curl"
 local new_stage = require("stage").new
 local patiently = require "patiently"
@@ -599,7 +599,7 @@ describe("the blocking transport", function()
 
     it("ends its connections when it is closed or collected", function()
       local function ended_after(action)
-        local http = assert(core.http { base_url = peer:url() })
+        local http = assert(libcurl.easy { base_url = peer:url() })
         local mark = peer:settle()
         assert(http:send { method = "GET", target = "/" })
         assert.equal(0, peer:count(mark).ended)

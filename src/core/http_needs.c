@@ -1,0 +1,14 @@
+/*
+ * What has to be installed for the transports, checked before anything else of them is compiled; see needs.c.
+ */
+#ifdef __has_include
+#if !__has_include(<curl/curl.h>)
+#error "libcurl is missing. Debian: libcurl4-openssl-dev, Fedora: libcurl-devel, Alpine: curl-dev, macOS: brew install curl"
+#endif
+#endif
+
+#include <curl/curl.h>
+
+#if LIBCURL_VERSION_NUM < 0x075000
+#error "libcurl 7.80 or newer is needed: an older one cannot be kept from sending a request twice"
+#endif
