@@ -54,13 +54,13 @@ build = {
       },
       defines = { "_POSIX_C_SOURCE=200809L" },
       libraries = { "crypto" },
-      incdirs = { "src/core", "src/bind", "$(CRYPTO_INCDIR)" },
+      incdirs = { "src/core", "src/bind", "$(CURL_INCDIR)", "$(CRYPTO_INCDIR)" },
       libdirs = { "$(CRYPTO_LIBDIR)" },
     },
     ["purser.http"] = {
       sources = {
         -- made: http
-        "src/core/http_needs.c",
+        "src/core/needs.c",
         "src/bind/bind.c",
         "src/bind/http.c",
         "src/bind/http_fields.c",

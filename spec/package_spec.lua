@@ -89,7 +89,7 @@ describe("the rockspecs", function()
     local core = purser.build.modules["purser.core"].sources
     local http = purser.build.modules["purser.http"].sources
     local httpd = front.build.modules["purser.httpd"].sources
-    assert.same({ "src/core/needs.c", "src/core/http_needs.c", "src/httpd/needs.c" }, { core[1], http[1], httpd[1] })
+    assert.same({ "src/core/needs.c", "src/core/needs.c", "src/httpd/needs.c" }, { core[1], http[1], httpd[1] })
     local in_one, listed = {}, {}
     for _, sources in ipairs { core, http } do
       for _, path in ipairs(sources) do in_one[path] = true end
@@ -138,7 +138,7 @@ describe("a missing header", function()
   end
 
   it("ends the build with the names of its package", function()
-    local output = compile "src/core/needs.c" .. compile "src/core/http_needs.c" .. compile "src/httpd/needs.c"
+    local output = compile "src/core/needs.c" .. compile "src/httpd/needs.c"
     for _, package in ipairs { "libcurl4-openssl-dev", "libcurl-devel", "curl-dev", "brew install curl", "libssl-dev",
       "openssl-devel", "openssl-dev", "brew install openssl@3", "libmicrohttpd-dev", "libmicrohttpd-devel",
       "brew install libmicrohttpd" } do

@@ -27,7 +27,8 @@ end
 
 --- Those of purser.http: its own, and the few that both have, as in the Makefile.
 function M.http()
-  return lines_of(paths_of "ls src/core/http*.c src/bind/http*.c src/core/buf.c src/core/clock.c src/bind/bind.c")
+  local both = "src/core/needs.c src/core/buf.c src/core/clock.c src/bind/bind.c"
+  return lines_of(paths_of("ls src/core/http*.c src/bind/http*.c " .. both))
 end
 
 --- Those of purser.httpd.
