@@ -26,7 +26,8 @@ STRICT  := -std=c99 -D_POSIX_C_SOURCE=200809L -fPIC -fvisibility=hidden $(WARN) 
 
 LUA_CFLAGS   = $(shell pkg-config --cflags $(LUA))
 CORE_CFLAGS  = $(shell pkg-config --cflags libcurl libcrypto)
-CORE_LIBS    = $(shell pkg-config --libs libcurl libcrypto) -lpthread
+CORE_LIBS    = $(shell pkg-config --libs libcrypto)
+HTTP_LIBS    = $(shell pkg-config --libs libcurl libcrypto) -lpthread
 HTTPD_CFLAGS = $(shell pkg-config --cflags libmicrohttpd)
 HTTPD_LIBS   = $(shell pkg-config --libs libmicrohttpd)
 
@@ -39,6 +40,10 @@ endif
 
 CORE_OBJECTS  := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/core/*.c))
 BIND_OBJECTS  := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/bind/*.c))
+# Two modules: purser.http holds what needs libcurl, and a copy of the little that both need.
+HTTP_OBJECTS  := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/core/http*.c src/bind/http*.c))
+BOTH_OBJECTS  := $(addprefix $(BUILD)/,core/buf.o core/clock.o bind/bind.o)
+MODULES       := $(addprefix $(BUILD)/purser/,core.so http.so httpd.so)
 HTTPD_OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/httpd/*.c))
 SPEC_TOOLS    := $(BUILD)/spec/peer
 C_TESTS       := $(patsubst spec/c/%.c,$(BUILD)/spec/%,$(wildcard spec/c/test_*.c))
@@ -50,7 +55,7 @@ export LUA_CPATH := $(CURDIR)/$(BUILD)/?.so;;
 
 .PHONY: all demo test test-all test-one lint c-tests install clean help setup setup-test
 
-all: $(BUILD)/purser/core.so $(BUILD)/purser/httpd.so
+all: $(MODULES)
 
 demo: setup
 	@$(MAKE) -s all
@@ -74,9 +79,13 @@ setup:
 setup-test:
 	@tools/setup build test hosts
 
-$(BUILD)/purser/core.so: $(CORE_OBJECTS) $(BIND_OBJECTS)
+$(BUILD)/purser/core.so: $(filter-out $(HTTP_OBJECTS),$(CORE_OBJECTS) $(BIND_OBJECTS))
 	@mkdir -p $(@D)
 	$(CC) $(SHARED) $(LDFLAGS) -o $@ $^ $(CORE_LIBS)
+
+$(BUILD)/purser/http.so: $(HTTP_OBJECTS) $(BOTH_OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) $(SHARED) $(LDFLAGS) -o $@ $^ $(HTTP_LIBS)
 
 $(BUILD)/purser/httpd.so: $(HTTPD_OBJECTS)
 	@mkdir -p $(@D)
@@ -99,7 +108,7 @@ c-tests: $(C_TESTS) $(BUILD)/spec/peer
 
 $(BUILD)/spec/%: spec/c/%.c $(CORE_OBJECTS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(STRICT) $(CORE_CFLAGS) -Isrc/core -MMD -MP -o $@ $< $(CORE_OBJECTS) $(LDFLAGS) $(CORE_LIBS)
+	$(CC) $(CFLAGS) $(STRICT) $(CORE_CFLAGS) -Isrc/core -MMD -MP -o $@ $< $(CORE_OBJECTS) $(LDFLAGS) $(CORE_LIBS) $(HTTP_LIBS)
 
 # This one makes the floor's allocations fail, which takes the linker's help.
 $(BUILD)/spec/test_signing_memory: LDFLAGS += -Wl,--wrap=malloc -Wl,--wrap=realloc
@@ -116,7 +125,7 @@ install: all
 	install -d $(DESTDIR)$(SHARE) $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/purser $(DESTDIR)$(PREFIX)/bin
 	cp -R lua/purser $(DESTDIR)$(SHARE)/
 	$(if $(PRECOMPILED),$(LUA) tools/precompile.lua $(DESTDIR)$(SHARE)/purser $(SHARE)/purser)
-	install -m 755 $(BUILD)/purser/core.so $(BUILD)/purser/httpd.so $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/purser/
+	install -m 755 $(MODULES) $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/purser/
 	sed '1s|.*|#!/usr/bin/env $(LUA)|' bin/purser > $(BUILD)/purser-command
 	install -m 755 $(BUILD)/purser-command $(DESTDIR)$(PREFIX)/bin/purser
 

@@ -7,6 +7,7 @@
 -- Arguments: rounds (3); of each figure the median of the rounds is shown.
 
 local core = require "purser.core"
+local libcurl = require "purser.libcurl"
 local nginx = require "nginx"
 local output_of = require "bench.output_of"
 local service = require "bench.service"
@@ -83,7 +84,7 @@ end
 
 -- Sends `calls` requests, so many in flight, and a plain one every PROBE_MS. Returns the figures of the table.
 local function measure(server, target, load, calls)
-  local multi = assert(core.http_multi { max_in_flight = load.in_flight + 1, http_version = "1.1" })
+  local multi = assert(libcurl.multi { max_in_flight = load.in_flight + 1, http_version = "1.1" })
   local function submit(to)
     return assert(multi:submit { method = "GET", base_url = server:url(), target = to, timeout_ms = 60000 })
   end
@@ -113,7 +114,7 @@ local function measure(server, target, load, calls)
         end
       end
     end
-    core.wait(PROBE_MS, multi)
+    multi:wait(PROBE_MS)
   end
   local wall = core.monotonic_us() - begun
   local cpu_after, memory, threads = worker_of(server)

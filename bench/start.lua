@@ -1,5 +1,5 @@
 --- What TLS adds to a start: from the start of the interpreter to the first decoded answer (20 deposit records),
--- against nginx, without TLS and with the system's authorities in play.
+-- against nginx, without TLS and with the system's authorities in play; and a start that needs no libcurl.
 --
 -- The certificate of the server here is not signed by an authority of the system. So the programs run in a private
 -- mount namespace in which the system's store is replaced by a copy of it that holds one authority more, prepared the
@@ -20,7 +20,7 @@ local tsv_path = arg[2]
 local build = os.getenv "BUILD" or "build/lua5.4"
 local lua = os.getenv "LUA" or "lua5.4"
 local floor = build .. "/bench/floor_http"
-local client = ("env LUA_PATH='./lua/?.lua;./lua/?/init.lua' %s bench/transport_client.lua"):format(lua)
+local client = lua .. " bench/transport_client.lua"
 
 local function has(command)
   return output_of(command .. " >/dev/null 2>&1 && echo yes"):find "yes" ~= nil
@@ -49,14 +49,15 @@ local rows = {
   { who = "Purser, https, ca_file: the bundle", command = ("%s seq %s 1 %s"):format(client, server.tls, bundle) },
   { who = "Purser, https, ca_file: one authority",
     command = ("%s seq %s 1 %s"):format(client, server.tls, server.ca) },
+  { who = "Purser, a transport of its own: no libcurl", command = lua .. " bench/own_transport_client.lua" },
   { who = "libcurl in C, http", command = ("%s seq %s 1"):format(floor, server.plain), floor = true },
   { who = "libcurl in C, https, its own choice", command = ("%s seq %s 1"):format(floor, server.tls), floor = true },
 }
 
 -- The medians of some starts, wall and processor time in milliseconds. The namespace is made before the clock runs.
 local function measure(command)
-  local inside = ("mount --bind %s %s && exec %s%s spawn %d %s"):format(store, STORE, two and "taskset -c 0 " or "",
-    floor, STARTS, command)
+  local inside = ("mount --bind %s %s && export LUA_PATH='%s' && exec %s %s spawn %d %s"):format(store, STORE,
+    "./lua/?.lua;./lua/?/init.lua;./?.lua", two and "taskset -c 0" or "", floor, STARTS, command)
   local said = output_of(("%s sh -c \"%s\""):format(private, inside))
   local wall, cpu = said:match "^(%d+) (%d+)\n$"
   assert(wall, "failed: " .. command)
@@ -92,12 +93,12 @@ print(("%s, %d rounds of %d starts each, %d authorities in the system's store"):
 print(("%-52s %30s  %30s"):format("", "wall time, and more than", "processor time, and more than"))
 print(("%-52s %30s  %30s"):format("", "http (least - greatest), ms", "http (least - greatest), ms"))
 for _, row in ipairs(rows) do
-  local without = row.floor and rows[5] or rows[1]
+  local without = row.floor and rows[6] or rows[1]
   local line = ("%-52s"):format(row.who)
   for _, what in ipairs { "wall", "cpu" } do
     local own, more = {}, {}
     for round = 1, rounds do own[round], more[round] = row[round][what], row[round][what] - without[round][what] end
-    local difference = row == without and "" or ("+ %.1f (%.1f - %.1f)"):format(median(more))
+    local difference = row == without and "" or ("%+.1f (%.1f - %.1f)"):format(median(more))
     line = line .. (" %8.1f %-22s"):format((median(own)), difference)
   end
   print((line:gsub("%s+$", "")))

@@ -2,6 +2,7 @@
 -- closed says so; what is open goes on; nothing is used after its end (make asan and make valgrind watch this).
 
 local core = require "purser.core"
+local libcurl = require "purser.libcurl"
 local httpd = require "purser.httpd"
 local peers = require "peer"
 local purser = require "purser"
@@ -17,8 +18,8 @@ local makers = {
   signer = function() return core.signer("hmac-sha256", "secret") end,
   layout = function() return core.layout({ "a", "b" }, {}, nil, false) end,
   decoder = function() return core.decoder { list = "string" } end,
-  http = function() return core.http { connect_timeout_ms = 3000 } end,
-  http_multi = function() return core.http_multi { max_in_flight = 4 } end,
+  http = function() return libcurl.easy { connect_timeout_ms = 3000 } end,
+  http_multi = function() return libcurl.multi { max_in_flight = 4 } end,
   httpd = function() return httpd.listen { port = 0 } end,
   client = function()
     return purser.new { base_url = peer:url "http", allow_insecure = true, api_key = "k", secret_key = "s",
@@ -92,11 +93,12 @@ describe("closing", function()
   it("of the whole Lua state takes objects in any order", function()
     local script = ([[
       local core, httpd, purser = require "purser.core", require "purser.httpd", require "purser"
+      local libcurl = require "purser.libcurl"
       objects = {}
       for i = 1, 3 do
         objects[#objects + 1] = core.signer("hmac-sha256", "x")
-        objects[#objects + 1] = core.http {}
-        objects[#objects + 1] = core.http_multi {}
+        objects[#objects + 1] = libcurl.easy {}
+        objects[#objects + 1] = libcurl.multi {}
         objects[#objects + 1] = httpd.listen { port = 0 }
         objects[#objects + 1] = purser.new { base_url = "http://127.0.0.1:1", allow_insecure = true, api_key = "k",
           secret_key = "s" }
@@ -211,7 +213,7 @@ describe("an object that ends in the middle", function()
       local multi = makers.http_multi()
       for _ = 1, 8 do assert(multi:submit(get())) end
       for _ = 1, steps do
-        core.wait(10, multi)
+        multi:wait(10)
         multi:step()
         if steps % 8 == 0 then multi:next() end
       end
@@ -239,7 +241,7 @@ describe("an object that ends in the middle", function()
     server:close()
     local ended = 0
     for _ = 1, 500 do
-      core.wait(5, multi)
+      multi:wait(5)
       multi:step()
       while true do
         local id, response = multi:next()

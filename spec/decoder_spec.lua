@@ -378,23 +378,36 @@ describe("a document", function()
     end
   end)
 
-  it("of over a megabyte is decoded in hardly more memory than its tables keep", function()
-    local text = records.coins(1750)
-    assert.is_true(#text > 1.2e6)
-    local decoder = core.decoder { list = { record = records.coin } }
+  -- Kilobytes that a decoding took, and that its result keeps.
+  local function memory_of(decoder, text)
     collectgarbage()
     collectgarbage()
     collectgarbage "stop"
     local before = collectgarbage "count"
-    local coins = decoder:decode(text)
+    local list = decoder:decode(text)
     local peak = collectgarbage "count" - before
     collectgarbage "restart"
     collectgarbage()
     collectgarbage()
-    local kept = collectgarbage "count" - before
+    return peak, collectgarbage "count" - before, list
+  end
+
+  it("of over a megabyte is decoded in hardly more memory than its tables keep", function()
+    local text = records.coins(1750)
+    assert.is_true(#text > 1.2e6)
+    local peak, kept, coins = memory_of(core.decoder { list = { record = records.coin } }, text)
     assert.are.equal(1750, #coins)
     -- LuaJIT's table of all strings grows in the meantime and shrinks again; elsewhere the two are equal.
     assert.is_true(peak < 1.5 * kept, ("%.0f kB while decoding, %.0f kB kept"):format(peak, kept))
+  end)
+
+  it("of one page takes no large stack in a fresh task", function()
+    local text = records.deposits(20)
+    local decoder = core.decoder { list = { record = records.deposit } }
+    decoder:decode(text)
+    local again = memory_of(decoder, text)
+    local fresh = coroutine.wrap(function() return (memory_of(decoder, text)) end)()
+    assert.is_true(fresh - again < 8, ("%.1f kB in a fresh task, %.1f kB again"):format(fresh, again))
   end)
 end)
 

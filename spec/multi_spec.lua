@@ -1,6 +1,7 @@
 -- Many requests at once. tasks_spec.lua is about the tasks that wait for them.
 
 local core = require "purser.core"
+local libcurl = require "purser.libcurl"
 local multi = require "purser.transport.multi"
 local peers = require "peer"
 local socket = require "socket"
@@ -300,11 +301,11 @@ describe("the multi transport", function()
   end)
 
   it("misused, raises", function()
-    local raw = assert(core.http_multi {})
+    local raw = assert(libcurl.multi {})
     assert.has_error(function() raw:submit "GET" end)
     assert.has_error(function() raw:cancel "1" end)
-    assert.has_error(function() core.wait(-1) end)
-    assert.has_error(function() core.wait(1, {}) end)
+    assert.has_error(function() raw:wait(-1) end)
+    assert.has_error(function() raw:wait(1, {}) end)
     raw:close()
     assert.has_error(function() raw:step() end)
   end)

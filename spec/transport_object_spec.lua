@@ -1,7 +1,7 @@
 -- The blocking transport as an object: its options, its name, its end.
 
-local core = require "purser.core"
 local curl = require "purser.transport.curl"
+local libcurl = require "purser.libcurl"
 local money_request = require "money_request"
 local new_stage = require("stage").new
 local socket = require "socket"
@@ -58,7 +58,7 @@ describe("the blocking transport", function()
 
     it("ends its connections when it is closed or collected", function()
       local function ended_after(action)
-        local http = assert(core.http { base_url = peer:url() })
+        local http = assert(libcurl.easy { base_url = peer:url() })
         local mark = peer:settle()
         assert(http:send { method = "GET", target = "/" })
         assert.equal(0, peer:count(mark).ended)

@@ -40,11 +40,12 @@ function M.files()
       with_part(assert(read "docs/getting-started.md"), "options", pages.options(words.options)),
       "call options", pages.options(words.call_options)),
     ["lua/purser/meta.lua"] = annotations.file(),
-    ["purser-scm-1.rockspec"] = with_part(
-      with_part(assert(read "purser-scm-1.rockspec"), "core", rocks.sources("core", "bind")),
+    ["purser-scm-1.rockspec"] = with_part(with_part(with_part(assert(read "purser-scm-1.rockspec"),
+      "core", rocks.core()),
+      "http", rocks.http()),
       "modules", rocks.modules()),
     ["purser-sim-http-scm-1.rockspec"] = with_part(
-      assert(read "purser-sim-http-scm-1.rockspec"), "httpd", rocks.sources "httpd"),
+      assert(read "purser-sim-http-scm-1.rockspec"), "httpd", rocks.httpd()),
   }
 end
 

@@ -23,7 +23,7 @@ local M = {}
 local tasks = {} -- coroutine -> task, while it is unfinished
 local ready_first, ready_last -- a queue: each task knows the next
 local sleepers = {} -- a heap: the one to wake first is at 1
-local transports = {} -- transport -> how many tasks wait for it; and these in a list, beside what core.wait takes
+local transports = {} -- transport -> how many tasks wait for it; and these in a list, beside their handles
 local watched, handles = {}, {}
 local alive = 0
 local unheard -- a task that raised while nobody waited for it
@@ -173,7 +173,7 @@ local order = 0
 ---@param ms integer
 function M.sleep(ms)
   local task = M.current()
-  if not task then return core.wait(ms) end
+  if not task then return core.sleep_ms(ms) end
   order = order + 1
   push_sleeper { at = core.monotonic_ms() + ms, order = order, task = task }
   M.suspend()
@@ -245,7 +245,8 @@ function M.wait(ms)
     local left = sleepers[1].at - core.monotonic_ms()
     if left < ms then ms = left > 0 and left or 0 end
   end
-  core.wait(ms, unpack(handles))
+  if not handles[1] then return core.sleep_ms(ms) end
+  handles[1]:wait(ms, unpack(handles, 2))
 end
 
 local FOREVER_MS = 2147483647

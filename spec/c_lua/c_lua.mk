@@ -7,4 +7,4 @@ c-tests: $(C_LUA_TESTS)
 $(BUILD)/spec/%: spec/c_lua/%.c spec/c_lua/failing.h $(CORE_OBJECTS) $(BIND_OBJECTS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(STRICT) $(LUA_CFLAGS) -Isrc/core -Isrc/bind -MMD -MP -o $@ $< $(CORE_OBJECTS) $(BIND_OBJECTS) \
-	  -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc $(LDFLAGS) $(LUA_LIBS) $(CORE_LIBS)
+	  -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc $(LDFLAGS) $(LUA_LIBS) $(CORE_LIBS) $(HTTP_LIBS)

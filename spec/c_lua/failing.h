@@ -14,6 +14,7 @@
 #include "../c/test.h"
 
 int luaopen_purser_core(lua_State *L);
+int luaopen_purser_http(lua_State *L);
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *block, size_t size);
@@ -103,7 +104,7 @@ static bool attempt(lua_State *L, long n, bool making)
     return reached;
 }
 
-/* `script` is given the module and returns `make` and `use`. */
+/* `script` is given the two modules and returns `make` and `use`. */
 static void run_each(const char *name, const char *script, bool making, bool sticky)
 {
     lua_State *L = lua_newstate(allocate, NULL);
@@ -115,7 +116,9 @@ static void run_each(const char *name, const char *script, bool making, bool sti
     CHECK(loaded == LUA_OK);
     lua_pushcfunction(L, luaopen_purser_core);
     lua_call(L, 0, 1);
-    int status = lua_pcall(L, 1, 2, 0);
+    lua_pushcfunction(L, luaopen_purser_http);
+    lua_call(L, 0, 1);
+    int status = lua_pcall(L, 2, 2, 0);
     if (status != LUA_OK) printf("%s: %s\n", name, lua_tostring(L, -1));
     CHECK(status == LUA_OK);
     if (status != LUA_OK) {

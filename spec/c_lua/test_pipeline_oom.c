@@ -51,10 +51,10 @@ static const char client_script[] =
 
 /* Both transports, and a signer and layout beside them. Nobody listens at port 1. */
 static const char transport_script[] =
-    "local core = ...\n"
+    "local core, libcurl = ...\n"
     "local function make()\n"
-    "  local http = assert(core.http { user_agent = 'a', connect_timeout_ms = 1000 })\n"
-    "  local multi = assert(core.http_multi { max_in_flight = 2 })\n"
+    "  local http = assert(libcurl.easy { user_agent = 'a', connect_timeout_ms = 1000 })\n"
+    "  local multi = assert(libcurl.multi { max_in_flight = 2 })\n"
     "  local signer = assert(core.signer('hmac-sha256', 'secret'))\n"
     "  local layout = core.layout({ 'a', 'b' }, { 'c' }, 'object', true)\n"
     "  return { http = http, multi = multi, signer = signer, layout = layout }\n"
@@ -90,7 +90,7 @@ static const char transport_script[] =
     "      left[id] = nil\n"
     "    end\n"
     "    if o.multi:step() == 0 and o.multi:timeout() ~= 0 then return true end\n"
-    "    core.wait(2, o.multi)\n"
+    "    o.multi:wait(2)\n"
     "  end\n"
     "  error 'requests that do not end'\n"
     "end\n"

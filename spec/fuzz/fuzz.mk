@@ -44,4 +44,4 @@ build/fuzz/answer: spec/fuzz/fuzz_answer.c $(FUZZ_ANSWER) $(FUZZ_HEADERS)
 	@tools/setup build fuzz
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(FUZZ_ANSWER) -Isrc/bind $(shell pkg-config --cflags --libs lua5.4) \
-	  $(CORE_CFLAGS) $(CORE_LIBS)
+	  $(CORE_CFLAGS) $(CORE_LIBS) $(HTTP_LIBS)

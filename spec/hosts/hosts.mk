@@ -11,7 +11,7 @@ hosts-test:
 hosts-build: build/lua5.4/examples/host build/tsan/examples/host
 	@$(MAKE) -s LUA=lua5.4 BUILD=build/lua5.4 all
 	@$(MAKE) -s LUA=luajit BUILD=build/luajit all
-	@$(MAKE) -s LUA=lua5.4 BUILD=build/tsan CFLAGS="-O1 -g -fsanitize=thread" LDFLAGS=-fsanitize=thread build/tsan/purser/core.so
+	@$(MAKE) -s LUA=lua5.4 BUILD=build/tsan CFLAGS="-O1 -g -fsanitize=thread" LDFLAGS=-fsanitize=thread build/tsan/purser/core.so build/tsan/purser/http.so
 
 HOST = $(CC) -std=c99 -D_POSIX_C_SOURCE=200809L $(WARN) $(shell pkg-config --cflags lua5.4)
 

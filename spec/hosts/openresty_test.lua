@@ -1,6 +1,7 @@
 -- The payout gateway of examples/openresty, run for real: nginx in front of a simulated service.
 
 local core = require "purser.core"
+local libcurl = require "purser.libcurl"
 local json = require "purser.json"
 local nginx = require "nginx"
 local read = require("files").read
@@ -68,7 +69,7 @@ setup(function()
   assert(sim.world:save_address { account = account.uid, coin = "USDT", network = "TRX", address = address })
   gateway = nginx.run(configuration, ("env PURSER_BASE_URL=%s PURSER_API_KEY=%s PURSER_SECRET_KEY=%s GATEWAY_TOKEN=%s")
     :format(sim.url, account.api_key, account.secret_key, TOKEN))
-  http = assert(core.http {})
+  http = assert(libcurl.easy {})
 end)
 
 teardown(function()
@@ -117,19 +118,19 @@ end)
 describe("a reload of nginx", function()
   it("lets calls that wait end in the old worker, while the new one serves", function()
     assert(sim.world:fault { kind = "slow", delay_ms = 1000, operation = "wallet.deposit_history", times = 1 })
-    local multi = assert(core.http_multi { http_version = "1.1" })
+    local multi = assert(libcurl.multi { http_version = "1.1" })
     multi:submit { method = "GET", base_url = gateway:url(), target = "/deposits", timeout_ms = 30000,
       headers = { Authorization = "Bearer " .. TOKEN } }
     local started = core.monotonic_ms()
     while core.monotonic_ms() - started < 200 do
-      core.wait(5, multi)
+      multi:wait(5)
       multi:step()
     end
     gateway:reload()
     assert.equal(200, (ask("GET", "/deposits")))
     local _, response, failure
     repeat
-      core.wait(1000, multi)
+      multi:wait(1000)
       multi:step()
       _, response, failure = multi:next()
     until response or failure
@@ -157,7 +158,7 @@ describe("the worker", function()
   it("keeps answering while 200 calls wait for a slow service", function()
     local idle = probe(300)
     assert(sim.world:fault { kind = "slow", delay_ms = DELAY_MS, operation = "wallet.deposit_history", times = CALLS })
-    local multi = assert(core.http_multi { max_in_flight = CALLS, http_version = "1.1" })
+    local multi = assert(libcurl.multi { max_in_flight = CALLS, http_version = "1.1" })
     local started = core.monotonic_ms()
     for _ = 1, CALLS do
       multi:submit { method = "GET", base_url = gateway:url(), target = "/deposits", timeout_ms = 30000,
@@ -165,12 +166,12 @@ describe("the worker", function()
     end
     while core.monotonic_ms() - started < 300 do
       multi:step()
-      core.wait(5, multi)
+      multi:wait(5)
     end
     local busy, count = probe(DELAY_MS / 2)
     local answered = 0
     while answered < CALLS do
-      core.wait(1000, multi)
+      multi:wait(1000)
       multi:step()
       for _, response, failure in function() return multi:next() end do
         assert(response, failure and failure.message)

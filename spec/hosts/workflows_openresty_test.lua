@@ -1,6 +1,7 @@
 -- Walks and waits inside nginx: they go on to the end, and other requests are answered meanwhile.
 
 local core = require "purser.core"
+local libcurl = require "purser.libcurl"
 local nginx = require "nginx"
 local service = require "service"
 
@@ -40,7 +41,7 @@ describe("inside nginx", function()
           ngx.print(err.outcome, " ", ngx.now() - started >= 0.29)
         } }
       }]], { root = root, url = sim.url, key = account.api_key, secret = account.secret_key })
-    http = assert(core.http { base_url = server:url() })
+    http = assert(libcurl.easy { base_url = server:url() })
   end)
 
   teardown(function()

@@ -6,6 +6,7 @@
 --   browser:stop()
 
 local core = require "purser.core"
+local libcurl = require "purser.libcurl"
 local json = require "purser.json"
 
 local Browser = {}
@@ -117,7 +118,7 @@ end
 function M.start(options)
   local pipe, pid, port = start_driver()
   local self = setmetatable({ pipe = pipe, pid = pid }, Browser)
-  self.http = assert(core.http { base_url = "http://127.0.0.1:" .. port })
+  self.http = assert(libcurl.easy { base_url = "http://127.0.0.1:" .. port })
   local arguments = json.list {
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--lang=en",
     ("--window-size=%d,%d"):format(options.width, options.height), options.dark and "--force-dark-mode" or nil,

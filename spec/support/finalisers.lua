@@ -2,6 +2,7 @@
 -- at nearly every allocation, and prints how often it did.
 
 local core = require "purser.core"
+local libcurl = require "purser.libcurl"
 
 local case, url = arg[1], arg[2]
 local newproxy = rawget(_G, "newproxy")
@@ -39,7 +40,7 @@ local function get() return { method = "GET", base_url = url, target = "/x", tim
 local cases = {}
 
 function cases.http()
-  local http = core.http {}
+  local http = libcurl.easy {}
   local nowhere = { method = "GET", base_url = "http://127.0.0.1:1", target = "/",
     headers = { ["X-Other"] = ("3"):rep(900) } }
   with(function() http:send(nowhere) end, function()
@@ -54,7 +55,7 @@ function cases.http()
 end
 
 function cases.multi()
-  local multi, taken = core.http_multi { max_in_flight = 2 }, {}
+  local multi, taken = libcurl.multi { max_in_flight = 2 }, {}
   local function take()
     local id, response, failure = multi:next()
     if id then taken[id] = response or failure.message end
@@ -69,7 +70,7 @@ function cases.multi()
     for _ = 1, 20 do
       local id = assert(multi:submit(get()))
       repeat
-        core.wait(5, multi)
+        multi:wait(5)
         multi:step()
         take()
       until taken[id]
@@ -82,7 +83,7 @@ function cases.close()
   local closed = 0
   with(function() end, function()
     for _ = 1, 5 do
-      local http, multi = core.http {}, core.http_multi {}
+      local http, multi = libcurl.easy {}, libcurl.multi {}
       finalised(function()
         http:close()
         multi:close()

@@ -26,8 +26,7 @@ function M.new(roll)
   function core.now_ms() return self.now end
   function core.monotonic_ms() return self.now - FIRST_MS + 1000 end
   function core.monotonic_us() return (self.now - FIRST_MS + 1000) * 1000 end
-  function core.sleep_ms(ms) self:pass(ms) end
-  function core.wait(ms) self:wait(ms) end
+  function core.sleep_ms(ms) self:wait(ms) end -- the tasks' loop rests by this until something happens
   function core.random_integer(limit) return roll:roll(limit) - 1 end
   function core.random_token(length)
     local parts = {}

@@ -8,14 +8,17 @@
 
 #include "compat.h"
 
-/* Each expects the module table on top of the stack and leaves it there. */
+/* Each expects the module table on top of the stack and leaves it there. Those of purser.core: */
 void pu_bind_clock(lua_State *L);
 void pu_bind_layout(lua_State *L);
 void pu_bind_signer(lua_State *L);
 void pu_bind_decoder(lua_State *L);
 void pu_bind_decimal(lua_State *L);
-void pu_bind_http(lua_State *L);
 void pu_bind_files(lua_State *L);
+void pu_bind_library(lua_State *L);
+
+/* Those of purser.http: */
+void pu_bind_http(lua_State *L);
 void pu_bind_http_multi(lua_State *L);
 
 /* Makes the metatable `name` with `methods` behind __index and `meta` beside it; leaves the stack as it was. */

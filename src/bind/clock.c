@@ -25,7 +25,7 @@ static int monotonic_us(lua_State *L)
 
 static int sleep_ms(lua_State *L)
 {
-    pu_sleep_ms(pu_checkinteger(L, 1, 0, INT64_C(86400000)));
+    pu_sleep_ms(pu_checkinteger(L, 1, 0, INT32_MAX));
     return 0;
 }
 

@@ -1,37 +1,6 @@
 /* purser.core: the module that the Lua side requires. It only collects what the files beside it define. */
 #include "bind.h"
 
-void pu_newtype(lua_State *L, const char *name, const luaL_Reg *methods, const luaL_Reg *meta)
-{
-    luaL_newmetatable(L, name); /* meta */
-    lua_pushstring(L, name);
-    lua_setfield(L, -2, "__name");
-    pu_setfuncs(L, meta, 0);
-    lua_newtable(L); /* meta methods */
-    pu_setfuncs(L, methods, 0);
-    lua_setfield(L, -2, "__index");
-    lua_pushliteral(L, "purser: this metatable is private");
-    lua_setfield(L, -2, "__metatable");
-    lua_pop(L, 1);
-}
-
-void pu_settype(lua_State *L, const char *name)
-{
-    luaL_getmetatable(L, name);
-    lua_setmetatable(L, -2);
-}
-
-int pu_guarded(lua_State *L, bool *busy, lua_CFunction body)
-{
-    int count = lua_gettop(L);
-    lua_pushcfunction(L, body);
-    for (int i = 1; i <= count; i++) lua_pushvalue(L, i); /* the first keeps the object alive in both frames */
-    *busy = true;
-    int status = lua_pcall(L, count, LUA_MULTRET, 0);
-    *busy = false;
-    return status == 0 ? lua_gettop(L) - count : -1;
-}
-
 PU_EXPORT int luaopen_purser_core(lua_State *L);
 
 int luaopen_purser_core(lua_State *L)
@@ -42,8 +11,7 @@ int luaopen_purser_core(lua_State *L)
     pu_bind_signer(L);
     pu_bind_decoder(L);
     pu_bind_decimal(L);
-    pu_bind_http(L);
     pu_bind_files(L);
-    pu_bind_http_multi(L);
+    pu_bind_library(L);
     return 1;
 }

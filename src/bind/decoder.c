@@ -6,7 +6,8 @@
  *
  *         decoder  text  companion  key of slot 0 ... key of slot n-1  remembered strings  tables under way ...
  *
- *   - Keys are made once, kept in the companion table and fetched to their place on the stack at first use.
+ *   - Keys are made once, kept in the companion table and fetched to their place on the stack at first use. There are
+ *     places for the names known when the decoding begins and for a few more.
  *   - Making a Lua string costs more than recognising one. Coins, networks and states repeat, so short strings go
  *     through a small table of those made before in the same document; a field that rarely repeats stops asking.
  *   - A finaliser may run during any Lua call here and use the same decoder. All state of one decoding lies on the C
@@ -15,6 +16,7 @@
 
 #include "bind.h"
 #include "decode.h"
+#include "decoder_type.h"
 #include "json.h"
 
 static const char TYPE_NAME[] = "purser.decoder";
@@ -24,12 +26,15 @@ enum {
     COMPANION,
     FIRST_KEY,
 
-    VALUES = 512,           /* remembered strings, a power of two */
+    PLACES_A_LEVEL = 8,     /* what making one table takes, and more */
+    NEW_KEYS = 8,           /* of the names learned in a document, how many get a place on the stack at once */
+    MIN_VALUES_LOG = 6,     /* 64 to 512 strings are remembered, one for each 128 bytes of the document */
+    MAX_VALUES_LOG = 9,
+    VALUE_BYTES_EACH = 128,
     VALUE_BYTES = 40,       /* longer strings are not interned by Lua, so there is nothing to save */
     DOCUMENT_BYTES = 4096,  /* a document shorter than this is over before remembering pays */
     PATIENCE = 160,         /* a miss takes MISS of it, a hit gives one back: a field that misses more than one time */
-    MISS = 8,               /* in nine stops asking, for what it wins is lost by the processor's guessing wrong */
-    TYPES_DEEP = 24         /* types inside one another */
+    MISS = 8                /* in nine stops asking, for what it wins is lost by the processor's guessing wrong */
 };
 
 typedef struct decoder {
@@ -48,10 +53,12 @@ typedef struct lua_sink {
     lua_State *L;
     const pu_plan *plan;
     const char *end; /* of the document */
-    int first_value;
-    bool fetched[PU_MAX_SLOTS];     /* the key is on the stack; as many as the plan has slots */
+    int key_places;  /* on the stack */
+    int first_value; /* place of the first remembered string */
+    int values_log;  /* of how many are remembered; 0: none are */
+    bool fetched[PU_MAX_SLOTS];     /* the key is at its place on the stack; as many as the plan has slots */
     uint8_t patience[PU_MAX_SLOTS]; /* a field with none left does not look for its strings */
-    remembered values[VALUES];
+    remembered values[1 << MAX_VALUES_LOG];
 } lua_sink;
 
 /* ---- the sink ---- */
@@ -110,7 +117,8 @@ static inline void push_text(lua_sink *sink, const pu_entry *entry)
     uint8_t *patience = &sink->patience[entry->slot];
     remembered wanted = {.text = text, .len = len};
     ends_of(sink, text, len, &wanted.head, &wanted.tail);
-    uint32_t place = (uint32_t)(((wanted.head ^ wanted.tail << 1 ^ len) * UINT64_C(0x9E3779B97F4A7C15)) >> 55);
+    uint64_t hash = (wanted.head ^ wanted.tail << 1 ^ len) * UINT64_C(0x9E3779B97F4A7C15);
+    uint32_t place = (uint32_t)(hash >> (64 - sink->values_log));
     if (!is_remembered(&sink->values[place], &wanted)) {
         if (sink->values[place].text) place ^= 1; /* the first to come keeps its place, the others share the second */
         if (!is_remembered(&sink->values[place], &wanted)) {
@@ -137,7 +145,7 @@ static inline void push_value(lua_sink *sink, const pu_entry *entry)
     }
 }
 
-/* Brings the Lua string of a slot to its place on the stack, making it when this is its first use ever. */
+/* Pushes the Lua string of a slot, making it at its first use ever, and keeps it at its place if it has one. */
 static void fetch_key(lua_sink *sink, uint16_t slot)
 {
     lua_State *L = sink->L;
@@ -148,15 +156,16 @@ static void fetch_key(lua_sink *sink, uint16_t slot)
         lua_pushvalue(L, -1);
         lua_rawseti(L, COMPANION, slot + 1);
     }
-    lua_replace(L, FIRST_KEY + slot);
+    if (slot >= sink->key_places) return; /* learned in this document, when all places were taken */
+    pu_copy(L, -1, FIRST_KEY + slot);
     sink->fetched[slot] = true;
 }
 
 static inline void push_key(lua_sink *sink, const pu_entry *entry)
 {
     if (entry->slot != PU_NO_SLOT) {
-        if (!sink->fetched[entry->slot]) fetch_key(sink, entry->slot);
-        lua_pushvalue(sink->L, FIRST_KEY + entry->slot);
+        if (sink->fetched[entry->slot]) lua_pushvalue(sink->L, FIRST_KEY + entry->slot);
+        else fetch_key(sink, entry->slot);
     } else if (entry->name_escaped) {
         push_escaped(sink->L, entry->name, entry->name_len);
     } else {
@@ -168,6 +177,7 @@ static void sink_open(pu_sink *calls, bool list, size_t size)
 {
     lua_sink *sink = (lua_sink *)calls;
     int room = size < INT32_MAX / 64 ? (int)size : INT32_MAX / 64;
+    luaL_checkstack(sink->L, PLACES_A_LEVEL, "nested too deep");
     lua_createtable(sink->L, list ? room : 0, list ? 0 : room);
 }
 
@@ -240,28 +250,36 @@ static int push_fault(lua_State *L, const pu_fault *fault)
     return 3;
 }
 
+/* How many strings are worth remembering, as a power of two. Each takes a place on the stack of whoever decodes, and a
+ * stack of many places is a burden in every task that has one. */
+static int values_log_for(size_t len)
+{
+    int log = MIN_VALUES_LOG;
+    if (len < DOCUMENT_BYTES) return 0;
+    while (log < MAX_VALUES_LOG && len >> log >= VALUE_BYTES_EACH) log++;
+    return log;
+}
+
 /* Expects the decoder, the text and the companion, and nothing else, on the stack. The decoder stays there: a
  * collection during the decoding must not find it unused. */
 static int decode(lua_State *L, pu_plan *plan)
 {
     size_t len;
     const char *text = lua_tolstring(L, TEXT, &len);
-    int places = plan->slot_room; /* those of names learned on the way included */
     lua_sink sink;
     sink.calls = (pu_sink){sink_open, sink_fields, sink_items, sink_close_field, sink_close_item, sink_scalar};
     sink.L = L;
     sink.plan = plan;
     sink.end = text + len;
-    sink.first_value = FIRST_KEY + places;
-    bool remembers = len >= DOCUMENT_BYTES;
-    memset(sink.fetched, 0, (size_t)places);
-    memset(sink.patience, remembers ? PATIENCE : 0, (size_t)places);
-    if (remembers) {
-        memset(sink.values, 0, sizeof sink.values);
-        places += VALUES;
-    }
-    luaL_checkstack(L, places + PU_MAX_DEPTH + LUA_MINSTACK, "the shape has too many fields");
-    lua_settop(L, COMPANION + places);
+    sink.key_places = plan->slot_count + NEW_KEYS;
+    sink.first_value = FIRST_KEY + sink.key_places;
+    sink.values_log = values_log_for(len);
+    int values = sink.values_log ? 1 << sink.values_log : 0;
+    memset(sink.fetched, 0, plan->slot_room);
+    memset(sink.patience, values ? PATIENCE : 0, plan->slot_room);
+    memset(sink.values, 0, (size_t)values * sizeof *sink.values);
+    luaL_checkstack(L, sink.key_places + values + LUA_MINSTACK, "the shape has too many fields");
+    lua_settop(L, COMPANION + sink.key_places + values);
 
     pu_fault fault;
     if (pu_decode(plan, text, len, &sink.calls, &fault) != PU_OK) return push_fault(L, &fault);
@@ -287,169 +305,6 @@ static int module_decode(lua_State *L)
     return decoder_decode(L);
 }
 
-/* ---- compiling a type ---- */
-
-enum { SHAPES = 3 /* stack place of a table: shape -> its number in the plan */ };
-
-static void check_code(lua_State *L, enum pu_code code, const char *name)
-{
-    switch (code) {
-    case PU_OK: return;
-    case PU_NOMEM: luaL_error(L, "not enough memory"); return;
-    case PU_TOO_BIG: luaL_error(L, "too many fields in one type, at \"%s\"", name); return;
-    default: luaL_error(L, "the name \"%s\" cannot be used, or is there already", name);
-    }
-}
-
-static uint16_t compile_type(lua_State *L, pu_plan *plan, int index, int deep);
-
-/* The string behind `key` of the table on top, pushed; NULL (and nothing pushed) when there is none. */
-static const char *push_name(lua_State *L, const char *key, size_t *len)
-{
-    lua_getfield(L, -1, key);
-    if (lua_isnil(L, -1)) {
-        lua_pop(L, 1);
-        return NULL;
-    }
-    if (lua_type(L, -1) != LUA_TSTRING) luaL_error(L, "'%s' of a field must be a string", key);
-    return lua_tolstring(L, -1, len);
-}
-
-static void compile_aliases(lua_State *L, pu_plan *plan, uint16_t shape, uint16_t key)
-{
-    size_t len;
-    lua_getfield(L, -1, "aliases"); /* field aliases */
-    if (!lua_isnil(L, -1)) {
-        luaL_argcheck(L, lua_istable(L, -1), 1, "'aliases' of a field must be a list");
-        for (int i = 1, count = (int)lua_rawlen(L, -1); i <= count; i++) {
-            lua_rawgeti(L, -1, i);
-            luaL_argcheck(L, lua_type(L, -1) == LUA_TSTRING, 1, "an alias must be a string");
-            const char *alias = lua_tolstring(L, -1, &len);
-            check_code(L, pu_plan_alias(plan, shape, key, alias, len), alias);
-            lua_pop(L, 1);
-        }
-    }
-    lua_pop(L, 1);
-}
-
-/* The field on top of the stack. */
-static void compile_field(lua_State *L, pu_plan *plan, uint16_t shape, int deep)
-{
-    size_t len;
-    uint16_t key;
-    luaL_argcheck(L, lua_istable(L, -1), 1, "a field must be a table");
-    lua_getfield(L, -1, "type"); /* field type */
-    uint16_t type = compile_type(L, plan, lua_gettop(L), deep);
-    lua_pop(L, 1);
-    const char *name = push_name(L, "name", &len); /* field name */
-    if (!name) luaL_error(L, "a field needs a name");
-    check_code(L, pu_plan_field(plan, shape, name, len, type, &key), name);
-    lua_pop(L, 1);
-    compile_aliases(L, plan, shape, key);
-    const char *prefix = push_name(L, "prefix", &len);
-    if (prefix) {
-        check_code(L, pu_plan_prefix(plan, shape, key, prefix, len), prefix);
-        lua_pop(L, 1);
-    }
-}
-
-static uint16_t compile_shape(lua_State *L, pu_plan *plan, int index, int deep)
-{
-    uint16_t shape;
-    luaL_argcheck(L, lua_istable(L, index), 1, "a shape must be a table");
-    lua_pushvalue(L, index);
-    lua_rawget(L, SHAPES);
-    if (!lua_isnil(L, -1)) {
-        shape = (uint16_t)lua_tointeger(L, -1);
-        lua_pop(L, 1);
-        return shape;
-    }
-    lua_pop(L, 1);
-    check_code(L, pu_plan_shape(plan, &shape), "shape");
-    lua_pushvalue(L, index);
-    lua_pushinteger(L, shape);
-    lua_rawset(L, SHAPES);
-    lua_getfield(L, index, "fields"); /* fields */
-    luaL_argcheck(L, lua_istable(L, -1), 1, "a shape needs a list of fields");
-    for (int i = 1, count = (int)lua_rawlen(L, -1); i <= count; i++) {
-        lua_rawgeti(L, -1, i);
-        compile_field(L, plan, shape, deep);
-        lua_pop(L, 1);
-    }
-    lua_pop(L, 1);
-    return shape;
-}
-
-static uint16_t scalar_type(lua_State *L, const char *name)
-{
-    static const char *const names[] = {"string", "integer", "boolean", "address", "any"};
-    for (uint16_t kind = PU_KIND_STRING; kind <= PU_KIND_ANY; kind++)
-        if (strcmp(name, names[kind]) == 0) return kind;
-    luaL_error(L, "unknown type \"%s\"", name);
-    return 0;
-}
-
-/* Whether the table at `index` has `name`; its value is pushed when it has. */
-static bool push_member(lua_State *L, int index, const char *name)
-{
-    lua_getfield(L, index, name);
-    if (!lua_isnil(L, -1)) return true;
-    lua_pop(L, 1);
-    return false;
-}
-
-/* The type at `index` (absolute): a name, or a table with list, record, both, or one_or_many. */
-static uint16_t compile_type(lua_State *L, pu_plan *plan, int index, int deep)
-{
-    uint16_t item = 0, shape = 0, type;
-    if (lua_type(L, index) == LUA_TSTRING) return scalar_type(L, lua_tostring(L, index));
-    luaL_argcheck(L, lua_istable(L, index), 1, "a type must be a name or a table");
-    if (deep == TYPES_DEEP) luaL_error(L, "types nested too deep");
-    luaL_checkstack(L, LUA_MINSTACK, "types nested too deep");
-    int top = lua_gettop(L);
-    bool both = push_member(L, index, "one_or_many");
-    bool list = !both && push_member(L, index, "list");
-    if (list) item = compile_type(L, plan, lua_gettop(L), deep + 1);
-    bool record = both || push_member(L, index, "record");
-    if (record) shape = compile_shape(L, plan, lua_gettop(L), deep + 1);
-    lua_settop(L, top);
-    if (both) check_code(L, pu_plan_record(plan, shape, &item), "one_or_many");
-    if (record && (both || list)) check_code(L, pu_plan_either(plan, item, shape, &type), "record");
-    else if (record) check_code(L, pu_plan_record(plan, shape, &type), "record");
-    else if (list) check_code(L, pu_plan_list(plan, item, &type), "list");
-    else return (uint16_t)luaL_argerror(L, 1, "a type needs one of list, record, one_or_many");
-    return type;
-}
-
-/* Pushes a type that compiled as people write it: `deposit_record[]`. */
-static void push_description(lua_State *L, int index)
-{
-    if (lua_type(L, index) == LUA_TSTRING) {
-        lua_pushvalue(L, index);
-        return;
-    }
-    lua_getfield(L, index, "list");
-    if (!lua_isnil(L, -1)) {
-        push_description(L, lua_gettop(L)); /* item text */
-        lua_pushliteral(L, "[]");
-        lua_concat(L, 2);
-        lua_remove(L, -2);
-        return;
-    }
-    lua_pop(L, 1);
-    lua_getfield(L, index, "record");
-    bool one = !lua_isnil(L, -1);
-    if (!one) {
-        lua_pop(L, 1);
-        lua_getfield(L, index, "one_or_many");
-    }
-    lua_getfield(L, -1, "name"); /* shape name */
-    const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "record";
-    lua_pushfstring(L, one ? "%s" : "%s or %s[]", name, name); /* shape name text */
-    lua_replace(L, -3);
-    lua_pop(L, 1);
-}
-
 /* core.decoder(type) */
 static int module_decoder(lua_State *L)
 {
@@ -461,10 +316,9 @@ static int module_decoder(lua_State *L)
     lua_newtable(L); /* type self shapes */
     self->plan = pu_plan_new(PU_INTEGER_MIN, PU_INTEGER_MAX);
     if (!self->plan) return luaL_error(L, "not enough memory");
-    uint16_t root = compile_type(L, self->plan, 1, 0);
-    check_code(L, pu_plan_seal(self->plan, root), "type");
+    pu_compile_type(L, self->plan);
     lua_newtable(L); /* type self shapes companion */
-    push_description(L, 1);
+    pu_push_type_text(L, 1);
     lua_setfield(L, -2, "description");
     pu_setcompanion(L, 2);
     lua_settop(L, 2);

@@ -1,4 +1,4 @@
-/* purser.http: one blocking libcurl handle. */
+/* http.easy: one blocking libcurl handle. */
 #include "http_fields.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static void close_easy(pu_http_object *object)
     pu_http_easy_close(&((http *)object)->easy);
 }
 
-/* core.http(options) -> http | nil, message */
+/* http.easy(options) -> http | nil, message */
 static int http_new(lua_State *L)
 {
     static const pu_http_kind kind = {TYPE, sizeof(http), open_easy, close_easy};
@@ -86,5 +86,5 @@ void pu_bind_http(lua_State *L)
         {"__gc", http_gc}, {"__close", http_close}, {"__tostring", http_tostring}, {NULL, NULL}};
     pu_newtype(L, TYPE, methods, meta);
     lua_pushcfunction(L, http_new);
-    lua_setfield(L, -2, "http");
+    lua_setfield(L, -2, "easy");
 }

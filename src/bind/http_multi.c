@@ -1,4 +1,4 @@
-/* purser.http_multi: many requests at once; and the wait its callers need. */
+/* http.multi: many requests at once; and the wait for them. */
 #include "http_fields.h"
 
 #include "../core/http_multi.h"
@@ -44,7 +44,7 @@ static void close_multi(pu_http_object *object)
     pu_http_multi_close(&self->multi);
 }
 
-/* core.http_multi(options) -> multi | nil, message */
+/* http.multi(options) -> multi | nil, message */
 static int multi_new(lua_State *L)
 {
     static const pu_http_kind kind = {TYPE, sizeof(http_multi), open_multi, close_multi};
@@ -195,14 +195,14 @@ static int multi_tostring(lua_State *L)
     return pu_http_push_name(L, &check_multi(L, 1)->object);
 }
 
-/* core.wait(ms, multi...): until one of them has something to do, at most `ms` milliseconds */
-static int core_wait(lua_State *L)
+/* multi:wait(ms, other...): until it or one of the others has something to do, at most `ms` milliseconds */
+static int multi_wait(lua_State *L)
 {
-    pu_http_multi *multis[MULTIS_MAX];
-    int64_t ms = pu_checkinteger(L, 1, 0, INT32_MAX);
+    pu_http_multi *multis[MULTIS_MAX] = {&check_multi(L, 1)->multi};
+    int64_t ms = pu_checkinteger(L, 2, 0, INT32_MAX);
     int count = lua_gettop(L) - 1;
-    luaL_argcheck(L, count <= MULTIS_MAX, 2, "too many transports");
-    for (int i = 0; i < count; i++) multis[i] = &check_multi(L, i + 2)->multi;
+    luaL_argcheck(L, count <= MULTIS_MAX, 3, "too many transports");
+    for (int i = 1; i < count; i++) multis[i] = &check_multi(L, i + 2)->multi;
     pu_http_wait(multis, (size_t)count, ms);
     return 0;
 }
@@ -210,12 +210,12 @@ static int core_wait(lua_State *L)
 void pu_bind_http_multi(lua_State *L)
 {
     static const luaL_Reg methods[] = {
-        {"submit", multi_submit}, {"step", multi_step}, {"next", multi_next},       {"cancel", multi_cancel},
-        {"fds", multi_fds},       {"close", multi_close}, {"timeout", multi_timeout}, {NULL, NULL}};
+        {"submit", multi_submit}, {"step", multi_step},       {"next", multi_next}, {"cancel", multi_cancel},
+        {"fds", multi_fds},       {"timeout", multi_timeout}, {"wait", multi_wait}, {"close", multi_close},
+        {NULL, NULL}};
     static const luaL_Reg meta[] = {
         {"__gc", multi_gc}, {"__close", multi_close}, {"__tostring", multi_tostring}, {NULL, NULL}};
-    static const luaL_Reg functions[] = {
-        {"http_multi", multi_new}, {"wait", core_wait}, {NULL, NULL}};
     pu_newtype(L, TYPE, methods, meta);
-    pu_setfuncs(L, functions, 0);
+    lua_pushcfunction(L, multi_new);
+    lua_setfield(L, -2, "multi");
 }

@@ -10,16 +10,30 @@ local function paths_of(command)
   return paths
 end
 
---- The C sources of folders, as lines of a Lua list; needs.c, which says what is missing, comes first.
-function M.sources(...)
+-- As lines of a Lua list; needs.c, which says what is missing, comes first.
+local function lines_of(paths)
   local first, rest = {}, {}
-  for _, folder in ipairs { ... } do
-    for _, path in ipairs(paths_of("ls src/" .. folder .. "/*.c")) do
-      local list = path:find "/needs%.c$" and first or rest
-      list[#list + 1] = ('        "%s",\n'):format(path)
-    end
+  for _, path in ipairs(paths) do
+    local list = path:find "needs%.c$" and first or rest
+    list[#list + 1] = ('        "%s",\n'):format(path)
   end
   return table.concat(first) .. table.concat(rest)
+end
+
+--- The C sources of purser.core.
+function M.core()
+  return lines_of(paths_of "ls src/core/*.c src/bind/*.c | grep -v /http")
+end
+
+--- Those of purser.http: its own, and the few that both have, as in the Makefile.
+function M.http()
+  local both = "src/core/needs.c src/core/buf.c src/core/clock.c src/bind/bind.c"
+  return lines_of(paths_of("ls src/core/http*.c src/bind/http*.c " .. both))
+end
+
+--- Those of purser.httpd.
+function M.httpd()
+  return lines_of(paths_of "ls src/httpd/*.c")
 end
 
 --- All Lua modules, as lines of a Lua table.

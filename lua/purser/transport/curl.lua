@@ -1,7 +1,7 @@
 --- The blocking transport: one kept libcurl handle, which reuses its connections.
 -- A request that moves money (`single_send`) reaches the wire at most once; see docs/outcomes.md.
 
-local core = require "purser.core"
+local libcurl = require "purser.libcurl"
 
 ---@class purser.transport.curl
 ---@field private http userdata
@@ -68,7 +68,7 @@ local M = {}
 ---@return purser.transport.curl|nil
 ---@return string|nil message
 function M.new(options)
-  local http, message = core.http(options or {})
+  local http, message = libcurl.easy(options or {})
   if not http then return nil, message end
   return setmetatable({ http = http }, meta)
 end

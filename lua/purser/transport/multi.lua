@@ -1,7 +1,7 @@
 --- The transport for many requests at once. `send` waits: in a task of purser.schedule it lets the others go on.
 -- A host with its own loop uses `submit`, `step` and `take`.
 
-local core = require "purser.core"
+local libcurl = require "purser.libcurl"
 local schedule = require "purser.schedule"
 
 ---@class purser.transport.multi
@@ -73,7 +73,7 @@ end
 ---@return integer unfinished
 function methods:wait(ms)
   if self.closed then return 0 end
-  core.wait(ms, self.multi)
+  self.multi:wait(ms)
   return self:step()
 end
 
@@ -166,7 +166,7 @@ local M = {}
 function M.new(options)
   local given = { http_version = "2" }
   for name, value in pairs(options or {}) do given[name] = value end
-  local multi, message = core.http_multi(given)
+  local multi, message = libcurl.multi(given)
   if not multi then return nil, message end
   return setmetatable({ multi = multi, calls = {}, closed = false }, meta)
 end

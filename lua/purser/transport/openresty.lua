@@ -7,7 +7,7 @@
 -- Works where nginx can wait: rewrite, access, content, timers (and the phases of TLS). Make it in a worker, not in
 -- init_by_lua: workers must not share connections.
 
-local core = require "purser.core"
+local libcurl = require "purser.libcurl"
 
 ---@class purser.transport.openresty
 ---@field private multi userdata
@@ -137,7 +137,7 @@ function M.new(options)
   end
   local given = { max_in_flight = 256, http_version = "2" }
   for name, value in pairs(options or {}) do given[name] = value end
-  local multi, message = core.http_multi(given)
+  local multi, message = libcurl.multi(given)
   if not multi then return nil, message end
   return setmetatable({ multi = multi, waiting = {}, timeout_ms = given.timeout_ms or 10000, pumping = false,
     closed = false }, meta)

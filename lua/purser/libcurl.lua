@@ -1,0 +1,16 @@
+--- The C module purser.http, which holds libcurl; loaded with the first transport that needs it.
+--
+-- libcurl brings thirty libraries. `require` would look up all their symbols, of which a program uses a few; so the
+-- module is opened by core.library, which leaves each to its first use. A host that has it under package.preload, or
+-- where it is not a file, gets it by `require`.
+
+local core = require "purser.core"
+
+local NAME, OPEN = "purser.http", "luaopen_purser_http"
+
+local path = not package.loaded[NAME] and not package.preload[NAME] and package.searchpath
+  and package.searchpath(NAME, package.cpath)
+local open = path and core.library(path, OPEN)
+if open then package.loaded[NAME] = open(NAME, path) end
+
+return require(NAME)
