@@ -49,12 +49,17 @@ end
 
 local forms = {}
 
--- A list: an array of records, or an object one of whose members (data, result, ...) is that array.
+-- A list: an array of records, or an object one of whose members (data, result, ...) is that array; or `data` is that
+-- object.
 function forms.list(result)
   local record = { name = result.list, fields = compile_fields(result.list) }
-  local carriers = {}
+  local carriers, inner = {}, {}
   for _, name in ipairs { "data", "result", unpack(result.from or {}) } do
     carriers[#carriers + 1] = { name = name, type = { one_or_many = record } }
+  end
+  for i = 3, #carriers do inner[#inner + 1] = carriers[i] end
+  if inner[1] then
+    carriers[1].type = { one_or_many = { name = result.list, fields = extend(record.fields, inner) } }
   end
   return { list = { record = record }, record = { name = "list", fields = extend(carriers, envelope) } }
 end
@@ -104,6 +109,10 @@ function take.list(result, value)
   if value[1] ~= nil or next(value) == nil then return value end
   for _, name in ipairs { "data", "result", unpack(result.from or {}) } do
     local list = value[name]
+    for i = 1, name == "data" and list and result.from and #result.from or 0 do
+      local inner = list[result.from[i]]
+      if type(inner) == "table" then list = inner end
+    end
     if list then return (list[1] ~= nil or next(list) == nil) and list or { list } end
   end
   if value.code then return {} end -- a success envelope without data
