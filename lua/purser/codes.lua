@@ -15,7 +15,7 @@ local spending = {
 }
 local named = {
   "broker.sub_account_status", "broker.enable_futures", "*.list_api_keys", "*.create_api_key", "*.delete_api_key",
-  "*.transfer", "broker.transfer_history", "sub_account.transfer_history", "sub_account.balances",
+  "broker.transfer", "sub_account.transfer", "broker.transfer_history", "sub_account.transfer_history", "sub_account.balances",
 }
 local networked = {
   "wallet.withdraw", "wallet.withdraw_legacy", "broker.withdraw", "*.create_deposit_address", "*.deposit_addresses",
