@@ -71,7 +71,8 @@ M.members_of = {
   },
   sub_account_deposit = { status = "see [deposit states](#deposit-states); text here" },
   withdrawal = {
-    status = "see [withdrawal states](#withdrawal-states)", id = "id of the withdrawal", amount = "amount that goes out",
+    id = "id of the withdrawal", amount = "amount that goes out",
+    status = "see [withdrawal states](#withdrawal-states)",
     address = "destination, as the service sends it", network = "network; an old record may lack it",
   },
   withdrawal_address = { address = "destination, as the service sends it" },
