@@ -49,17 +49,16 @@ end
 
 local forms = {}
 
--- A list: an array of records, or an object one of whose members (data, result, ...) is that array; or `data` is that
+-- A list: an array of records, or an object one of whose members (data, result, ...) is that array or, in turn, such an
 -- object.
 function forms.list(result)
   local record = { name = result.list, fields = compile_fields(result.list) }
-  local carriers, inner = {}, {}
-  for _, name in ipairs { "data", "result", unpack(result.from or {}) } do
-    carriers[#carriers + 1] = { name = name, type = { one_or_many = record } }
+  local carriers = {}
+  for i, name in ipairs { "data", "result", unpack(result.from or {}) } do
+    carriers[i] = { name = name, type = { one_or_many = record } }
   end
-  for i = 3, #carriers do inner[#inner + 1] = carriers[i] end
-  if inner[1] then
-    carriers[1].type = { one_or_many = { name = result.list, fields = extend(record.fields, inner) } }
+  if result.from then
+    carriers[1].type = { one_or_many = { name = result.list, fields = extend(record.fields, { carriers[3] }) } }
   end
   return { list = { record = record }, record = { name = "list", fields = extend(carriers, envelope) } }
 end
@@ -107,12 +106,10 @@ local take = {}
 
 function take.list(result, value)
   if value[1] ~= nil or next(value) == nil then return value end
+  local inner = value.data and result.from and value.data[result.from[1]]
+  if type(inner) == "table" then value = { data = inner } end
   for _, name in ipairs { "data", "result", unpack(result.from or {}) } do
     local list = value[name]
-    for i = 1, name == "data" and list and result.from and #result.from or 0 do
-      local inner = list[result.from[i]]
-      if type(inner) == "table" then list = inner end
-    end
     if list then return (list[1] ~= nil or next(list) == nil) and list or { list } end
   end
   if value.code then return {} end -- a success envelope without data
