@@ -10,7 +10,7 @@
 #   make rock-test  pack with LuaRocks, install into an empty tree offline, run the tour from there
 #   make torture    payments at a service that answers badly, by workers that are killed (docs/payouts.md); minutes
 #   make rehearse   the same on virtual time, SEEDS=1000 runs of it
-#   make asan, valgrind, fuzz, soak   the suite under tools that see more (docs/hardening.md); minutes
+#   make asan, valgrind, gc, fuzz, soak   the suite under tools that see more (docs/hardening.md); minutes
 #   make bench      measurements beside floors in C (docs/performance.md); bench-openresty: nginx, event loop and threads
 #   make clean
 

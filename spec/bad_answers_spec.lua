@@ -116,6 +116,8 @@ for _, row in ipairs(operations.list) do
         assert.equal("throttled", err.kind)
         assert.equal("rejected", err.outcome)
         assert.equal(7, err.retry_after)
+        -- white space may follow a header's value
+        assert.equal(7, select(2, parse(row, status, "", "HTTP/1.1 429 \r\nRetry-After:7 \t\r\n\r\n")).retry_after)
         assert.is_true(err.retryable)
         result, err = parse(row, status, "<html>", { ["retry-after"] = "Wed, 21 Oct 2026 07:28:00 GMT" })
         assert.is_nil(result)
@@ -177,6 +179,16 @@ describe("results", function()
     end
     assert.same({ { subAccount = "s", apiKey = "k" } },
       client:parse("sub_account.list_api_keys", 200, '[{"subAccount":"s","apiKey":"k"}]'))
+    for name, member in pairs { ["sub_account.list_sub_accounts"] = "subAccounts", ["sub_account.balances"] = "balances",
+      ["broker.transfer_history"] = "result" } do
+      for list, wanted in pairs { ["[]"] = {}, ['[{"asset":"A"}]'] = { { asset = "A" } } } do
+        for _, form in ipairs { '{"%s":%s}', '{"code":0,"message":"","data":{"%s":%s}}' } do
+          assert.same(wanted, client:parse(name, 200, form:format(member, list)), name .. form)
+        end
+      end
+    end
+    assert.same({ { subAccount = "s", isFreeze = true } }, client:parse("sub_account.list_sub_accounts", 200,
+      '{"code":"0","data":{"subAccounts":[{"subAccount":"s","isFreeze":"true"}]}}'))
     for _, body in ipairs { '{"id":12345678901234567890}', '[{"id":"12345678901234567890"}]',
       '{"code":0,"data":{"id":"12345678901234567890"}}', '{"code":"200","data":[{"id":12345678901234567890}]}',
       '{"code":"0","msg":"","id":"12345678901234567890"}' } do

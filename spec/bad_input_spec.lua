@@ -172,6 +172,18 @@ for _, row in ipairs(operations.list) do
   end)
 end
 
+describe("a funds password", function()
+  it("travels as its MD5 in hexadecimal: digits that were given as they were given, a plain one hashed", function()
+    local client = counting_client()
+    for _, case in ipairs { { { password = MD5 }, MD5 }, { { password = ("0F"):rep(16) }, ("0F"):rep(16) },
+      { { funds_password = "plain" }, "ac7938d40cfc2307e2bf325d28e7884e" } } do
+      case[1].subAccount, case[1].note = "desk", "n"
+      local body = assert(client:prepare("broker.create_sub_account", case[1])).body
+      assert.equal('{"subAccount":"desk","note":"n","password":"' .. case[2] .. '"}', body)
+    end
+  end)
+end)
+
 describe("rules over several parameters", function()
   local wallet = operations.by_name
 

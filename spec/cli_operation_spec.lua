@@ -202,6 +202,12 @@ describe("purser GROUP OPERATION", function()
       assert.equal("", out)
       assert.is_truthy(err:find("code 700002", 1, true))
       assert.is_truthy(err:find("the secret key is not the one of this API key", 1, true))
+      local name = { "broker", "create_sub_account", "--subAccount", "desk0730", "--note", "n", "--yes" }
+      assert.equal(0, (purser(unpack(name))))
+      code, out, err = purser(unpack(name))
+      assert.equal("", out)
+      assert.equal(1, code)
+      assert.is_truthy(err:find("purser: A sub-account of that name exists. Choose another name.", 1, true))
     end)
 
     it("2: bad input, and nothing reaches the service", function()

@@ -166,6 +166,41 @@ describe("limits", function()
   end)
 end)
 
+describe("a budget of the user's own", function()
+  it("is asked before each request, waited for, and told of the pauses the service wants", function()
+    local asked, waited, told = {}, {}, nil
+    local budget = { take = function(_, weight)
+      asked[#asked + 1] = weight
+      if #asked == 1 then return nil, 5, false end
+      return true
+    end, block = function(_, ms) told = ms end }
+    local client, transport = new({ limits = budget, retry = false }, function()
+      return { status = 429, body = "", headers = "Retry-After: 3" }
+    end)
+    function transport:sleep(ms) waited[#waited + 1] = ms end -- luacheck: ignore self
+    assert.equal("throttled", select(2, client.wallet:coins()).kind)
+    assert.same({ { 10, 10 }, { 5 }, 3000 }, { asked, waited, told })
+  end)
+
+  it("may refuse, and then nothing is sent", function()
+    for _, case in ipairs { { when_full = "refuse", banned = false, words = "used up" },
+      { when_full = "wait", banned = true, words = "pause" } } do
+      local budget = { when_full = case.when_full, take = function() return nil, 1500, case.banned end,
+        block = function() end }
+      local client, transport = new { limits = budget }
+      local _, err = client.wallet:withdraw(WITHDRAWAL)
+      assert.same({ "throttled", "not_sent", 2 }, { err.kind, err.outcome, err.retry_after })
+      assert.matches(case.words, err.message)
+      assert.equal(0, #transport.requests)
+    end
+  end)
+
+  it("has both methods, or is taken for options", function()
+    local _, err = new { limits = { take = function() return true end } }
+    assert.matches('limits option "take" is not known', err.message)
+  end)
+end)
+
 describe("a transport of the user's own", function()
   local function withdraw(failure)
     local client, transport = new(nil, function() return nil, failure end)

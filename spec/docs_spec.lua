@@ -245,6 +245,23 @@ describe("every public function", function()
   end)
 end)
 
+describe("docs/architecture.md", function()
+  it("names every function of purser.core and every method of its objects", function()
+    local core, page = require "purser.core", read "docs/architecture.md"
+    for name in pairs(core) do assert(page:find("core." .. name, 1, true), "core." .. name) end
+    local methods = 0
+    local pipe = assert(io.popen "cat src/bind/*.c")
+    for name in pipe:read("*a"):gmatch '{"(%l[%w_]*)", [%w_]+}' do
+      if not core[name] then
+        methods = methods + 1
+        assert(page:find("%w:" .. name .. " ?[%({]"), "a method " .. name)
+      end
+    end
+    pipe:close()
+    assert.is_true(methods > 20)
+  end)
+end)
+
 describe("the codes", function()
   it("cover everything the simulator refuses with", function()
     for code in pairs(require "purser.sim.codes") do assert(codes.get(code), code .. " is not explained") end
@@ -262,6 +279,8 @@ describe("the codes", function()
       end
     end
     assert.same({ "10101", "10102", "10212", "10232", "33333", "44444" }, codes.of("wallet.withdraw", true))
+    -- C9 moves funds within one account: no sub-account can be missing or frozen
+    assert.same({ "10101", "10102", "10232", "33333", "44444" }, codes.of("wallet.transfer", true))
     assert.equal(codes.get "700002", codes.get(700002))
     assert.is_nil(codes.get "999")
   end)

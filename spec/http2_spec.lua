@@ -83,6 +83,16 @@ describe("over HTTP/2", function()
     t:close()
   end)
 
+  it("regression: stays closed after its last request ran out of time", function()
+    local t = assert(curl.new(options()))
+    peer:script "h2 headers data stall"
+    local _, failure = patiently(60, function(ms) return t:send { method = "GET", target = "/", timeout_ms = ms } end)
+    assert.equal("curl 28", failure.code)
+    t:close()
+    _, failure = t:send { method = "GET", target = "/" }
+    assert.same({ "closed", "not_sent" }, { failure.kind, failure.outcome })
+  end)
+
   it("shares one connection among the requests of the multi transport, and sends each once", function()
     peer:script "h2 headers reply;headers reply"
     local t = assert(multi.new(options()))

@@ -140,7 +140,7 @@ return {
   },
   {
     id = "A12", name = "withdraw", method = "POST", path = "/api/v3/broker/capital/withdraw/apply",
-    summary = "Withdraws from the sub-account whose key signs.",
+    summary = "Withdraws from the sub-account whose key signs; never from the parent, nor from it into a sub-account.",
     permission = "SPOT_TRANSFER_READ", effect = "move", signer = "sub", body = "object",
     params = {
       coin, network,

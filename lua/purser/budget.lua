@@ -42,9 +42,9 @@ function M.new(options)
   }, Budget)
 end
 
---- Whether `value` is a budget made here.
+--- Whether `value` is a budget: one made here, or an object of the user's own with these two methods.
 function M.is(value)
-  return getmetatable(value) == Budget
+  return type(value) == "table" and type(value.take) == "function" and type(value.block) == "function"
 end
 
 local function forget_old(self, now)

@@ -15,10 +15,13 @@ local spending = {
 }
 local named = {
   "broker.sub_account_status", "broker.enable_futures", "*.list_api_keys", "*.create_api_key", "*.delete_api_key",
-  "*.transfer", "broker.transfer_history", "sub_account.transfer_history", "sub_account.balances",
+  "broker.transfer", "sub_account.transfer", "broker.transfer_history", "sub_account.transfer_history",
+  "sub_account.balances",
 }
-local networked = {
+local with_coin = {
   "wallet.withdraw", "wallet.withdraw_legacy", "broker.withdraw", "*.create_deposit_address", "*.deposit_addresses",
+  "*.deposit_history", "broker.all_deposit_history", "wallet.withdrawal_history", "*.transfer",
+  "wallet.internal_transfer",
 }
 
 ---@class purser.Code
@@ -41,13 +44,14 @@ M.list = {
   ["10212"] = { meaning = "The address is not in the account's address book.",
     cure = "Save the address on the platform first; `wallet.withdrawal_addresses` lists the saved ones.",
     on = outgoing },
-  ["10216"] = { meaning = "No deposit address exists yet for this coin and network.",
-    cure = "Make one with `create_deposit_address`.", on = { "*.deposit_addresses" } },
+  ["10216"] = { meaning = "There is no deposit address for this coin and network.",
+    cure = "Make one with `create_deposit_address`, unless `wallet.coins` says that deposits are suspended.",
+    on = { "*.deposit_addresses", "*.create_deposit_address" } },
   ["10232"] = { meaning = "The coin or the network is not known.",
     cure = "Take both from `wallet.coins`; withdrawals want the short `netWork`, deposit addresses the long `network`.",
-    on = networked },
+    on = with_coin },
   ["22222"] = { meaning = "The record does not exist.", cure = "Check the id, and that the record is the caller's own.",
-    on = { "wallet.get_transfer", "wallet.cancel_withdrawal" } },
+    on = { "wallet.get_transfer", "wallet.cancel_withdrawal", "wallet.internal_transfer" } },
   ["33333"] = { meaning = "A parameter is wrong.", cure = "Compare the values with the operation's table.",
     on = { "wallet.*" } },
   ["44444"] = { meaning = "A parameter is null.", cure = "Leave a parameter out instead of sending it empty.",
@@ -74,13 +78,15 @@ M.list = {
   ["700013"] = { meaning = "The content type is missing or wrong.",
     cure = "Keep the profile's `content_type`; a proxy may have removed the header.", on = signed },
   ["730000"] = { meaning = "The request failed.", cure = "Read the message; try a read again later.",
-    on = { "broker.*", "sub_account.*" } },
+    on = { "broker.*", "sub_account.*", "wallet.cancel_withdrawal" } },
   ["730002"] = { meaning = "A parameter is wrong.", cure = "Compare the values with the operation's table.",
     on = { "broker.*", "sub_account.*" } },
   ["730100"] = { meaning = "The user's status does not allow it.",
-    cure = "The account is restricted; ask the platform.", on = { "broker.*", "sub_account.*" } },
+    cure = "The account is restricted; ask the platform.", on = signed },
   ["730101"] = { meaning = "A sub-account of that name exists.", cure = "Choose another name.", on = sub_accounts },
-  ["730600"] = { meaning = "The sub-account's name is missing.", cure = "Give `subAccount`.", on = sub_accounts },
+  ["730600"] = { meaning = "The sub-account's name is missing.", cure = "Give `subAccount`.",
+    on = { "*.create_sub_account", "broker.sub_account_status", "broker.enable_futures", "*.list_api_keys",
+      "*.create_api_key", "*.delete_api_key", "sub_account.balances" } },
   ["730601"] = { meaning = "The name is not 8 to 32 letters and digits.", cure = "Choose another name.",
     on = sub_accounts },
   ["730602"] = { meaning = "The sub-account's note is missing.", cure = "Give `note`.", on = sub_accounts },

@@ -41,8 +41,8 @@ local function outcome_of(row, status, code)
 end
 
 local function retry_after_of(headers)
-  local seconds = tostring(header(headers, "retry-after") or "")
-  return seconds:find("^%d+$") and #seconds < 10 and tonumber(seconds) or nil
+  local seconds = tostring(header(headers, "retry-after") or ""):match("^(%d+)[ \t]*$")
+  return seconds and #seconds < 10 and tonumber(seconds) or nil
 end
 
 local function from_status(row, status, body, headers)

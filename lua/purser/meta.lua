@@ -41,7 +41,7 @@
 ---| "SPOT_TRANSFER_WRITE"
 
 ---@class purser.record.api_key
----@field subAccount? string  name of the sub-account
+---@field subAccount? string  name of the sub-account; lists leave it out
 ---@field note? string  remark
 ---@field apiKey? string  public key
 ---@field secretKey? string  private key; only the operation that creates the key returns it
@@ -95,7 +95,7 @@
 ---@class purser.record.created_sub_account
 ---@field subAccount string  name of the sub-account
 ---@field note? string  remark
----@field timestamp? integer  time, ms
+---@field timestamp? integer  time of creation, ms; B1 leaves it out
 
 ---@class purser.record.deposit
 ---@field amount? string  amount
@@ -103,7 +103,7 @@
 ---@field network? string  network
 ---@field status? integer  see [deposit states](#deposit-states)
 ---@field address? string  address, without the memo
----@field addressTag? string  address tag
+---@field addressTag? string  address tag; A11 leaves it out
 ---@field txId? string  id of the transaction on its network
 ---@field unlockConfirm? string  confirmations needed before the funds are free
 ---@field confirmTimes? string  progress of the confirmations
@@ -127,7 +127,7 @@
 ---@field timestamp? string  time, ms
 
 ---@class purser.record.internal_transfer
----@field tranId? string  id of the transfer
+---@field tranId? string  id of the transfer; may be an empty text
 ---@field asset? string  asset
 ---@field amount? string  amount
 ---@field toAccountType? string  EMAIL, UID or MOBILE
@@ -141,8 +141,8 @@
 
 ---@class purser.record.network
 ---@field coin? string  coin
----@field name? string  name
----@field network? string  long network name, for deposit addresses
+---@field name? string  name of the coin on this network
+---@field network? string  long network name, for deposit addresses and the old withdrawal; the service means to retire it
 ---@field netWork? string  short network id, for wallet.withdraw
 ---@field depositEnable? boolean  deposits are possible
 ---@field withdrawEnable? boolean  withdrawals are possible
@@ -152,7 +152,7 @@
 ---@field withdrawIntegerMultiple? string  as the service sends it
 ---@field minConfirm? integer  confirmations a deposit needs
 ---@field sameAddress? boolean  as the service sends it
----@field contract? string  contract of the coin on this network
+---@field contract? string  contract of the coin on this network; may be empty
 ---@field depositDesc? string  text about deposits
 ---@field depositTips? string  hint for deposits
 ---@field withdrawTips? string  hint for withdrawals
@@ -188,8 +188,8 @@
 
 ---@class purser.record.sub_account_transfer
 ---@field tranId? string  id of the transfer
----@field fromAccount? string  source; absent: the parent
----@field toAccount? string  destination; absent: the parent
+---@field fromAccount? string  source account
+---@field toAccount? string  destination account
 ---@field clientTranId? string  your own id of the transfer
 ---@field asset? string  asset
 ---@field amount? string  amount
@@ -217,13 +217,13 @@
 ---@field timestamp? integer  time, ms
 
 ---@class purser.record.withdrawal
----@field id? string  id
+---@field id? string  id of the withdrawal
 ---@field withdrawOrderId? string  your own id, when one was given
 ---@field txId? string  id of the transaction on its network
 ---@field coin? string  coin
----@field network? string  network
----@field address? string  address, without the memo
----@field amount? string  amount
+---@field network? string  network; an old record may lack it
+---@field address? string  destination, as the service sends it
+---@field amount? string  amount that goes out
 ---@field transferType? integer  0 off the platform, 1 within it
 ---@field status? integer  see [withdrawal states](#withdrawal-states)
 ---@field transactionFee? string  fee
@@ -239,7 +239,7 @@
 ---@class purser.record.withdrawal_address
 ---@field coin? string  coin
 ---@field network? string  network
----@field address? string  address, without the memo
+---@field address? string  destination, as the service sends it
 ---@field addressTag? string  address tag
 ---@field memo? string  memo
 
@@ -497,7 +497,7 @@ function Broker:all_deposit_history(params, opts) end
 
 --- A12 `POST /api/v3/broker/capital/withdraw/apply`
 ---
---- Withdraws from the sub-account whose key signs.
+--- Withdraws from the sub-account whose key signs; never from the parent, nor from it into a sub-account.
 ---
 --- Permission SPOT_TRANSFER_READ, weight not stated; moves money; sent once, never repeated.
 ---
@@ -993,7 +993,7 @@ function Wallet:withdraw_legacy(params, opts) end
 ---@field api_key? string  The public key.
 ---@field secret_key? string  Its secret, or a PEM private key. Kept in C, wiped by client:close().
 ---@field credentials? fun(): string, string  Called before each request instead: returns both, so that keys can rotate.
----@field recv_window? integer  Milliseconds a request stays acceptable; at most 60000. Default: of the service.
+---@field recv_window? integer  Milliseconds a request stays acceptable; at most 60000. Default: the service's 5000.
 ---@field timeout_ms? integer  For one attempt, connecting included. Default: 10000.
 ---@field connect_timeout_ms? integer  For connecting and TLS. Default: 3000.
 ---@field retry? purser.RetryOptions|false  How reads are tried again. Default: 3 attempts.

@@ -49,12 +49,16 @@ end
 
 local forms = {}
 
--- A list: an array of records, or an object one of whose members (data, result, ...) is that array.
+-- A list: an array of records, or an object one of whose members (data, result, ...) is that array or, in turn, such an
+-- object.
 function forms.list(result)
   local record = { name = result.list, fields = compile_fields(result.list) }
   local carriers = {}
-  for _, name in ipairs { "data", "result", unpack(result.from or {}) } do
-    carriers[#carriers + 1] = { name = name, type = { one_or_many = record } }
+  for i, name in ipairs { "data", "result", unpack(result.from or {}) } do
+    carriers[i] = { name = name, type = { one_or_many = record } }
+  end
+  if result.from then
+    carriers[1].type = { one_or_many = { name = result.list, fields = extend(record.fields, { carriers[3] }) } }
   end
   return { list = { record = record }, record = { name = "list", fields = extend(carriers, envelope) } }
 end
@@ -102,6 +106,8 @@ local take = {}
 
 function take.list(result, value)
   if value[1] ~= nil or next(value) == nil then return value end
+  local inner = value.data and result.from and value.data[result.from[1]]
+  if type(inner) == "table" then value = { data = inner } end
   for _, name in ipairs { "data", "result", unpack(result.from or {}) } do
     local list = value[name]
     if list then return (list[1] ~= nil or next(list) == nil) and list or { list } end

@@ -141,6 +141,7 @@ void pu_http_easy_close(pu_http_easy *easy)
 {
     if (easy->curl) curl_easy_cleanup(easy->curl);
     easy->curl = NULL;
+    easy->stale = false; /* closed for good: nothing is renewed */
     curl_slist_free_all(easy->headers);
     easy->headers = NULL;
     pu_buf_free(&easy->base);

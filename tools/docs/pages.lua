@@ -230,10 +230,11 @@ local header = [[
 %s
 
 `timestamp`, `recvWindow` and `signature` travel in the query of every request and are not listed. Refusals that every
-operation shares (key, signature, clock, permission) are in [errors.md](errors.md). A member that is absent or `null` is
-`nil`; members that the service adds later come through under their own names. In the examples `client` signs with the
-main account's key, `desk` with a sub-account's, and `saved_address` is in the account's address book;
-[getting-started.md](getting-started.md) says how a client is made.
+operation shares (key, signature, clock, permission) are in [errors.md](errors.md). Permissions have their full names:
+what the service also writes `SPOT_ACCOUNT_R` is `SPOT_ACCOUNT_READ`, and `SPOT_TRANSFER_W` is `SPOT_TRANSFER_WRITE`. A
+member that is absent or `null` is `nil`; members that the service adds later come through under their own names. In the
+examples `client` signs with the main account's key, `desk` with a sub-account's, and `saved_address` is in the
+account's address book; [getting-started.md](getting-started.md) says how a client is made.
 ]]
 
 --- The text of docs/operations-<group>.md.

@@ -1,5 +1,6 @@
 -- How a command ends: its exit code, and what it says on standard error.
 
+local codes = require "purser.codes"
 local operations = require "purser.operations"
 local values = require "purser.cli.values"
 
@@ -14,7 +15,7 @@ local M = {
 
 local CLOCK = "this machine's clock is off: synchronise it (timedatectl set-ntp true); `purser doctor` measures it"
 
--- What to do about the refusals that everybody meets, by the service's code.
+-- What to do about the refusals that everybody meets, by the service's code, in this command's own words.
 local cures = {
   ["10072"] = "the service does not know this API key: check it, and that --base-url is where it was made",
   ["10073"] = CLOCK,
@@ -29,9 +30,13 @@ local cures = {
   ["700007"] = "the key lacks a permission: `purser ops NAME` shows which one the operation needs",
 }
 
---- What to do about a refusal with this code, or nil.
-function M.cure(code)
-  return code and cures[code]
+--- What to do about a refusal with this code, or nil. With the row of an operation that may answer it, what the code
+--- means there, too.
+function M.cure(code, row)
+  if not code or cures[code] then return code and cures[code] end
+  for _, known in ipairs(row and codes.of(row.full_name) or {}) do
+    if known == code then return codes.get(code).meaning .. " " .. codes.get(code).cure end
+  end
 end
 
 function M.say(...)
@@ -84,7 +89,7 @@ function M.failure(row, params, err)
   end
   M.say("%s", tostring(err))
   if err.kind == "argument" or err.kind == "config" then return M.BAD_INPUT end
-  local cure = M.cure(err.code)
+  local cure = M.cure(err.code, row)
   if cure then M.say("%s", cure) end
   return err.outcome == "rejected" and M.REFUSED or M.NOT_SENT
 end

@@ -71,9 +71,9 @@ M.new_name = {
   check = function(value)
     local text, complaint = clean_text(value)
     if not text then return nil, complaint end
-    if #text < 8 or #text > 32 or text:find("[^%w]") then
+    if #text < 8 or #text > 32 or text:find("[^0-9A-Za-z]") then
       return nil, ("must be 8 to 32 letters and digits; it has %d characters%s"):format(#text,
-        text:find("[^%w]") and ", and one that is neither" or "")
+        text:find("[^0-9A-Za-z]") and ", and one that is neither" or "")
     end
     return text
   end,
@@ -84,7 +84,7 @@ M.client_id = {
   check = function(value)
     local text, complaint = clean_text(value)
     if not text then return nil, complaint end
-    if #text ~= 32 or text:find("[^%w]") then
+    if #text ~= 32 or text:find("[^0-9A-Za-z]") then
       return nil, ("must be exactly 32 letters and digits; it has %d characters (purser.client_id() makes one)")
         :format(#text)
     end
@@ -153,7 +153,7 @@ M.md5 = {
     if type(value) ~= "string" or #value ~= 32 or value:find("%X") then
       return nil, "must be 32 hexadecimal digits; pass the plain password as funds_password instead"
     end
-    return value:lower()
+    return value
   end,
 }
 
