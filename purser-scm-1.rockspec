@@ -103,6 +103,7 @@ build = {
     ["purser.cli.sim"] = "lua/purser/cli/sim.lua",
     ["purser.cli.values"] = "lua/purser/cli/values.lua",
     ["purser.cli.wait"] = "lua/purser/cli/wait.lua",
+    ["purser.cli.words"] = "lua/purser/cli/words.lua",
     ["purser.client"] = "lua/purser/client.lua",
     ["purser.codes"] = "lua/purser/codes.lua",
     ["purser.coins"] = "lua/purser/coins.lua",

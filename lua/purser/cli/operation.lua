@@ -175,7 +175,7 @@ end
 
 local function show_result(row, result, options)
   local shown = parser.creates_key(row) and not options.show_secret and hide_secret(result) or result
-  local text = output.render(row, shown, options.format, output.columns(options.columns))
+  local text = output.render(row, shown, options.format, options.shown)
   if report.write(text) then return report.DONE end
   if row.effect ~= "read" then report.say("%s was done; do not run it again", row.full_name) end
   return report.NOT_WRITTEN
@@ -209,6 +209,8 @@ function M.run(row, options)
   if not params then return report.bad_input("%s", complaint) end
   local extra
   extra, complaint = extra_of(options)
+  if complaint then return report.bad_input("%s", complaint) end
+  options.shown, complaint = output.columns(options, row)
   if complaint then return report.bad_input("%s", complaint) end
   if needs_secret_option(row, options) then
     return report.bad_input("the service shows the new key's secret this once, and it would be lost; give "

@@ -5,6 +5,7 @@ local listing = require "purser.cli.listing"
 local operations = require "purser.operations"
 local output = require "purser.cli.output"
 local parameters = require "purser.parameters"
+local words = require "purser.cli.words"
 
 local M = {}
 
@@ -16,7 +17,7 @@ local argnames = {
 
 local function describe(param)
   local kind = parameters.kinds[param[2]]
-  local parts = { param.note }
+  local parts = { param.note or words[param[1]] }
   if param.choices and param[2] == "choice" then
     parts[#parts + 1] = table.concat(parameters.choices[param.choices], " or ")
   elseif param[2] ~= "text" then
@@ -80,7 +81,7 @@ end
 local function add_output_options(command)
   command:option("--format", "table (default), json or csv."):argname("<format>"):choices(output.formats)
     :default("table"):show_default(false)
-  command:option("--columns", "Members to show, joined by commas (table and csv)."):argname("<names>")
+  command:option("--columns", "Members to show, joined by commas (table and csv); `purser ops NAME` lists them."):argname("<names>")
 end
 
 local effects = {

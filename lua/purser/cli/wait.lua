@@ -17,8 +17,8 @@ local kinds = {
 }
 
 function M.define(command)
-  command:description("Wait until a withdrawal (by its id), a deposit (by its transaction id) or a transfer between\n"
-    .. "spot and futures (by its tranId) is done, and print it. Ends with 1 when that can no longer be, with 4 when\n"
+  command:description("Wait until a withdrawal (by its id), a deposit (by its transaction id) or a transfer between "
+    .. "spot and futures (by its tranId) is done, and print it. Ends with 1 when that can no longer be, with 4 when "
     .. "the time is over.")
   command:argument("kind", "withdrawal, deposit or transfer."):choices { "withdrawal", "deposit", "transfer" }
   command:argument("id", "What it is known by.")
