@@ -5,10 +5,11 @@ local M = {}
 -- Edits (insert, delete, replace, exchange two neighbours) that turn `a` into `b`. An exchange counts as one: USTD is
 -- USDT before it is USDC.
 local function distance(a, b)
-  local before, last, row = nil, nil, {}
+  local last, row = nil, {}
   for j = 0, #b do row[j] = j end
   for i = 1, #a do
-    before, last, row = last, row, { [0] = i }
+    local before = last
+    last, row = row, { [0] = i }
     for j = 1, #b do
       local same = a:byte(i) == b:byte(j)
       row[j] = math.min(last[j - 1] + (same and 0 or 1), last[j] + 1, row[j - 1] + 1)

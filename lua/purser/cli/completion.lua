@@ -1,4 +1,4 @@
--- `purser completion bash|zsh|fish`: a script that completes commands, options and their choices, made from the grammar.
+-- `purser completion bash|zsh|fish`: a script that completes commands, options and their choices, from the grammar.
 
 local report = require "purser.cli.report"
 

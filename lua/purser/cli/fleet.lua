@@ -3,11 +3,24 @@
 local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
+local credentials = require "purser.cli.credentials"
 local report = require "purser.cli.report"
 
 local M = { summary = "Make and keep a fleet of sub-accounts as a file declares it." }
 
 local DAY = 86400000
+
+local function days(text)
+  local number = text:find("^%d%d?%d?%d?$") and tonumber(text)
+  if not number then return nil, ("'%s' is not a number of whole days"):format(text) end
+  return number
+end
+
+local function amount(text)
+  local decimal = core.decimal(text)
+  if not decimal or decimal:sign() < 0 then return nil, ("'%s' is not an amount, such as 12.5"):format(text) end
+  return text
+end
 
 function M.define(command)
   command:description("Make and keep a fleet of sub-accounts with their keys as a JSON file declares it:\n"
@@ -19,8 +32,8 @@ function M.define(command)
   command:option("--secrets", "File that keeps the secrets, readable by you alone; made when it is missing.")
     :argname("<file>"):count(1)
   command:option("--days", "rotate: keys older than this (90); retire: this long after the rotation (1).")
-    :argname("<n>"):convert(tonumber)
-  command:option("--keep", "sweep: what stays of each asset in each account (0)."):argname("<amount>")
+    :argname("<n>"):convert(days)
+  command:option("--keep", "sweep: what stays of each asset in each account (0)."):argname("<amount>"):convert(amount)
   command:flag("--yes", "Do it without asking.")
   connection.define(command)
 end
@@ -33,15 +46,23 @@ local function read_all(path)
   return text
 end
 
--- The vault: a file with a line a key (apiKey, secretKey, account, note, by tabs).
-local function open_vault(path)
+-- The actions that make keys. The others do without the secrets file where there is none, and make none.
+local makes_keys = { apply = true, rotate = true }
+
+-- The vault: a file with a line a key (apiKey, secretKey, account, note, by tabs), which nobody else may read.
+local function open_vault(path, may_write)
   local held = {}
-  local text = read_all(path)
-  if text then
+  if core.file_mode(path) then
+    local text, complaint = credentials.read_private(path)
+    if not text then return nil, complaint end
     for line in text:gmatch("[^\n]+") do held[line:match("^[^\t]*")] = true end
-  else
+  elseif may_write then
     local made, reason = core.create_private(path)
     if not made then return nil, ("the secrets file %s cannot be made: %s"):format(path, tostring(reason)) end
+  end
+  if not may_write then
+    return { holds = function(api_key) return held[api_key] == true end, close = function() end,
+      store = function() error("this makes no keys", 0) end }
   end
   local file, reason = io.open(path, "ab")
   if not file then return nil, ("the secrets file %s cannot be written: %s"):format(path, tostring(reason)) end
@@ -94,6 +115,9 @@ local function show(plan)
   return report.write(confirm.lines(plan) .. "\n") and report.DONE or report.NOT_WRITTEN
 end
 
+-- What a question begins with: what would be done, and at which service.
+local function at(client, text) return ("%s at %s:\n"):format(text, confirm.service(client)) end
+
 local actions = {}
 
 function actions.plan(fleet)
@@ -109,30 +133,32 @@ function actions.orphans(fleet)
   return finish(list)
 end
 
-function actions.apply(fleet, options)
+function actions.apply(fleet, options, client)
   local plan, err = fleet:plan()
   if not plan then return finish(nil, err) end
   if #plan.steps == 0 then return show(plan) end
-  return confirm.ask(options, tostring(plan)) or finish(fleet:apply())
+  return confirm.ask(options, at(client, "This makes it so") .. tostring(plan)) or finish(fleet:apply())
 end
 
-function actions.rotate(fleet, options)
-  local days = options.days or 90
-  return confirm.ask(options, ("A second key is made beside each that is older than %d days."):format(days))
-    or finish(fleet:rotate { max_age_ms = days * DAY })
+function actions.rotate(fleet, options, client)
+  local age = options.days or 90
+  return confirm.ask(options, at(client, "This makes keys")
+    .. ("A second key is made beside each that is older than %d days."):format(age))
+    or finish(fleet:rotate { max_age_ms = age * DAY })
 end
 
-function actions.retire(fleet, options)
-  local days = options.days or 1
-  return confirm.ask(options, ("Each key is deleted whose successor is older than %d days."):format(days))
-    or finish(fleet:retire { overlap_ms = days * DAY })
+function actions.retire(fleet, options, client)
+  local age = options.days or 1
+  return confirm.ask(options, at(client, "This deletes keys")
+    .. ("Each key is deleted whose successor is older than %d days."):format(age))
+    or finish(fleet:retire { overlap_ms = age * DAY })
 end
 
-function actions.sweep(fleet, options)
+function actions.sweep(fleet, options, client)
   local moves, err = fleet:sweep { to = "parent", keep = options.keep }
   if not moves then return finish(nil, err) end
   if #moves.moves == 0 then return show(moves) end
-  local code = confirm.ask(options, "This moves money:\n" .. tostring(moves))
+  local code = confirm.ask(options, at(client, "This moves money") .. tostring(moves))
   if code then return code end
   local done
   done, err = moves:execute()
@@ -147,13 +173,13 @@ function M.start(options)
   client, complaint = connection.open(options)
   if not client then return report.bad_input("%s", complaint) end
   local vault
-  vault, complaint = open_vault(options.secrets)
+  vault, complaint = open_vault(options.secrets, makes_keys[options.action])
   if not vault then return report.bad_input("%s", complaint) end
   local fleet, err = require("purser.fleet").new {
     client = client, group = declared.group, accounts = declared.accounts,
     vault = { store = vault.store, holds = vault.holds },
   }
-  local code = fleet and actions[options.action](fleet, options) or report.bad_input("%s", err.message)
+  local code = fleet and actions[options.action](fleet, options, client) or report.bad_input("%s", err.message)
   vault.close()
   client:close()
   return code

@@ -46,11 +46,11 @@ local BAD_FILE = 9 -- EBADF
 
 -- A standard stream that is closed would give its number to the next file or connection, and what is written to it
 -- would go there. Each gets a file that can do neither what the stream should nor any harm.
-local held = {}
+M.streams = {}
 local function fill_streams()
   for i, stream in ipairs { io.stdin, io.stdout, io.stderr } do
     local _, _, code = stream:seek("cur")
-    if code == BAD_FILE then held[i] = io.open("/dev/null", i == 1 and "w" or "r") end
+    if code == BAD_FILE then M.streams[i] = io.open("/dev/null", i == 1 and "w" or "r") end
   end
 end
 

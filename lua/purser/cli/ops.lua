@@ -30,7 +30,7 @@ end
 -- The one operation that the words name, or the rows whose facts contain them.
 local function find(word)
   if word == "" then return nil, operations.list end
-  local name = word:gsub("^(%a[%w_]*)[ :/]", "%1."):gsub("-", "_")
+  local name = word:gsub("-", "_"):gsub("^(%a[%w_]*)[ :/]", "%1.")
   local row = operations.by_id[word:upper()] or operations.by_name[name]
   if row then return row end
   local rows = {}

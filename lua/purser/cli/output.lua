@@ -291,8 +291,8 @@ end
 
 M.formats = { "table", "json", "csv" }
 
---- The columns that `--columns` names, or nil for all; nil and a complaint when one of them does not exist, for it would
---- be left out without a word. A member of a nested list can be named alone: `withdrawFee`.
+--- The columns that `--columns` names, or nil for all; nil and a complaint when one of them does not exist: it would be
+--- left out without a word. A member of a nested list can be named alone: `withdrawFee`.
 ---@param options table  of argparse: columns, format
 ---@param row table      the operation
 ---@return string[]|nil columns, string|nil complaint
@@ -301,13 +301,16 @@ function M.columns(options, row)
   if options.format == "json" then return nil, "--columns is for table and csv; json holds every member" end
   local form = row.result
   local shape_name = form.list or form.record or form.page or form.rows
-  local known, nested, is_known = all_columns(shape_name), nested_field(shape_name), {}
-  for _, name in ipairs(known) do is_known[name] = true end
+  local known, nested, is_known, sayable = all_columns(shape_name), nested_field(shape_name), {}, {}
+  for i, name in ipairs(known) do
+    is_known[name] = true
+    sayable[i] = name:match("[^.]*$")
+  end
   local columns = {}
   for name in options.columns:gmatch("[^,%s]+") do
     local inner = nested and nested .. "." .. name
     if not is_known[name] and not is_known[inner or name] then
-      return nil, ("--columns: there is no %q%s; there are %s"):format(name, nearest.hint(name, known),
+      return nil, ("--columns: there is no %q%s; there are %s"):format(name, nearest.hint(name, sayable),
         table.concat(known, ", "))
     end
     columns[#columns + 1] = is_known[name] and name or inner

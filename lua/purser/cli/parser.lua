@@ -81,7 +81,8 @@ end
 local function add_output_options(command)
   command:option("--format", "table (default), json or csv."):argname("<format>"):choices(output.formats)
     :default("table"):show_default(false)
-  command:option("--columns", "Members to show, joined by commas (table and csv); `purser ops NAME` lists them."):argname("<names>")
+  command:option("--columns", "Members to show, joined by commas (table and csv); `purser ops NAME` lists them.")
+    :argname("<names>")
 end
 
 local effects = {
