@@ -166,7 +166,8 @@ describe("purser", function()
     end)
 
     it("asks with the address of the service", function()
-      local code, shown = command.run_on_terminal({ "fleet", "apply", declared, "--secrets", temporary() }, keys, "no\n")
+      local code, shown = command.run_on_terminal({ "fleet", "apply", declared, "--secrets", temporary() }, keys,
+        "no\n")
       assert.equal(2, code)
       assert(shown:find("This makes it so at " .. service.url, 1, true), shown)
     end)

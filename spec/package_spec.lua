@@ -89,7 +89,8 @@ describe("make install", function()
   os.remove(prefix)
 
   local function make(target)
-    return table.concat(lines_of(("${MAKE:-make} -s --no-print-directory %s PREFIX=%s 2>&1"):format(target, prefix)), "\n")
+    local command = ("${MAKE:-make} -s --no-print-directory %s PREFIX=%s 2>&1"):format(target, prefix)
+    return table.concat(lines_of(command), "\n")
   end
 
   -- A PREFIX that Lua does not look into left the command without its modules.
