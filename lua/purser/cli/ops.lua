@@ -8,7 +8,6 @@ local output = require "purser.cli.output"
 local parameters = require "purser.parameters"
 local report = require "purser.cli.report"
 local settling = require "purser.settling"
-local shapes = require "purser.shapes"
 local words = require "purser.cli.words"
 
 local M = { summary = "List the operations, or show everything about one." }
@@ -92,10 +91,7 @@ local function details(row)
     for i, param in ipairs(row.params) do lines[i] = { param[1], param.required and "yes" or "", rule_of(param) } end
     out[#out + 1] = "\n" .. output.aligned({ "parameter", "required", "rule" }, lines)
   end
-  local shape = row.result.list or row.result.record or row.result.page or row.result.rows
-  local names = {}
-  for i, field in ipairs(shapes[shape]) do names[i] = field[1] end
-  out[#out + 1] = ("\nresult: %s %s\n"):format(form, table.concat(names, ", "))
+  out[#out + 1] = ("\nresult: %s %s\n"):format(form, table.concat(output.members(row), ", "))
   return table.concat(out)
 end
 

@@ -291,6 +291,18 @@ end
 
 M.formats = { "table", "json", "csv" }
 
+local function shape_of(row)
+  local form = row.result
+  return form.list or form.record or form.page or form.rows
+end
+
+--- The members that `--columns` can name.
+---@param row table  the operation
+---@return string[]
+function M.members(row)
+  return all_columns(shape_of(row))
+end
+
 --- The columns that `--columns` names, or nil for all; nil and a complaint when one of them does not exist: it would be
 --- left out without a word. A member of a nested list can be named alone: `withdrawFee`.
 ---@param options table  of argparse: columns, format
@@ -299,9 +311,7 @@ M.formats = { "table", "json", "csv" }
 function M.columns(options, row)
   if not options.columns then return nil end
   if options.format == "json" then return nil, "--columns is for table and csv; json holds every member" end
-  local form = row.result
-  local shape_name = form.list or form.record or form.page or form.rows
-  local known, nested, is_known, sayable = all_columns(shape_name), nested_field(shape_name), {}, {}
+  local known, nested, is_known, sayable = M.members(row), nested_field(shape_of(row)), {}, {}
   for i, name in ipairs(known) do
     is_known[name] = true
     sayable[i] = name:match("[^.]*$")
