@@ -100,6 +100,7 @@ build = {
     ["purser.cli.parser"] = "lua/purser/cli/parser.lua",
     ["purser.cli.plan_withdraw"] = "lua/purser/cli/plan_withdraw.lua",
     ["purser.cli.report"] = "lua/purser/cli/report.lua",
+    ["purser.cli.settle"] = "lua/purser/cli/settle.lua",
     ["purser.cli.sim"] = "lua/purser/cli/sim.lua",
     ["purser.cli.values"] = "lua/purser/cli/values.lua",
     ["purser.cli.wait"] = "lua/purser/cli/wait.lua",

@@ -109,16 +109,59 @@ describe("purser", function()
     assert.equal("5\n", files.read(path))
   end)
 
-  it("does what is no read although the clocks differ: refused once, applied once", function()
-    assert(service.world:advance(3600000))
-    local _, before = received "wallet.transfer"
-    local code, out, err = command.run({ "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType",
-      "FUTURES", "--asset", "USDT", "--amount", "1", "--yes" }, keys)
-    assert.equal(0, code, err)
-    assert.matches("tranId", out)
-    assert.matches("clock is %d+ ms from this machine's", err)
-    local _, after = received "wallet.transfer"
-    assert.equal(before + 1, after)
+  describe("--settle", function()
+    before_each(function() service.world:disarm() end)
+
+    it("ends with 0 and the record, when it was carried out", function()
+      assert(service.world:fault { kind = "lost_answer", operation = "sub_account.create_sub_account" })
+      local code, out, err = command.run({ "sub_account", "create_sub_account", "--subAccount", "settled01", "--note",
+        "n", "--yes", "--settle", "--format", "json" }, keys)
+      assert.equal(0, code, err)
+      assert.equal("settled01", assert(require("purser.core").decode(out)).subAccount)
+      assert(err:find("it was carried out, once", 1, true), err)
+      assert.is_nil(err:find("client:settle", 1, true)) -- that is for programs
+    end)
+
+    -- Most of these are known after seconds alone, so the client is none here.
+    local function settled(operation, ...)
+      local said, results = {}, { ... }
+      local row = require("purser.operations").by_name[operation]
+      local err = require("purser.errors").new { kind = "transport", outcome = "unknown", message = "lost",
+        settle = "client:settle(err) looks in wallet.somewhere" }
+      local stderr, stdout = io.stderr, io.stdout
+      local pen = { write = function(_, ...) said[#said + 1] = table.concat { ... } return true end,
+        flush = function() return true end }
+      io.stderr, io.stdout = pen, pen -- luacheck: ignore 122
+      local ok, code = pcall(require("purser.cli.settle").run,
+        { settle = function() return results[1], results[2] end }, row, { subAccount = "settled01" }, err, "csv")
+      io.stderr, io.stdout = stderr, stdout -- luacheck: ignore 122
+      assert(ok, code)
+      return code, table.concat(said)
+    end
+
+    it("ends with 3, when it was not carried out", function()
+      local code, said = settled("wallet.transfer", { outcome = "not_done", reason = "the service says FAILED" })
+      assert.equal(3, code)
+      assert(said:find("it was not carried out: the service says FAILED; it may be run again", 1, true), said)
+    end)
+
+    it("ends with 4, when it cannot be decided or looked for", function()
+      local code, said = settled("wallet.transfer",
+        { outcome = "undecided", reason = "two fit", candidates = { 1, 2 } })
+      assert.equal(4, code)
+      assert(said:find("it cannot be decided: two fit (2 records might be it)", 1, true), said)
+      assert(said:find("OUTCOME UNKNOWN: lost [outcome unknown]. look in wallet somewhere", 1, true), said)
+      code, said = settled("wallet.transfer", nil, "no network")
+      assert.equal(4, code)
+      assert(said:find("it could not be looked for: no network", 1, true), said)
+    end)
+
+    it("ends with 5 and the way to delete it, when the secret of a new key is lost", function()
+      local code, said = settled("sub_account.create_api_key",
+        { outcome = "done", secret_lost = true, record = { apiKey = "mx0", note = "n" } })
+      assert.equal(5, code)
+      assert(said:find("delete_api_key --subAccount settled01 --apiKey mx0", 1, true), said)
+    end)
   end)
 
   describe("sim", function()
@@ -181,5 +224,18 @@ describe("purser", function()
     assert.equal(1, times)
     assert(shown:find("This moves money at " .. service.url, 1, true), shown)
     assert.equal(0, (received "wallet.withdraw"))
+  end)
+
+  -- The last, for it moves the clock on.
+  it("does what is no read although the clocks differ: refused once, applied once", function()
+    assert(service.world:advance(3600000))
+    local _, before = received "wallet.transfer"
+    local code, out, err = command.run({ "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType",
+      "FUTURES", "--asset", "USDT", "--amount", "1", "--yes" }, keys)
+    assert.equal(0, code, err)
+    assert.matches("tranId", out)
+    assert.matches("clock is %d+ ms from this machine's", err)
+    local _, after = received "wallet.transfer"
+    assert.equal(before + 1, after)
   end)
 end)

@@ -125,9 +125,7 @@ local function keep_secret(row, record, path, file)
     return report.DONE
   end
   report.say("the key was made, but its secret could not be written to %s: %s", path, tostring(reason))
-  report.say("the secret is lost; delete the key with: purser %s delete_api_key --subAccount %s --apiKey %s", row.group,
-    values.shell_word(record.subAccount or "NAME"), values.shell_word(record.apiKey))
-  return report.NOT_WRITTEN
+  return report.lost_key(row, record.subAccount, record.apiKey)
 end
 
 local function hide_secret(record)
@@ -203,6 +201,9 @@ local function complete(client, row, params, options, call_options, now, handle_
     if file then
       file:close()
       os.remove(options.secret_file)
+    end
+    if options.settle and err.outcome == "unknown" then
+      return require("purser.cli.settle").run(client, row, params, err, options.format)
     end
     return report.failure(row, params, err)
   end

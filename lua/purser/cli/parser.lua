@@ -5,6 +5,7 @@ local listing = require "purser.cli.listing"
 local operations = require "purser.operations"
 local output = require "purser.cli.output"
 local parameters = require "purser.parameters"
+local settle = require "purser.cli.settle"
 local words = require "purser.cli.words"
 
 local M = {}
@@ -74,7 +75,10 @@ local function add_own_options(command, row)
       command:option("--secret-file", "Write the new key's secretKey to a new file that you alone can read.")
         :argname("<file>"))
   end
-  if row.effect ~= "read" then command:flag("--yes", "Do it without asking.") end
+  if row.effect ~= "read" then
+    command:flag("--yes", "Do it without asking.")
+    settle.define(command)
+  end
   command:flag("--dry-run", "Print the signed request, key and signature masked, and send nothing.")
 end
 

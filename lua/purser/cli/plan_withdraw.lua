@@ -6,6 +6,7 @@ local core = require "purser.core"
 local operations = require "purser.operations"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
+local settle = require "purser.cli.settle"
 
 local M = { summary = "Check a withdrawal before it is made; make it with --go." }
 
@@ -22,6 +23,7 @@ function M.define(command)
   command:flag("--check-saved", "The address must be in the address book.")
   command:flag("--go", "Make the withdrawal when nothing speaks against it; it asks first.")
   command:flag("--yes", "Make it without asking.")
+  settle.define(command)
   connection.define(command)
 end
 
@@ -33,6 +35,7 @@ local function carry_out(plan, options, client)
   local result, err = plan:execute()
   if not result then
     if err.kind == "workflow" then return report.bad_input("%s", tostring(err)) end
+    if options.settle and err.outcome == "unknown" then return settle.run(client, row, plan.params, err) end
     return report.failure(row, plan.params, err)
   end
   if report.write(output.render(row, result, "table")) then return report.DONE end
