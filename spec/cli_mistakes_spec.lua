@@ -227,6 +227,20 @@ describe("purser", function()
   end)
 
   -- The last, for it moves the clock on.
+  it("ends with 4, not 1, when it fails itself or is interrupted: nobody knows what had happened", function()
+    for problem, text in pairs {
+      boom = "stopped by an error of its own: ", ["interrupted!"] = "purser: interrupted\n",
+    } do
+      local init = [[package.preload["purser.cli.ops"] = function()
+        return { summary = "", define = function() end, start = function() error "]] .. problem .. [[" end }
+      end]]
+      local code, out, err = command.run({ "ops" }, { LUA_INIT = init })
+      assert.same({ 4, "" }, { code, out })
+      assert(err:find(text, 1, true), err)
+      assert(err:find("before it is run again", 1, true), err)
+    end
+  end)
+
   it("does what is no read although the clocks differ: refused once, applied once", function()
     assert(service.world:advance(3600000))
     local _, before = received "wallet.transfer"

@@ -38,6 +38,17 @@ describe("the generated documentation", function()
     end
   end)
 
+  it("has an index that names every page and every example", function()
+    local index = read "docs/README.md"
+    for _, path in ipairs(paths_of "ls docs/*.md") do
+      local page = path:match "[^/]+$"
+      assert(page == "README.md" or index:find("](" .. page .. ")", 1, true), path)
+    end
+    for _, path in ipairs(paths_of "ls examples/*.lua examples/*/*.lua examples/*/*.c") do
+      assert(index:find("](../" .. path, 1, true) or index:find("](../" .. path:match "^examples/%a+/", 1, true), path)
+    end
+  end)
+
   it("links only to what exists", function()
     for _, path in ipairs(paths_of "ls docs/*.md README.md CONTRIBUTING.md") do
       local text, folder = read(path), path:match "^(.*/)" or ""

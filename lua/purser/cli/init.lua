@@ -54,11 +54,7 @@ local function fill_streams()
   end
 end
 
---- Runs one command line. Returns the exit code.
----@param arguments string[]
----@return integer
-function M.run(arguments)
-  fill_streams()
+local function run(arguments)
   local found, complaint = pcall(require, "argparse")
   if not found then
     local missing = tostring(complaint):find("not found", 1, true)
@@ -78,6 +74,26 @@ function M.run(arguments)
     return require("purser.cli.operation").run(require("purser.operations").by_name[name], options)
   end
   return require("purser.cli." .. options.command:gsub("-", "_")).start(options, parser)
+end
+
+local UNKNOWN = 4 -- of report.lua, which may be what could not be loaded
+
+-- An error of the command itself, or Ctrl-C: Lua would end with 1, which means that nothing happened.
+local function broken(problem)
+  local interrupted = tostring(problem):find("interrupted!", 1, true)
+  io.stderr:write("purser: ", interrupted and "interrupted" or "stopped by an error of its own: "
+    .. debug.traceback(tostring(problem), 2), "\n",
+    "purser: unless it only reads, look what became of it before it is run again\n")
+  return UNKNOWN
+end
+
+--- Runs one command line. Returns the exit code.
+---@param arguments string[]
+---@return integer
+function M.run(arguments)
+  fill_streams()
+  local _, code = xpcall(function() return run(arguments) end, broken)
+  return code
 end
 
 return M

@@ -46,6 +46,7 @@ function M.start(options)
   end
   local client, complaint = connection.open(options)
   if not client then return report.bad_input("%s", complaint) end
+  if core.is_terminal(2) then report.say("waiting; to stop it changes nothing at the service") end
   local kind = kinds[options.kind]
   local record, err = client.wallet[kind[1]](client.wallet, kind[3](options.id), wanted)
   client:close()
