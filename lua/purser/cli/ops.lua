@@ -67,7 +67,7 @@ local function settle_text(row)
   if row.effect == "read" then return "a read: may be run again" end
   local values = {}
   if row.settle.handle then values[row.settle.handle] = "..." end
-  return settling.advice(row, values)
+  return (settling.advice(row, values):gsub("client:settle%(err%) looks", "--settle, or client:settle(err), looks"))
 end
 
 local function details(row)

@@ -138,7 +138,8 @@ Exit codes: 0 done; 1 refused by the service; 2 bad input, nothing sent; 3 not s
 4 OUTCOME UNKNOWN: do not repeat before looking, the message says where;
 5 done, but the result could not be written.
 Keys come from PURSER_API_KEY and PURSER_SECRET_KEY, or from --keys FILE.
-`purser GROUP OPERATION --help` lists the options of an operation.]]
+`purser GROUP OPERATION --help` lists the options of an operation.
+`purser sim --demo` serves a simulator, with keys, to try everything on.]]
 
 --- The parser. With `wanted` (the name of an operation), only that operation's options are filled in, which is what
 --- one run needs; completion needs them all.
