@@ -198,11 +198,15 @@ describe("purser", function()
       end
     end)
 
-    it("takes whole days and amounts only", function()
+    it("takes numbers of days and amounts only", function()
       local secrets = temporary()
-      for _, days in ipairs { "0.5", "x", "99999", "1e2" } do
-        refused({ "fleet", "rotate", declared, "--secrets", secrets, "--yes", "--days", days }, "whole days")
+      for _, days in ipairs { "x", "999999999", "1e2", ".5" } do
+        refused({ "fleet", "rotate", declared, "--secrets", secrets, "--yes", "--days", days }, "such as 90 or 0.5")
       end
+      local code, shown = command.run_on_terminal(
+        { "fleet", "rotate", declared, "--secrets", secrets, "--days", "0.5" }, keys, "no\n")
+      assert.equal(2, code)
+      assert(shown:find("older than 0.5 days", 1, true), shown)
       for _, amount in ipairs { "x", "1,5", "1e2" } do
         refused({ "fleet", "sweep", declared, "--secrets", secrets, "--yes", "--keep", amount }, "is not an amount")
       end

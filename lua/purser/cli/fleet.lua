@@ -11,10 +11,12 @@ local M = { summary = "Make and keep a fleet of sub-accounts as a file declares 
 local DAY = 86400000
 
 local function days(text)
-  local number = text:find("^%d%d?%d?%d?$") and tonumber(text)
-  if not number then return nil, ("'%s' is not a number of whole days"):format(text) end
+  local number = #text < 9 and (text:find("^%d+$") or text:find("^%d+%.%d+$")) and tonumber(text)
+  if not number then return nil, ("'%s' is not a number of days, such as 90 or 0.5"):format(text) end
   return number
 end
+
+local function milliseconds(number) return math.floor(number * DAY + 0.5) end
 
 local function amount(text)
   local decimal = core.decimal(text)
@@ -143,15 +145,15 @@ end
 function actions.rotate(fleet, options, client)
   local age = options.days or 90
   return confirm.ask(options, at(client, "This makes keys")
-    .. ("A second key is made beside each that is older than %d days."):format(age))
-    or finish(fleet:rotate { max_age_ms = age * DAY })
+    .. ("A second key is made beside each that is older than %s days."):format(age))
+    or finish(fleet:rotate { max_age_ms = milliseconds(age) })
 end
 
 function actions.retire(fleet, options, client)
   local age = options.days or 1
   return confirm.ask(options, at(client, "This deletes keys")
-    .. ("Each key is deleted whose successor is older than %d days."):format(age))
-    or finish(fleet:retire { overlap_ms = age * DAY })
+    .. ("Each key is deleted whose successor is older than %s days."):format(age))
+    or finish(fleet:retire { overlap_ms = milliseconds(age) })
 end
 
 function actions.sweep(fleet, options, client)
