@@ -5,8 +5,9 @@
 #   make test-all   the specs once for each Lua: 5.1, 5.2, 5.3, 5.4 and LuaJIT
 #   make            build for one Lua (LUA=lua5.1|lua5.2|lua5.3|lua5.4|luajit, default lua5.4)
 #   make lint       luacheck, and the C sources once more with every warning an error
-#   make install    into PREFIX (default /usr/local); PRECOMPILED=1 for quick starts with this very Lua
+#   make install    into PREFIX (default /usr/local); PRECOMPILED=1 for quick starts with this very Lua; make uninstall
 #   make docs       the generated parts of docs/, the annotation file and the lists in the rockspecs
+#   make hosts-test, console-test   nginx, the frame loop and libuv alone; the simulator's page in a headless browser
 #   make rock-test  pack with LuaRocks, install into an empty tree offline, run the tour from there
 #   make torture    payments at a service that answers badly, by workers that are killed (docs/payouts.md); minutes
 #   make rehearse   the same on virtual time, SEEDS=1000 runs of it
@@ -53,7 +54,7 @@ export LUA BUILD
 export LUA_PATH  := $(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;
 export LUA_CPATH := $(CURDIR)/$(BUILD)/?.so;;
 
-.PHONY: all demo test test-all test-one lint c-tests install clean help setup setup-test
+.PHONY: all demo test test-all test-one lint c-tests install uninstall clean help setup setup-test
 
 all: $(MODULES)
 
@@ -120,14 +121,23 @@ $(BUILD)/spec/peer: spec/support/peer.c spec/support/peer_h2.c spec/support/peer
 lint:
 	@tools/lint
 
-install: SHARE = $(PREFIX)/share/lua/$(LUA_VERSION)
+install uninstall: SHARE = $(PREFIX)/share/lua/$(LUA_VERSION)
+install uninstall: LIBRARY = $(PREFIX)/lib/lua/$(LUA_VERSION)
 install: all
-	install -d $(DESTDIR)$(SHARE) $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/purser $(DESTDIR)$(PREFIX)/bin
+	install -d $(DESTDIR)$(SHARE) $(DESTDIR)$(LIBRARY)/purser $(DESTDIR)$(PREFIX)/bin
 	cp -R lua/purser $(DESTDIR)$(SHARE)/
 	$(if $(PRECOMPILED),$(LUA) tools/precompile.lua $(DESTDIR)$(SHARE)/purser $(SHARE)/purser)
-	install -m 755 $(MODULES) $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/purser/
+	install -m 755 $(MODULES) $(DESTDIR)$(LIBRARY)/purser/
 	sed '1s|.*|#!/usr/bin/env $(LUA)|' bin/purser > $(BUILD)/purser-command
 	install -m 755 $(BUILD)/purser-command $(DESTDIR)$(PREFIX)/bin/purser
+	@env -u LUA_PATH -u LUA_CPATH $(LUA) -e 'os.exit(package.path:find("$(SHARE)/?.lua", 1, true) and 0 or 1)' || { \
+	  echo "The command finds its modules by itself. Scripts do when these are set:"; \
+	  echo "  export LUA_PATH='$(SHARE)/?.lua;$(SHARE)/?/init.lua;;' LUA_CPATH='$(LIBRARY)/?.so;;'"; }
+
+# The same PREFIX and LUA as when it was installed.
+uninstall:
+	rm -rf $(DESTDIR)$(SHARE)/purser $(DESTDIR)$(LIBRARY)/purser
+	rm -f $(DESTDIR)$(PREFIX)/bin/purser
 
 clean:
 	rm -rf build

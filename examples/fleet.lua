@@ -8,7 +8,8 @@
 local purser = require "purser"
 
 local declaration_file, secrets_file, command = arg[1], arg[2], arg[3]
-if not command then
+local commands = { plan = true, apply = true, rotate = true, retire = true }
+if not commands[command] then
   io.stderr:write("usage: fleet.lua DECLARATION SECRETS plan|apply|rotate|retire\n")
   os.exit(2)
 end
@@ -20,7 +21,7 @@ if file then
   for line in file:lines() do held[line:match("^(%S+)") or ""] = true end
   file:close()
 else
-  os.execute(("umask 077 && : > '%s'"):format((secrets_file:gsub("'", "'\\''"))))
+  assert(require("purser.core").create_private(secrets_file))
 end
 
 local function store(secret)
@@ -53,10 +54,8 @@ if command == "apply" then
   done, err = fleet:apply()
 elseif command == "rotate" then
   done, err = fleet:rotate { max_age_ms = 90 * days }
-elseif command == "retire" then
-  done, err = fleet:retire { overlap_ms = days }
 else
-  error("plan, apply, rotate or retire", 0)
+  done, err = fleet:retire { overlap_ms = days }
 end
 for _, step in ipairs(done or err.done or {}) do print(step.account, step.what, step.note or "") end
 if not done then

@@ -3,11 +3,13 @@
 --   lua examples/provision.lua accounts.csv keys.csv
 --
 -- accounts.csv has a line a sub-account: name,note,permissions (separated by blanks),ip addresses (same, may be empty).
--- The keys are appended to keys.csv the moment they exist: the service shows a secret once. Keep that file to yourself.
+-- The keys are appended to keys.csv the moment they exist: the service shows a secret once. That file is made for your
+-- eyes alone.
 -- A key whose answer was lost is deleted and made again, and one whose permissions or addresses the list has changed is
 -- replaced (docs/fleets.md). The service is named by PURSER_BASE_URL or PURSER_PROFILE, the main account's key by
 -- PURSER_API_KEY and PURSER_SECRET_KEY. A broker sets PURSER_GROUP=broker.
 
+local core = require "purser.core"
 local purser = require "purser"
 
 local list_path, keys_path = arg[1], arg[2]
@@ -28,8 +30,13 @@ local function words(text)
 end
 
 local function read_list(path)
+  local file, problem = io.open(path)
+  if not file then
+    io.stderr:write(problem, "\n")
+    os.exit(2)
+  end
   local accounts = {}
-  for line in assert(io.lines(path)) do
+  for line in file:lines() do
     local name, note, permissions, ips = line:match "^([^,]+),([^,]+),([^,]+),?([^,]*)$"
     if name then
       local key = { note = note, permissions = words(permissions), ip = #words(ips) > 0 and words(ips) or nil }
@@ -38,11 +45,14 @@ local function read_list(path)
       error(("%s: this line is not name,note,permissions,ips: %s"):format(path, line), 0)
     end
   end
+  file:close()
   return accounts
 end
 
 local accounts = read_list(list_path)
-local keys = assert(io.open(keys_path, "a+")) -- before the first key is made: none may be lost
+-- Opened before the first key is made: none may be lost.
+if not core.file_mode(keys_path) then assert(core.create_private(keys_path)) end
+local keys = assert(io.open(keys_path, "a+"))
 local held = {}
 for line in keys:lines() do held[line:match "^[^,]*,([^,]+)," or ""] = true end
 

@@ -1,14 +1,23 @@
 -- Moves what the sub-accounts hold to the parent.
 --
---   lua examples/sweep.lua [ASSET [KEEP]]
+--   lua examples/sweep.lua [ASSET [KEEP]] [--yes]
 --
--- Without ASSET every asset is moved; KEEP stays behind in each sub-account. A transfer whose answer was lost is looked
+-- Without --yes it only shows what would be moved. Without ASSET that is every asset; KEEP stays behind in each
+-- sub-account. A transfer whose answer was lost is looked
 -- up by its id before more is sent, so none is made twice. At the first that fails it stops; run again it moves what is
 -- left. PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
 local purser = require "purser"
 
-local asset, keep = arg[1], arg[2]
+local go, words = false, {}
+for _, word in ipairs(arg) do
+  if word == "--yes" then go = true else words[#words + 1] = word end
+end
+local asset, keep = words[1], words[2]
+if #words > 2 or (asset or ""):find "^%-" then
+  io.stderr:write "usage: sweep.lua [ASSET [KEEP]] [--yes]\n"
+  os.exit(2)
+end
 
 local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
@@ -25,6 +34,11 @@ local fleet = assert(purser.fleet.new {
   client = client, accounts = accounts, vault = function() error "a sweep makes no keys" end,
 })
 local moves = assert(fleet:sweep { to = "parent", keep = keep, assets = asset and { asset } or nil })
+if not go or #moves.moves == 0 then
+  print(moves)
+  print(("%d transfers to the parent%s"):format(#moves.moves, go and "" or "; --yes makes them"))
+  os.exit(0)
+end
 local done, err = moves:execute()
 
 for _, move in ipairs(moves.moves) do

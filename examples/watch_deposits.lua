@@ -9,6 +9,10 @@
 local purser = require "purser"
 
 local pause, looks = tonumber(arg[1] or "10"), tonumber(arg[2] or "0")
+if not pause or not looks then
+  io.stderr:write "usage: watch_deposits.lua [SECONDS BETWEEN LOOKS [LOOKS]]\n"
+  os.exit(2)
+end
 local DAY = 86400000
 
 local states = {

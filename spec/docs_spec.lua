@@ -38,6 +38,26 @@ describe("the generated documentation", function()
     end
   end)
 
+  it("has an index that names every page and every example", function()
+    local index = read "docs/README.md"
+    for _, path in ipairs(paths_of "ls docs/*.md") do
+      local page = path:match "[^/]+$"
+      assert(page == "README.md" or index:find("](" .. page .. ")", 1, true), path)
+    end
+    for _, path in ipairs(paths_of "ls examples/*.lua examples/*/*.lua examples/*/*.c") do
+      assert(index:find("](../" .. path, 1, true) or index:find("](../" .. path:match "^examples/%a+/", 1, true), path)
+    end
+  end)
+
+  -- One that was somebody's stood there: copied into a script for the live service, it would have been paid.
+  it("names no address that can be paid: the only one has a wrong checksum", function()
+    for _, path in ipairs(paths_of "ls docs/*.md README.md examples/*.lua examples/*/*.lua") do
+      for word in read(path):gmatch "%f[%w]T%w+" do
+        assert(#word ~= 34 or word == "TSampLeAddressThatNobodyHas1234567", path .. ": " .. word)
+      end
+    end
+  end)
+
   it("links only to what exists", function()
     for _, path in ipairs(paths_of "ls docs/*.md README.md CONTRIBUTING.md") do
       local text, folder = read(path), path:match "^(.*/)" or ""

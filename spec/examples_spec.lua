@@ -7,6 +7,7 @@ local read, temporary = require("files").read, require("files").temporary
 
 local DAY = 86400000
 local SPOT = "SPOT"
+local PRIVATE = 384 -- octal 600
 
 -- A service whose clock stands still, a broker's account in it, and what runs an example with its key.
 local function open(balances)
@@ -63,6 +64,7 @@ describe("provision.lua", function()
     local list = temporary("desknorth1,north,SPOT_ACCOUNT_READ SPOT_TRANSFER_READ,127.0.0.1\n"
       .. "desksouth1,south,SPOT_ACCOUNT_READ,\n")
     local keys = temporary()
+    os.remove(keys) -- made by the program, for nobody else
     local arguments = ("examples/provision.lua %s %s"):format(list, keys)
 
     assert.same({ "2 sub-accounts wanted: 2 made, 2 keys made\n", 0 }, { fixture.run(arguments) })
@@ -76,6 +78,7 @@ describe("provision.lua", function()
       assert.equal("700007", err.code)
     end
     assert.same({ "desknorth1", "desksouth1" }, lines)
+    assert.equal(PRIVATE, require("purser.core").file_mode(keys) % 512)
 
     assert.same({ "2 sub-accounts wanted: 0 made, 0 keys made\n", 0 }, { fixture.run(arguments) })
     assert.same({ 2, 2 }, { fixture.world:counts()["sub_account.create_sub_account"].applied,
@@ -115,11 +118,24 @@ describe("provision.lua", function()
 end)
 
 describe("sweep.lua", function()
+  it("shows what it would move, and moves nothing without --yes", function()
+    local fixture = open()
+    sub_account(fixture, "desknorth1", "USDT", "100.25")
+    local before = fixture.world:counts()["sub_account.transfer"].applied
+    local output, code = fixture.run "examples/sweep.lua"
+    assert.same({ "desknorth1 -> parent  100.25 USDT  (planned)\n1 transfers to the parent; --yes makes them\n", 0 },
+      { output, code })
+    output, code = fixture.run "examples/sweep.lua --help"
+    assert.equal(2, code)
+    assert.matches("^usage: sweep.lua", output)
+    assert.equal(before, fixture.world:counts()["sub_account.transfer"].applied)
+  end)
+
   it("moves everything to the parent", function()
     local fixture = open { USDT = "1000", BTC = "1" }
     sub_account(fixture, "desknorth1", "USDT", "100.25")
     sub_account(fixture, "desksouth1", "BTC", "0.125")
-    local output, code = fixture.run "examples/sweep.lua"
+    local output, code = fixture.run "examples/sweep.lua --yes"
     assert.equal(0, code, output)
     assert.matches("^desknorth1 +100%.25 USDT  %d+\ndesksouth1 +0%.125 BTC  %d+\n"
       .. "total 0%.125 BTC\ntotal 100%.25 USDT\n$", output)
@@ -130,7 +146,7 @@ describe("sweep.lua", function()
     local fixture = open { USDT = "1000", BTC = "1" }
     sub_account(fixture, "desknorth1", "USDT", "100.25")
     sub_account(fixture, "desksouth1", "BTC", "0.125")
-    local output, code = fixture.run "examples/sweep.lua USDT 10"
+    local output, code = fixture.run "examples/sweep.lua USDT 10 --yes"
     assert.equal(0, code, output)
     assert.matches("total 90%.25 USDT\n$", output)
     assert.same({ "10", "0.125" }, { free(fixture, "desknorth1", "USDT"), free(fixture, "desksouth1", "BTC") })
@@ -141,7 +157,7 @@ describe("sweep.lua", function()
     sub_account(fixture, "desknorth1", "USDT", "100.25")
     assert(fixture.world:fault { kind = "lost_answer", operation = "sub_account.transfer", times = 1 })
     local before = fixture.world:counts()["sub_account.transfer"].applied
-    local output, code = fixture.run "examples/sweep.lua"
+    local output, code = fixture.run "examples/sweep.lua --yes"
     assert.equal(0, code, output)
     assert.matches("total 100%.25 USDT\n$", output)
     assert.equal(before + 1, fixture.world:counts()["sub_account.transfer"].applied)
@@ -152,11 +168,11 @@ describe("sweep.lua", function()
     sub_account(fixture, "desknorth1", "USDT", "100.25")
     sub_account(fixture, "desksouth1", "USDT", "7")
     assert(fixture.world:fault { kind = "refuse", operation = "sub_account.transfer", skip = 1 })
-    local output, code = fixture.run "examples/sweep.lua"
+    local output, code = fixture.run "examples/sweep.lua --yes"
     assert.equal(1, code, output)
     assert.matches("desknorth1 +100%.25 USDT  %d+\n", output)
     assert.matches("desksouth1, 7 USDT: sub_account.transfer: ", output)
-    output, code = fixture.run "examples/sweep.lua"
+    output, code = fixture.run "examples/sweep.lua --yes"
     assert.equal(0, code, output)
     assert.matches("^desksouth1 +7 USDT  %d+\ntotal 7 USDT\n$", output)
   end)

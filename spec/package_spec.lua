@@ -84,6 +84,30 @@ describe("precompiled modules", function()
   end)
 end)
 
+describe("make install", function()
+  local prefix = os.tmpname()
+  os.remove(prefix)
+
+  local function make(target)
+    local command = ("${MAKE:-make} -s --no-print-directory %s PREFIX=%s 2>&1"):format(target, prefix)
+    return table.concat(lines_of(command), "\n")
+  end
+
+  -- A PREFIX that Lua does not look into left the command without its modules.
+  it("makes a command that finds its modules wherever it is, and says what scripts need; uninstall takes all away",
+    function()
+      local said = make "install"
+      local bare = "cd / && env -u LUA_PATH -u LUA_CPATH "
+      assert.same({ "purser " .. require "purser.version" }, lines_of(bare .. prefix .. "/bin/purser --version 2>&1"))
+      local path = assert(said:match "export (LUA_PATH=[^\n]+)", said)
+      local script = 'print(require("purser").new {})'
+      assert.matches("base_url", lines_of(bare .. path .. " ${LUA:-lua5.4} -e '" .. script .. "' 2>&1")[1])
+      make "uninstall"
+      assert.same({}, lines_of("find " .. prefix .. " -type f"))
+      os.execute("rm -r " .. prefix)
+    end)
+end)
+
 describe("the rockspecs", function()
   it("list every C source, the check of what is installed first", function()
     local core = purser.build.modules["purser.core"].sources

@@ -63,7 +63,7 @@ describe("plan_withdraw", function()
   it("tells what is wrong with each single thing", function()
     local _, client = world()
     for _, case in ipairs {
-      { { coin = "USTD" }, "the coin USTD does not exist (did you mean" },
+      { { coin = "USTD" }, "the coin USTD does not exist (did you mean \"USDT\"?)" },
       { { network = false }, "USDT travels on 7 networks" },
       { { network = "TRC21" }, "USDT has no network TRC21" },
       { { network = "AVAX_CCHAIN" }, "are suspended: Withdrawals are suspended." },

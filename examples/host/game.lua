@@ -22,10 +22,13 @@ for _ = 1, TASKS do
   purser.spawn(function()
     while true do
       in_flight = in_flight + 1
-      local deposits = client.wallet:deposit_history()
+      local deposits, err = client.wallet:deposit_history()
       in_flight = in_flight - 1
       done = done + 1
-      if not deposits then failed = failed + 1 end
+      if not deposits then
+        failed = failed + 1
+        if failed == 1 then io.stderr:write("the first that failed: ", tostring(err), "\n") end
+      end
     end
   end)
 end

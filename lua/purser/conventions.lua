@@ -48,7 +48,8 @@ end
 function M.resolve(wanted)
   if type(wanted) == "string" then
     if not profiles[wanted] then
-      return nil, ('profile "%s" is not known%s'):format(wanted, nearest.among(wanted, profiles))
+      return nil, ('profile "%s" is not known%s; there are %s, and a table of conventions'):format(wanted,
+        nearest.among(wanted, profiles), table.concat(nearest.names_of(profiles), ", "))
     end
     wanted = profiles[wanted]
   end

@@ -275,7 +275,7 @@
 ---@field totalPageNum? integer
 
 ---@class purser.broker.transfer_history.params
----@field clientTranId? string  32 letters and digits
+---@field clientTranId? string  32 letters and digits; your own id of the transfer
 ---@field fromAccount? string|integer  text; sub-account name; the parent when omitted
 ---@field toAccount? string|integer  text; sub-account name; the parent when omitted
 ---@field fromAccountType string|integer  text; such as SPOT, FUTURES
@@ -313,14 +313,14 @@
 ---@field apiKey string|integer  text; public key
 
 ---@class purser.broker.create_deposit_address.params
----@field coin string|integer  text
+---@field coin string|integer  text; such as USDT
 ---@field network string|integer  text; network name, such as Tron(TRC20)
 
 ---@class purser.broker.deposit_addresses.params
----@field coin string|integer  text
+---@field coin string|integer  text; such as USDT
 
 ---@class purser.broker.deposit_history.params
----@field coin? string|integer  text
+---@field coin? string|integer  text; such as USDT
 ---@field status? integer|string  status number; deposit status
 ---@field startTime? integer|string  epoch milliseconds (13 digits)
 ---@field endTime? integer|string  epoch milliseconds (13 digits)
@@ -328,7 +328,7 @@
 ---@field page? integer|string  integer from 1; default 1
 
 ---@class purser.broker.all_deposit_history.params
----@field coin? string|integer  text
+---@field coin? string|integer  text; such as USDT
 ---@field status? integer|string  status number; deposit status
 ---@field startTime? integer|string  epoch milliseconds (13 digits)
 ---@field endTime? integer|string  epoch milliseconds (13 digits)
@@ -336,21 +336,21 @@
 ---@field page? integer|string  integer from 1; default 1
 
 ---@class purser.broker.withdraw.params
----@field coin string|integer  text
+---@field coin string|integer  text; such as USDT
 ---@field network string|integer  text; network name, such as Tron(TRC20)
----@field address string|integer  text
+---@field address string|integer  text; where the withdrawal goes
 ---@field amount string|integer|purser.decimal  positive decimal as a string, such as "12.5"
 ---@field password? string  32 hexadecimal digits; funds password as hexadecimal MD5; when sent, the address book is not checked
 ---@field funds_password? string  the plain password, instead of password
----@field remark? string|integer  text
+---@field remark? string|integer  text; a remark of yours
 
 ---@class purser.broker.transfer.params
----@field clientTranId? string  32 letters and digits
+---@field clientTranId? string  32 letters and digits; your own id of the transfer
 ---@field fromAccount? string|integer  text; sub-account name; the parent when omitted
 ---@field toAccount? string|integer  text; sub-account name; the parent when omitted
 ---@field fromAccountType string|integer  text; such as SPOT, FUTURES
 ---@field toAccountType string|integer  text; such as SPOT, FUTURES
----@field asset string|integer  text
+---@field asset string|integer  text; such as USDT
 ---@field amount string|integer|purser.decimal  positive decimal as a string, such as "12.5"
 
 ---@class purser.broker.enable_futures.params
@@ -551,7 +551,7 @@ function Broker:rebates(params, opts) end
 
 ---@class purser.sub_account.list_sub_accounts.params
 ---@field subAccount? string|integer  text; sub-account name
----@field isFreeze? boolean  boolean
+---@field isFreeze? boolean  boolean; only those that are frozen, or only those that are not
 ---@field page? integer|string  integer from 1; default 1
 ---@field limit? integer|string  integer from 1 to 200; default 10
 
@@ -569,16 +569,16 @@ function Broker:rebates(params, opts) end
 ---@field apiKey string|integer  text; public key
 
 ---@class purser.sub_account.transfer.params
----@field clientTranId? string  32 letters and digits
+---@field clientTranId? string  32 letters and digits; your own id of the transfer
 ---@field fromAccount? string|integer  text; sub-account name; the parent when omitted
 ---@field toAccount? string|integer  text; sub-account name; the parent when omitted
 ---@field fromAccountType purser.account_types  one of SPOT, FUTURES
 ---@field toAccountType purser.account_types  one of SPOT, FUTURES
----@field asset string|integer  text
+---@field asset string|integer  text; such as USDT
 ---@field amount string|integer|purser.decimal  positive decimal as a string, such as "12.5"
 
 ---@class purser.sub_account.transfer_history.params
----@field clientTranId? string  32 letters and digits
+---@field clientTranId? string  32 letters and digits; your own id of the transfer
 ---@field fromAccount? string|integer  text; sub-account name; the parent when omitted
 ---@field toAccount? string|integer  text; sub-account name; the parent when omitted
 ---@field fromAccountType purser.account_types  one of SPOT, FUTURES
@@ -693,49 +693,49 @@ function SubAccount:transfer_history(params, opts) end
 function SubAccount:balances(params, opts) end
 
 ---@class purser.wallet.withdraw.params
----@field coin string|integer  text
+---@field coin string|integer  text; such as USDT
 ---@field withdrawOrderId? string|integer  text; your own id of the withdrawal
 ---@field netWork? string|integer  text; short network id from netWork of wallet.coins, such as TRX
----@field contractAddress? string|integer  text
----@field address string|integer  text
+---@field contractAddress? string|integer  text; contract of the coin on the network
+---@field address string|integer  text; where the withdrawal goes
 ---@field memo? string|integer  text; required when the address needs one
 ---@field amount string|integer|purser.decimal  positive decimal as a string, such as "12.5"
----@field remark? string|integer  text
+---@field remark? string|integer  text; a remark of yours
 
 ---@class purser.wallet.cancel_withdrawal.params
 ---@field id string|integer  text; withdrawal id
 
 ---@class purser.wallet.deposit_history.params
----@field coin? string|integer  text
+---@field coin? string|integer  text; such as USDT
 ---@field status? integer|string  status number; deposit status
 ---@field startTime? integer|string  epoch milliseconds (13 digits)
 ---@field endTime? integer|string  epoch milliseconds (13 digits)
 ---@field limit? integer|string  integer from 1 to 1000; default 1000
 
 ---@class purser.wallet.withdrawal_history.params
----@field coin? string|integer  text
+---@field coin? string|integer  text; such as USDT
 ---@field status? integer|string  status number; withdrawal status
 ---@field limit? integer|string  integer from 1 to 1000; default 1000
 ---@field startTime? integer|string  epoch milliseconds (13 digits)
 ---@field endTime? integer|string  epoch milliseconds (13 digits)
 
 ---@class purser.wallet.create_deposit_address.params
----@field coin string|integer  text
+---@field coin string|integer  text; such as USDT
 ---@field network string|integer  text; long network name, such as Tron(TRC20)
 
 ---@class purser.wallet.deposit_addresses.params
----@field coin string|integer  text
+---@field coin string|integer  text; such as USDT
 ---@field network? string|integer  text; long network name, such as Tron(TRC20)
 
 ---@class purser.wallet.withdrawal_addresses.params
----@field coin? string|integer  text
+---@field coin? string|integer  text; such as USDT
 ---@field page? integer|string  integer from 1; default 1
 ---@field limit? integer|string  integer from 1
 
 ---@class purser.wallet.transfer.params
 ---@field fromAccountType purser.account_types  one of SPOT, FUTURES
 ---@field toAccountType purser.account_types  one of SPOT, FUTURES
----@field asset string|integer  text
+---@field asset string|integer  text; such as USDT
 ---@field amount string|integer|purser.decimal  positive decimal as a string, such as "12.5"
 
 ---@class purser.wallet.transfer_history.params
@@ -747,10 +747,10 @@ function SubAccount:balances(params, opts) end
 ---@field size? integer|string  integer from 1 to 100; default 10
 
 ---@class purser.wallet.get_transfer.params
----@field tranId string|integer  text
+---@field tranId string|integer  text; id of the transfer
 
 ---@class purser.wallet.convert.params
----@field asset string[]|string  coins, a list or comma-separated; at most 15
+---@field asset string[]|string  coins, a list or comma-separated; at most 15; such as USDT
 
 ---@class purser.wallet.conversion_history.params
 ---@field startTime? integer|string  epoch milliseconds (13 digits)
@@ -762,7 +762,7 @@ function SubAccount:balances(params, opts) end
 ---@field toAccountType purser.identifier_types  one of EMAIL, UID, MOBILE
 ---@field toAccount string|integer  text; e-mail, UID or phone number
 ---@field areaCode? string|integer  digits of a telephone area code; required when toAccount is a phone number
----@field asset string|integer  text
+---@field asset string|integer  text; such as USDT
 ---@field amount string|integer|purser.decimal  positive decimal as a string, such as "12.5"
 
 ---@class purser.wallet.internal_transfer_history.params
@@ -770,16 +770,16 @@ function SubAccount:balances(params, opts) end
 ---@field endTime? integer|string  epoch milliseconds (13 digits)
 ---@field page? integer|string  integer from 1; default 1
 ---@field limit? integer|string  integer from 1; default 10
----@field tranId? string|integer  text
+---@field tranId? string|integer  text; id of the transfer
 
 ---@class purser.wallet.withdraw_legacy.params
----@field coin string|integer  text
+---@field coin string|integer  text; such as USDT
 ---@field withdrawOrderId? string|integer  text; your own id of the withdrawal
 ---@field network? string|integer  text; network name from networkList of wallet.coins
----@field address string|integer  text
+---@field address string|integer  text; where the withdrawal goes
 ---@field memo? string|integer  text; required when the address needs one
 ---@field amount string|integer|purser.decimal  positive decimal as a string, such as "12.5"
----@field remark? string|integer  text
+---@field remark? string|integer  text; a remark of yours
 
 --- What an account does with its own wallet: coins, deposits, withdrawals, transfers, conversions.
 ---@class purser.Wallet

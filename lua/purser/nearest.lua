@@ -2,17 +2,20 @@
 
 local M = {}
 
--- Edits (insert, delete, replace) that turn `a` into `b`.
+-- Edits (insert, delete, replace, exchange two neighbours) that turn `a` into `b`. An exchange counts as one: USTD is
+-- USDT before it is USDC.
 local function distance(a, b)
-  local row = {}
+  local last, row = nil, {}
   for j = 0, #b do row[j] = j end
   for i = 1, #a do
-    local diagonal = row[0]
-    row[0] = i
+    local before = last
+    last, row = row, { [0] = i }
     for j = 1, #b do
-      local replace = diagonal + (a:byte(i) == b:byte(j) and 0 or 1)
-      diagonal = row[j]
-      row[j] = math.min(replace, row[j] + 1, row[j - 1] + 1)
+      local same = a:byte(i) == b:byte(j)
+      row[j] = math.min(last[j - 1] + (same and 0 or 1), last[j] + 1, row[j - 1] + 1)
+      if before and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
+        row[j] = math.min(row[j], before[j - 2] + 1)
+      end
     end
   end
   return row[#b]

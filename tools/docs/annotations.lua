@@ -8,6 +8,7 @@ local parameters = require "purser.parameters"
 local shapes = require "purser.shapes"
 local pages = require "docs.pages"
 local words = require "docs.words"
+local words_of_parameters = require "purser.cli.words"
 
 local M = {}
 
@@ -99,7 +100,8 @@ end
 local function write_params(lines, row)
   lines[#lines + 1] = "\n---@class " .. params_class(row)
   for _, param in ipairs(row.params) do
-    local note = param.note and "; " .. plain(param.note) or ""
+    local word = param.note or words_of_parameters[param[1]]
+    local note = word and "; " .. plain(word) or ""
     if param.default then note = note .. ("; default %d"):format(param.default) end
     lines[#lines + 1] = ("---@field %s%s %s  %s%s"):format(param[1], param.required and "" or "?", param_type(param),
       plain(pages.rule(param)), note)

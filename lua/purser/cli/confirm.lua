@@ -15,6 +15,14 @@ function M.lines(text)
   return table.concat(lines, "\n")
 end
 
+--- The address of the service a client talks to, for questions: the live one, or one to play with?
+---@param client purser.Client
+---@return string
+function M.service(client)
+  local request = client:prepare "ping"
+  return request and request.url:match("^%a+://[^/]+") or "the service"
+end
+
 --- Shows what would be done. Returns nil when it may be done, else the exit code.
 ---@param options table  with `yes`
 ---@param text string

@@ -45,10 +45,12 @@ function M.open(options, overrides)
   }
   for name, value in pairs(overrides or {}) do wanted[name] = value end
   if not wanted.base_url and not wanted.profile then
-    return nil, "which service? give --base-url, or --profile mexc for the live one"
+    return nil, "which service? give --base-url (or PURSER_BASE_URL), such as http://127.0.0.1:8080 for `purser sim`; "
+      .. "or --profile mexc for the live one"
   end
   local client, err = require("purser").new(wanted)
-  if not client then return nil, err.message end
+  -- allow_insecure is for programs: here nothing permits it
+  if not client then return nil, (err.message:gsub(", or allow_insecure.*$", "")) end
   return client, keys.source
 end
 

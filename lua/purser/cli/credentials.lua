@@ -39,6 +39,12 @@ local function from_file(path)
   return keys
 end
 
+-- A variable of the environment; one that is empty counts as not set.
+local function variable(name)
+  local value = os.getenv(name)
+  return value ~= "" and value or nil
+end
+
 --- The keys to sign with, and the service they belong to when the file says so.
 ---@param path string|nil  of a file; the environment is used without it
 ---@return table|nil keys  { api_key, secret_key, base_url, profile, source }
@@ -50,11 +56,12 @@ function M.find(path)
     if not keys then return nil, complaint end
     keys.source = path
   else
-    keys = { api_key = os.getenv "PURSER_API_KEY", secret_key = os.getenv "PURSER_SECRET_KEY", source = "environment" }
+    keys = { api_key = variable "PURSER_API_KEY", secret_key = variable "PURSER_SECRET_KEY", source = "environment" }
   end
   if not keys.api_key or not keys.secret_key then
-    return nil, path and path .. " must hold the lines api_key = ... and secret_key = ..."
-      or "no keys: set PURSER_API_KEY and PURSER_SECRET_KEY, or name a file with --keys"
+    if path then return nil, path .. " must hold the lines api_key = ... and secret_key = ..." end
+    local missing = keys.api_key and "PURSER_SECRET_KEY is not set" or keys.secret_key and "PURSER_API_KEY is not set"
+    return nil, (missing or "no keys") .. ": set PURSER_API_KEY and PURSER_SECRET_KEY, or name a file with --keys"
   end
   return keys
 end

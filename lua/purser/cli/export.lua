@@ -4,6 +4,7 @@ local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local files = require "purser.cli.file"
 local json = require "purser.json"
+local nearest = require "purser.nearest"
 local operations = require "purser.operations"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
@@ -24,8 +25,7 @@ end
 function M.define(command)
   command:description("Write every record of a history or list once, whatever its windows and pages.\n"
     .. "With --cursor the next run writes what came since: append it to the same file.")
-  command:argument("history", "Such as wallet.deposit_history: one that can be read in pages or windows.")
-    :choices(history_names())
+  command:argument("history", "One of " .. table.concat(history_names(), ", ") .. "."):argname("<history>")
   command:option("--since", "From when on: 30d, 12h, 2026-01-31, 2026-01-31T10:00Z; default: all it reaches.")
     :argname("<when>")
   command:option("--until", "Until when, in the same forms; default: now."):argname("<when>")
@@ -89,7 +89,7 @@ local function render(row, records, options, first)
     for i, record in ipairs(records) do lines[i] = json.encode(output.ordered(list_row, record)) .. "\n" end
     return table.concat(lines)
   end
-  local text = output.render(row, as_result(row, records), "csv", output.columns(options.columns))
+  local text = output.render(row, as_result(row, records), "csv", options.shown)
   return first and text or (text:gsub("^[^\n]*\n", "", 1))
 end
 
@@ -111,19 +111,45 @@ local function write_all(walk, row, options, with_header)
   return true, count, err
 end
 
-function M.start(options)
-  local row = operations.by_name[options.history]
-  local cursor, complaint = read_cursor(options.cursor)
-  if complaint then return report.bad_input("%s", complaint) end
+-- The row of a history that can be exported; nil and a complaint. A blank or a dash will do for what stands in names.
+local function row_of(text)
+  local row = operations.by_name[(text:gsub("[ :/]", ".", 1):gsub("%-", "_"))]
+  if row and row.paging then return row end
+  local names = history_names()
+  return nil, ("%q is no history%s; there are %s"):format(text, nearest.hint(text, names), table.concat(names, ", "))
+end
+
+-- How a parameter that the walk misses is given on this command line.
+local function advise(err)
+  if err.kind ~= "argument" or not err.parameter or not err.message:find("is required", 1, true) then return end
+  report.say("give it as %s", err.parameter == "from" and "--since" or err.parameter == "to" and "--until"
+    or ("--param %s=..."):format(err.parameter))
+end
+
+-- The row, the columns and the parameters that the options ask for; nil and a complaint.
+local function read_options(options, cursor)
+  local row, complaint = row_of(options.history)
+  if not row then return nil, complaint end
+  options.shown, complaint = output.columns(options, row)
+  if complaint then return nil, complaint end
   local params
   params, complaint = params_of(options, cursor)
-  if not params then return report.bad_input("%s", complaint) end
+  return params and row, complaint, params
+end
+
+function M.start(options)
+  local cursor, complaint = read_cursor(options.cursor)
+  if complaint then return report.bad_input("%s", complaint) end
+  local row, params
+  row, complaint, params = read_options(options, cursor)
+  if not row then return report.bad_input("%s", complaint) end
   local client
   client, complaint = connection.open(options)
   if not client then return report.bad_input("%s", complaint) end
-  local walk = client:each(options.history, params)
+  local walk = client:each(row.full_name, params)
   local written, count, err = write_all(walk, row, options, cursor == nil)
   local code = not written and report.NOT_WRITTEN or err and report.failure(row, {}, err) or report.DONE
+  if err then advise(err) end
   local place = written and walk:cursor()
   if options.cursor and place then
     local ok, reason = write_cursor(options.cursor, place)

@@ -11,6 +11,20 @@ local M = { summary = "Make and keep a fleet of sub-accounts as a file declares 
 
 local DAY = 86400000
 
+local function days(text)
+  local number = #text < 9 and (text:find("^%d+$") or text:find("^%d+%.%d+$")) and tonumber(text)
+  if not number then return nil, ("'%s' is not a number of days, such as 90 or 0.5"):format(text) end
+  return number
+end
+
+local function milliseconds(number) return math.floor(number * DAY + 0.5) end
+
+local function amount(text)
+  local decimal = core.decimal(text)
+  if not decimal or decimal:sign() < 0 then return nil, ("'%s' is not an amount, such as 12.5"):format(text) end
+  return text
+end
+
 function M.define(command)
   command:description("Make and keep a fleet of sub-accounts with their keys as a JSON file declares it:\n"
     .. '{"group": "sub_account", "accounts": [{"name":, "note":, "keys": [{"note":, "permissions":, "ip":}]}]}\n'
@@ -21,23 +35,30 @@ function M.define(command)
   command:option("--secrets", "File that keeps the secrets, readable by you alone; made when it is missing.")
     :argname("<file>"):count(1)
   command:option("--days", "rotate: keys older than this (90); retire: this long after the rotation (1).")
-    :argname("<n>"):convert(tonumber)
-  command:option("--keep", "sweep: what stays of each asset in each account (0)."):argname("<amount>")
+    :argname("<n>"):convert(days)
+  command:option("--keep", "sweep: what stays of each asset in each account (0)."):argname("<amount>"):convert(amount)
   command:flag("--yes", "Do it without asking.")
   connection.define(command)
 end
 
--- The vault: a file with a line a key (apiKey, secretKey, account, note, by tabs).
-local function open_vault(path)
+-- The actions that make keys. The others do without the secrets file where there is none, and make none.
+local makes_keys = { apply = true, rotate = true }
+
+-- The vault: a file with a line a key (apiKey, secretKey, account, note, by tabs), which nobody else may read.
+local function open_vault(path, may_write)
   local held = {}
   local text, complaint, is_missing = files.read_private(path)
   if text then
     for line in text:gmatch("[^\n]+") do held[line:match("^[^\t]*")] = true end
   elseif not is_missing then
     return nil, complaint
-  else
+  elseif may_write then
     local made, reason = core.create_private(path)
     if not made then return nil, ("the secrets file %s cannot be made: %s"):format(path, tostring(reason)) end
+  end
+  if not may_write then
+    return { holds = function(api_key) return held[api_key] == true end, close = function() end,
+      store = function() error("this makes no keys", 0) end }
   end
   local file, reason = io.open(path, "ab")
   if not file then return nil, ("the secrets file %s cannot be written: %s"):format(path, tostring(reason)) end
@@ -84,7 +105,8 @@ local function show(plan)
   return report.write(confirm.lines(plan) .. "\n") and report.DONE or report.NOT_WRITTEN
 end
 
-local function milliseconds(days) return math.floor(days * DAY + 0.5) end
+-- What a question begins with: what would be done, and at which service.
+local function at(client, text) return ("%s at %s:\n"):format(text, confirm.service(client)) end
 
 local actions = {}
 
@@ -101,30 +123,32 @@ function actions.orphans(fleet)
   return finish(list)
 end
 
-function actions.apply(fleet, options)
+function actions.apply(fleet, options, client)
   local plan, err = fleet:plan()
   if not plan then return finish(nil, err) end
   if #plan.steps == 0 then return show(plan) end
-  return confirm.ask(options, tostring(plan)) or finish(fleet:apply())
+  return confirm.ask(options, at(client, "This makes it so") .. tostring(plan)) or finish(fleet:apply())
 end
 
-function actions.rotate(fleet, options)
-  local days = options.days or 90
-  return confirm.ask(options, ("A second key is made beside each that is older than %s days."):format(days))
-    or finish(fleet:rotate { max_age_ms = milliseconds(days) })
+function actions.rotate(fleet, options, client)
+  local age = options.days or 90
+  return confirm.ask(options, at(client, "This makes keys")
+    .. ("A second key is made beside each that is older than %s days."):format(age))
+    or finish(fleet:rotate { max_age_ms = milliseconds(age) })
 end
 
-function actions.retire(fleet, options)
-  local days = options.days or 1
-  return confirm.ask(options, ("Each key is deleted whose successor is older than %s days."):format(days))
-    or finish(fleet:retire { overlap_ms = milliseconds(days) })
+function actions.retire(fleet, options, client)
+  local age = options.days or 1
+  return confirm.ask(options, at(client, "This deletes keys")
+    .. ("Each key is deleted whose successor is older than %s days."):format(age))
+    or finish(fleet:retire { overlap_ms = milliseconds(age) })
 end
 
-function actions.sweep(fleet, options)
+function actions.sweep(fleet, options, client)
   local moves, err = fleet:sweep { to = "parent", keep = options.keep }
   if not moves then return finish(nil, err) end
   if #moves.moves == 0 then return show(moves) end
-  local code = confirm.ask(options, "This moves money:\n" .. tostring(moves))
+  local code = confirm.ask(options, at(client, "This moves money") .. tostring(moves))
   if code then return code end
   local done
   done, err = moves:execute()
@@ -139,13 +163,13 @@ function M.start(options)
   client, complaint = connection.open(options)
   if not client then return report.bad_input("%s", complaint) end
   local vault
-  vault, complaint = open_vault(options.secrets)
+  vault, complaint = open_vault(options.secrets, makes_keys[options.action])
   if not vault then return report.bad_input("%s", complaint) end
   local fleet, err = require("purser.fleet").new {
     client = client, group = declared.group, accounts = declared.accounts,
     vault = { store = vault.store, holds = vault.holds },
   }
-  local code = fleet and actions[options.action](fleet, options) or report.bad_input("%s", err.message)
+  local code = fleet and actions[options.action](fleet, options, client) or report.bad_input("%s", err.message)
   vault.close()
   client:close()
   return code

@@ -10,10 +10,51 @@ local function wanted_operation(arguments)
   return ""
 end
 
---- Runs one command line. Returns the exit code.
----@param arguments string[]
----@return integer
-function M.run(arguments)
+-- What a word that is no command was meant for: `purser withdraw` is `purser wallet withdraw`. Nil when nobody knows.
+local function suggestion(arguments, unknown)
+  local operations, wanted = require "purser.operations", unknown:gsub("%-", "_")
+  local group = arguments[1]:gsub("%-", "_")
+  if operations.groups[group] and arguments[2] == unknown then
+    local names = {}
+    for i, row in ipairs(operations.groups[group]) do names[i] = row.name end
+    local name = require("purser.nearest").find(wanted, names)
+    return name and ("did you mean `purser %s %s`?"):format(group, name)
+  end
+  local found = {}
+  for _, row in ipairs(operations.list) do
+    if row.name == wanted then found[#found + 1] = ("`purser %s %s`"):format(row.group, row.name) end
+  end
+  return #found > 0 and "an operation stands behind its group: " .. table.concat(found, ", ") or nil
+end
+
+-- Says what argparse did not understand, and where the help is.
+local function complain(arguments, message)
+  io.stderr:write("purser: ", message, "\n")
+  local unknown = message:match("^unknown command '(.-)'")
+  local hint = unknown and not message:find("Did you mean", 1, true) and suggestion(arguments, unknown)
+  if hint then io.stderr:write("purser: ", hint, "\n") end
+  local words, groups = { "purser" }, require("purser.operations").groups
+  for i, argument in ipairs(arguments) do
+    local second = i == 2 and groups[(arguments[1]:gsub("%-", "_"))]
+    if argument:find("^%-") or argument == unknown or i > 1 and not second then break end
+    words[#words + 1] = argument
+  end
+  io.stderr:write("purser: `", table.concat(words, " "), " --help` shows what can be given\n")
+end
+
+local BAD_FILE = 9 -- EBADF
+
+-- A standard stream that is closed would give its number to the next file or connection, and what is written to it
+-- would go there. Each gets a file that can do neither what the stream should nor any harm.
+M.streams = {}
+local function fill_streams()
+  for i, stream in ipairs { io.stdin, io.stdout, io.stderr } do
+    local _, _, code = stream:seek("cur")
+    if code == BAD_FILE then M.streams[i] = io.open("/dev/null", i == 1 and "w" or "r") end
+  end
+end
+
+local function run(arguments)
   local found, complaint = pcall(require, "argparse")
   if not found then
     local missing = tostring(complaint):find("not found", 1, true)
@@ -24,14 +65,7 @@ function M.run(arguments)
   local parser = require("purser.cli.parser").build(wanted_operation(arguments))
   local parsed, options = parser:pparse(arguments)
   if not parsed then
-    io.stderr:write("purser: ", options, "\n")
-    local words = { "purser" }
-    local unknown = options:match("^unknown command '(.-)'")
-    for _, argument in ipairs(arguments) do
-      if argument:find("^%-") or argument == unknown or #words == 3 then break end
-      words[#words + 1] = argument
-    end
-    io.stderr:write("purser: `", table.concat(words, " "), " --help` shows what can be given\n")
+    complain(arguments, options)
     return 2
   end
   local groups = require("purser.operations").groups
@@ -40,6 +74,26 @@ function M.run(arguments)
     return require("purser.cli.operation").run(require("purser.operations").by_name[name], options)
   end
   return require("purser.cli." .. options.command:gsub("-", "_")).start(options, parser)
+end
+
+local UNKNOWN = 4 -- of report.lua, which may be what could not be loaded
+
+-- An error of the command itself, or Ctrl-C: Lua would end with 1, which means that nothing happened.
+local function broken(problem)
+  local interrupted = tostring(problem):find("interrupted!", 1, true)
+  io.stderr:write("purser: ", interrupted and "interrupted" or "stopped by an error of its own: "
+    .. debug.traceback(tostring(problem), 2), "\n",
+    "purser: unless it only reads, look what became of it before it is run again\n")
+  return UNKNOWN
+end
+
+--- Runs one command line. Returns the exit code.
+---@param arguments string[]
+---@return integer
+function M.run(arguments)
+  fill_streams()
+  local _, code = xpcall(function() return run(arguments) end, broken)
+  return code
 end
 
 return M

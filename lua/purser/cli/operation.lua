@@ -125,9 +125,7 @@ local function keep_secret(row, record, path, file)
     return report.DONE
   end
   report.say("the key was made, but its secret could not be written to %s: %s", path, tostring(reason))
-  report.say("the secret is lost; delete the key with: purser %s delete_api_key --subAccount %s --apiKey %s", row.group,
-    values.shell_word(record.subAccount or "NAME"), values.shell_word(record.apiKey))
-  return report.NOT_WRITTEN
+  return report.lost_key(row, record.subAccount, record.apiKey)
 end
 
 local function hide_secret(record)
@@ -158,8 +156,18 @@ local function progress_line()
   return show, clear
 end
 
+-- What is not a read is refused once when this machine's clock is off, and the client knows the service's time then. A
+-- program decides for itself whether to call again; here it was asked for, and the refusal says that nothing happened.
+local function act(client, row, params, call_options)
+  local result, err = client:call(row.full_name, params, call_options)
+  if not err or err.outcome ~= "rejected" or not err.clock_corrected then return result, err end
+  report.say("the service's clock is %d ms from this machine's, so it refused; it is asked again, with its own time",
+    math.abs(client:now() - core.now_ms()))
+  return client:call(row.full_name, params, call_options)
+end
+
 local function execute(client, row, params, options, call_options, now)
-  if row.effect ~= "read" then return client:call(row.full_name, params, call_options) end
+  if row.effect ~= "read" then return act(client, row, params, call_options) end
   local show, clear = progress_line()
   local result, err = listing.run(client, row, params, {
     options = call_options, now = now, all = options.all, from = tonumber(params.startTime),
@@ -175,7 +183,7 @@ end
 
 local function show_result(row, result, options)
   local shown = parser.creates_key(row) and not options.show_secret and hide_secret(result) or result
-  local text = output.render(row, shown, options.format, output.columns(options.columns))
+  local text = output.render(row, shown, options.format, options.shown)
   if report.write(text) then return report.DONE end
   if row.effect ~= "read" then report.say("%s was done; do not run it again", row.full_name) end
   return report.NOT_WRITTEN
@@ -194,6 +202,9 @@ local function complete(client, row, params, options, call_options, now, handle_
       file:close()
       os.remove(options.secret_file)
     end
+    if options.settle and err.outcome == "unknown" then
+      return require("purser.cli.settle").run(client, row, params, err, options.format)
+    end
     return report.failure(row, params, err)
   end
   code = file and keep_secret(row, result, options.secret_file, file) or report.DONE
@@ -209,6 +220,8 @@ function M.run(row, options)
   if not params then return report.bad_input("%s", complaint) end
   local extra
   extra, complaint = extra_of(options)
+  if complaint then return report.bad_input("%s", complaint) end
+  options.shown, complaint = output.columns(options, row)
   if complaint then return report.bad_input("%s", complaint) end
   if needs_secret_option(row, options) then
     return report.bad_input("the service shows the new key's secret this once, and it would be lost; give "

@@ -8,13 +8,13 @@ local output = require "purser.cli.output"
 local parameters = require "purser.parameters"
 local report = require "purser.cli.report"
 local settling = require "purser.settling"
-local shapes = require "purser.shapes"
+local words = require "purser.cli.words"
 
 local M = { summary = "List the operations, or show everything about one." }
 
 function M.define(command)
   command:description "List the operations, or show everything about one."
-  command:argument("word", "Name or id (wallet.withdraw, C2), or a word that its facts contain."):args("?")
+  command:argument("word", "Name or id (wallet withdraw, C2), or a word that its facts contain."):args("0-2")
   command:option("--format", "table (default) or json."):argname("<format>"):choices { "table", "json" }
     :default("table"):show_default(false)
 end
@@ -26,10 +26,10 @@ local function matches(row, word)
   return false
 end
 
--- The one operation that `word` names, or the rows whose facts contain it.
+-- The one operation that the words name, or the rows whose facts contain them.
 local function find(word)
-  if not word then return nil, operations.list end
-  local name = word:gsub("^(%a[%w_]*)[ :/]", "%1."):gsub("-", "_")
+  if word == "" then return nil, operations.list end
+  local name = word:gsub("-", "_"):gsub("^(%a[%w_]*)[ :/]", "%1.")
   local row = operations.by_id[word:upper()] or operations.by_name[name]
   if row then return row end
   local rows = {}
@@ -59,7 +59,7 @@ local function rule_of(param)
   end
   if param.max then parts[#parts + 1] = "at most " .. ("%d"):format(param.max) end
   if param.default then parts[#parts + 1] = "default " .. ("%d"):format(param.default) end
-  if param.note then parts[#parts + 1] = param.note end
+  parts[#parts + 1] = param.note or words[param[1]]
   return table.concat(parts, "; ")
 end
 
@@ -67,7 +67,7 @@ local function settle_text(row)
   if row.effect == "read" then return "a read: may be run again" end
   local values = {}
   if row.settle.handle then values[row.settle.handle] = "..." end
-  return settling.advice(row, values)
+  return (settling.advice(row, values):gsub("client:settle%(err%) looks", "--settle, or client:settle(err), looks"))
 end
 
 local function details(row)
@@ -91,10 +91,7 @@ local function details(row)
     for i, param in ipairs(row.params) do lines[i] = { param[1], param.required and "yes" or "", rule_of(param) } end
     out[#out + 1] = "\n" .. output.aligned({ "parameter", "required", "rule" }, lines)
   end
-  local shape = row.result.list or row.result.record or row.result.page or row.result.rows
-  local names = {}
-  for i, field in ipairs(shapes[shape]) do names[i] = field[1] end
-  out[#out + 1] = ("\nresult: %s %s\n"):format(form, table.concat(names, ", "))
+  out[#out + 1] = ("\nresult: %s %s\n"):format(form, table.concat(output.members(row), ", "))
   return table.concat(out)
 end
 
@@ -113,11 +110,13 @@ local function as_json(row)
 end
 
 function M.start(options)
-  local row, rows = find(options.word)
+  local word = table.concat(options.word, " ")
+  local row, rows = find(word)
   if not row and #rows == 0 then
     local names = {}
     for i, known in ipairs(operations.list) do names[i] = known.full_name end
-    return report.bad_input("no operation has %q in its facts%s", options.word, nearest.hint(options.word, names))
+    return report.bad_input("no operation has %q in its facts%s; `purser ops` lists them all", word,
+      nearest.hint(word, names))
   end
   local text
   if options.format == "json" then

@@ -1,6 +1,7 @@
 -- Results as text: an aligned table for people, JSON and CSV for programs. Amounts and ids are never touched.
 
 local json = require "purser.json"
+local nearest = require "purser.nearest"
 local shapes = require "purser.shapes"
 local values = require "purser.cli.values"
 
@@ -290,13 +291,42 @@ end
 
 M.formats = { "table", "json", "csv" }
 
---- The columns that `--columns` names, or nil for all.
----@param text string|nil
----@return string[]|nil
-function M.columns(text)
+local function shape_of(row)
+  local form = row.result
+  return form.list or form.record or form.page or form.rows
+end
+
+--- The members that `--columns` can name.
+---@param row table  the operation
+---@return string[]
+function M.members(row)
+  return all_columns(shape_of(row))
+end
+
+--- The columns that `--columns` names, or nil for all; nil and a complaint when one of them does not exist: it would be
+--- left out without a word. A member of a nested list can be named alone: `withdrawFee`.
+---@param options table  of argparse: columns, format
+---@param row table      the operation
+---@return string[]|nil columns, string|nil complaint
+function M.columns(options, row)
+  if not options.columns then return nil end
+  if options.format == "json" then return nil, "--columns is for table and csv; json holds every member" end
+  local known, nested, is_known, sayable = M.members(row), nested_field(shape_of(row)), {}, {}
+  for i, name in ipairs(known) do
+    is_known[name] = true
+    sayable[i] = name:match("[^.]*$")
+  end
   local columns = {}
-  for name in (text or ""):gmatch("[^,%s]+") do columns[#columns + 1] = name end
-  return #columns > 0 and columns or nil
+  for name in options.columns:gmatch("[^,%s]+") do
+    local inner = nested and nested .. "." .. name
+    if not is_known[name] and not is_known[inner or name] then
+      return nil, ("--columns: there is no %q%s; there are %s"):format(name, nearest.hint(name, sayable),
+        table.concat(known, ", "))
+    end
+    columns[#columns + 1] = is_known[name] and name or inner
+  end
+  if #columns == 0 then return nil, "--columns names none; give members joined by commas, or leave it out" end
+  return columns
 end
 
 --- The text of a result in a format: "table", "json" or "csv".

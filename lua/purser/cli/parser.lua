@@ -5,6 +5,8 @@ local listing = require "purser.cli.listing"
 local operations = require "purser.operations"
 local output = require "purser.cli.output"
 local parameters = require "purser.parameters"
+local settle = require "purser.cli.settle"
+local words = require "purser.cli.words"
 
 local M = {}
 
@@ -16,7 +18,7 @@ local argnames = {
 
 local function describe(param)
   local kind = parameters.kinds[param[2]]
-  local parts = { param.note }
+  local parts = { param.note or words[param[1]] }
   if param.choices and param[2] == "choice" then
     parts[#parts + 1] = table.concat(parameters.choices[param.choices], " or ")
   elseif param[2] ~= "text" then
@@ -73,14 +75,18 @@ local function add_own_options(command, row)
       command:option("--secret-file", "Write the new key's secretKey to a new file that you alone can read.")
         :argname("<file>"))
   end
-  if row.effect ~= "read" then command:flag("--yes", "Do it without asking.") end
+  if row.effect ~= "read" then
+    command:flag("--yes", "Do it without asking.")
+    settle.define(command)
+  end
   command:flag("--dry-run", "Print the signed request, key and signature masked, and send nothing.")
 end
 
 local function add_output_options(command)
   command:option("--format", "table (default), json or csv."):argname("<format>"):choices(output.formats)
     :default("table"):show_default(false)
-  command:option("--columns", "Members to show, joined by commas (table and csv)."):argname("<names>")
+  command:option("--columns", "Members to show, joined by commas (table and csv); `purser ops NAME` lists them.")
+    :argname("<names>")
 end
 
 local effects = {
@@ -132,7 +138,8 @@ Exit codes: 0 done; 1 refused by the service; 2 bad input, nothing sent; 3 not s
 4 OUTCOME UNKNOWN: do not repeat before looking, the message says where;
 5 done, but the result could not be written.
 Keys come from PURSER_API_KEY and PURSER_SECRET_KEY, or from --keys FILE.
-`purser GROUP OPERATION --help` lists the options of an operation.]]
+`purser GROUP OPERATION --help` lists the options of an operation.
+`purser sim --demo` serves a simulator, with keys, to try everything on.]]
 
 --- The parser. With `wanted` (the name of an operation), only that operation's options are filled in, which is what
 --- one run needs; completion needs them all.

@@ -2,14 +2,16 @@
 
 local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
+local core = require "purser.core"
 local operations = require "purser.operations"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
+local settle = require "purser.cli.settle"
 
 local M = { summary = "Check a withdrawal before it is made; make it with --go." }
 
 function M.define(command)
-  command:description("Check everything about a withdrawal that can be known before it is made: network, memo,\n"
+  command:description("Check everything about a withdrawal that can be known before it is made: network, memo, "
     .. "limits, step, fee. It ends with 0 when nothing speaks against it, else with 2. With --go it is made.")
   command:option("--coin", "The coin."):argname("<text>"):count(1)
   command:option("--network", "The network by any name: TRX, trc20, \"Tron(TRC20)\"."):argname("<text>")
@@ -21,22 +23,29 @@ function M.define(command)
   command:flag("--check-saved", "The address must be in the address book.")
   command:flag("--go", "Make the withdrawal when nothing speaks against it; it asks first.")
   command:flag("--yes", "Make it without asking.")
+  settle.define(command)
   connection.define(command)
 end
 
-local function carry_out(plan, options)
-  local code = confirm.ask(options, "This moves money:\n" .. tostring(plan))
+local function carry_out(plan, options, client)
+  local code = confirm.ask(options, ("This moves money at %s:\n%s"):format(confirm.service(client), tostring(plan)))
   if code then return code end
   report.say("withdrawOrderId %s: by it the withdrawal can be found afterwards", plan.params.withdrawOrderId)
   local row = operations.by_name["wallet.withdraw"]
   local result, err = plan:execute()
   if not result then
     if err.kind == "workflow" then return report.bad_input("%s", tostring(err)) end
+    if options.settle and err.outcome == "unknown" then return settle.run(client, row, plan.params, err) end
     return report.failure(row, plan.params, err)
   end
   if report.write(output.render(row, result, "table")) then return report.DONE end
   report.say("the withdrawal was made; do not run it again")
   return report.NOT_WRITTEN
+end
+
+-- Whether the question, which shows the plan, comes to the same terminal as the plan would.
+local function asks_here(options)
+  return options.go and not options.yes and core.is_terminal(0) and core.is_terminal(1) and core.is_terminal(2)
 end
 
 function M.start(options)
@@ -50,12 +59,12 @@ function M.start(options)
   local code
   if not plan then
     code = report.failure({ effect = "read" }, {}, err)
-  elseif not report.write(confirm.lines(plan) .. "\n") then
+  elseif not (plan.ok and asks_here(options)) and not report.write(confirm.lines(plan) .. "\n") then
     code = report.NOT_WRITTEN
   elseif not plan.ok then
     code = report.BAD_INPUT
   else
-    code = options.go and carry_out(plan, options) or report.DONE
+    code = options.go and carry_out(plan, options, client) or report.DONE
   end
   client:close()
   return code

@@ -68,8 +68,28 @@ local function settling_command(row, params)
   return table.concat(words, " ")
 end
 
+--- What an error says, without the advice that programs get.
+---@param err purser.Error
+---@return string
+function M.without_advice(err)
+  local text = tostring(err)
+  return err.settle and text:sub(1, #text - #(". " .. err.settle)) or text
+end
+
+--- Says that the secret of a new key is lost, and how to delete the key. Returns the exit code.
+---@param row table
+---@param account string|nil
+---@param api_key string|nil
+---@return integer
+function M.lost_key(row, account, api_key)
+  M.say("the secret is lost; delete the key with: purser %s delete_api_key --subAccount %s --apiKey %s", row.group,
+    values.shell_word(account or "NAME"), values.shell_word(api_key or "KEY"))
+  return M.NOT_WRITTEN
+end
+
 local function unknown(row, params, err)
-  M.say("OUTCOME UNKNOWN: %s", tostring(err))
+  -- the advice speaks of a program's client; here it is a person who looks
+  M.say("OUTCOME UNKNOWN: %s", (tostring(err):gsub("client:settle%(err%) looks in ([%l_]+)%.", "look in %1 ")))
   if row.effect == "read" then
     M.say("it only reads, so it may be run again")
     return

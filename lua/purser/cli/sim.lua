@@ -156,6 +156,14 @@ local function serve(httpd, world, options)
   })
 end
 
+-- What is wrong with a port or a host, and the option that cures it.
+local function advised(message)
+  if message:find("in use", 1, true) then
+    return message .. "; perhaps another simulator has it; give another --port, or --port 0 for any that is free"
+  end
+  return (message:gsub(" unless allow_remote is true$", "; give --host 127.0.0.1, or ::1"))
+end
+
 --- Runs the command. Returns the exit code: 0 ended as asked, 1 could not serve or save, 2 bad input.
 ---@param options table of argparse
 function M.start(options)
@@ -168,7 +176,7 @@ function M.start(options)
   ok, served, message = pcall(serve, httpd, world, options)
   local status = 0
   if not ok then status = fail(1, "%s", served)
-  elseif not served then status = fail(1, "%s", message)
+  elseif not served then status = fail(1, "%s", advised(message))
   end
   if options.state and (status == 0 or not fresh) then
     ok, message = save_state(options.state, world:snapshot())

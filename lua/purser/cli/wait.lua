@@ -17,8 +17,8 @@ local kinds = {
 }
 
 function M.define(command)
-  command:description("Wait until a withdrawal (by its id), a deposit (by its transaction id) or a transfer between\n"
-    .. "spot and futures (by its tranId) is done, and print it. Ends with 1 when that can no longer be, with 4 when\n"
+  command:description("Wait until a withdrawal (by its id), a deposit (by its transaction id) or a transfer between "
+    .. "spot and futures (by its tranId) is done, and print it. Ends with 1 when that can no longer be, with 4 when "
     .. "the time is over.")
   command:argument("kind", "withdrawal, deposit or transfer."):choices { "withdrawal", "deposit", "transfer" }
   command:argument("id", "What it is known by.")
@@ -46,6 +46,7 @@ function M.start(options)
   end
   local client, complaint = connection.open(options)
   if not client then return report.bad_input("%s", complaint) end
+  if core.is_terminal(2) then report.say("waiting; to stop it changes nothing at the service") end
   local kind = kinds[options.kind]
   local record, err = client.wallet[kind[1]](client.wallet, kind[3](options.id), wanted)
   client:close()
