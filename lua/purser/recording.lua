@@ -16,6 +16,11 @@ function M.rivals_of(client)
   return client._rivals
 end
 
+--- Whether a client's key is of that account, or was when it signed a call.
+function M.signs_as(client, account)
+  return account == client:account() or M.rivals_of(client).accounts[account] == true
+end
+
 --- Makes the id by which the outcome can be found, where the row has one and the caller gave none.
 function M.make_handle(client, row, values)
   local settle = row.settle
@@ -41,6 +46,7 @@ end
 -- Records what is about to be sent. Returns the intent; or nil and the error that keeps it from being sent.
 local function begin(client, row, values, opts, payment)
   local intent = M.intent_of(client, row, values, opts, client:account())
+  M.rivals_of(client).accounts[intent.account] = true
   if opts.info then opts.info.intent = intent end
   if not client._journal then return intent end
   local ok, problem = client._journal:begin(intent, row, client._guard, payment)

@@ -11,7 +11,7 @@ local Rivals = {}
 Rivals.__index = Rivals
 
 function M.new()
-  return setmetatable({ by_digest = {}, pruned_at = 0 }, Rivals)
+  return setmetatable({ by_digest = {}, pruned_at = 0, accounts = {} }, Rivals)
 end
 
 local function prune(self, now)
