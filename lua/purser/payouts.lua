@@ -51,7 +51,7 @@ local function prepare(key, operation, params)
   for _, param in ipairs(row.params) do
     if param[2] == "md5" and values[param[1]] then return complain(key, "a password cannot be kept in the queue") end
   end
-  local digest = intents.digest(row, values)
+  local digest = intents.digest(row, values, true)
   if row.settle.made then
     local handle = row.settle.handle
     if values[handle] then

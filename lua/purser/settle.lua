@@ -447,12 +447,13 @@ function M.settle(host, intent, options)
   look.last = look.deadline + look.skew_ms
   local answer, err = look_until_decided(look)
   if not answer then return nil, err end
+  if host.journal and intent.id and not answer.not_before then
+    local ok, other = host.journal:settled(intent, answer)
+    if not ok then return nil, journal_error(other) end
+    if other then answer = { outcome = "done", record = other, reason = "its answer is in the journal" } end
+  end
   if answer.outcome ~= "undecided" then
     rivals.note(host.rivals, row, intent, answer.record and intents.id_of(answer.record), answer.outcome == "not_done")
-  end
-  if host.journal and intent.id and not answer.not_before then
-    local ok, message = host.journal:settled(intent, answer)
-    if not ok then return nil, journal_error(message) end
   end
   if answer.secret_lost and options.remake then return remake(look, answer) end
   return answer

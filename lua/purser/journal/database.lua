@@ -21,9 +21,9 @@ local function load_driver(name, package)
   return driver
 end
 
--- LuaDBI's complaints begin with words of its own.
+-- LuaDBI's complaints begin with words of its own, or with the place where they were raised.
 local function plain(message)
-  return (tostring(message):gsub("^Execute failed ", ""):gsub("^Error preparing statement handle: ", "")
+  return (tostring(message):gsub("^[^\n]-%.lua:%d+: ", ""):gsub("^Execute failed ", ""):gsub("^Error preparing statement handle: ", "")
     :gsub("^Failed to connect to database: ", ""):gsub("%s+$", ""))
 end
 
@@ -60,8 +60,20 @@ local function connect_postgresql(self)
   return handle
 end
 
+-- The file of an open database, and which one it was when it was opened: one that is removed or replaced meanwhile can
+-- still be written to, and nobody would ever find what is written there.
+local function note_file(self)
+  for _, row in ipairs(assert(self:rows "PRAGMA database_list")) do
+    if row.name == "main" and row.file ~= "" then
+      local _, _, id = core.file_mode(row.file)
+      self.file, self.file_id = row.file, id
+    end
+  end
+end
+
 -- What every new connection is told.
 local function greet_sqlite(self)
+  note_file(self)
   assert(self:rows(("PRAGMA busy_timeout = %d"):format(self.options.lock_timeout_ms or 5000)))
   local mode = assert(self:rows "PRAGMA journal_mode = WAL")[1].journal_mode
   if mode ~= "wal" then
@@ -173,11 +185,20 @@ function Transaction:now()
   return self.db:now()
 end
 
+-- What keeps the open connection from being used, or nil.
+local function complaint_about_connection(self)
+  if self.file_id and select(3, core.file_mode(self.file)) ~= self.file_id then
+    return ('the file "%s" was removed or replaced while it was open; put it back, and open it again'):format(self.file)
+  end
+end
+
 --- Runs `fn(transaction)` and commits; what `fn` returns is returned. When anything fails, all of it is undone, and
 --- nil and the problem are returned.
 function Database:transaction(fn)
   local ok, message = ensure(self)
   if not ok then return nil, message end
+  message = complaint_about_connection(self)
+  if message then return nil, message end
   ok, message = self:rows(self.kind.begin)
   if not ok then
     if self.name ~= "postgresql" then return nil, message end
