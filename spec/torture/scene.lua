@@ -167,7 +167,7 @@ local function work_off(state, payouts, reckoning)
     if #failed == 0 then return true end
     reckoning:failed(failed)
     if #reckoning.problems > 0 then return true end
-    for _, payment in ipairs(failed) do assert(payouts:retry(payment.key)) end
+    for _, payment in ipairs(failed) do reckoning:put_back(payment) end
   end
   return false
 end
