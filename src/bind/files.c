@@ -74,10 +74,18 @@ static int is_terminal(lua_State *L)
     return 1;
 }
 
+/* process_id(): a child that was forked off has another. */
+static int process_id(lua_State *L)
+{
+    pu_pushinteger(L, (int64_t)getpid());
+    return 1;
+}
+
 void pu_bind_files(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         {"file_mode", file_mode}, {"create_private", create_private}, {"may_keep", may_keep}, {"is_terminal", is_terminal},
+        {"process_id", process_id},
         {NULL, NULL},
     };
     pu_setfuncs(L, functions, 0);

@@ -92,8 +92,23 @@ local kinds = {
   postgresql = { connect = connect_postgresql, greet = greet_postgresql, begin = "BEGIN" },
 }
 
+-- The child of a fork has its parent's connection, and must neither use nor close it: it keeps it, and it has no
+-- finaliser any more.
+local of_parents = {}
+
+local function leave_to_parent(self)
+  for _, statement in pairs(self.statements or {}) do
+    debug.setmetatable(statement, nil)
+    of_parents[#of_parents + 1] = statement
+  end
+  debug.setmetatable(self.handle, nil)
+  of_parents[#of_parents + 1] = self.handle
+  self.handle, self.statements = nil, {}
+end
+
 -- Statements go first: SQLite does not close a connection that has any, and would keep its files open for ever.
 local function drop(self)
+  if self.handle and self.process ~= core.process_id() then leave_to_parent(self) end
   for _, statement in pairs(self.statements or {}) do pcall(statement.close, statement) end
   if self.handle then pcall(self.handle.close, self.handle) end
   self.handle, self.statements = nil, {}
@@ -102,11 +117,12 @@ end
 -- Makes sure there is a connection.
 local function ensure(self)
   if self.closed then return nil, "it is closed" end
-  if self.handle then return true end
+  if self.handle and self.process == core.process_id() then return true end
+  drop(self)
   local ok, handle, message = pcall(self.kind.connect, self)
   if not ok then return nil, plain(handle) end
   if not handle then return nil, message end
-  self.handle, self.statements = handle, {}
+  self.handle, self.statements, self.process = handle, {}, core.process_id()
   handle:autocommit(true)
   local greeted, why = pcall(self.kind.greet, self)
   if greeted then return true end
