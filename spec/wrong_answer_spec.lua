@@ -74,6 +74,17 @@ describe("an answer that was given before", function()
     assert.equal("not_done", assert(client:settle(err)).outcome)
   end)
 
+  it("is not that of a call of another operation", function()
+    local first
+    local client = client_with(function(_, _, send)
+      first = first or send()
+      return first
+    end)
+    assert(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" })
+    local result, err = move(client, "5")
+    is_unknown(result, err, "another call")
+  end)
+
   it("may be given again to who asks with the same id, as services do", function()
     local first
     local client = client_with(function(_, _, send)

@@ -84,7 +84,7 @@ end
 -- Why an answer that tells of a success is not that of this call; nil where nothing speaks against it.
 local function doubt(client, row, intent, value)
   local params, handle = intent.params, row.settle.handle
-  for _, name in ipairs { handle or "amount", "asset", "amount" } do
+  for _, name in ipairs(row.effect == "move" and { handle or "amount", "asset", "amount" } or {}) do
     local sent, shown = params[name], value[name]
     if sent and shown and tostring(sent):upper() ~= tostring(shown):upper()
       and not (name == "amount" and core.decimal(sent) == core.decimal(tostring(shown))) then
@@ -96,10 +96,10 @@ local function doubt(client, row, intent, value)
   end
 end
 
---- Returns the result of a call that moves funds; or nil and an error of unknown outcome when the answer is another
+--- Returns the result of a call that moves funds or makes something; or nil and an error of unknown outcome when the answer is another
 --- call's: of a transport that mixes answers up, or of somebody in between.
 function M.believe(client, row, intent, value)
-  local why = row.effect == "move" and doubt(client, row, intent, value)
+  local why = row.effect ~= "change" and doubt(client, row, intent, value)
   if not why then return value end
   return nil, errors.new { kind = "decode", outcome = "unknown", phase = "decode", operation = row.full_name,
     message = "the answer is not that of this call: " .. why }

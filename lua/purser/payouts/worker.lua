@@ -4,6 +4,7 @@ local errors = require "purser.errors"
 local operations = require "purser.operations"
 local queue = require "purser.payouts.queue"
 local schedule = require "purser.schedule"
+local service_clock = require "purser.service_clock"
 
 local M = {}
 
@@ -62,6 +63,7 @@ end
 function after.rejected(self, _, message, err)
   if err and err.kind == "throttled" then return again(self, message, (err.retry_after or 1) * 1000) end
   if err and err.kind ~= "api" then return again(self, message) end -- not the service's word: a firewall's, perhaps
+  if err and err.code == service_clock.OUTSIDE_WINDOW then return again(self, message) end -- the clock was wrong
   if may_be_second(self) then
     self.refusal = message
     return { state = "sent", message = message }

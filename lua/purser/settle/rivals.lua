@@ -37,12 +37,13 @@ end
 --- Notes how a call ended: `id` is the record it made, nil while that is not known; `over` when it certainly made none.
 function M.close(self, entry, id, over)
   entry.id, entry.over = id or false, over or false
-  if id then self.by_id[entry.intent.operation .. " " .. id] = entry end
+  if id and entry.makes then self.by_id[id] = entry end
 end
 
---- Whether the record `id` was made by another call of that operation. Two that carry one id may have made it together.
+--- Whether the record `id` was made by another call, of whatever operation. Two that carry one id of the caller's may
+--- have made it together.
 function M.is_others(self, row, intent, id)
-  local entry = id and self.by_id[row.full_name .. " " .. id]
+  local entry = id and self.by_id[id]
   if not entry or entry.intent == intent then return false end
   local handle = row.settle.handle
   return not handle or intent.params[handle] == nil or intent.params[handle] ~= entry.intent.params[handle]
@@ -56,7 +57,8 @@ function M.note(self, row, intent, id, over)
   self.by_digest[digest] = list
   local entry = entry_of(list, intent)
   if not entry then
-    entry = { intent = intent, sent_at = intent.sent_at, id = false, over = false }
+    entry = { intent = intent, sent_at = intent.sent_at, id = false, over = false,
+      makes = row.effect ~= "change" }
     list[#list + 1] = entry
   end
   M.close(self, entry, id, over)
