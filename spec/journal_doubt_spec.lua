@@ -1,4 +1,4 @@
--- A journal to which something happens from outside: its file is removed, others write to it, what is known is disputed.
+-- A journal to which something happens: its file is removed, others write to it, what it knows is disputed.
 
 local purser = require "purser"
 

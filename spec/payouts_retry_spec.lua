@@ -183,7 +183,8 @@ end)
 
 describe("options of retry", function()
   it("are checked", function()
-    for words, options in pairs { ["a table"] = 5, ['did you mean "look"'] = { lock = false }, ["boolean"] = { look = 1 } } do
+    for words, options in pairs { ["a table"] = 5, ['did you mean "look"'] = { lock = false },
+      ["boolean"] = { look = 1 } } do
       local put_back, err = payouts:retry("a", options)
       assert.is_nil(put_back)
       assert.equal("argument", err.kind)

@@ -98,7 +98,9 @@ end)
 
 describe("an answer that shows", function()
   local function answers(members)
-    return client_with(function() return { status = 200, headers = "", body = ('{"tranId":"77",%s}'):format(members) } end)
+    return client_with(function()
+      return { status = 200, headers = "", body = ('{"tranId":"77",%s}'):format(members) }
+    end)
   end
 
   it("another id, amount or asset than was sent is not believed", function()
@@ -118,7 +120,8 @@ end)
 
 describe("a list of several records", function()
   it("is no answer to a call that makes one", function()
-    for _, body in ipairs { '[{"tranId":"1"},{"tranId":"2"}]', '{"code":"0","data":[{"tranId":"1"},{"tranId":"2"}]}' } do
+    for _, body in ipairs { '[{"tranId":"1"},{"tranId":"2"}]',
+      '{"code":"0","data":[{"tranId":"1"},{"tranId":"2"}]}' } do
       local client = client_with(function() return { status = 200, headers = "", body = body } end)
       local result, err = move(client, "5")
       is_unknown(result, err, "more than one record")

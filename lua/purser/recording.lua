@@ -96,8 +96,8 @@ local function doubt(client, row, intent, value)
   end
 end
 
---- Returns the result of a call that moves funds or makes something; or nil and an error of unknown outcome when the answer is another
---- call's: of a transport that mixes answers up, or of somebody in between.
+--- Returns the result of a call that moves funds or makes something; or nil and an error of unknown outcome when the
+--- answer is another call's: of a transport that mixes answers up, or of somebody in between.
 function M.believe(client, row, intent, value)
   local why = row.effect ~= "change" and doubt(client, row, intent, value)
   if not why then return value end

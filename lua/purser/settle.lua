@@ -413,8 +413,8 @@ local function check_intent(intent)
 end
 
 --- Settles an intent for `host`: { run = fn(row, params), now = fn, pause = fn(ms), rivals, journal, lag_ms,
---- recv_window }, and where there are any: correction = fn, by how much the clock was set right, and signs_as = fn(name),
---- whether this client's key is of that account.
+--- recv_window }, and where there are any: correction = fn, by how much the clock was set right, and
+--- signs_as = fn(name), whether this client's key is of that account.
 -- Users call client:settle.
 ---@return purser.Settlement|nil, purser.Error|nil
 function M.settle(host, intent, options)
@@ -436,7 +436,8 @@ function M.settle(host, intent, options)
   end
   local look = {
     host = host, row = row, settle = row.settle, intent = intent, options = options, read = host.run, now = host.now,
-    correction = host.correction or function() end, pause = host.pause, skew_ms = options.skew_ms or 5000, poll_ms = math.max(1, options.poll_ms or 1000),
+    correction = host.correction or function() end, pause = host.pause, skew_ms = options.skew_ms or 5000,
+    poll_ms = math.max(1, options.poll_ms or 1000),
     visible_ms = (intent.recv_window or host.recv_window) + AHEAD_MS + (options.lag_ms or host.lag_ms),
     rivals = function(first)
       if host.journal and intent.id then return host.journal:rivals(intent, first) end

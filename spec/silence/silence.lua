@@ -3,7 +3,7 @@
 --
 --   lua silence.lua PROTOCOL TRANSPORT WHEN TIMEOUT_MS     within a namespace, as root
 --
--- WHEN: new (before the connection), kept (a connection that was used before), sent (the request has arrived). Prints one
+-- WHEN: new (before the connection), kept (a connection that was used before), sent (the request has arrived). Prints a
 -- line: what was asked, the outcome, how many requests arrived, and how the next call fared once packets went again.
 
 local core = require "purser.core"
@@ -33,10 +33,11 @@ else
 end
 peer:script(greet .. fine .. ";" .. (when == "sent" and slowly or fine) .. ";" .. fine)
 
-local transport = assert(purser.transport[transport_name] { base_url = peer:url(protocol == "http" and "http" or "https"),
-  ca_file = made.path "ca.crt", http_version = h2 and "2" or "1.1" })
-local client = assert(purser.new { base_url = peer:url(protocol == "http" and "http" or "https"), api_key = "key",
-  secret_key = "secret", transport = transport, limits = false, retry = false })
+local url = peer:url(protocol == "http" and "http" or "https")
+local transport = assert(purser.transport[transport_name] { base_url = url, ca_file = made.path "ca.crt",
+  http_version = h2 and "2" or "1.1" })
+local client = assert(purser.new { base_url = url, api_key = "key", secret_key = "secret", transport = transport,
+  limits = false, retry = false })
 
 if when ~= "new" then assert(client:ping()) end
 local mark, started = peer:count(), core.monotonic_ms()

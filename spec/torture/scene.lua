@@ -94,8 +94,8 @@ function Worker:die()
   self.state.start(self.number, self.machine.roll:roll(2000))
 end
 
--- Now and then what is no read gets the answer of an earlier call once more: of one that succeeded, since a refusal names
--- nothing that it could be known by.
+-- Now and then what is no read gets the answer of an earlier call once more: of one that succeeded, since a refusal
+-- names nothing that it could be known by.
 function Worker:mix_up(request, response)
   if request.method == "GET" or not response then return response end
   local earlier = self.answered

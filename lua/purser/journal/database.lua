@@ -23,7 +23,8 @@ end
 
 -- LuaDBI's complaints begin with words of its own, or with the place where they were raised.
 local function plain(message)
-  return (tostring(message):gsub("^[^\n]-%.lua:%d+: ", ""):gsub("^Execute failed ", ""):gsub("^Error preparing statement handle: ", "")
+  return (tostring(message):gsub("^[^\n]-%.lua:%d+: ", ""):gsub("^Execute failed ", "")
+    :gsub("^Error preparing statement handle: ", "")
     :gsub("^Failed to connect to database: ", ""):gsub("%s+$", ""))
 end
 

@@ -104,13 +104,14 @@ local REFUSALS = 10 -- of the look itself, one after the other, until a person h
 
 -- Finds out what became of a payment that was sent. Tries until the service tells, or the run is stopped.
 local function settle(self, payment, intent)
-  local id, problem = intent.id, nil
+  local id = intent.id
   if payment.refusal then
-    intent, problem = M.widen(self, payment, intent)
-    if not intent then
+    local whole, problem = M.widen(self, payment, intent)
+    if not whole then
       self.problem = problem
       return self.journal:attach(id, nil)
     end
+    intent = whole
   end
   self.journal:attach(id, payment)
   local tries, refusals = 0, 0
