@@ -85,6 +85,19 @@ describe("an answer that was given before", function()
     is_unknown(result, err, "another call")
   end)
 
+  it("is not that of a second key of the same note", function()
+    local first
+    local client = client_with(function(_, _, send)
+      local answer = send()
+      first = first or answer
+      return first
+    end)
+    local key = { subAccount = "tradingdesk1", note = "bot", permissions = "SPOT_DEAL_READ" }
+    assert(client.sub_account:create_api_key(key))
+    local result, err = client.sub_account:create_api_key(key)
+    is_unknown(result, err, "another call")
+  end)
+
   it("may be given again to who asks with the same id, as services do", function()
     local first
     local client = client_with(function(_, _, send)

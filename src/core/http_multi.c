@@ -6,6 +6,9 @@
 
 #include "clock.h"
 
+/* Longer than a connection lives whose peer acknowledges nothing. */
+enum { DISTRUST_MS = 30000 };
+
 static int64_t monotonic_ms(void)
 {
     return pu_monotonic_us() / 1000;
@@ -198,6 +201,8 @@ static void start(pu_http_multi *multi, pu_http_job *job, pu_http_slot *slot, in
         return;
     }
     curl_easy_setopt(slot->easy.curl, CURLOPT_PRIVATE, job);
+    if (job->request.single_send && now < multi->anew_until_ms)
+        curl_easy_setopt(slot->easy.curl, CURLOPT_FRESH_CONNECT, 1L);
     if (!make_room(multi) || curl_multi_add_handle(multi->curl, slot->easy.curl) != CURLM_OK) {
         pu_http_easy_refuse(&slot->easy, PU_HTTP_TRANSPORT, "there is not enough memory to send the request");
         finish(multi, &multi->running, job);
@@ -226,6 +231,8 @@ static void collect(pu_http_multi *multi)
         curl_easy_getinfo(curl, CURLINFO_PRIVATE, (char **)&job);
         curl_multi_remove_handle(multi->curl, curl); /* `message` is gone from here on */
         pu_http_easy_finish(&job->slot->easy, code);
+        if (job->slot->easy.stale) multi->anew_until_ms = monotonic_ms() + DISTRUST_MS;
+        job->slot->easy.stale = false; /* its connections are everybody's */
         finish(multi, &multi->running, job);
     }
 }

@@ -40,12 +40,12 @@ function M.close(self, entry, id, over)
   if id and entry.makes then self.by_id[id] = entry end
 end
 
---- Whether the record `id` was made by another call, of whatever operation. Two that carry one id of the caller's may
---- have made it together.
+--- Whether the record `id` was made by another call, of whatever operation. Two that carry one id by which the service
+--- tells calls apart may have made it together.
 function M.is_others(self, row, intent, id)
   local entry = id and self.by_id[id]
   if not entry or entry.intent == intent then return false end
-  local handle = row.settle.handle
+  local handle = row.settle.made and row.settle.handle
   return not handle or intent.params[handle] == nil or intent.params[handle] ~= entry.intent.params[handle]
 end
 
