@@ -145,6 +145,7 @@ build = {
     ["purser.parameters.written"] = "lua/purser/parameters/written.lua",
     ["purser.payouts"] = "lua/purser/payouts.lua",
     ["purser.payouts.queue"] = "lua/purser/payouts/queue.lua",
+    ["purser.payouts.retry"] = "lua/purser/payouts/retry.lua",
     ["purser.payouts.worker"] = "lua/purser/payouts/worker.lua",
     ["purser.pipeline"] = "lua/purser/pipeline.lua",
     ["purser.plan"] = "lua/purser/plan.lua",

@@ -111,6 +111,22 @@ describe("over HTTP/2", function()
     t:close()
   end)
 
+  it("puts what must be sent once on a new connection when the shared one has fallen silent", function()
+    peer:script(("h2 %s;headers data stall"):format(FINE))
+    local t = assert(multi.new(options()))
+    assert(t:send { method = "GET", target = "/warm" })
+    local mark = peer:count()
+    local _, failure = patiently(60, function(ms)
+      return t:send { method = "GET", target = "/silent", timeout_ms = ms }
+    end)
+    assert.same({ "curl 28", "unknown" }, { failure.code, failure.outcome })
+    assert.equal(0, peer:count(mark).connections)
+    peer:script(("h2 %s;%s"):format(FINE, FINE))
+    assert.equal(200, assert(t:send { method = "POST", target = "/w", single_send = true }).status)
+    assert.equal(1, peer:count(mark).connections)
+    t:close()
+  end)
+
   it("sends none of the requests twice whose connection dies under them", function()
     peer:script "h2 headers reply;headers close"
     local t = assert(multi.new(options()))

@@ -109,7 +109,9 @@ function Client:settle(unsettled, options)
   return require("purser.settle").settle({
     run = function(row, params) return run(self, row, params) end,
     now = function() return (assert(pipeline.read_clock(self))) end,
+    correction = function() return self._clock.offset end,
     pause = function(ms) pipeline.pause(self, ms) end,
+    signs_as = function(account) return require("purser.recording").signs_as(self, account) end,
     rivals = require("purser.recording").rivals_of(self), journal = self._journal,
     lag_ms = self._lag_ms, recv_window = self._recv_window or 5000,
   }, unsettled, options)

@@ -42,7 +42,7 @@ end
 local function assets_of(row, values)
   if row.effect ~= "move" then return {} end
   local list = {}
-  for asset in (values.coin or values.asset or ""):upper():gmatch("[^,]+") do list[#list + 1] = asset end
+  for asset in (values.coin or values.asset or ""):upper():gmatch("[^,%s]+") do list[#list + 1] = asset end
   return list
 end
 

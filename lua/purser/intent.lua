@@ -65,8 +65,16 @@ function M.id_of(record)
   return id ~= "" and id or nil
 end
 
+-- 1.50 and 1.5 are one amount.
+local function plain_amount(row, name, value)
+  local param = row.by_name[name]
+  local amount = param and param[2] == "amount" and core.decimal(value)
+  return tostring(amount or value)
+end
+
 --- What two equal calls have in common: everything but the id that tells them apart.
-function M.digest(row, params)
+---@param as_written boolean|nil  whether amounts that are written in different ways count as different
+function M.digest(row, params, as_written)
   local names = {}
   local made = row.settle and row.settle.made and row.settle.handle
   for name in pairs(params) do
@@ -75,7 +83,7 @@ function M.digest(row, params)
   table.sort(names)
   local parts = { row.full_name }
   for _, name in ipairs(names) do
-    local value = tostring(params[name])
+    local value = as_written and tostring(params[name]) or plain_amount(row, name, params[name])
     parts[#parts + 1] = ("%d:%s=%d:%s"):format(#name, name, #value, value)
   end
   return M.hash(table.concat(parts, "\n"))

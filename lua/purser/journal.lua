@@ -85,12 +85,20 @@ local function give_back(tx, id)
   end
 end
 
--- What another worker found out is not forgotten for what tells less.
+-- What another worker found out is not forgotten for what tells less, nor an answer that it was done for a look that
+-- did not find it.
 local only_over = {
   unknown = " AND state IN ('open', 'unknown')", undecided = " AND state IN ('open', 'unknown', 'undecided')",
+  rejected = " AND state <> 'done'", not_sent = " AND state <> 'done'", not_done = " AND state <> 'done'",
 }
 
 local spent_nothing = { rejected = true, not_sent = true, not_done = true }
+
+-- What is written of a call that was done: its record, and the record's id.
+local function done_before(tx, id)
+  local row = tx:rows("SELECT record, record_id FROM purser_intents WHERE id = $1 AND state = 'done'", id)[1]
+  if row then return { id = row.record_id, record = row.record ~= "" and core.decode(row.record) or {} } end
+end
 
 local function end_intent(self, intent, state, record, message, err)
   local payment = self.payments[intent.id]
@@ -104,10 +112,15 @@ local function end_intent(self, intent, state, record, message, err)
         payment:begun(intent)
       end
     end
-    if spent_nothing[state] then give_back(tx, intent.id) end
-    tx:rows([[UPDATE purser_intents SET state = $1, record_id = $2, record = $3, message = $4, ended_at = $5
-      WHERE id = $6]] .. (only_over[state] or ""), state, id_of(record), keep(record), message or "",
+    local _, changed = tx:rows([[UPDATE purser_intents SET state = $1, record_id = $2, record = $3, message = $4,
+      ended_at = $5 WHERE id = $6]] .. (only_over[state] or ""), state, id_of(record), keep(record), message or "",
       time_text(core.now_ms()), intent.id)
+    local known = changed == 0 and spent_nothing[state] and done_before(tx, intent.id)
+    if known then
+      if payment then payment:finish(tx, "done", known.id, "") end
+      return true, known.record
+    end
+    if spent_nothing[state] then give_back(tx, intent.id) end
     if payment then payment:finish(tx, state, id_of(record), message or "", err) end
     return true
   end)
@@ -125,7 +138,8 @@ function Journal:finish(intent, value, err)
   return end_intent(self, intent, state, value, err and err.message, err)
 end
 
---- Keeps what a settlement found. Returns true; or nil and a message.
+--- Keeps what a settlement found. Returns true, and the record where the call was known to be done although the
+--- settlement says that it was not; or nil and a message.
 function Journal:settled(intent, answer)
   return end_intent(self, intent, answer.outcome, answer.record, answer.reason)
 end

@@ -18,6 +18,7 @@ local intents = require "purser.intent"
 local json = require "purser.json"
 local operations = require "purser.operations"
 local queue = require "purser.payouts.queue"
+local retry = require "purser.payouts.retry"
 local worker = require "purser.payouts.worker"
 
 ---@class purser.Payouts
@@ -51,14 +52,15 @@ local function prepare(key, operation, params)
   for _, param in ipairs(row.params) do
     if param[2] == "md5" and values[param[1]] then return complain(key, "a password cannot be kept in the queue") end
   end
-  local digest = intents.digest(row, values)
+  local digest = intents.digest(row, values, true)
   if row.settle.made then
     local handle = row.settle.handle
     if values[handle] then
       digest = intents.hash(digest .. " " .. values[handle])
-    else
-      values[handle] = core.random_token(32)
+      return { key = key, operation = operation, digest = digest, json = json.encode(values), handle = handle,
+        id = values[handle] }
     end
+    values[handle] = core.random_token(32)
   end
   return { key = key, operation = operation, digest = digest, json = json.encode(values) }
 end
@@ -77,6 +79,24 @@ local function add(self, tx, payment)
   return false
 end
 
+-- An id that the user gave must be of one payment: the record of another would pass for it.
+local function check_ids(self, tx, prepared)
+  local known = {}
+  for _, payment in ipairs(prepared) do
+    local name, id = payment.handle, payment.id
+    if name then
+      known[name] = known[name] or queue.handles(tx, self.account, name)
+      local key = known[name][id]
+      if key and key ~= payment.key then
+        local _, err = complain(payment.key, ('its %s "%s" is that of payment "%s"; give each its own')
+          :format(name, id, key))
+        tx:refuse(err)
+      end
+      known[name][id] = payment.key
+    end
+  end
+end
+
 local ADD_LOCK = 7078803
 
 --- Adds payments, all or none: a list of { key =, operation =, params = }. Returns { added =, repeated = }; or nil and
@@ -91,6 +111,7 @@ function Payouts:add_all(list)
   end
   local result, problem = self.journal.db:transaction(function(tx)
     tx:lock(ADD_LOCK)
+    check_ids(self, tx, prepared)
     local counts = { added = 0, repeated = 0 }
     for _, payment in ipairs(prepared) do
       local word = add(self, tx, payment) and "added" or "repeated"
@@ -145,10 +166,15 @@ function Payouts:list(state)
   return read(self, function(tx) return queue.list(tx, self.queue, self.account, state) end)
 end
 
---- Puts a payment back that failed, or that was undecided and a person found unpaid. Returns whether there was such a
---- payment.
-function Payouts:retry(key)
-  return read(self, function(tx) return queue.put_back(tx, self.queue, self.account, key) end)
+--- Puts a payment back that failed or was left undecided, when another look shows that it was not made. Returns whether
+--- there was such a payment; or nil and an error, whose `code` is "payouts.done" (it was made, and is marked so; the
+--- record is in `record`), "payouts.undecided" (nobody can tell; `candidates`) or "payouts.unlooked" (it cannot be
+--- looked for).
+---@param key string
+---@param options { look: boolean|nil }|nil  look = false: a person knows that it was not made, so nothing is looked for
+---@return boolean|nil, purser.Error|nil
+function Payouts:retry(key, options)
+  return retry.retry(self, key, options, function(fn) return read(self, fn) end)
 end
 
 ------------------------------------------------------------------------------------------------------- running

@@ -199,7 +199,10 @@ local function exchange(self, row, request, progress)
   else
     value, err = interpret.answer(row, self.profile.success_codes, response.status, response.body, response.headers)
   end
-  if progress then progress.value, progress.err = value, err end
+  if progress then
+    if value then value, err = require("purser.recording").believe(self, row, progress.intent, value) end
+    progress.value, progress.err = value, err
+  end
   return value, err, response
 end
 

@@ -16,6 +16,11 @@ function M.rivals_of(client)
   return client._rivals
 end
 
+--- Whether a client's key is of that account, or was when it signed a call.
+function M.signs_as(client, account)
+  return account == client:account() or M.rivals_of(client).accounts[account] == true
+end
+
 --- Makes the id by which the outcome can be found, where the row has one and the caller gave none.
 function M.make_handle(client, row, values)
   local settle = row.settle
@@ -41,6 +46,7 @@ end
 -- Records what is about to be sent. Returns the intent; or nil and the error that keeps it from being sent.
 local function begin(client, row, values, opts, payment)
   local intent = M.intent_of(client, row, values, opts, client:account())
+  M.rivals_of(client).accounts[intent.account] = true
   if opts.info then opts.info.intent = intent end
   if not client._journal then return intent end
   local ok, problem = client._journal:begin(intent, row, client._guard, payment)
@@ -76,12 +82,35 @@ function M.begin(client, row, values, opts, payment)
   return progress
 end
 
+-- Why an answer that tells of a success is not that of this call; nil where nothing speaks against it.
+local function doubt(client, row, intent, value)
+  local params, handle = intent.params, row.settle.handle
+  for _, name in ipairs(row.effect == "move" and { handle or "amount", "asset", "amount" } or {}) do
+    local sent, shown = params[name], value[name]
+    if sent and shown and tostring(sent):upper() ~= tostring(shown):upper()
+      and not (name == "amount" and core.decimal(sent) == core.decimal(tostring(shown))) then
+      return ("it shows another %s than was sent"):format(name)
+    end
+  end
+  if rivals.is_others(M.rivals_of(client), row, intent, intents.id_of(value)) then
+    return "it names the record that another call was told of"
+  end
+end
+
+--- Returns the result of a call that moves funds or makes something; or nil and an error of unknown outcome when the
+--- answer is another call's: of a transport that mixes answers up, or of somebody in between.
+function M.believe(client, row, intent, value)
+  local why = row.effect ~= "change" and doubt(client, row, intent, value)
+  if not why then return value end
+  return nil, errors.new { kind = "decode", outcome = "unknown", phase = "decode", operation = row.full_name,
+    message = "the answer is not that of this call: " .. why }
+end
+
 --- Keeps how it ended. What was done stays done when that cannot be written: the intent stays open, and recover
 --- settles it.
 function M.finish(client, progress, value, err, info)
-  local rival = progress.rival
-  rival.id = value and intents.id_of(value) or false
-  rival.over = err ~= nil and err.outcome ~= "unknown"
+  local id = value and intents.id_of(value)
+  rivals.close(client._rivals, progress.rival, id, err ~= nil and err.outcome ~= "unknown")
   if client._journal then
     local ok, problem = client._journal:finish(progress.intent, value, err)
     if not ok and info then info.journal_error = problem end

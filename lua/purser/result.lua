@@ -125,6 +125,7 @@ function take.record(result, value)
   local record = value[1] or value
   local data = value.data -- of an element of a list `data` would be any member, of any type
   if data then record = data[1] or data end
+  if (data or value)[2] ~= nil then return nil, "the answer holds more than one record" end
   record = strip_envelope(record)
   -- An empty id proves as little as none.
   local proof = record[result.essential]

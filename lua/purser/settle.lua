@@ -59,13 +59,30 @@ local function same_amount(wanted, found)
   return a ~= nil and b ~= nil and a == b
 end
 
--- Whether a record shows what the intent's parameters said. A parameter that was not given may be anything.
-local function agrees(params, record, names)
+-- Whether a record shows what the intent's parameters said. A parameter that was not given may be anything. `nearly`
+-- ignores upper and lower case, which the service may ignore as well.
+local function agrees(params, record, names, nearly)
   for _, name in ipairs(names) do
     local wanted, shown = params[name], record[name]
-    if wanted ~= nil and wanted ~= shown and not (name == "amount" and same_amount(wanted, shown)) then return false end
+    if wanted ~= nil and wanted ~= shown and not (name == "amount" and same_amount(wanted, shown))
+      and not (nearly and tostring(wanted):lower() == tostring(shown):lower()) then
+      return false
+    end
   end
   return true
+end
+
+-- Whether a record that carries the right id shows another payment all the same: the id was used for two. An amount may
+-- be shown without the fee that it was asked for with, and an address with its memo.
+local function contradicts(params, record)
+  local wanted, shown = decimal(params.amount), decimal(record.amount)
+  if wanted and shown and wanted ~= shown then
+    local fee = decimal(record.transactionFee)
+    if not fee or shown + fee ~= wanted then return true end
+  end
+  local address = params.address
+  return type(address) == "string" and type(record.address) == "string"
+    and not record.address:lower():find(address:lower(), 1, true)
 end
 
 local function within(record, time_name, first, last)
@@ -87,19 +104,26 @@ local function question(look)
   return params
 end
 
--- Lists records between two times. Also answers what is wrong when the list cannot be complete.
+-- Lists records between two times. Of a list that cannot be shown to be complete `look.incomplete` says why: what is in
+-- it is there, and what is not in it may be there all the same. Nil, nil and why when there is no such list at all.
 local function list(look, first, last)
-  return scan.all(look.read, operations.by_name[look.settle.through], question(look), first, last, look.settle.time)
+  local records, err, why = scan.all(look.read, operations.by_name[look.settle.through], question(look), first, last,
+    look.settle.time)
+  look.incomplete = records and why
+  return records, err, why
 end
 
 local function undecided(candidates, reason)
   return { outcome = "undecided", candidates = candidates, reason = reason }
 end
 
+local function has_failed(look, record)
+  return look.settle.failed ~= nil and record.status == look.settle.failed
+end
+
 -- What a record that was found says.
 local function found(look, record)
-  local failed = look.settle.failed
-  if failed and record.status == failed then
+  if has_failed(look, record) then
     return { outcome = "not_done", record = record, reason = "the service kept it, as failed" }
   end
   return { outcome = "done", record = record }
@@ -140,14 +164,14 @@ local function by_match(look)
   local exact, near = {}, {}
   for _, record in ipairs(records) do
     if within(record, settle.time, first, last) and not claimed[intents.id_of(record) or ""]
-      and agrees(params, record, settle.near or settle.on) then
+      and agrees(params, record, settle.near or settle.on, true) then
       near[#near + 1] = record
       if agrees(params, record, settle.on) then exact[#exact + 1] = record end
     end
   end
-  if #exact == 1 and #near == 1 and open == 0 then return look.late and found(look, exact[1]) or NOTHING_YET end
-  if #near == 0 then return NOTHING_YET end
-  if not look.late then return NOTHING_YET end
+  if #near == 0 or not look.late then return NOTHING_YET end
+  if look.incomplete then return undecided(near, look.incomplete) end
+  if #exact == 1 and #near == 1 and open == 0 then return found(look, exact[1]) end
   if open > 0 then return undecided(near, "an equal call without a known end could have made it as well") end
   return undecided(near, #exact > 1 and "more than one record fits" or "a record fits in part")
 end
@@ -162,10 +186,19 @@ function ways.handle(look)
   local last = math.min(look.now() + HANDLE_MARGIN_MS, look.deadline + HANDLE_AFTER_MS)
   local records, err, why = list(look, first, last)
   if not records then return nil, err, why end
+  local other
   for _, record in ipairs(records) do
-    if record[name] == handle then return found(look, record) end
+    if record[name] == handle then
+      local fits = not contradicts(look.intent.params, record)
+      if fits and not has_failed(look, record) then return found(look, record) end
+      if not other or not fits then other = record end
+    end
   end
-  return NOTHING_YET
+  -- An id that failed may be taken again, so another record of it may be on its way.
+  if not other or not look.late then return NOTHING_YET end
+  if contradicts(look.intent.params, other) then return undecided({ other }, "the id was used for another payment") end
+  if look.incomplete then return undecided({ other }, look.incomplete) end
+  return found(look, other)
 end
 
 -- A name can be taken only once, so a record of that name is ours unless it is older than the call.
@@ -201,7 +234,7 @@ end
 
 -- What is missing early may be too new to be listed; only later is it gone.
 function states.absent(look, record)
-  if not record and look.late then return { outcome = "done" } end
+  if not record and look.late and not look.incomplete then return { outcome = "done" } end
   if record and look.late then return { outcome = "not_done", record = record } end
   return NOTHING_YET
 end
@@ -275,6 +308,7 @@ function ways.conversion(look)
     if fits then fitting[#fitting + 1] = batch end
   end
   if not look.late then return NOTHING_YET end
+  if look.incomplete then return undecided(fitting, look.incomplete) end
   if #fitting == 1 then return { outcome = "done", record = fitting[1] } end
   if #fitting > 1 then return undecided(fitting, "more than one batch fits") end
   local coins
@@ -319,21 +353,26 @@ local function look_until_decided(look)
     return undecided({}, "it is too long ago: " .. look.settle.through .. " does not reach back that far")
   end
   while true do
-    local now = look.now()
+    local now, told = look.now(), look.correction()
     look.late = now >= look.deadline
     local answer, err, why = ways[look.settle.by](look)
     if not answer then
       if why then return undecided({}, why) end
       return nil, err
     end
+    if look.correction() ~= told or look.now() < now then
+      answer = NOTHING_YET -- the clock was wrong when the look began, which may have been too early
+    elseif answer == NOTHING_YET and look.late then
+      return look.incomplete and undecided({}, look.incomplete) or { outcome = "not_done" }
+    end
     if answer ~= NOTHING_YET then return answer end
-    if look.late then return { outcome = "not_done" } end
-    if look.options.wait == false then
+    now = look.now()
+    if look.options.wait == false and now < look.deadline then
       local early = undecided({}, "it is too early to say that it was not done")
       early.not_before = look.deadline
       return early
     end
-    look.pause(math.min(look.poll_ms, look.deadline - now))
+    look.pause(math.max(1, math.min(look.poll_ms, look.deadline - now)))
   end
 end
 
@@ -350,6 +389,13 @@ local function check_intent(intent)
   local row = operations.by_name[intent.operation]
   if not row then return nil, ('operation "%s" is not known'):format(tostring(intent.operation)) end
   if row.effect == "read" then return nil, intent.operation .. " is a read; run it again" end
+  if intent.sent_at < 1e12 or intent.sent_at >= 1e13 then
+    return nil, "the intent's sent_at does not have 13 digits; it is epoch milliseconds (seconds times 1000)"
+  end
+  local window = intent.recv_window
+  if window ~= nil and (type(window) ~= "number" or window ~= math.floor(window) or window < 1) then
+    return nil, "the intent's recv_window must be a whole number of milliseconds"
+  end
   local known = {}
   for name, value in pairs(intent.params) do
     if row.by_name[name] then known[name] = value end
@@ -360,7 +406,8 @@ local function check_intent(intent)
 end
 
 --- Settles an intent for `host`: { run = fn(row, params), now = fn, pause = fn(ms), rivals, journal, lag_ms,
---- recv_window }.
+--- recv_window }, and where there are any: correction = fn, by how much the clock was set right, and
+--- signs_as = fn(name), whether this client's key is of that account.
 -- Users call client:settle.
 ---@return purser.Settlement|nil, purser.Error|nil
 function M.settle(host, intent, options)
@@ -375,9 +422,15 @@ function M.settle(host, intent, options)
   local row
   row, complaint = check_intent(intent)
   if not row then return complain(complaint) end
+  if intent.account and host.signs_as and not host.signs_as(intent.account) then
+    return complain(('it was signed by account "%s", whose records this client may not see; settle it with that '
+      .. 'account\'s client (where it is one account with a new key, give the client account = "%s")')
+      :format(tostring(intent.account), tostring(intent.account)))
+  end
   local look = {
     host = host, row = row, settle = row.settle, intent = intent, options = options, read = host.run, now = host.now,
-    pause = host.pause, skew_ms = options.skew_ms or 5000, poll_ms = math.max(1, options.poll_ms or 1000),
+    correction = host.correction or function() end, pause = host.pause, skew_ms = options.skew_ms or 5000,
+    poll_ms = math.max(1, options.poll_ms or 1000),
     visible_ms = (intent.recv_window or host.recv_window) + AHEAD_MS + (options.lag_ms or host.lag_ms),
     rivals = function(first)
       if host.journal and intent.id then return host.journal:rivals(intent, first) end
@@ -388,12 +441,13 @@ function M.settle(host, intent, options)
   look.last = look.deadline + look.skew_ms
   local answer, err = look_until_decided(look)
   if not answer then return nil, err end
+  if host.journal and intent.id and not answer.not_before then
+    local ok, other = host.journal:settled(intent, answer)
+    if not ok then return nil, journal_error(other) end
+    if other then answer = { outcome = "done", record = other, reason = "its answer is in the journal" } end
+  end
   if answer.outcome ~= "undecided" then
     rivals.note(host.rivals, row, intent, answer.record and intents.id_of(answer.record), answer.outcome == "not_done")
-  end
-  if host.journal and intent.id and not answer.not_before then
-    local ok, message = host.journal:settled(intent, answer)
-    if not ok then return nil, journal_error(message) end
   end
   if answer.secret_lost and options.remake then return remake(look, answer) end
   return answer

@@ -10,7 +10,7 @@ local function recorder(answer)
   function transport:send(request)
     self.requests[#self.requests + 1] = request
     if answer then return answer(request) end
-    return { status = 200, body = '{"id":"1"}', headers = "" }
+    return { status = 200, body = ('{"id":"%d"}'):format(#self.requests), headers = "" }
   end
   return transport
 end

@@ -34,6 +34,17 @@ local function insist(fn, ...)
   error(tostring(err or why), 0)
 end
 
+--- Puts a payment back that was refused. Of equal ones that nothing identifies the machine may not be able to tell.
+function Reckoning:put_back(payment)
+  if world.is_twin(payment) then return assert(self.payouts:retry(payment.key, { look = false })) end
+  local ok, err
+  for _ = 1, TRIES do
+    ok, err = self.payouts:retry(payment.key)
+    if ok then return end
+  end
+  self:problem("%s cannot be put back: %s", payment.key, tostring(err))
+end
+
 -- All records the service keeps of payments, by what identifies them (a handle, or an amount that occurs once) -> how
 -- many, and the total.
 local function read_histories(self)

@@ -8,7 +8,7 @@
 -- A worker may die before and after every statement of its journal and every request, in the middle of a transaction
 -- too; what it had sent arrives all the same. It may also stand still for longer than its lease, and then go on as if
 -- nothing had happened. Statements fail, and commits whose success is not heard of. The service's clock is not the
--- workers', and it shows records late.
+-- workers', whose clock is set now and then, and it shows records late. Answers are mixed up.
 
 local M = {}
 
@@ -20,6 +20,8 @@ local M = {}
 ---@field keys integer|nil         API keys to be made (2)
 ---@field dies_once_in integer|nil a worker dies at one in so many of the points where it may (400)
 ---@field fails_once_in integer|nil so does a statement of the journal fail (1000)
+---@field jumps_once_in integer|nil  so is the clock of the workers' machine set, by up to 20 s (1000)
+---@field mixes_once_in integer|nil  so does a transport hand out the answer of an earlier call (50)
 ---@field share number|nil         of requests that meet a fault (0.3)
 ---@field twin_in integer|nil     one in so many payments that nothing identifies has an equal (20)
 ---@field unsafe boolean|nil       without the record before the request
@@ -44,7 +46,8 @@ end
 --- Runs it. Returns { problems, done, undecided, deaths, events, trace, ms }; two runs of one seed have one trace.
 ---@param options rehearsal.Options
 function M.run(options)
-  local state = { payments = 30, workers = 2, keys = 2, dies_once_in = 400, fails_once_in = 1000, share = 0.3 }
+  local state = { payments = 30, workers = 2, keys = 2, dies_once_in = 400, fails_once_in = 1000, share = 0.3,
+    jumps_once_in = 1000, mixes_once_in = 50 }
   for name, value in pairs(options) do state[name] = value end
   return with_own_modules(function() return dofile("spec/torture/scene.lua")(state) end)
 end
@@ -65,7 +68,7 @@ end
 function M.varied(seed, folder, tell)
   return { seed = seed, folder = folder, tell = tell, payments = 10 + seed % 50, workers = 1 + seed % 4,
     keys = seed % 4, twin_in = seed % 3 == 0 and 2 or 20, dies_once_in = ({ 60, 120, 400, 2000 })[seed % 4 + 1],
-    share = ({ 0.3, 0.5, 0.1, 0, 0.3 })[seed % 5 + 1] }
+    jumps_once_in = ({ 1000, 300, 3000 })[seed % 3 + 1], share = ({ 0.3, 0.5, 0.1, 0, 0.3 })[seed % 5 + 1] }
 end
 
 return M

@@ -45,6 +45,10 @@ local function point(what, may_rest)
     worker:die()
     never_go_on()
   end
+  if roll:roll(worker.state.jumps_once_in) == 1 then -- somebody sets the clock of the workers' machine
+    machine.wrong_by = roll:roll(4) == 1 and 0 or roll:roll(40000) - 20000
+    machine:note("the clock is wrong by " .. machine.wrong_by)
+  end
   if not may_rest then return end
   if roll:roll(150) == 1 then worker.rests_until = machine.now + roll:roll(2 * LEASE_MS) end
   while worker.rests_until > machine.now do
@@ -90,6 +94,18 @@ function Worker:die()
   self.state.start(self.number, self.machine.roll:roll(2000))
 end
 
+-- Now and then what is no read gets the answer of an earlier call once more: of one that succeeded, since a refusal
+-- names nothing that it could be known by.
+function Worker:mix_up(request, response)
+  if request.method == "GET" or not response then return response end
+  local earlier = self.answered
+  self.answered = response.status == 200 and response or nil
+  if not earlier or self.machine.roll:roll(self.state.mixes_once_in) > 1 then return response end
+  self.machine:note(self.name .. " gets another answer to " .. request.operation)
+  self.answered = nil
+  return earlier
+end
+
 -- The transport of one life: the machine's network.
 function Worker:transport()
   local worker = self
@@ -106,7 +122,7 @@ function Worker:transport()
       end)
       local response, failure = schedule.suspend()
       point("hears of " .. request.operation, true)
-      return response, failure
+      return worker:mix_up(request, response), failure
     end,
     close = function() end,
   }
@@ -167,7 +183,7 @@ local function work_off(state, payouts, reckoning)
     if #failed == 0 then return true end
     reckoning:failed(failed)
     if #reckoning.problems > 0 then return true end
-    for _, payment in ipairs(failed) do assert(payouts:retry(payment.key)) end
+    for _, payment in ipairs(failed) do reckoning:put_back(payment) end
   end
   return false
 end
@@ -221,7 +237,8 @@ end
 return function(state)
   state.deaths, state.kept = 0, {}
   state.machine = virtual.new(dice.new(state.seed, "rehearsal"))
-  state.machine.tell = state.tell
+  state.machine.tell, state.machine.wrong_by = state.tell, 0
+  state.machine.clock_of = function() return owner() and state.machine.wrong_by or 0 end
   local ok, result = pcall(perform, state)
   state.machine:leave()
   if not ok then error(result, 0) end

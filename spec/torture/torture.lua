@@ -130,7 +130,7 @@ local function work_off(state, workers, payouts, reckoning)
     if #failed == 0 then return true end
     if state.tell then state.tell(("%d payments were refused; they are put back"):format(#failed)) end
     reckoning:failed(failed)
-    for _, payment in ipairs(failed) do assert(payouts:retry(payment.key)) end
+    for _, payment in ipairs(failed) do reckoning:put_back(payment) end
   end
   return false
 end

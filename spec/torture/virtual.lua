@@ -4,6 +4,7 @@
 --     local machine = virtual.new(roll)            takes the place of purser.core's clocks and random numbers
 --     machine:at(ms, fn)                           fn() is called then
 --     machine:send(simulator, request, answered)   carries a request to it, early or late, and its answer back
+--     machine.clock_of = fn                        fn() says by how much the clock of who is running is wrong
 --     machine:leave()                              gives the real ones back
 --
 -- The network loses requests and answers, and delivers some when everybody has given them up.
@@ -20,10 +21,10 @@ local FIRST_MS = 1700000000000
 
 --- Makes the machine, and puts it in the place of the real one. `roll` is a generator of purser.sim.dice.
 function M.new(roll)
-  local self = setmetatable({ roll = roll, now = FIRST_MS, events = {}, order = 0, trace = 0, traced = 0, real = {} },
-    Machine)
+  local self = setmetatable({ roll = roll, now = FIRST_MS, events = {}, order = 0, trace = 0, traced = 0, real = {},
+    clock_of = function() return 0 end }, Machine)
   for name, fn in pairs(core) do self.real[name] = fn end
-  function core.now_ms() return self.now end
+  function core.now_ms() return self.now + self.clock_of() end
   function core.monotonic_ms() return self.now - FIRST_MS + 1000 end
   function core.monotonic_us() return (self.now - FIRST_MS + 1000) * 1000 end
   function core.sleep_ms(ms) self:wait(ms) end -- the tasks' loop rests by this until something happens

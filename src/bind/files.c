@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,7 +15,8 @@ static int failed(lua_State *L, int code)
     return 2;
 }
 
-/* file_mode(path) -> permission bits, whether the file belongs to this user or to root | nil, reason */
+/* file_mode(path) -> permission bits, whether the file belongs to this user or to root, a text that no other file on
+ * this machine has | nil, reason */
 static int file_mode(lua_State *L)
 {
     struct stat about;
@@ -22,7 +24,10 @@ static int file_mode(lua_State *L)
     if (stat(path, &about) != 0) return failed(L, errno);
     pu_pushinteger(L, (int64_t)(about.st_mode & 07777));
     lua_pushboolean(L, about.st_uid == geteuid() || about.st_uid == 0);
-    return 2;
+    char id[48];
+    int len = snprintf(id, sizeof id, "%llu:%llu", (unsigned long long)about.st_dev, (unsigned long long)about.st_ino);
+    lua_pushlstring(L, id, (size_t)len);
+    return 3;
 }
 
 /* create_private(path) -> true | nil, reason. Makes an empty file that only this user can read; never an old one. */
@@ -69,10 +74,18 @@ static int is_terminal(lua_State *L)
     return 1;
 }
 
+/* process_id(): a child that was forked off has another. */
+static int process_id(lua_State *L)
+{
+    pu_pushinteger(L, (int64_t)getpid());
+    return 1;
+}
+
 void pu_bind_files(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         {"file_mode", file_mode}, {"create_private", create_private}, {"may_keep", may_keep}, {"is_terminal", is_terminal},
+        {"process_id", process_id},
         {NULL, NULL},
     };
     pu_setfuncs(L, functions, 0);

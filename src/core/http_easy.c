@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/socket.h>
 
 enum {
@@ -137,9 +138,20 @@ bool pu_http_easy_open(pu_http_easy *easy, const pu_http_options *options, pu_er
     return false;
 }
 
+const char *const pu_http_foreign =
+    "the process was forked, and the connections are its parent's; make a client in each process";
+
+bool pu_http_is_foreign(pid_t *owner)
+{
+    pid_t self = getpid();
+    if (*owner == 0) *owner = self;
+    return *owner != self;
+}
+
+/* libcurl takes leave of a peer over the connection itself, which is not this process's to end then. */
 void pu_http_easy_close(pu_http_easy *easy)
 {
-    if (easy->curl) curl_easy_cleanup(easy->curl);
+    if (easy->curl && (easy->owner == 0 || easy->owner == getpid())) curl_easy_cleanup(easy->curl);
     easy->curl = NULL;
     easy->stale = false; /* closed for good: nothing is renewed */
     curl_slist_free_all(easy->headers);
@@ -191,8 +203,11 @@ static bool renew(pu_http_easy *easy)
 {
     pu_error error;
     const pu_http_options *options = easy->options;
+    pid_t owner = easy->owner;
     pu_http_easy_close(easy);
-    if (pu_http_easy_open(easy, options, &error)) return true;
+    bool open = pu_http_easy_open(easy, options, &error);
+    easy->owner = owner;
+    if (open) return true;
     easy->stale = true; /* tried again next time */
     pu_http_easy_refuse(easy, PU_HTTP_TRANSPORT, "there is not enough memory to send the request");
     return false;
@@ -438,6 +453,10 @@ bool pu_http_easy_prepare(pu_http_easy *easy, const pu_http_request *request)
 
 bool pu_http_send(pu_http_easy *easy, const pu_http_request *request)
 {
+    if (pu_http_is_foreign(&easy->owner)) {
+        pu_http_easy_refuse(easy, PU_HTTP_TRANSPORT, pu_http_foreign);
+        return false;
+    }
     if (easy->stale && !renew(easy)) return false;
     if (!easy->curl) {
         pu_http_easy_refuse(easy, PU_HTTP_CLOSED, "the transport is closed");

@@ -11,11 +11,14 @@
  * - For the same reason that count is the proof of `not sent`: while it is zero, libcurl has not begun to write the
  *   request. Byte counters prove less: TLS may have put a part of a large request on the wire before it fails.
  * - Half of libcurl's work for a small request is printing and parsing its URL. The URL set here is that of the base
- *   and stays; path and query go in CURLOPT_REQUEST_TARGET. */
+ *   and stays; path and query go in CURLOPT_REQUEST_TARGET.
+ * - A process that forks shares its connections with its child. Whoever sent there would get the other's answers, or
+ *   break the other's TLS; so only the process that used a handle first sends through it and closes it. */
 #ifndef PURSER_CORE_HTTP_EASY_H
 #define PURSER_CORE_HTTP_EASY_H
 
 #include <curl/curl.h>
+#include <sys/types.h>
 
 #include "buf.h"
 #include "http_options.h"
@@ -24,6 +27,7 @@
 typedef struct pu_http_easy {
     CURL *curl; /* NULL: closed */
     const pu_http_options *options;
+    pid_t owner; /* the process whose connections these are; 0: there are none */
 
     /* What the handle was told last, so that it is told again only what changes. */
     pu_buf base;         /* URL of the base, NUL-terminated */
@@ -56,6 +60,10 @@ bool pu_http_easy_open(pu_http_easy *easy, const pu_http_options *options, pu_er
 
 /* Idempotent; a zeroed struct counts as closed. */
 void pu_http_easy_close(pu_http_easy *easy);
+
+/* Whether another process owns it; a thing that nobody owns becomes this one's. */
+bool pu_http_is_foreign(pid_t *owner);
+extern const char *const pu_http_foreign;
 
 /* Whether its requests may share an HTTP/2 connection. */
 bool pu_http_easy_shares(const pu_http_easy *easy);

@@ -2,8 +2,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "clock.h"
+
+/* Longer than a connection lives whose peer acknowledges nothing. */
+enum { DISTRUST_MS = 30000 };
 
 static int64_t monotonic_ms(void)
 {
@@ -124,13 +128,13 @@ static void free_slot(pu_http_slot *slot)
     free(slot);
 }
 
-static void drop_all(pu_http_multi *multi, pu_http_list *list)
+static void drop_all(pu_http_multi *multi, pu_http_list *list, bool foreign)
 {
     while (list->first) {
         pu_http_job *job = list->first;
         list_remove(list, job);
         if (job->slot) {
-            if (job->state == PU_JOB_RUNNING) curl_multi_remove_handle(multi->curl, job->slot->easy.curl);
+            if (job->state == PU_JOB_RUNNING && !foreign) curl_multi_remove_handle(multi->curl, job->slot->easy.curl);
             free_slot(job->slot);
         }
         free_job(job);
@@ -139,15 +143,16 @@ static void drop_all(pu_http_multi *multi, pu_http_list *list)
 
 void pu_http_multi_close(pu_http_multi *multi)
 {
-    drop_all(multi, &multi->running);
-    drop_all(multi, &multi->queued);
-    drop_all(multi, &multi->done);
+    bool foreign = multi->owner != 0 && multi->owner != getpid();
+    drop_all(multi, &multi->running, foreign);
+    drop_all(multi, &multi->queued, foreign);
+    drop_all(multi, &multi->done, foreign);
     while (multi->free_slots) {
         pu_http_slot *slot = multi->free_slots;
         multi->free_slots = slot->next_free;
         free_slot(slot);
     }
-    if (multi->curl) curl_multi_cleanup(multi->curl);
+    if (multi->curl && !foreign) curl_multi_cleanup(multi->curl);
     multi->curl = NULL;
     free(multi->polls);
     multi->polls = NULL;
@@ -188,6 +193,7 @@ static void start(pu_http_multi *multi, pu_http_job *job, pu_http_slot *slot, in
     list_append(&multi->running, job);
     job->state = PU_JOB_RUNNING;
     job->slot = slot;
+    slot->easy.owner = multi->owner;
     multi->busy++;
     job->request.timeout_ms = job->deadline_ms > now ? (long)(job->deadline_ms - now) : 1;
     if (!pu_http_easy_prepare(&slot->easy, &job->request)) {
@@ -195,6 +201,8 @@ static void start(pu_http_multi *multi, pu_http_job *job, pu_http_slot *slot, in
         return;
     }
     curl_easy_setopt(slot->easy.curl, CURLOPT_PRIVATE, job);
+    if (job->request.single_send && now < multi->anew_until_ms)
+        curl_easy_setopt(slot->easy.curl, CURLOPT_FRESH_CONNECT, 1L);
     if (!make_room(multi) || curl_multi_add_handle(multi->curl, slot->easy.curl) != CURLM_OK) {
         pu_http_easy_refuse(&slot->easy, PU_HTTP_TRANSPORT, "there is not enough memory to send the request");
         finish(multi, &multi->running, job);
@@ -223,6 +231,8 @@ static void collect(pu_http_multi *multi)
         curl_easy_getinfo(curl, CURLINFO_PRIVATE, (char **)&job);
         curl_multi_remove_handle(multi->curl, curl); /* `message` is gone from here on */
         pu_http_easy_finish(&job->slot->easy, code);
+        if (job->slot->easy.stale) multi->anew_until_ms = monotonic_ms() + DISTRUST_MS;
+        job->slot->easy.stale = false; /* its connections are everybody's */
         finish(multi, &multi->running, job);
     }
 }
@@ -293,6 +303,22 @@ static pu_http_job *copy_request(const pu_http_request *request)
     return NULL;
 }
 
+/* In the child of a fork: nothing is sent, and what was under way is the parent's to hear of. */
+static bool end_foreign(pu_http_multi *multi)
+{
+    if (!pu_http_is_foreign(&multi->owner)) return false;
+    while (multi->queued.first) refuse_queued(multi, multi->queued.first, PU_HTTP_TRANSPORT, pu_http_foreign);
+    while (multi->running.first) {
+        pu_http_easy *easy = &multi->running.first->slot->easy;
+        pu_http_easy_refuse(easy, PU_HTTP_TRANSPORT, pu_http_foreign);
+        easy->answer.outcome = PU_OUTCOME_UNKNOWN;
+        finish(multi, &multi->running, multi->running.first);
+    }
+    multi->poll_count = 0;
+    multi->timer_ms = multi->earliest_ms = -1;
+    return true;
+}
+
 int64_t pu_http_multi_submit(pu_http_multi *multi, const pu_http_request *request)
 {
     pu_http_job *job = copy_request(request);
@@ -302,7 +328,7 @@ int64_t pu_http_multi_submit(pu_http_multi *multi, const pu_http_request *reques
     job->deadline_ms = monotonic_ms() + timeout;
     list_append(&multi->queued, job);
     multi->unfinished++;
-    start_queued(multi);
+    if (!end_foreign(multi)) start_queued(multi);
     if (job->state == PU_JOB_QUEUED && (multi->earliest_ms < 0 || job->deadline_ms < multi->earliest_ms))
         multi->earliest_ms = job->deadline_ms;
     return job->id;
@@ -332,7 +358,7 @@ static void act_on_ready(pu_http_multi *multi)
 
 void pu_http_multi_step(pu_http_multi *multi)
 {
-    if (!multi->curl) return;
+    if (!multi->curl || end_foreign(multi)) return;
     int64_t now = monotonic_ms();
     expire_queued(multi, now);
     start_queued(multi);
@@ -373,7 +399,7 @@ void pu_http_multi_release(pu_http_multi *multi, pu_http_job *job)
         multi->busy--;
     }
     free_job(job);
-    start_queued(multi);
+    if (multi->owner == getpid()) start_queued(multi);
 }
 
 void pu_http_multi_return(pu_http_multi *multi, pu_http_job *job)
@@ -393,6 +419,7 @@ static pu_http_job *find(pu_http_list *list, int64_t id)
 
 pu_http_job *pu_http_multi_cancel(pu_http_multi *multi, int64_t id)
 {
+    end_foreign(multi);
     pu_http_job *job = find(&multi->queued, id);
     if (job) {
         refuse_queued(multi, job, PU_HTTP_CLOSED, "the request was cancelled before it was sent");

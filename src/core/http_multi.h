@@ -38,12 +38,14 @@ typedef struct pu_http_list {
 typedef struct pu_http_multi {
     CURLM *curl; /* NULL: closed */
     const pu_http_options *options;
+    pid_t owner; /* as that of a pu_http_easy */
     pu_http_list queued, running, done;
     pu_http_slot *free_slots;
     int slots;            /* made so far, free ones included */
     int busy;             /* jobs that hold a slot */
     int unfinished;       /* jobs queued or running */
     int64_t last_id;
+    int64_t anew_until_ms; /* a shared connection fell silent: till then what must be sent once goes on a new one */
     int64_t timer_ms;     /* when libcurl wants to be called without an event; -1: never */
     int64_t earliest_ms;  /* no queued job's deadline is before it */
     struct pollfd *polls; /* what libcurl waits for */

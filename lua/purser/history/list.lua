@@ -52,7 +52,8 @@ local function next_page(self)
   if not list then return nil, total end
   local repetition = is_repetition(self, list, total)
   if repetition and self.source.strict and #list < self.source.paging.most then
-    list, repetition = {}, false -- it has no further page, and says so in this way
+    list, repetition = {}, false -- it may have no further page, and say so in this way
+    pages.note_repetition(self.source)
   end
   if repetition or has_moved(self, total) then
     again(self)

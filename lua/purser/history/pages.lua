@@ -13,6 +13,7 @@ local M = {}
 ---@field keep fun(record: table): boolean   filters that are applied here
 ---@field key fun(record: table): string, boolean
 ---@field strict boolean|nil    for who concludes from a record that is missing: see history.strict
+---@field incomplete string|nil strict: why nothing shows that the records are all there are
 ---@field time string|nil       strict: the member that holds a record's time, also where there are no windows
 
 --- Splits the user's parameters: what every request carries, and a filter for what is better applied here. A filter by
@@ -45,6 +46,12 @@ end
 function M.senseless(source)
   return errors.new { kind = "decode", outcome = "unknown", phase = "decode", operation = source.row.full_name,
     retryable = true, message = "the answer has records or pages that make no sense" }
+end
+
+--- Notes that a list ended with a page that repeats earlier ones: it may be all, or the service may turn no pages.
+---@param source purser.history.source
+function M.note_repetition(source)
+  source.incomplete = "the list seems not to turn its pages, so what it does not show may exist all the same"
 end
 
 -- Whether this can be a record's time in epoch milliseconds. Of a list without windows it may be missing.

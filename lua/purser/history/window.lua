@@ -24,6 +24,8 @@ local MOST_PAGES = 10
 -- by another time than the one it shows.
 local TOLERANCE_MS = 1000
 local MOST_ATTEMPTS = 6
+-- No service shows fewer records at once than this. One that shows fewer than the document says does so silently.
+local FEWEST_SHOWN = 10
 -- A service that gives pages without end, and nothing new on them, is given up after so many in a row.
 local MOST_BARREN = 20
 
@@ -95,11 +97,12 @@ local function stuck(turn)
 end
 
 -- The end of a turn whose last page was a repetition. Where a page was full there must be more. A short one may be all
--- there is: a strict source takes it, as its answers lack nothing that they claim.
+-- there is: a strict source takes it, and notes that without a total nothing shows that.
 local function end_repetition(turn, full)
   if full then return nil, stuck(turn) end
   if not turn.source.strict then return turn.records, "stuck", turn.total, stuck(turn) end
   if turn.total and #turn.records < turn.total then return nil, pages.senseless(turn.source) end
+  if not turn.total then pages.note_repetition(turn.source) end
   return turn.records, is_calm(turn) and "whole" or "repeated", turn.total
 end
 
@@ -152,11 +155,41 @@ local function turn_calmly(source, first, last, most_pages)
   return nil, failed(source, "the pages move faster than they can be read; let `to` lie further back")
 end
 
+-- Whether one of the records is not among those of the keys `seen`.
+local function has_new(source, records, seen)
+  for _, record in ipairs(records) do
+    if not seen[source.key(record)] then return true end
+  end
+  return false
+end
+
+-- Whether the service left records out although it was asked for more than it showed; nil and an error when it cannot
+-- be asked. What it left out lies before the earliest of the others, or behind the latest.
+local function is_cut(source, records, first, last)
+  local low, high, seen = last, first, {}
+  for _, record in ipairs(records) do
+    local time = record[source.paging.time]
+    if time >= first and time <= last then low, high = math.min(low, time), math.max(high, time) end
+    seen[source.key(record)] = true
+  end
+  for _, part in ipairs { { first, low }, { high, last } } do
+    local others, err = pages.ask(source, part[1], part[2])
+    if not others then return nil, err end
+    if has_new(source, others, seen) then return true end
+  end
+  return false
+end
+
 local function ask(source, first, last, most_pages)
   if source.paging.page then return turn_calmly(source, first, last, most_pages) end
   local records, err = pages.ask(source, first, last)
   if not records then return nil, err end
-  return records, #records < source.paging.most and "whole" or "crowded"
+  if #records >= source.paging.most then return records, "crowded" end
+  if not source.strict or #records < FEWEST_SHOWN or first == last then return records, "whole" end
+  local cut
+  cut, err = is_cut(source, records, first, last)
+  if cut == nil then return nil, err end
+  return records, cut and "crowded" or "whole"
 end
 
 -- Whether a record lies so far outside that the service does not filter by the time it shows. A strict source takes it:

@@ -21,9 +21,10 @@ local function load_driver(name, package)
   return driver
 end
 
--- LuaDBI's complaints begin with words of its own.
+-- LuaDBI's complaints begin with words of its own, or with the place where they were raised.
 local function plain(message)
-  return (tostring(message):gsub("^Execute failed ", ""):gsub("^Error preparing statement handle: ", "")
+  return (tostring(message):gsub("^[^\n]-%.lua:%d+: ", ""):gsub("^Execute failed ", "")
+    :gsub("^Error preparing statement handle: ", "")
     :gsub("^Failed to connect to database: ", ""):gsub("%s+$", ""))
 end
 
@@ -60,8 +61,20 @@ local function connect_postgresql(self)
   return handle
 end
 
+-- The file of an open database, and which one it was when it was opened: one that is removed or replaced meanwhile can
+-- still be written to, and nobody would ever find what is written there.
+local function note_file(self)
+  for _, row in ipairs(assert(self:rows "PRAGMA database_list")) do
+    if row.name == "main" and row.file ~= "" then
+      local _, _, id = core.file_mode(row.file)
+      self.file, self.file_id = row.file, id
+    end
+  end
+end
+
 -- What every new connection is told.
 local function greet_sqlite(self)
+  note_file(self)
   assert(self:rows(("PRAGMA busy_timeout = %d"):format(self.options.lock_timeout_ms or 5000)))
   local mode = assert(self:rows "PRAGMA journal_mode = WAL")[1].journal_mode
   if mode ~= "wal" then
@@ -80,8 +93,23 @@ local kinds = {
   postgresql = { connect = connect_postgresql, greet = greet_postgresql, begin = "BEGIN" },
 }
 
+-- The child of a fork has its parent's connection, and must neither use nor close it: it keeps it, and it has no
+-- finaliser any more.
+local of_parents = {}
+
+local function leave_to_parent(self)
+  for _, statement in pairs(self.statements or {}) do
+    debug.setmetatable(statement, nil)
+    of_parents[#of_parents + 1] = statement
+  end
+  debug.setmetatable(self.handle, nil)
+  of_parents[#of_parents + 1] = self.handle
+  self.handle, self.statements = nil, {}
+end
+
 -- Statements go first: SQLite does not close a connection that has any, and would keep its files open for ever.
 local function drop(self)
+  if self.handle and self.process ~= core.process_id() then leave_to_parent(self) end
   for _, statement in pairs(self.statements or {}) do pcall(statement.close, statement) end
   if self.handle then pcall(self.handle.close, self.handle) end
   self.handle, self.statements = nil, {}
@@ -90,11 +118,12 @@ end
 -- Makes sure there is a connection.
 local function ensure(self)
   if self.closed then return nil, "it is closed" end
-  if self.handle then return true end
+  if self.handle and self.process == core.process_id() then return true end
+  drop(self)
   local ok, handle, message = pcall(self.kind.connect, self)
   if not ok then return nil, plain(handle) end
   if not handle then return nil, message end
-  self.handle, self.statements = handle, {}
+  self.handle, self.statements, self.process = handle, {}, core.process_id()
   handle:autocommit(true)
   local greeted, why = pcall(self.kind.greet, self)
   if greeted then return true end
@@ -173,11 +202,20 @@ function Transaction:now()
   return self.db:now()
 end
 
+-- What keeps the open connection from being used, or nil.
+local function complaint_about_connection(self)
+  if self.file_id and select(3, core.file_mode(self.file)) ~= self.file_id then
+    return ('the file "%s" was removed or replaced while it was open; put it back, and open it again'):format(self.file)
+  end
+end
+
 --- Runs `fn(transaction)` and commits; what `fn` returns is returned. When anything fails, all of it is undone, and
 --- nil and the problem are returned.
 function Database:transaction(fn)
   local ok, message = ensure(self)
   if not ok then return nil, message end
+  message = complaint_about_connection(self)
+  if message then return nil, message end
   ok, message = self:rows(self.kind.begin)
   if not ok then
     if self.name ~= "postgresql" then return nil, message end

@@ -44,7 +44,7 @@ function M.prepare(db)
       return true
     end
     local row = tx:rows("SELECT value FROM purser_meta WHERE name = 'version'")[1]
-    local version = row and tonumber(row.value)
+    local version = row and row.value:find "^[1-9]%d*$" and tonumber(row.value)
     if not version then tx:refuse "it holds no version, so it is not a journal of Purser's" end
     if version > M.version then
       tx:refuse(("it is of version %d, and this Purser knows %d; use the newer one"):format(version, M.version))

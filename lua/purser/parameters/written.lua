@@ -92,6 +92,9 @@ M.client_id = {
   end,
 }
 
+-- Far more than any service keeps, and so few that sums of amounts are exact as well.
+local MOST_DIGITS = 100
+
 M.amount = {
   text = "positive decimal as a string, such as \"12.5\"",
   check = function(value)
@@ -113,6 +116,9 @@ M.amount = {
     end
     if text:find("^0%d") then return nil, "begins with 0 and another digit; remove the leading zero" end
     if not text:find("[1-9]") then return nil, "is zero; amounts are positive" end
+    if #text > MOST_DIGITS then
+      return nil, ("is %d characters long; at most %d are sent"):format(#text, MOST_DIGITS)
+    end
     return text
   end,
 }

@@ -2,6 +2,7 @@
 -- transaction, so that any number of workers can take from one queue and no payment has two of them.
 
 local core = require "purser.core"
+local intents = require "purser.intent"
 local time_text = require("purser.journal").time_text
 
 local M = {}
@@ -122,13 +123,38 @@ function M.list(tx, queue, account, state)
   return rows
 end
 
---- Puts what failed, or was left undecided and looked into by a person, back into the queue. Whether there was such a
---- payment.
-function M.put_back(tx, queue, account, key)
-  local _, changed = tx:rows([[UPDATE purser_payments SET state = 'waiting', due_at = '', attempts = '0', message = '',
-    worker = '' WHERE queue = $1 AND account = $2 AND key = $3 AND state IN ('failed', 'undecided')]], queue, account,
-    key)
+--- The payment of that key if it failed or was left undecided, else nil.
+function M.stopped(tx, queue, account, key)
+  local row = tx:rows("SELECT " .. columns .. [[ FROM purser_payments WHERE queue = $1 AND account = $2 AND key = $3
+    AND state IN ('failed', 'undecided')]], queue, account, key)[1]
+  return row and payment_of(queue, row)
+end
+
+local unchanged = " AND queue = $2 AND account = $3 AND key = $4 AND state IN ('failed', 'undecided') AND intent = $5"
+
+--- Puts what failed or was left undecided back into the queue. False when somebody else did so meanwhile.
+function M.put_back(tx, queue, account, payment)
+  local _, changed = tx:rows("UPDATE purser_payments SET state = 'waiting', due_at = '', attempts = '0', message = '', "
+    .. "worker = '' WHERE state <> $1" .. unchanged, "waiting", queue, account, payment.key, payment.intent or "")
   return changed == 1
+end
+
+--- Notes that such a payment had been made. False when it is not as it was.
+function M.found_done(tx, queue, account, payment, record)
+  local _, changed = tx:rows("UPDATE purser_payments SET state = 'done', due_at = '', message = '', record_id = $1 "
+    .. "WHERE state <> 'done'" .. unchanged, intents.id_of(record) or "", queue, account, payment.key,
+    payment.intent or "")
+  return changed == 1
+end
+
+--- The keys of this account's payments by the operation's parameter `name` and its value: { [value] = key }.
+function M.handles(tx, account, name)
+  local keys = {}
+  for _, row in ipairs(tx:rows("SELECT key, params FROM purser_payments WHERE account = $1", account)) do
+    local value = core.decode(row.params)[name]
+    if value then keys[value] = row.key end
+  end
+  return keys
 end
 
 return M

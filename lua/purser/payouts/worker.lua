@@ -4,6 +4,7 @@ local errors = require "purser.errors"
 local operations = require "purser.operations"
 local queue = require "purser.payouts.queue"
 local schedule = require "purser.schedule"
+local service_clock = require "purser.service_clock"
 
 local M = {}
 
@@ -62,6 +63,7 @@ end
 function after.rejected(self, _, message, err)
   if err and err.kind == "throttled" then return again(self, message, (err.retry_after or 1) * 1000) end
   if err and err.kind ~= "api" then return again(self, message) end -- not the service's word: a firewall's, perhaps
+  if err and err.code == service_clock.OUTSIDE_WINDOW then return again(self, message) end -- the clock was wrong
   if may_be_second(self) then
     self.refusal = message
     return { state = "sent", message = message }
@@ -84,9 +86,13 @@ local function release(self, payment, change)
   if not ok then self.problem = self.problem or problem end
 end
 
--- An attempt that was refused, perhaps because an earlier one had been carried out: the intent that covers them all.
-local function widen(self, payment, intent)
-  local first = self.journal.db:transaction(function(tx) return queue.first_sent_at(tx, self, payment) end)
+--- The intent that covers all attempts of a payment. One that was refused may have been so because an earlier one was
+--- carried out. Nil and a problem when the journal cannot say when the first was made.
+function M.widen(self, payment, intent)
+  local first, problem = self.journal.db:transaction(function(tx)
+    return queue.first_sent_at(tx, self, payment) or false
+  end)
+  if first == nil then return nil, problem end
   local earlier = math.max(0, intent.sent_at - (first or intent.sent_at))
   local whole = {}
   for name, value in pairs(intent) do whole[name] = value end
@@ -98,8 +104,16 @@ local REFUSALS = 10 -- of the look itself, one after the other, until a person h
 
 -- Finds out what became of a payment that was sent. Tries until the service tells, or the run is stopped.
 local function settle(self, payment, intent)
-  if payment.refusal then intent = widen(self, payment, intent) end
-  self.journal:attach(intent.id, payment)
+  local id = intent.id
+  if payment.refusal then
+    local whole, problem = M.widen(self, payment, intent)
+    if not whole then
+      self.problem = problem
+      return self.journal:attach(id, nil)
+    end
+    intent = whole
+  end
+  self.journal:attach(id, payment)
   local tries, refusals = 0, 0
   while not self.stopping and not self.problem do
     local answer, err = self.client:settle(intent, self.settle_options)
@@ -112,14 +126,13 @@ local function settle(self, payment, intent)
     local refused = err.kind == "argument" or err.kind == "api" and err.outcome == "rejected"
     refusals = refused and refusals + 1 or 0
     if refusals >= REFUSALS then
-      local _, problem = self.journal:settled(intent,
-        { outcome = "undecided", reason = "it cannot be looked for: " .. err.message })
-      self.problem = problem
+      self.problem = select(2, self.journal:settled(intent,
+        { outcome = "undecided", reason = "it cannot be looked for: " .. err.message }))
       break
     end
     schedule.sleep(math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(tries, 10))))
   end
-  self.journal:attach(intent.id, nil)
+  self.journal:attach(id, nil)
 end
 
 -- The intent of a payment that an earlier life, or another worker, had sent.
@@ -135,9 +148,10 @@ local function settle_abandoned(self, payment)
   settle(self, payment, entries[1].intent)
 end
 
--- A refusal that was not the service's: by a guard rail, a lost lease, or a journal that cannot be written.
+-- A refusal that was not the service's: by a guard rail, a lost lease, or what concerns all payments alike, such as a
+-- journal that cannot be written or a credentials function that says nothing.
 local function not_admitted(self, payment, err)
-  if err.phase == "journal" or err.kind == "closed" then
+  if err.kind == "config" or err.kind == "closed" then
     self.problem = err
   elseif err.kind == "throttled" then
     release(self, payment, { state = "waiting", due_in = (err.retry_after or 1) * 1000, message = err.message })

@@ -11,7 +11,8 @@ local Rivals = {}
 Rivals.__index = Rivals
 
 function M.new()
-  return setmetatable({ by_digest = {}, pruned_at = 0 }, Rivals)
+  return setmetatable({ by_digest = {}, by_id = setmetatable({}, { __mode = "v" }), pruned_at = 0, accounts = {} },
+    Rivals)
 end
 
 local function prune(self, now)
@@ -33,8 +34,22 @@ local function entry_of(list, intent)
   end
 end
 
---- Notes a call, and how it ended: `id` is the record it made, nil while that is not known; `over` when it certainly
--- made none. Returns the entry, in which both may be set later.
+--- Notes how a call ended: `id` is the record it made, nil while that is not known; `over` when it certainly made none.
+function M.close(self, entry, id, over)
+  entry.id, entry.over = id or false, over or false
+  if id and entry.makes then self.by_id[id] = entry end
+end
+
+--- Whether the record `id` was made by another call, of whatever operation. Two that carry one id by which the service
+--- tells calls apart may have made it together.
+function M.is_others(self, row, intent, id)
+  local entry = id and self.by_id[id]
+  if not entry or entry.intent == intent then return false end
+  local handle = row.settle.made and row.settle.handle
+  return not handle or intent.params[handle] == nil or intent.params[handle] ~= entry.intent.params[handle]
+end
+
+--- Notes a call, and how it ended, as close() takes it. Returns the entry, for close().
 function M.note(self, row, intent, id, over)
   prune(self, intent.sent_at)
   local digest = intents.digest(row, intent.params)
@@ -42,10 +57,11 @@ function M.note(self, row, intent, id, over)
   self.by_digest[digest] = list
   local entry = entry_of(list, intent)
   if not entry then
-    entry = { intent = intent, sent_at = intent.sent_at, id = false, over = false }
+    entry = { intent = intent, sent_at = intent.sent_at, id = false, over = false,
+      makes = row.effect ~= "change" }
     list[#list + 1] = entry
   end
-  entry.id, entry.over = id or false, over or false
+  M.close(self, entry, id, over)
   return entry
 end
 

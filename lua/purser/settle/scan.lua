@@ -17,7 +17,8 @@ local function each_id_once(row, records)
 end
 
 --- All records of a read operation between `first` and `last` (epoch ms; not used where the operation has no windows).
---- Returns nil, nil and why when the service shows too few of them to tell.
+--- Returns nil, nil and why when the service shows too few of them to tell; and the records, nil and why when nothing
+--- shows that they are all.
 ---@param run fun(row: table, params: table): any, purser.Error|nil
 ---@param row table        the operation that lists
 ---@param params table     its other parameters
@@ -26,8 +27,9 @@ end
 ---@param time_name string|nil  the member that holds a record's time
 ---@return table[]|nil records, purser.Error|nil err, string|nil why_incomplete
 function M.all(run, row, params, first, last, time_name)
-  local records, err = history.strict(run, row, params, first, last, time_name):collect()
-  if records then return each_id_once(row, records) end
+  local walk = history.strict(run, row, params, first, last, time_name)
+  local records, err = walk:collect()
+  if records then return each_id_once(row, records), nil, walk.source.incomplete end
   if err.crowded then return nil, nil, "the history holds more records at one moment than it shows" end
   return nil, err
 end

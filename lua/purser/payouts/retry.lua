@@ -1,0 +1,84 @@
+-- Putting back a payment that failed or was left undecided: the machine looks once more whether it was made.
+
+local errors = require "purser.errors"
+local nearest = require "purser.nearest"
+local queue = require "purser.payouts.queue"
+local worker = require "purser.payouts.worker"
+
+local M = {}
+
+local function refuse(payment, code, message, fields)
+  local err = errors.new { kind = "workflow", outcome = "unknown", operation = payment.operation, code = code,
+    message = ('payment "%s" is not put back: %s'):format(payment.key, message) }
+  for name, value in pairs(fields or {}) do err[name] = value end
+  return nil, err
+end
+
+local UNLOOKED = "; where a person knows that it was not made, retry(key, { look = false }) puts it back"
+
+-- What the journal keeps of the payment's latest attempt, widened to all of them; or nil and an error.
+local function intent_of(self, payment)
+  local entries, err = self.journal:entries { id = payment.intent }
+  if not entries then return nil, err end
+  if not entries[1] then
+    return refuse(payment, "payouts.unlooked", "its intent is missing from the journal" .. UNLOOKED)
+  end
+  local intent, problem = worker.widen(self, payment, entries[1].intent)
+  if not intent then return refuse(payment, "payouts.unlooked", "journal: " .. problem, { phase = "journal" }) end
+  return intent
+end
+
+-- Looks whether the payment was made. Returns true when it certainly was not; or nil and an error. What failed was
+-- refused by the service, whose word counts where the look tells nothing.
+local function look(self, payment, write)
+  local intent, err = intent_of(self, payment)
+  if not intent then return nil, err end
+  local answer
+  answer, err = self.client:settle(intent, self.settle_options)
+  if not answer then
+    if err.phase == "journal" then return nil, err end
+    if payment.state == "failed" and err.kind == "api" and err.outcome == "rejected" then return true end
+    return refuse(payment, "payouts.unlooked", "it cannot be looked for: " .. err.message .. UNLOOKED)
+  end
+  if answer.outcome == "not_done" then return true end
+  if answer.outcome == "undecided" then
+    if payment.state == "failed" then return true end
+    return refuse(payment, "payouts.undecided", "nobody can tell whether it was made (" .. answer.reason .. ")"
+      .. UNLOOKED, { candidates = answer.candidates })
+  end
+  local moved
+  moved, err = write(function(tx) return queue.found_done(tx, self.queue, self.account, payment, answer.record) end)
+  if moved == nil then return nil, err end
+  return refuse(payment, "payouts.done", "it was made, and is done now", { record = answer.record })
+end
+
+--- Checks the options of payouts:retry. Returns nil, or an error.
+function M.check_options(options)
+  if options == nil then return nil end
+  if type(options) ~= "table" then return errors.argument(nil, "the options of payouts:retry are a table") end
+  for name, value in pairs(options) do
+    if name ~= "look" then
+      return errors.argument(tostring(name), ('payouts:retry does not know "%s"%s'):format(tostring(name),
+        nearest.among(tostring(name), { look = true })))
+    end
+    if type(value) ~= "boolean" then return errors.argument("look", 'payouts:retry: "look" must be a boolean') end
+  end
+end
+
+--- Puts a payment back. `write(fn)` runs fn(tx) in a transaction. Returns whether there was such a payment; or nil and
+--- an error.
+function M.retry(self, key, options, write)
+  local err = M.check_options(options)
+  if err then return nil, err end
+  local payment
+  payment, err = write(function(tx) return queue.stopped(tx, self.queue, self.account, key) or false end)
+  if not payment then return payment, err end
+  if payment.intent and not (options and options.look == false) then
+    local ok
+    ok, err = look(self, payment, write)
+    if not ok then return nil, err end
+  end
+  return write(function(tx) return queue.put_back(tx, self.queue, self.account, payment) end)
+end
+
+return M

@@ -1,0 +1,230 @@
+-- Putting payments back: what failed or was left undecided is looked for once more before it may be paid again.
+
+local purser = require "purser"
+
+local sim, account, path, journal, client, payouts
+
+local TRANSFER = "sub_account.transfer"
+
+local function move(amount, fields)
+  local params = { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+    amount = amount }
+  for name, value in pairs(fields or {}) do params[name] = value end
+  return params
+end
+
+local function payouts_with(options)
+  local all = { client = client, journal = journal, retry_ms = 1, idle_ms = 1, worker = "one" }
+  for name, value in pairs(options or {}) do all[name] = value end
+  return assert(purser.payouts.new(all))
+end
+
+local function client_with(options)
+  local all = { base_url = "http://localhost", transport = sim:transport(), clock = function() return sim:now() end,
+    limits = false, journal = journal, retry = { attempts = 5, base_ms = 1 }, account = "treasury" }
+  if not (options and options.credentials) then
+    all.api_key, all.secret_key = account.api_key, account.secret_key
+  end
+  for name, value in pairs(options or {}) do all[name] = value end
+  return assert(purser.new(all))
+end
+
+before_each(function()
+  path = os.tmpname()
+  sim = purser.sim.new { seed = 5 }
+  account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
+  assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+  journal = assert(purser.journal.open { sqlite = path })
+  client = client_with()
+  payouts = payouts_with()
+end)
+
+after_each(function()
+  journal:close()
+  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
+end)
+
+local function counted(word)
+  local count = sim:counts()[TRANSFER]
+  return count and count[word] or 0
+end
+
+-- The next look of this client tells nothing.
+local function leave_next_undecided()
+  client.settle = function(_, intent)
+    client.settle = nil
+    local answer = { outcome = "undecided", candidates = {}, reason = "nobody looked" }
+    assert(journal:settled(intent, answer))
+    return answer
+  end
+end
+
+-- Leaves the payment "a" undecided, which was made or was not.
+local function leave_undecided(made)
+  assert(payouts:add("a", TRANSFER, move "5"))
+  sim:fault { kind = made and "lost_answer" or "reset", when = not made and "before" or nil, operation = TRANSFER }
+  leave_next_undecided()
+  assert.equal(1, assert(payouts:run()).undecided)
+end
+
+describe("a payment that was left undecided", function()
+  it("and was made is not put back: it is done", function()
+    leave_undecided(true)
+    local put_back, err = payouts:retry "a"
+    assert.is_nil(put_back)
+    assert.same({ "workflow", "payouts.done" }, { err.kind, err.code })
+    assert.equal("5", err.record.amount)
+    local payment = assert(payouts:list "done")[1]
+    assert.same({ "a", err.record.tranId }, { payment.key, payment.record_id })
+    assert.equal("done", assert(journal:entries { id = payment.intent })[1].state)
+    assert.is_false(payouts:retry "a")
+    assert.equal(1, assert(payouts:run()).done)
+    assert.same({ 1, 1 }, { counted "received", counted "applied" })
+  end)
+
+  it("and was not made is put back, and paid once", function()
+    leave_undecided(false)
+    assert.is_true(payouts:retry "a")
+    assert.is_false(payouts:retry "a")
+    assert.equal(1, assert(payouts:run()).done)
+    assert.equal(1, counted "applied")
+  end)
+
+  it("is not put back when it cannot be looked for", function()
+    leave_undecided(true)
+    sim:fault { kind = "refuse", operation = "sub_account.transfer_history", times = 100 }
+    local put_back, err = payouts:retry "a"
+    assert.is_nil(put_back)
+    assert.equal("payouts.unlooked", err.code)
+    assert.matches("cannot be looked for", err.message)
+    assert.matches("look = false", err.message, 1, true)
+    assert.equal(1, assert(payouts:report()).undecided)
+    assert.equal(1, counted "received")
+    sim:disarm()
+    assert(journal.db:rows "DELETE FROM purser_intents")
+    assert.matches("intent is missing", select(2, payouts:retry "a").message)
+    assert(journal.db:rows "PRAGMA query_only = 1")
+    assert.is_nil((payouts:retry("a", { look = false })))
+  end)
+
+  it("is put back without a look when a person says so, and even then not paid twice under its id", function()
+    leave_undecided(true)
+    assert.is_true(payouts:retry("a", { look = false }))
+    assert.equal(1, assert(payouts:run()).done)
+    assert.same({ 2, 1 }, { counted "received", counted "applied" })
+  end)
+
+  it("is looked for over all of its attempts", function()
+    -- the first attempt was made; a person put it back, the second never arrived, and hours lie between
+    leave_undecided(true)
+    assert.is_true(payouts:retry("a", { look = false }))
+    sim:advance(5 * 3600000)
+    sim:fault { kind = "reset", when = "before", operation = TRANSFER }
+    leave_next_undecided()
+    assert.equal(1, assert(payouts:run()).undecided)
+    local _, err = payouts:retry "a"
+    assert.equal("payouts.done", err.code)
+  end)
+
+  it("is put back by one of two who look at the same time", function()
+    leave_undecided(false)
+    client.settle = function(_, ...)
+      client.settle = nil
+      assert.is_true(payouts:retry "a")
+      assert.equal(1, assert(payouts:run()).done)
+      return client:settle(...)
+    end
+    local put_back, err = payouts:retry "a"
+    assert.is_true(put_back == false or err.code == "payouts.done", tostring(err))
+    assert.equal(1, assert(payouts:run()).done)
+    assert.equal(1, counted "applied")
+  end)
+end)
+
+describe("a payment that failed", function()
+  it("is looked for as well, unless it was never sent", function()
+    client = client_with { guard = { max_amount = { USDT = "5" } } }
+    payouts = payouts_with()
+    assert(payouts:add_all { { key = "big", operation = TRANSFER, params = move "6" },
+      { key = "wrong", operation = TRANSFER, params = move("1", { toAccount = "nobody01" }) } })
+    assert.equal(2, assert(payouts:run()).failed)
+    local settle, looked = client.settle, 0
+    client.settle = function(...)
+      looked = looked + 1
+      return settle(...)
+    end
+    assert.is_true(payouts:retry "big")
+    assert.equal(0, looked)
+    assert.is_true(payouts:retry "wrong") -- the service cannot show it, but it had refused it
+    assert.equal(1, looked)
+  end)
+
+  it("is not put back while nobody can look", function()
+    assert(payouts:add("wrong", TRANSFER, move("1", { toAccount = "nobody01" })))
+    assert.equal(1, assert(payouts:run()).failed)
+    sim:fault { kind = "server_error", operation = "sub_account.transfer_history", times = 100 }
+    assert.equal("payouts.unlooked", select(2, payouts:retry "wrong").code)
+    assert.is_true(payouts:retry("wrong", { look = false }))
+  end)
+
+  it("because somebody in between sent it twice is found to be made", function()
+    local inner = sim:transport()
+    client = client_with { transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+      if request.operation == TRANSFER then inner:send(request) end
+      return inner:send(request)
+    end } }
+    payouts = payouts_with()
+    assert(payouts:add("a", TRANSFER, move "5"))
+    assert.equal(1, assert(payouts:run()).failed)
+    assert.equal("payouts.done", select(2, payouts:retry "a").code)
+    assert.equal(1, counted "applied")
+  end)
+end)
+
+describe("options of retry", function()
+  it("are checked", function()
+    for words, options in pairs { ["a table"] = 5, ['did you mean "look"'] = { lock = false },
+      ["boolean"] = { look = 1 } } do
+      local put_back, err = payouts:retry("a", options)
+      assert.is_nil(put_back)
+      assert.equal("argument", err.kind)
+      assert.matches(words, err.message)
+    end
+  end)
+end)
+
+describe("two payments with one id", function()
+  it("are an error when they are added, whichever list they are in", function()
+    local id = ("x"):rep(32)
+    assert(payouts:add("a", TRANSFER, move("1", { clientTranId = id })))
+    assert.is_false(payouts:add("a", TRANSFER, move("1", { clientTranId = id })))
+    local added, err = payouts:add("b", TRANSFER, move("2", { clientTranId = id }))
+    assert.is_nil(added)
+    assert.matches('that of payment "a"', err.message)
+    local other = ("y"):rep(32)
+    added, err = payouts_with { queue = "second" }:add_all {
+      { key = "c", operation = TRANSFER, params = move("1", { clientTranId = other }) },
+      { key = "d", operation = TRANSFER, params = move("1", { clientTranId = other }) },
+    }
+    assert.is_nil(added)
+    assert.matches('payment "d".* that of payment "c"', err.message)
+    assert.equal(1, assert(payouts:report()).total)
+  end)
+end)
+
+describe("what concerns all payments alike", function()
+  it("ends the run, and fails none of them", function()
+    local silent = true
+    client = client_with { credentials = function()
+      if not silent then return account.api_key, account.secret_key end
+    end }
+    payouts = payouts_with()
+    for i = 1, 3 do assert(payouts:add("k" .. i, TRANSFER, move(tostring(i)))) end
+    local report, err = payouts:run()
+    assert.is_nil(report)
+    assert.matches("credentials function", err.message)
+    assert.equal(0, assert(payouts:report()).failed)
+    silent = false
+    assert.equal(3, assert(payouts:run()).done)
+  end)
+end)

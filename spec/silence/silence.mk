@@ -1,0 +1,6 @@
+#   make silence   withdrawals over a network that drops packets (docs/outcomes.md); as root, with iproute2 and iptables
+.PHONY: silence
+
+silence: all $(BUILD)/spec/peer
+	@tools/setup silence
+	@spec/silence/silence.sh

@@ -1,0 +1,144 @@
+-- Answers that are whole and well-formed, and another call's: of a transport that mixes them up or hands one out twice,
+-- or of somebody in between. A call that moves funds does not take them for its own.
+
+local purser = require "purser"
+
+local ID = ("Ab3"):rep(10) .. "Zz"
+
+local sim, account
+
+before_each(function()
+  sim = purser.sim.new { seed = 5 }
+  account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" },
+    futures_balances = { USDT = "100" } })
+  assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+end)
+
+-- A client whose transport answers by `answer(number, request, send)`; `number` counts what is no read.
+local function client_with(answer)
+  local inner, number = sim:transport(), 0
+  return assert(purser.new { base_url = "http://localhost", api_key = account.api_key, limits = false,
+    secret_key = account.secret_key, clock = function() return sim:now() end, retry = false,
+    transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+      if request.method == "GET" then return inner:send(request) end
+      number = number + 1
+      return answer(number, request, function() return inner:send(request) end)
+    end } })
+end
+
+local function move(client, amount, fields)
+  local params = { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+    amount = amount }
+  for name, value in pairs(fields or {}) do params[name] = value end
+  return client.sub_account:transfer(params)
+end
+
+local function is_unknown(result, err, words)
+  assert.is_nil(result)
+  assert.same({ "decode", "unknown", "decode", false }, { err.kind, err.outcome, err.phase, err.retryable })
+  assert.matches(words, err.message)
+  assert.is_table(err.intent)
+end
+
+describe("an answer that was given before", function()
+  for _, carried_out in ipairs { true, false } do
+    it("is not that of a second call, which was " .. (carried_out and "" or "not ") .. "carried out", function()
+      local first
+      local client = client_with(function(number, _, send)
+        if number == 1 then
+          first = send()
+          return first
+        end
+        if carried_out then send() end
+        return first
+      end)
+      local made = assert(move(client, "5"))
+      local result, err = move(client, "6")
+      is_unknown(result, err, "names the record that another call was told of")
+      local answer = assert(client:settle(err))
+      assert.equal(carried_out and "done" or "not_done", answer.outcome)
+      if carried_out then assert.are_not.equal(made.tranId, answer.record.tranId) end
+    end)
+  end
+
+  it("is not that of an equal call without an id either", function()
+    local first
+    local client = client_with(function(_, _, send)
+      first = first or send()
+      return first
+    end)
+    local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
+    assert(client.wallet:transfer(params))
+    local result, err = client.wallet:transfer(params)
+    is_unknown(result, err, "another call")
+    assert.equal("not_done", assert(client:settle(err)).outcome)
+  end)
+
+  it("is not that of a call of another operation", function()
+    local first
+    local client = client_with(function(_, _, send)
+      first = first or send()
+      return first
+    end)
+    assert(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" })
+    local result, err = move(client, "5")
+    is_unknown(result, err, "another call")
+  end)
+
+  it("is not that of a second key of the same note", function()
+    local first
+    local client = client_with(function(_, _, send)
+      local answer = send()
+      first = first or answer
+      return first
+    end)
+    local key = { subAccount = "tradingdesk1", note = "bot", permissions = "SPOT_DEAL_READ" }
+    assert(client.sub_account:create_api_key(key))
+    local result, err = client.sub_account:create_api_key(key)
+    is_unknown(result, err, "another call")
+  end)
+
+  it("may be given again to who asks with the same id, as services do", function()
+    local first
+    local client = client_with(function(_, _, send)
+      first = first or send()
+      return first
+    end)
+    assert(move(client, "5", { clientTranId = ID }))
+    assert(move(client, "5", { clientTranId = ID }))
+  end)
+end)
+
+describe("an answer that shows", function()
+  local function answers(members)
+    return client_with(function()
+      return { status = 200, headers = "", body = ('{"tranId":"77",%s}'):format(members) }
+    end)
+  end
+
+  it("another id, amount or asset than was sent is not believed", function()
+    for words, members in pairs { ["another clientTranId"] = '"clientTranId":"x"', ["another amount"] = '"amount":"50"',
+      ["another asset"] = '"asset":"BTC"' } do
+      local result, err = move(answers(members), "5")
+      is_unknown(result, err, words)
+    end
+  end)
+
+  it("what was sent in other words is", function()
+    assert(move(answers '"amount":"5.00","asset":"usdt"', "5"))
+    assert(move(answers '"amount":5.0', "5"))
+    assert(move(answers(('"clientTranId":"%s"'):format(ID)), "5", { clientTranId = ID }))
+  end)
+end)
+
+describe("a list of several records", function()
+  it("is no answer to a call that makes one", function()
+    for _, body in ipairs { '[{"tranId":"1"},{"tranId":"2"}]',
+      '{"code":"0","data":[{"tranId":"1"},{"tranId":"2"}]}' } do
+      local client = client_with(function() return { status = 200, headers = "", body = body } end)
+      local result, err = move(client, "5")
+      is_unknown(result, err, "more than one record")
+    end
+    assert(move(client_with(function() return { status = 200, headers = "", body = '[{"tranId":"1"}]' } end), "5"))
+  end)
+end)
