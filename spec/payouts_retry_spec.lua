@@ -209,6 +209,21 @@ describe("two payments with one id", function()
     assert.is_nil(added)
     assert.matches('payment "d".* that of payment "c"', err.message)
     assert.equal(1, assert(payouts:report()).total)
+    added, err = payouts_with { queue = "second" }:add("a", TRANSFER, move("1", { clientTranId = id }))
+    assert.is_nil(added)
+    assert.matches('that of payment "a"', err.message)
+  end)
+
+  it("are found whatever characters the id has, and an id that is only alike is another", function()
+    local function order(id)
+      return { coin = "USDT", address = "an-address", netWork = "TRX", amount = "1", withdrawOrderId = id }
+    end
+    for i, id in ipairs { "a%b", "a_b", 'a"b', "a\\b", "a'b", "aXb" } do
+      assert.is_true(payouts:add("k" .. i, "wallet.withdraw", order(id)), id)
+      local added, err = payouts:add("again", "wallet.withdraw", order(id))
+      assert.is_nil(added)
+      assert.matches(('that of payment "k%d"'):format(i), err.message)
+    end
   end)
 end)
 

@@ -79,20 +79,20 @@ local function add(self, tx, payment)
   return false
 end
 
--- An id that the user gave must be of one payment: the record of another would pass for it.
+-- An id that the user gave must be of one payment, in whatever queue: the record of another would pass for it.
 local function check_ids(self, tx, prepared)
   local known = {}
   for _, payment in ipairs(prepared) do
     local name, id = payment.handle, payment.id
     if name then
-      known[name] = known[name] or queue.handles(tx, self.account, name)
-      local key = known[name][id]
-      if key and key ~= payment.key then
+      known[name] = known[name] or queue.handles(tx, self.account, name, #prepared == 1 and id or nil)
+      local other = known[name][id]
+      if other and (other.key ~= payment.key or other.queue ~= self.queue) then
         local _, err = complain(payment.key, ('its %s "%s" is that of payment "%s"; give each its own')
-          :format(name, id, key))
+          :format(name, id, other.key))
         tx:refuse(err)
       end
-      known[name][id] = payment.key
+      known[name][id] = { queue = self.queue, key = payment.key }
     end
   end
 end

@@ -3,6 +3,7 @@
 
 local core = require "purser.core"
 local intents = require "purser.intent"
+local json = require "purser.json"
 local time_text = require("purser.journal").time_text
 
 local M = {}
@@ -147,14 +148,17 @@ function M.found_done(tx, queue, account, payment, record)
   return changed == 1
 end
 
---- The keys of this account's payments by the operation's parameter `name` and its value: { [value] = key }.
-function M.handles(tx, account, name)
-  local keys = {}
-  for _, row in ipairs(tx:rows("SELECT key, params FROM purser_payments WHERE account = $1", account)) do
+--- Which payments of this account have a value for the operation's parameter `name`: { [value] = { queue =, key = } }.
+--- With `only` at least those that have this one: one payment more must not cost reading all.
+function M.handles(tx, account, name, only)
+  local payments = {}
+  local pattern = only and "%" .. json.encode(only):gsub("\\", "_") .. "%" or "%"
+  for _, row in ipairs(tx:rows("SELECT queue, key, params FROM purser_payments WHERE account = $1 AND params LIKE $2",
+    account, pattern)) do
     local value = core.decode(row.params)[name]
-    if value then keys[value] = row.key end
+    if value then payments[value] = { queue = row.queue, key = row.key } end
   end
-  return keys
+  return payments
 end
 
 return M

@@ -1,11 +1,13 @@
 -- Putting back a payment that failed or was left undecided: the machine looks once more whether it was made.
 
+local allowed = require "purser.allowed"
 local errors = require "purser.errors"
-local nearest = require "purser.nearest"
 local queue = require "purser.payouts.queue"
 local worker = require "purser.payouts.worker"
 
 local M = {}
+
+local rules = { look = "boolean" }
 
 local function refuse(payment, code, message, fields)
   local err = errors.new { kind = "workflow", outcome = "unknown", operation = payment.operation, code = code,
@@ -52,25 +54,12 @@ local function look(self, payment, write)
   return refuse(payment, "payouts.done", "it was made, and is done now", { record = answer.record })
 end
 
---- Checks the options of payouts:retry. Returns nil, or an error.
-function M.check_options(options)
-  if options == nil then return nil end
-  if type(options) ~= "table" then return errors.argument(nil, "the options of payouts:retry are a table") end
-  for name, value in pairs(options) do
-    if name ~= "look" then
-      return errors.argument(tostring(name), ('payouts:retry does not know "%s"%s'):format(tostring(name),
-        nearest.among(tostring(name), { look = true })))
-    end
-    if type(value) ~= "boolean" then return errors.argument("look", 'payouts:retry: "look" must be a boolean') end
-  end
-end
-
 --- Puts a payment back. `write(fn)` runs fn(tx) in a transaction. Returns whether there was such a payment; or nil and
 --- an error.
 function M.retry(self, key, options, write)
-  local err = M.check_options(options)
-  if err then return nil, err end
-  local payment
+  local complaint, name = allowed.check(options or {}, rules, "option")
+  if complaint then return nil, errors.argument(name, "payouts:retry: " .. complaint) end
+  local payment, err
   payment, err = write(function(tx) return queue.stopped(tx, self.queue, self.account, key) or false end)
   if not payment then return payment, err end
   if payment.intent and not (options and options.look == false) then
