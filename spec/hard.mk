@@ -26,8 +26,8 @@ MEMCHECK = valgrind -q --leak-check=full --errors-for-leak-kinds=definite,indire
 # Every type of userdata, the transports over real sockets, and the order of closing. Left out: the specs that run the
 # simulator's or the command's Lua, which reach the same C, and decimal_spec, whose million comparisons take minutes
 # (test_decimal covers its C).
-MEMCHECK_SPECS = $(patsubst %,spec/%_spec.lua,decoder signer layout json multi tasks http2 httpd closing library) \
-  $(wildcard spec/transport*_spec.lua)
+MEMCHECK_SPECS = $(patsubst %,spec/%_spec.lua,signer layout json multi tasks http2 httpd closing library) \
+  $(wildcard spec/decoder*_spec.lua spec/transport*_spec.lua)
 # Left out: the one whose child gives up its parent's connections, on purpose and for good.
 MEMCHECK_TESTS = $(filter-out %/test_http_fork,$(C_TESTS) $(C_LUA_TESTS))
 
