@@ -393,7 +393,7 @@ local function check_intent(intent)
     return nil, "the intent's sent_at does not have 13 digits; it is epoch milliseconds (seconds times 1000)"
   end
   local window = intent.recv_window
-  if window ~= nil and (type(window) ~= "number" or window ~= math.floor(window) or window < 1) then
+  if window ~= nil and not allowed.fits(window, { 1 }) then
     return nil, "the intent's recv_window must be a whole number of milliseconds"
   end
   local known = {}

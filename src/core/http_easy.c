@@ -151,7 +151,7 @@ bool pu_http_is_foreign(pid_t *owner)
 /* libcurl takes leave of a peer over the connection itself, which is not this process's to end then. */
 void pu_http_easy_close(pu_http_easy *easy)
 {
-    if (easy->curl && (easy->owner == 0 || easy->owner == getpid())) curl_easy_cleanup(easy->curl);
+    if (easy->curl && !pu_http_is_foreign(&easy->owner)) curl_easy_cleanup(easy->curl);
     easy->curl = NULL;
     easy->stale = false; /* closed for good: nothing is renewed */
     curl_slist_free_all(easy->headers);

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "clock.h"
 
@@ -143,7 +142,7 @@ static void drop_all(pu_http_multi *multi, pu_http_list *list, bool foreign)
 
 void pu_http_multi_close(pu_http_multi *multi)
 {
-    bool foreign = multi->owner != 0 && multi->owner != getpid();
+    bool foreign = pu_http_is_foreign(&multi->owner);
     drop_all(multi, &multi->running, foreign);
     drop_all(multi, &multi->queued, foreign);
     drop_all(multi, &multi->done, foreign);
@@ -399,7 +398,7 @@ void pu_http_multi_release(pu_http_multi *multi, pu_http_job *job)
         multi->busy--;
     }
     free_job(job);
-    if (multi->owner == getpid()) start_queued(multi);
+    if (!pu_http_is_foreign(&multi->owner)) start_queued(multi);
 }
 
 void pu_http_multi_return(pu_http_multi *multi, pu_http_job *job)
