@@ -16,6 +16,8 @@ local json = require "purser.json"
 local operations = require "purser.operations"
 local schema = require "purser.journal.schema"
 
+local unpack = table.unpack or unpack -- luacheck: ignore
+
 ---@class purser.Journal
 local Journal = { __name = "purser.journal" }
 Journal.__index = Journal
@@ -48,17 +50,19 @@ end
 -------------------------------------------------------------------------------------------------- what clients call
 
 local function insert_intent(tx, intent, digest, payment, charges, state)
-  tx:rows([[INSERT INTO purser_intents (id, account, operation, params, digest, sent_at, recv_window, payment, charges,
-    state, record_id, record, message, ended_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', '', '', '')]],
+  tx:rows([[INSERT INTO purser_intents (id, account, operation, params, digest, sent_at, recv_window, queue, payment,
+    charges, state, record_id, record, message, ended_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, '', '', '', '')]],
     intent.id, intent.account or "", intent.operation,
     json.encode(next(intent.params) and intent.params or json.object {}), digest, time_text(intent.sent_at),
-    ("%d"):format(intent.recv_window), payment and payment.key or "", charges or "", state)
+    ("%d"):format(intent.recv_window), payment and payment.queue or "", payment and payment.key or "", charges or "",
+    state)
 end
 
 --- Records an intent, durably, and gives it its id. `guard` may refuse it, and `payment` takes part in the
 --- transaction. Returns true; or nil and an error or a message, and then it must not be sent.
 function Journal:begin(intent, row, guard, payment)
-  intent.id = core.random_token(24)
+  intent.id = assert(core.random_token(24))
   if payment then self.payments[intent.id] = payment end
   if self.options.unsafe_without_write_ahead then return true end
   local digest = intents.digest(row, intent.params)
@@ -165,6 +169,29 @@ end
 
 ----------------------------------------------------------------------------------------------------- what users call
 
+local function problem(message)
+  return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", message = "journal: " .. message }
+end
+
+--- The journal's own id: a copy has that of its original. Returns it; or nil and an error.
+---@return string|nil, purser.Error|nil
+function Journal:id()
+  local rows, message = self.db:rows "SELECT value FROM purser_meta WHERE name = 'journal_id'"
+  if not rows then return problem(message) end
+  if not rows[1] then return problem "it has no id; it was changed by another program" end
+  return rows[1].value
+end
+
+--- How often `tx:bump(worker)` was committed, 0 for a worker that never did. A worker that remembers more than that has
+--- a journal before it that lacks commits. Nil and an error when it cannot be read.
+---@param worker string
+---@return integer|nil, purser.Error|nil
+function Journal:generation_of(worker)
+  local generation, message = self.db:generation_of(worker)
+  if not generation then return problem(message) end
+  return generation
+end
+
 local function intent_of(row)
   return {
     id = row.id, account = row.account, operation = row.operation, params = core.decode(row.params),
@@ -172,8 +199,11 @@ local function intent_of(row)
   }
 end
 
-local function problem(message)
-  return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", message = "journal: " .. message }
+local function entry_of(row)
+  return {
+    intent = intent_of(row), state = row.state, record = row.record ~= "" and core.decode(row.record) or nil,
+    message = row.message ~= "" and row.message or nil,
+  }
 end
 
 local columns = [[id, account, operation, params, sent_at, recv_window, state, record_id, record, message, ended_at]]
@@ -188,19 +218,19 @@ local columns = [[id, account, operation, params, sent_at, recv_window, state, r
 ---@param filter { state: string|nil, account: string|nil, id: string|nil }|nil
 ---@return purser.JournalEntry[]|nil, purser.Error|nil
 function Journal:entries(filter)
-  filter = filter or {}
-  local rows, message = self.db:rows("SELECT " .. columns .. [[ FROM purser_intents
-    WHERE ($1 = '' OR state = $1) AND ($2 = '' OR account = $2) AND ($3 = '' OR id = $3) ORDER BY sent_at, id]],
-    filter.state or "", filter.account or "", filter.id or "")
-  if not rows then return problem(message) end
-  local entries = {}
-  for i, row in ipairs(rows) do
-    entries[i] = {
-      intent = intent_of(row), state = row.state, record = row.record ~= "" and core.decode(row.record) or nil,
-      message = row.message ~= "" and row.message or nil,
-    }
+  local conditions, values = {}, {}
+  for _, name in ipairs { "id", "account", "state" } do
+    if filter and filter[name] then
+      values[#values + 1] = filter[name]
+      conditions[#values] = ("%s = $%d"):format(name, #values)
+    end
   end
-  return entries
+  local where = conditions[1] and " WHERE " .. table.concat(conditions, " AND ") or ""
+  local rows, message = self.db:rows("SELECT " .. columns .. " FROM purser_intents" .. where .. " ORDER BY sent_at, id",
+    unpack(values))
+  if not rows then return problem(message) end
+  for i, row in ipairs(rows) do rows[i] = entry_of(row) end
+  return rows
 end
 
 --- Settles what was left open under this client's key: after a crash, or after an unknown outcome nobody settled.

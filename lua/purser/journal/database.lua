@@ -149,8 +149,8 @@ local function forget(self, sql, message)
   return nil, plain(message)
 end
 
---- Runs one statement with `$1`, `$2` ... and returns its rows (a list of maps of text) and how many it changed; or
---- nil and a message.
+--- Runs one statement with `$1`, `$2` ... (SQLite takes them in the order of their first use, so they stand in order)
+--- and returns its rows (a list of maps of text) and how many it changed; or nil and a message.
 function Database:rows(sql, ...)
   local ok, message = ensure(self)
   if not ok then return nil, message end
@@ -197,9 +197,24 @@ function Transaction:lock(number)
   if self.db.name == "postgresql" then self:rows("SELECT pg_advisory_xact_lock(" .. number .. ")::text AS locked") end
 end
 
---- The time by which hosts that share this database agree, epoch ms.
+--- The time by which hosts that share this database agree, epoch ms. It is asked once a transaction.
 function Transaction:now()
-  return self.db:now()
+  self.time = self.time or self.db:now()
+  return self.time
+end
+
+local GENERATION = "SELECT generation FROM purser_generations WHERE name = $1"
+
+--- Adds one to what the journal keeps of a worker's commits, and returns the new number.
+---@param worker string
+---@return integer
+function Transaction:bump(worker)
+  local name = "worker " .. worker
+  self:rows("INSERT INTO purser_generations (name, generation, changed_at) VALUES ($1, '0', '') ON CONFLICT DO NOTHING",
+    name)
+  self:rows([[UPDATE purser_generations SET changed_at = $1,
+    generation = CAST(CAST(generation AS BIGINT) + 1 AS TEXT) WHERE name = $2]], ("%013d"):format(self:now()), name)
+  return tonumber(self:rows(GENERATION, name)[1].generation)
 end
 
 -- What keeps the open connection from being used, or nil.
@@ -243,6 +258,13 @@ function Database:now()
   local rows, message = self:rows "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now"
   if not rows then fail(message) end
   return tonumber(rows[1].now)
+end
+
+--- How often `bump(worker)` was committed; or nil and a message.
+function Database:generation_of(worker)
+  local rows, message = self:rows(GENERATION, "worker " .. worker)
+  if not rows then return nil, message end
+  return rows[1] and tonumber(rows[1].generation) or 0
 end
 
 function Database:close()
