@@ -1,5 +1,5 @@
--- Numbers that only grow with what is committed: a journal that shows a smaller one than a process or a worker remembers
--- was put back, or lost commits. Each process and each worker has a row of its own, so that none waits for another.
+-- Numbers that only grow with what is committed: a journal that shows a smaller one than a process or a worker
+-- remembers was put back, or lost commits. Each process and each worker has its own row, so none waits for another.
 
 local core = require "purser.core"
 

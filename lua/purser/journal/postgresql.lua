@@ -22,12 +22,16 @@ local function is_loopback(host)
   return a == "127" and tonumber(b) < 256 and tonumber(c) < 256 and tonumber(d) < 256
 end
 
+local function environment(name)
+  return os.getenv(name) or ""
+end
+
 -- Whether the connection cannot leave this machine. Without a host libpq takes that of its environment, or a socket of
--- this machine, to which `sslmode` does not apply.
+-- this machine. An address or a service in the environment may lead elsewhere.
 local function is_local(options)
-  local host = options.host or os.getenv "PGHOST" or ""
-  if host:find "^[/@]" then return true end
-  return is_loopback(host) and (os.getenv "PGHOSTADDR" or "") == ""
+  if environment "PGHOSTADDR" ~= "" or environment "PGSERVICE" ~= "" then return false end
+  local host = options.host or environment "PGHOST"
+  return host == "" or host:find "^[/@]" ~= nil or is_loopback(host)
 end
 
 --- What is wrong with options that fit their rules, or nil.
@@ -39,8 +43,8 @@ function M.complaint(options)
   end
   local mode = options.sslmode or "verify-full"
   if mode ~= "verify-full" and not options.allow_insecure and not is_local(options) then
-    return ('postgresql option sslmode = "%s" does not show that the server is the one that was named; leave it out, or '
-      .. "set allow_insecure = true"):format(mode)
+    return ('postgresql option sslmode = "%s" does not show that the server is the one that was named; leave it out, '
+      .. "or set allow_insecure = true"):format(mode)
   end
 end
 
@@ -66,20 +70,43 @@ function M.conninfo(options)
   return table.concat(parts, " ")
 end
 
+local function is_readable(path)
+  local file = io.open(path, "rb")
+  if file then file:close() end
+  return file ~= nil
+end
+
+-- The file with the certificates of authorities: libpq's default is in the user's folder.
+local function authorities_of(options)
+  local path = options.sslrootcert or environment "PGSSLROOTCERT"
+  return path ~= "" and path or environment "HOME" .. "/.postgresql/root.crt"
+end
+
+-- Whether the server has to show a certificate.
+local function is_verified(options)
+  return not is_local(options) and (options.sslmode or "verify-full"):find "^verify" ~= nil
+end
+
+-- LuaDBI loses libpq's reason, so what can be wrong is named.
 local function explained(message, options)
-  message = tostring(message)
-  if message:find("root certificate file", 1, true) and not options.sslrootcert then
-    return message:gsub("%s*Either provide.*$", "") .. "; name the file with the authority's certificate in the "
-      .. "postgresql option sslrootcert"
-  end
-  return message
+  if not message:find "no connection to the server" then return message end
+  local host = options.host or environment "PGHOST"
+  local needs = is_verified(options) and ('; it needs TLS, and a certificate with that name from an authority in "%s"')
+    :format(authorities_of(options)) or ""
+  return ('no connection to the server "%s"%s; psql with the same settings says why'):format(host, needs)
 end
 
 --- Connects. Returns a handle of LuaDBI; or nil and a message.
 function M.connect(driver, options)
-  local handle, message = driver.Connect("PostgreSQL", M.conninfo(options.postgresql))
+  local given = options.postgresql
+  local authorities = is_verified(given) and authorities_of(given)
+  if authorities and authorities ~= "system" and not is_readable(authorities) then
+    return nil, ('the authorities\' file "%s" cannot be read; name the one that signed the server\'s certificate in '
+      .. "the postgresql option sslrootcert"):format(authorities)
+  end
+  local handle, message = driver.Connect("PostgreSQL", M.conninfo(given))
   if handle then return handle end
-  return nil, explained(message, options.postgresql)
+  return nil, explained(tostring(message), given)
 end
 
 --- Prepares a new connection; raises when it cannot be used.

@@ -1,7 +1,7 @@
 -- Pruning: what is decided and old is deleted, in steps of a thousand rows, so that others are not kept waiting.
 --
 -- A pruned record no longer says that it belongs to a call, so what an equal call without a known end might still be
--- settled by stays. So does all of a payment that is not done, and of one that is done its key, content's digest and id.
+-- settled by stays. So does all of a payment that is not done; of one that is done, its key, digest and id stay.
 
 local allowed = require "purser.allowed"
 local core = require "purser.core"

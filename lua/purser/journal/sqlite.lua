@@ -88,8 +88,8 @@ function M.complaint_about_connection(db)
   for _, file in ipairs(db.files) do
     local _, _, id = core.file_mode(file.path)
     if id ~= file.id then
-      return ('the file "%s" was removed or replaced while it was open; put it back, or stop every program that has the journal open '
-        .. 'and see docs/backups.md'):format(file.path)
+      return ('the file "%s" was removed or replaced while it was open; put it back, or stop every program that has '
+        .. "the journal open (docs/backups.md)"):format(file.path)
     end
   end
 end
