@@ -177,11 +177,21 @@ end)
 
 describe("a text with a zero byte", function()
   it("is refused as an account's name, since the database would take two names for one", function()
-    for _, name in ipairs { "a\0b", "a\0c" } do
-      client = client_with { account = name }
-      refused_with "zero byte"
+    for _, name in ipairs { "a\0b", "a\0c", "a\nb" } do
+      local made, err = purser.new { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s",
+        journal = journal, account = name }
+      assert.is_nil(made)
+      assert.matches('"account" holds a line break or another control character', err.message)
     end
-    assert.same({}, assert(journal:entries()))
+  end)
+
+  it("is refused wherever else it would be kept", function()
+    local payouts = assert(purser.payouts.new { client = client, journal = journal, queue = "a\0b" })
+    local added, err = payouts:add("k", "sub_account.transfer", { toAccount = "tradingdesk1",
+      fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "1" })
+    assert.is_nil(added)
+    assert.matches("zero byte", err.message)
+    assert.matches("zero byte", select(2, journal:entries { account = "a\0b" }).message)
   end)
 
   it("in an answer does not keep its end from being written", function()

@@ -222,7 +222,9 @@ describe("pruning", function()
 
   it("takes any number of rows, in steps", function()
     within(function(tx)
-      for i = 1, 2500 do write(tx, ("i%05d"):format(i), long_ago + i % 3, { state = i % 5 == 0 and "open" or "done" }) end
+      for i = 1, 2500 do
+        write(tx, ("i%05d"):format(i), long_ago + i % 3, { state = i % 5 == 0 and "open" or "done" })
+      end
     end)
     assert.equal(2000, assert(prune(200)).intents)
     assert.equal(500, #assert(journal:entries()))
