@@ -118,6 +118,12 @@ function M.counts(tx, queue, account)
   return counts
 end
 
+--- How many payments are not finished. Those that are may be many, and are not looked at.
+function M.left(tx, queue, account)
+  return tonumber(tx:rows([[SELECT CAST(count(*) AS TEXT) AS number FROM purser_payments WHERE account = $1
+    AND queue = $2 AND state IN ('waiting', 'taken', 'sent')]], account, queue)[1].number)
+end
+
 --- The payments in a state, or all, in the order of their keys.
 function M.list(tx, queue, account, state)
   local rows = tx:rows("SELECT " .. columns .. [[ FROM purser_payments WHERE queue = $1 AND account = $2
