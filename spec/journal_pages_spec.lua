@@ -236,6 +236,20 @@ describe("pruning", function()
     assert.equal(500, #assert(journal:entries()))
   end)
 
+  it("keeps what counts in a budget whose period is not over", function()
+    local length = 1000 * DAY
+    local number = math.floor(core.now_ms() / length)
+    within(function(tx)
+      for name, charge in pairs { year = ("my account USDT %d %d 5"):format(length, number),
+        day = ("my account USDT %d %d 5"):format(DAY, math.floor(long_ago / DAY)) } do
+        write(tx, name, long_ago)
+        tx:rows("UPDATE purser_intents SET charges = $1 WHERE id = $2", charge .. "\n" .. charge, name)
+      end
+    end)
+    assert.equal(1, assert(prune(200)).intents)
+    assert.same({ "year" }, ids(assert(journal:entries())))
+  end)
+
   it("deletes the periods of budgets that are over", function()
     local today = math.floor(core.now_ms() / DAY)
     within(function(tx)
