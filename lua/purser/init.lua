@@ -20,6 +20,14 @@ function M.new(options)
   return require("purser.client").new(options)
 end
 
+--- A client of these operations alone, for scripts that are not trusted: see docs/sandboxes.md.
+---@param client purser.Client
+---@param operations string[]  full names; a name with `*` stands for reads
+---@return table|nil restricted, purser.Error|nil err
+function M.restricted(client, operations)
+  return require("purser.restricted").new(client, operations)
+end
+
 --- A fresh clientTranId: 32 random letters and digits.
 ---@return string
 function M.client_id()
