@@ -69,7 +69,7 @@ describe("a restricted client", function()
     refused(limited.wallet:convert_all())
     refused(limited:call "ping")
     refused(limited:call({}))
-    for _, name in ipairs { "settle", "prepare", "parse", "close", "each", "sleep", "wait_for", "account", "profile" } do
+    for _, name in ipairs { "settle", "prepare", "parse", "close", "each", "sleep", "account", "profile" } do
       assert.is_nil(limited[name])
     end
     assert.equal(0, moved())
