@@ -114,6 +114,33 @@ describe("a budget", function()
     refused(spend(client, "0.01"))
   end)
 
+  it("gets nothing back for an intent that is not what was sent", function()
+    answer = { status = 500, body = "", headers = "" }
+    local client = client_with("10", DAY)
+    local _, err = spend(client, "6")
+    answer = { status = 200, body = '{"rows":[],"total":0}', headers = "" }
+    local true_intent = err.intent
+    for _, change in ipairs {
+      function(intent) intent.params.amount = "0.01" end, function(intent) intent.params.asset = "XRP" end,
+      function(intent) intent.sent_at = intent.sent_at - 20 * DAY end, function(intent) intent.sent_at = now + DAY end,
+      function(intent) intent.recv_window = 1 end, function(intent) intent.operation = "wallet.convert" end,
+    } do
+      local forged = { params = {} }
+      for name, value in pairs(true_intent) do if name ~= "params" then forged[name] = value end end
+      for name, value in pairs(true_intent.params) do forged.params[name] = value end
+      change(forged)
+      local found, problem = client:settle(forged, { wait = false })
+      assert.is_nil(found)
+      assert.matches("not the call that the journal has under its id", problem.message)
+      assert.equal(1, #assert(journal:entries { state = "unknown" }))
+    end
+    refused(spend(client, "5"))
+    now = now + HOUR
+    assert.equal("not_done", assert(client:settle(true_intent)).outcome)
+    now, answer = NOON, DONE
+    assert(spend(client, "10"))
+  end)
+
   it("reads a journal in which sums were kept by period", function()
     assert(spend(client_with("10", DAY), "8"))
     assert(journal.db:rows "DELETE FROM purser_spending")

@@ -105,6 +105,12 @@ end
 ---@param options purser.SettleOptions|nil
 ---@return purser.Settlement|nil, purser.Error|nil err
 function State:settle(unsettled, options)
+  local intent = errors.is(unsettled) and unsettled.intent or unsettled
+  if self._journal and type(intent) == "table" and type(intent.id) == "string" and type(intent.params) == "table"
+    and type(intent.sent_at) == "number" then
+    local mismatch = self._journal:mismatch(intent)
+    if mismatch then return nil, mismatch end
+  end
   return require("purser.settle").settle({
     run = function(row, params) return run(self, row, params) end,
     now = function() return (assert(pipeline.read_clock(self))) end,
