@@ -141,6 +141,29 @@ describe("a budget", function()
     assert(spend(client, "10"))
   end)
 
+  it("is charged with what travels, whatever the caller's tables do meanwhile", function()
+    local client, transport = client_with("10", DAY)
+    local info = setmetatable({}, { __newindex = function(self, name, value)
+      if name == "intent" then value.params.amount, value.sent_at = "0.01", NOON - 5 * DAY end
+      rawset(self, name, value)
+    end })
+    local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "6" }
+    assert(client.wallet:transfer(params, { info = info }))
+    refused(client.wallet:transfer(params, { info = info }))
+    assert.equal(1, #transport.requests)
+    local reads = 0
+    local opts = setmetatable({}, { __index = function(_, name)
+      if name ~= "extra" then return nil end
+      reads = reads + 1
+      return reads <= 2 and { other = "1" } or nil
+    end })
+    params.amount = "1"
+    local value, err = client.wallet:transfer(params, opts)
+    assert.is_nil(value)
+    assert.equal("guard.allow_extra", err.code)
+    assert.equal(1, #transport.requests)
+  end)
+
   it("reads a journal in which sums were kept by period", function()
     assert(spend(client_with("10", DAY), "8"))
     assert(journal.db:rows "DELETE FROM purser_spending")

@@ -56,7 +56,7 @@ function State:prepare(name, params, opts)
   opts = opts or pipeline.no_options
   local values, layout = pipeline.check_call(self, row, params, opts)
   if not values then return nil, layout end
-  local refusal = row.effect ~= "read" and self._guard and self._guard:check_prepared(row, values, opts.extra)
+  local refusal = row.effect ~= "read" and self._guard and self._guard:check_prepared(row, values)
   if refusal then return nil, refusal end
   local request
   request, err = pipeline.build(self, row, layout, values, opts)

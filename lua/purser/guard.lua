@@ -139,23 +139,31 @@ end
 
 ------------------------------------------------------------------------------------------------ what clients call
 
---- Checks the rules that need no memory. Returns nil, or the refusal.
----@param row table        of a write call
----@param params table     its checked parameters
----@param extra table|nil  parameters that the row does not know
-function Guard:check(row, params, extra)
-  if self.read_only then return refuse(row, "read_only", "this client only reads") end
-  if extra and next(extra) ~= nil and not self.allow_extra then
-    return refuse(row, "allow_extra", "what a parameter does that Purser does not know cannot be judged; leave `extra` "
-      .. "out, or set allow_extra")
+-- What travels is looked at, and not the caller's `extra`: a table may answer differently each time it is read.
+local function check_extra(self, row, params)
+  if self.allow_extra then return nil end
+  for name in pairs(params) do
+    if not row.by_name[name] then
+      return refuse(row, "allow_extra", ('what the parameter "%s" does cannot be judged; leave `extra` out, or set '
+        .. "allow_extra"):format(name))
+    end
   end
+end
+
+--- Checks the rules that need no memory. Returns nil, or the refusal.
+---@param row table     of a write call
+---@param params table  what travels, by name: checked parameters, and those that the row does not know
+function Guard:check(row, params)
+  if self.read_only then return refuse(row, "read_only", "this client only reads") end
+  local refusal = check_extra(self, row, params)
+  if refusal then return refusal end
   return check_amounts(self, row, params) or check_destinations(self, row, params)
 end
 
 --- Checks a request that another program will send. Returns nil, or the refusal: what the journal has to know of cannot
 --- be left to others.
-function Guard:check_prepared(row, params, extra)
-  local refusal = self:check(row, params, extra)
+function Guard:check_prepared(row, params)
+  local refusal = self:check(row, params)
   local rule = row.effect == "move" and (self.budget and "budget" or self.serial and "serial")
   return refusal or rule and refuse(row, rule, "a prepared request is not recorded; make the call instead") or nil
 end

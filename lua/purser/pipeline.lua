@@ -288,7 +288,7 @@ function M.run(self, row, params, opts, payment)
   if not values then return nil, layout end
   if row.effect ~= "read" then
     require("purser.recording").make_handle(self, row, values)
-    local refusal = self._guard and self._guard:check(row, values, opts.extra)
+    local refusal = self._guard and self._guard:check(row, values)
     if refusal then return nil, refusal end
   end
   local started, attempt, corrected = core.monotonic_ms(), 0, false

@@ -78,10 +78,13 @@ end
 local Walk = { __name = "purser.walk" }
 Walk.__index = Walk
 
+--- As purser.Walk's, with copies of the records.
 function Walk:next() return hand_out(self.walk:next()) end
 
+--- The same.
 function Walk:collect() return hand_out(self.walk:collect()) end
 
+--- The same.
 function Walk:cursor() return self.walk:cursor() end
 
 function Walk:__call()
