@@ -50,6 +50,27 @@ describe("a budget", function()
     end
   end)
 
+  it("needs a name that a line can hold, and a journal that is written first", function()
+    local unsafe = assert(purser.journal.open { sqlite = path, unsafe_without_write_ahead = true })
+    finally(function() unsafe:close() end)
+    for expected, options in pairs { ['the option "account"'] = { account = "", journal = journal },
+      ["without control characters"] = { account = "a\nb", journal = journal },
+      ["written before a call is sent"] = { account = "acme", journal = unsafe } } do
+      options.guard = { budget = { USDT = "5" } }
+      local client, err = new(options)
+      assert.is_nil(client)
+      assert.truthy(err.message:find(expected, 1, true), err.message)
+    end
+    local named = client_with("5", nil, { account = "the house of acme USDT 5" })
+    assert(spend(named, "2"))
+    answer = REFUSAL
+    spend(named, "3")
+    answer = DONE
+    assert(spend(named, "3"))
+    refused(spend(named, "0.1"))
+    assert(spend(client_with "5", "5"))
+  end)
+
   it("is the account's, whatever key signs", function()
     assert(spend(client_with("5"), "5"))
     refused(spend(client_with("5", nil, { api_key = "another", secret_key = "another" }), "0.1"))

@@ -148,6 +148,31 @@ describe("the guard", function()
   end
 end)
 
+describe("a payment of a queue", function()
+  it("that the guard refuses is listed as failed, and nothing is sent", function()
+    local client, transport = client_with { addresses = { ADDRESS }, budget = { USDT = "5" } }
+    local payouts = assert(purser.payouts.new { client = client, journal = journal })
+    for name in pairs(moves) do
+      if name ~= "wallet.withdraw" then assert(payouts:add(name, name, calls[name])) end
+    end
+    local one, other = {}, {}
+    for word, value in pairs(calls["wallet.withdraw"]) do one[word], other[word] = value, value end
+    one.memo, other.amount = "77", "6"
+    assert(payouts:add("memo", "wallet.withdraw", one))
+    assert(payouts:add("amount", "wallet.withdraw", other))
+    assert(payouts:run())
+    assert.equal(9, #assert(payouts:list "failed"))
+    for _, payment in ipairs(assert(payouts:list "failed")) do
+      local service = payment.message == "no funds"
+      local passes = withdrawals[payment.operation] and payment.key == payment.operation
+        or payment.operation == "wallet.transfer"
+      assert.equal(passes, service, payment.key .. ": " .. payment.message)
+      if not passes then assert.matches("guard rail", payment.message) end
+    end
+    assert.equal(3, #transport.requests)
+  end)
+end)
+
 describe("parameters that Purser does not know", function()
   local extras = { { coin = "," }, { coin = " " }, { asset = "XRP" }, { amount = "1" }, { amount = "x" },
     { address = ADDRESS }, { memo = "77" }, { addressTag = "77" }, { network = "TRX" }, { toAccount = "deskdesk1" } }

@@ -55,6 +55,7 @@ describe("the inner state of a client", function()
     local _, problem = client.wallet:each_deposit({ from = 1 }):next()
     local held = { client, client.wallet, client.broker, client.sub_account, info, refusal, problem, walk,
       client:each "wallet.deposit_history", client.wallet:watch_deposits(), purser.operations, purser.profiles,
+      client.wallet:plan_withdraw { coin = "USDT", network = "TRX", address = "T", amount = "5" },
       client.wallet.withdraw, purser.run }
     walk:collect()
     local found = reachable(held, "held")

@@ -202,6 +202,19 @@ end
 --- Undoes what admit charged, within a transaction.
 M.give_back = spending.give_back
 
+-- What keeps rules from being remembered, or nil.
+local function complain_about_memory(client_options)
+  local journal, account = client_options.journal, client_options.account
+  if not journal then return "need a journal, so that a restart does not reset them" end
+  if journal.options and journal.options.unsafe_without_write_ahead then
+    return "need a journal that is written before a call is sent; open it without unsafe_without_write_ahead"
+  end
+  if not account or account == "" then
+    return 'need the option "account": what is spent belongs to a name, not to a key'
+  end
+  if account:find "%c" then return 'need an "account" without control characters' end
+end
+
 --- Makes a guard of purser.new's option `guard`. Returns nil and a complaint when it cannot be.
 ---@param options table
 ---@param client_options table  those of purser.new
@@ -209,15 +222,8 @@ M.give_back = spending.give_back
 function M.new(options, client_options)
   local self, complaint = options_.read(options)
   if not self then return nil, complaint end
-  if self.budget or self.serial then
-    if not client_options.journal then
-      return nil, 'the guard rails "budget" and "serial" need a journal, so that a restart does not reset them'
-    end
-    if not client_options.account then
-      return nil, 'the guard rails "budget" and "serial" need the option "account": what is spent belongs to a name, '
-        .. "not to a key"
-    end
-  end
+  if self.budget or self.serial then complaint = complain_about_memory(client_options) end
+  if complaint then return nil, 'the guard rails "budget" and "serial" ' .. complaint end
   return setmetatable(self, Guard)
 end
 
