@@ -155,6 +155,34 @@ describe("a budget", function()
       assert.matches("not the call that the journal has under its id", problem.message)
       assert.equal(1, #assert(journal:entries { state = "unknown" }))
     end
+    -- nor for one that is changed while it is looked for, or that reads differently each time
+    local shifting = setmetatable({}, { __index = function(_, name)
+      if name ~= "params" then return true_intent[name] end
+      return { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "0.01" }
+    end })
+    now = now + HOUR
+    assert.is_nil(client:settle(shifting))
+    assert.equal(1, #assert(journal:entries { state = "unknown" }))
+    now = NOON
+    local given = { params = {} }
+    for name, value in pairs(true_intent) do if name ~= "params" then given[name] = value end end
+    for name, value in pairs(true_intent.params) do given.params[name] = value end
+    local written = journal.mismatch
+    function journal:mismatch(intent)
+      local problem = written(self, intent)
+      given.params.amount, given.id = "0.01", "another"
+      return problem
+    end
+    local asked = {}
+    local settled = journal.settled
+    function journal:settled(intent, found)
+      asked[#asked + 1] = intent.id .. " " .. intent.params.amount
+      return settled(self, intent, { outcome = "undecided", reason = found.outcome })
+    end
+    now = now + HOUR
+    client:settle(given)
+    assert.same({ true_intent.id .. " 6" }, asked)
+    journal.mismatch, journal.settled, now = nil, nil, NOON
     refused(spend(client, "5"))
     now = now + HOUR
     assert.equal("not_done", assert(client:settle(true_intent)).outcome)

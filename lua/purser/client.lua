@@ -100,15 +100,28 @@ function State:parse(name, status, body, headers, intent)
   return nil, err
 end
 
+-- An intent as it is now, whatever its table does later.
+local function copy_of(intent)
+  local copy = {}
+  for name, value in next, intent do copy[name] = value end
+  if type(copy.params) == "table" then
+    local params = {}
+    for name, value in next, copy.params do params[name] = value end
+    copy.params = params
+  end
+  return copy
+end
+
 --- Finds out what became of a call whose outcome is unknown; purser.settle says how. Takes its error, or its intent.
 ---@param unsettled purser.Error|purser.Intent
 ---@param options purser.SettleOptions|nil
 ---@return purser.Settlement|nil, purser.Error|nil err
 function State:settle(unsettled, options)
-  local intent = errors.is(unsettled) and unsettled.intent or unsettled
-  if self._journal and type(intent) == "table" and type(intent.id) == "string" and type(intent.params) == "table"
-    and type(intent.sent_at) == "number" then
-    local mismatch = self._journal:mismatch(intent)
+  local intent = unsettled
+  if errors.is(unsettled) then intent = unsettled.intent end
+  if self._journal and type(intent) == "table" then
+    unsettled = copy_of(intent)
+    local mismatch = unsettled.id and self._journal:mismatch(unsettled)
     if mismatch then return nil, mismatch end
   end
   return require("purser.settle").settle({

@@ -190,9 +190,10 @@ function Journal:mismatch(intent)
   local known, row = rows[1], operations.by_name[intent.operation]
   if not known then return nil end
   local ok, digest = pcall(intents.digest, row, intent.params)
-  local ends = tonumber(known.sent_at) + tonumber(known.recv_window)
-  if ok and known.operation == intent.operation and known.digest == digest
-    and intent.sent_at <= tonumber(known.sent_at) and intent.sent_at + (tonumber(intent.recv_window) or 0) == ends then
+  local first, ends = tonumber(known.sent_at), tonumber(known.sent_at) + tonumber(known.recv_window)
+  local sent_at, window = tonumber(intent.sent_at) or 0, tonumber(intent.recv_window) or 0
+  if ok and known.operation == intent.operation and known.digest == digest and sent_at <= first
+    and sent_at + window == ends then
     return nil
   end
   return errors.argument(nil,
