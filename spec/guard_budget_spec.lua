@@ -54,7 +54,7 @@ describe("a budget", function()
     local unsafe = assert(purser.journal.open { sqlite = path, unsafe_without_write_ahead = true })
     finally(function() unsafe:close() end)
     for expected, options in pairs { ['the option "account"'] = { account = "", journal = journal },
-      ["without control characters"] = { account = "a\nb", journal = journal },
+      ["control character"] = { account = "a\nb", journal = journal },
       ["written before a call is sent"] = { account = "acme", journal = unsafe } } do
       options.guard = { budget = { USDT = "5" } }
       local client, err = new(options)
