@@ -9,7 +9,7 @@ local socket = require "socket"
 
 local function client_of(world, url, account, options)
   local made = {
-    base_url = url, api_key = account.api_key, secret_key = account.secret_key, timeout_ms = 2000,
+    base_url = url, api_key = account.api_key, secret_key = account.secret_key, timeout_ms = 20000,
     clock = function() return world:now() end, limits = false,
   }
   for name, value in pairs(options or {}) do made[name] = value end
@@ -308,9 +308,9 @@ describe("a fault over HTTP", function()
     spec.operation = "sub_account.transfer"
     assert(world:fault(spec))
     local before = assert(world:counts())["sub_account.transfer"]
-    local result, err = client.sub_account:transfer {
+    local result, err = client.sub_account:transfer({
       toAccount = "faultdesk001", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "1",
-    }
+    }, spec.delay_ms and { timeout_ms = spec.delay_ms - 500 })
     local after = assert(world:counts())["sub_account.transfer"]
     local injected = assert(world:faults())
     local record = injected[#injected]
