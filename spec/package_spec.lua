@@ -202,6 +202,80 @@ describe("make", function()
   end)
 end)
 
+describe("a C core that does not fit", function()
+  local folder = os.tmpname()
+  os.remove(folder)
+  local lua = os.getenv "LUA" or "lua5.4"
+
+  local function said_with(path)
+    return lines_of(("LUA_CPATH='%s' %s -e 'print(select(2, pcall(require, \"purser\")))' 2>&1"):format(path, lua))
+  end
+
+  it("is said in one sentence: it is missing, or was built for another Lua", function()
+    assert.same({ ("purser: the C module purser.core is not on package.cpath; run `make LUA=%s` in the clone, or correct "
+      .. "package.cpath (LUA_CPATH)"):format(lua) }, said_with "/nowhere/?.so")
+    assert(os.execute(([[mkdir -p %s/purser && printf 'int lua_none(void); int luaopen_purser_core(void *L);
+      int luaopen_purser_core(void *L) { return L ? lua_none() : 0; }' | ${CC:-cc} -x c -shared -fPIC -o %s/purser/core.so -]])
+      :format(folder, folder)))
+    assert.same({ ("purser: the C module purser.core was built for another Lua than this one, %s; run `make LUA=%s` in the "
+      .. "clone, or correct package.cpath (LUA_CPATH)"):format(lua, lua) }, said_with(folder .. "/?.so"))
+    local program = lines_of(("mkdir -p %s/bin %s/.git && cp -R bin lua %s/ && BUILD=. %s %s/bin/purser --version 2>&1"):format(
+      folder, folder, folder, lua, folder))
+    os.execute("rm -rf " .. folder)
+    assert.equal(1, #program)
+    assert.matches("was built for another Lua than this one", program[1])
+  end)
+end)
+
+describe("a built module", function()
+  local modules = (os.getenv "BUILD" or "build/lua5.4") .. "/purser/*.so"
+
+  it("has a stack protector, is read-only once it is loaded, and exports the function that Lua opens alone", function()
+    local rows = lines_of("LD_PRELOAD= tools/checksec " .. modules .. " | grep '[.]so'")
+    assert.equal(3, #rows)
+    for _, row in ipairs(rows) do assert.matches("%.so +| yes +| %d+ of %d+ +| full +| 1 +|$", row) end
+  end)
+
+  it("does not hold the name of the folder that it was built in", function()
+    assert.same({}, lines_of(("LD_PRELOAD= grep -l \"$PWD\" %s"):format(modules)))
+  end)
+end)
+
+describe("a release", function()
+  it("is the same bytes twice, with right checksums and a list of all its files", function()
+    local function make()
+      return lines_of "LD_PRELOAD= tools/dist 2>/dev/null && cd build/dist && sha256sum -c SHA256SUMS 2>&1"
+    end
+    local first = make()
+    assert.same(first, make())
+    local name = "purser-" .. require "purser.version"
+    assert.matches(name .. ".tar.gz: OK", table.concat(first, "\n"), 1, true)
+    assert.matches(name .. ".spdx.json: OK", table.concat(first, "\n"), 1, true)
+    local file = assert(io.open(("build/dist/%s.spdx.json"):format(name)))
+    local list = assert(require("purser.core").decode((file:read "*a")))
+    file:close()
+    local listed = {}
+    for _, part in ipairs(list.files) do listed[#listed + 1] = part.fileName:match "^%./(.*)$" end
+    assert.same(lines_of "git ls-tree -r --name-only HEAD", sorted(listed))
+    assert.equal("SPDX-2.3", list.spdxVersion)
+  end)
+end)
+
+describe("the line of the licence", function()
+  it("goes behind a first line of `#!`, once, and keeps the file's mode", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    local said = lines_of(([[exec 2>&1; mkdir -p %s/tools && cp tools/spdx %s/tools/ && cd %s && git init -q . &&
+      printf '#!/bin/sh\necho a\n' >run && chmod 755 run && printf 'int a;\n' >a.c && printf 'return 1\n' >a.lua &&
+      printf 'text\n' >a.md && git add . && tools/spdx add && tools/spdx add && tools/spdx check &&
+      head -n 3 run a.c a.lua a.md && ls -l run | cut -c1-10]]):format(folder, folder, folder))
+    os.execute("rm -rf " .. folder)
+    assert.same(sorted { "==> run <==", "#!/bin/sh", "# SPDX-License-Identifier: MIT", "echo a", "", "==> a.c <==",
+      "/* SPDX-License-Identifier: MIT */", "int a;", "", "==> a.lua <==", "-- SPDX-License-Identifier: MIT", "return 1",
+      "", "==> a.md <==", "text", "-rwxr-xr-x" }, said)
+  end)
+end)
+
 describe("the rockspecs", function()
   it("list every C source, the check of what is installed first", function()
     local core = purser.build.modules["purser.core"].sources
