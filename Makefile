@@ -76,6 +76,7 @@ demo: setup
 	@tools/demo
 
 test: setup-test
+	@echo "build: the modules for $(LUA) and LuaJIT, C tests, host programs"
 	@$(MAKE) -s all c-tests $(SPEC_TOOLS) hosts-build
 	@$(LUA) tools/test.lua
 

@@ -18,7 +18,8 @@ end
 local function plant(name)
   local path = hostile .. "/" .. name:gsub("%.", "/")
   assert(os.execute(("mkdir -p %s"):format(quote(path))))
-  local code = ("local list = io.open(%q, 'a') list:write(%q, '\\n') list:close() return {}"):format(folder .. "/ran", name)
+  local code = ("local list = io.open(%q, 'a') list:write(%q, '\\n') list:close() return {}"):format(
+    folder .. "/ran", name)
   files.write(path .. ".lua", code)
   files.write(path .. "/init.lua", code)
   files.write(path .. ".so", "not a library")
@@ -36,8 +37,9 @@ end
 -- What the command does in the hostile folder: its words, and which files of that folder ran.
 local function run_there(program, environment, arguments)
   os.remove(folder .. "/ran")
-  local text, code = output_of(("cd %s && env -u LUA_PATH -u LUA_CPATH -u LUA_PATH_5_4 -u LUA_CPATH_5_4 %s %s %s </dev/null")
-    :format(quote(hostile), environment, program, arguments))
+  local bare = "env -u LUA_PATH -u LUA_CPATH -u LUA_PATH_5_4 -u LUA_CPATH_5_4"
+  local text, code = output_of(("cd %s && %s %s %s %s </dev/null"):format(quote(hostile), bare, environment, program,
+    arguments))
   local ran = io.open(folder .. "/ran")
   local list = ran and ran:read "*a" or ""
   if ran then ran:close() end
@@ -50,7 +52,8 @@ local KEYS = "PURSER_API_KEY=mx0k PURSER_SECRET_KEY=s PURSER_BASE_URL=http://127
 local commands = {
   "--version", "--help", "wallet --help", "ops", "ops wallet.withdraw", "completion bash", "completion zsh",
   "completion fish", "wallet deposit_history --dry-run", "wallet coins", "broker list_sub_accounts",
-  "sub-account list_sub_accounts", "wallet withdraw --coin USDT --amount 1 --address T", "doctor", "sim --port 0 --idle-exit 0",
+  "sub-account list_sub_accounts", "wallet withdraw --coin USDT --amount 1 --address T", "doctor",
+  "sim --port 0 --idle-exit 0",
   "sim --port 0 --idle-exit 0 --demo --state state", "export wallet.deposit_history --since 1d", "settle --help",
   "settle missing", "wait deposit --help", "plan-withdraw --coin USDT --amount 1 --address T", "fleet plan missing",
   "no-such-command",
@@ -62,7 +65,8 @@ setup(function()
   hostile = folder .. "/a folder"
   assert(os.execute("mkdir -p " .. quote(hostile .. "/bin")))
   for _, name in ipairs(modules_of_purser()) do plant(name) end
-  for _, name in ipairs { "purser.core", "purser.http", "purser.httpd", "argparse", "DBI", "dbd", "dbd.sqlite3", "cjson",
+  for _, name in ipairs { "purser.core", "purser.http", "purser.httpd", "argparse", "DBI", "dbd", "dbd.sqlite3",
+    "cjson",
     "socket", "luarocks.loader", "ssl" } do plant(name) end
   clone = assert(io.popen("pwd"):read "*l")
   assert(os.execute(("ln -s %s %s"):format(quote(clone .. "/bin/purser"), quote(folder .. "/link"))))
@@ -99,16 +103,19 @@ describe("the command in a folder that holds files with the names of its modules
 
   it("runs none of them when a shell reads the completion script there", function()
     if not os.execute "command -v bash >/dev/null" then return end
-    local line = ("bash --norc -ic 'source <(%s %s completion bash); complete -p purser'"):format(lua, folder .. "/link")
+    local line = ("bash --norc -ic 'source <(%s %s completion bash); complete -p purser'"):format(lua,
+      folder .. "/link")
     local ran, text = run_there(line, "PATH=$PATH", "")
     assert.equal("", ran)
     assert.matches("complete .*purser", text)
   end)
 
   it("still takes modules from an absolute LUA_PATH", function()
-    local program = ("%s -e 'arg = { [0] = \"%s\" } package.preload[\"purser.cli\"] = function() return { run = function() "
-      .. "print(package.path, package.cpath) return 0 end } end dofile(arg[0])'"):format(lua, clone .. "/bin/purser")
-    local _, text = run_there(program, "LUA_PATH='/there/?.lua;./?.lua;here/?.lua;;' LUA_CPATH='/there/?.so;./?.so'", "")
+    local show = "print(package.path, package.cpath) return 0"
+    local program = ("%s -e 'arg = { [0] = \"%s\" } package.preload[\"purser.cli\"] = function() "
+      .. "return { run = function() %s end } end dofile(arg[0])'"):format(lua, clone .. "/bin/purser", show)
+    local paths_given = "LUA_PATH='/there/?.lua;./?.lua;here/?.lua;;' LUA_CPATH='/there/?.so;./?.so'"
+    local _, text = run_there(program, paths_given, "")
     local paths, objects = text:match "^([^\t]*)\t([^\n]*)\n"
     assert.matches("/there/?.lua", paths, 1, true)
     assert.matches("/there/?.so", objects, 1, true)
@@ -119,8 +126,8 @@ end)
 describe("a command whose folder is no clone", function()
   it("does not take C modules from the folder that BUILD names", function()
     local copy = folder .. "/copy"
-    assert(os.execute(("mkdir -p %s/elsewhere/purser && cp -R bin lua %s/ && echo 'not a library' >%s/elsewhere/purser/core.so")
-      :format(copy, copy, copy)))
+    assert(os.execute(("mkdir -p %s/elsewhere/purser && cp -R bin lua %s/"):format(copy, copy)))
+    files.write(copy .. "/elsewhere/purser/core.so", "not a library")
     local build = os.getenv "BUILD" or "build/lua5.4"
     local _, text = run_there(lua .. " " .. copy .. "/bin/purser",
       ("BUILD=elsewhere LUA_CPATH='%s/%s/?.so'"):format(clone, build), "ops wallet.withdraw")

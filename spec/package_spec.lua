@@ -212,15 +212,16 @@ describe("a C core that does not fit", function()
   end
 
   it("is said in one sentence: it is missing, or was built for another Lua", function()
-    assert.same({ ("purser: the C module purser.core is not on package.cpath; run `make LUA=%s` in the clone, or correct "
-      .. "package.cpath (LUA_CPATH)"):format(lua) }, said_with "/nowhere/?.so")
+    local cure = ("; run `make LUA=%s` in the clone, or correct package.cpath (LUA_CPATH)"):format(lua)
+    assert.same({ "purser: the C module purser.core is not on package.cpath" .. cure }, said_with "/nowhere/?.so")
     assert(os.execute(([[mkdir -p %s/purser && printf 'int lua_none(void); int luaopen_purser_core(void *L);
-      int luaopen_purser_core(void *L) { return L ? lua_none() : 0; }' | ${CC:-cc} -x c -shared -fPIC -o %s/purser/core.so -]])
+      int luaopen_purser_core(void *L) { return L ? lua_none() : 0; }' |
+      ${CC:-cc} -x c -shared -fPIC -o %s/purser/core.so -]])
       :format(folder, folder)))
-    assert.same({ ("purser: the C module purser.core was built for another Lua than this one, %s; run `make LUA=%s` in the "
-      .. "clone, or correct package.cpath (LUA_CPATH)"):format(lua, lua) }, said_with(folder .. "/?.so"))
-    local program = lines_of(("mkdir -p %s/bin %s/.git && cp -R bin lua %s/ && BUILD=. %s %s/bin/purser --version 2>&1"):format(
-      folder, folder, folder, lua, folder))
+    assert.same({ "purser: the C module purser.core was built for another Lua than this one, " .. lua .. cure },
+      said_with(folder .. "/?.so"))
+    assert(os.execute(("mkdir -p %s/.git && cp -R bin lua %s/"):format(folder, folder)))
+    local program = lines_of(("BUILD=. %s %s/bin/purser --version 2>&1"):format(lua, folder))
     os.execute("rm -rf " .. folder)
     assert.equal(1, #program)
     assert.matches("was built for another Lua than this one", program[1])
@@ -265,14 +266,14 @@ describe("the line of the licence", function()
   it("goes behind a first line of `#!`, once, and keeps the file's mode", function()
     local folder = os.tmpname()
     os.remove(folder)
-    local said = lines_of(([[exec 2>&1; mkdir -p %s/tools && cp tools/spdx %s/tools/ && cd %s && git init -q . &&
+    local said = lines_of(([[(exec 2>&1; mkdir -p %s/tools && cp tools/spdx %s/tools/ && cd %s && git init -q . &&
       printf '#!/bin/sh\necho a\n' >run && chmod 755 run && printf 'int a;\n' >a.c && printf 'return 1\n' >a.lua &&
       printf 'text\n' >a.md && git add . && tools/spdx add && tools/spdx add && tools/spdx check &&
-      head -n 3 run a.c a.lua a.md && ls -l run | cut -c1-10]]):format(folder, folder, folder))
+      head -n 3 run a.c a.lua a.md && ls -l run | cut -c1-10)]]):format(folder, folder, folder))
     os.execute("rm -rf " .. folder)
     assert.same(sorted { "==> run <==", "#!/bin/sh", "# SPDX-License-Identifier: MIT", "echo a", "", "==> a.c <==",
-      "/* SPDX-License-Identifier: MIT */", "int a;", "", "==> a.lua <==", "-- SPDX-License-Identifier: MIT", "return 1",
-      "", "==> a.md <==", "text", "-rwxr-xr-x" }, said)
+      "/* SPDX-License-Identifier: MIT */", "int a;", "", "==> a.lua <==", "-- SPDX-License-Identifier: MIT",
+      "return 1", "", "==> a.md <==", "text", "-rwxr-xr-x" }, said)
   end)
 end)
 

@@ -59,7 +59,8 @@ function M.can_replace(path)
   return true
 end
 
---- Replaces the file in one step, so that a crash leaves the old one or the new one. Only this user can read the new one.
+--- Replaces the file in one step, so that a crash leaves the old one or the new one. Only this user can read the new
+--- one.
 ---@return true|nil ok, string|nil reason
 function M.replace(path, text)
   local fresh, reason = create_beside(path)

@@ -81,7 +81,8 @@ local function ask(handler, request, on_error)
   local ok, response = pcall(handler, request)
   if ok then return response end
   if on_error then on_error(response, request) end
-  return { status = 500, headers = { ["Content-Type"] = "text/plain" }, body = "the simulator failed at this request\n" }
+  local headers = { ["Content-Type"] = "text/plain" }
+  return { status = 500, headers = headers, body = "the simulator failed at this request\n" }
 end
 
 local function loop(server, handler, options)
