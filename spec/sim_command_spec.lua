@@ -66,8 +66,9 @@ describe("purser sim", function()
 
   it("ends by itself when nobody asks", function()
     local started = core.monotonic_ms()
-    local sim = start { "--idle-exit", "1" }
-    assert.equal(0, sim.wait())
+    local sim = service.launch { "--port", "0", "--idle-exit", "1" }
+    sim.pipe:close()
+    assert.equal("exit 0", sim.lines[#sim.lines])
     assert.is_true(core.monotonic_ms() - started >= 1000)
   end)
 
