@@ -17,6 +17,7 @@ local compare = require "purser.settle.compare"
 local errors = require "purser.errors"
 local intents = require "purser.intent"
 local operations = require "purser.operations"
+local questions = require "purser.settle.questions"
 local rivals = require "purser.settle.rivals"
 local scan = require "purser.settle.scan"
 
@@ -62,25 +63,10 @@ end
 
 ------------------------------------------------------------------------------------------------------ looking
 
--- What the document spells in capital letters, and people do not.
-local capitals = { coin = true, fromAccountType = true, toAccountType = true }
-
--- What the operation that lists is asked for. A filter that people spell may hide a record that the service spells in
--- another way, so the broad question has those alone that the operation needs.
-local function question(look, narrow)
-  local settle, params = look.settle, {}
-  for _, name in ipairs(settle.pass or {}) do
-    local value = look.spelled[name] or look.intent.params[name]
-    params[name] = not narrow and capitals[name] and type(value) == "string" and value:upper() or value
-  end
-  for _, name in ipairs(narrow and settle.narrow or {}) do params[name] = look.intent.params[name] end
-  return params
-end
-
 -- Lists records between two times. Of a list that cannot be shown to be complete `look.incomplete` says why: what is in
 -- it is there, and what is not in it may be there all the same. Nil, nil and why when there is no such list at all.
 local function list(look, first, last, narrow)
-  local records, err, why = scan.all(look.read, operations.by_name[look.settle.through], question(look, narrow), first,
+  local records, err, why = scan.all(look.read, operations.by_name[look.settle.through], questions.ask(look, narrow), first,
     last, look.settle.time)
   look.incomplete = records and why
   return records, err, why
@@ -102,21 +88,13 @@ local function found(look, record)
   return { outcome = "done", record = record }
 end
 
-local NOTHING_YET = {}
-
-local function asks_the_same(look)
-  local narrow, broad = question(look, true), question(look, false)
-  for name, value in pairs(narrow) do
-    if broad[name] ~= value then return false end
-  end
-  return true
-end
+local NOTHING_YET, ASK_AGAIN = {}, {}
 
 -- Looks by a narrow question, which finds most records with one request; and where that shows nothing, and a record
 -- that exists must be seen, by the broad one.
 local function narrow_then_broad(look, way)
   local answer, err, why = way(look, true)
-  if answer ~= NOTHING_YET or not look.late or asks_the_same(look) then return answer, err, why end
+  if answer ~= NOTHING_YET or not look.late or questions.are_same(look) then return answer, err, why end
   return way(look, false)
 end
 
@@ -126,40 +104,26 @@ local function nothing_but(look, candidates, reason)
   return undecided(candidates, reason)
 end
 
--- How the service spells the name of a sub-account; false where none of that name is listed; or nil and an error.
-local function spelling_of(look, name)
-  local spelled
-  for _, filter in ipairs { { subAccount = name }, {} } do
-    local records, err = scan.all(look.read, operations.by_name[look.settle.accounts], filter, 0, 0)
-    if not records then return nil, err end
-    for _, record in ipairs(records) do
-      if record.subAccount == name then return name end
-      if tostring(record.subAccount):lower() == name:lower() then spelled = record.subAccount end
-    end
-    if spelled then return spelled end
-  end
-  return false
-end
-
 -- What it means that a late look shows nothing: `not_done`. A list that was asked for by the name of a sub-account shows
--- nothing, too, where the service spells that name in another way. Then it is NOTHING_YET, and the next look asks so.
+-- nothing, too, where the service spells that name in another way. Then it is ASK_AGAIN: the next look asks in that
+-- spelling, or without a name that is listed nowhere.
 local function missing(look)
   if look.incomplete then return undecided({}, look.incomplete) end
-  local asked, again = question(look), false
+  local asked, again = questions.ask(look), false
   for _, name in ipairs(look.settle.accounts and { "subAccount", "fromAccount", "toAccount" } or {}) do
     local spelled, err = asked[name], nil
-    if spelled then spelled, err = spelling_of(look, spelled) end
+    if spelled then spelled, err = questions.spelling_of(look, spelled) end
     if err and not (err.kind == "api" and err.outcome == "rejected") then return nil, err end
     if err then
       return undecided({}, "nothing shows how the service spells the sub-account, because they cannot be listed: "
         .. err.message)
-    elseif spelled == false then
+    elseif spelled == false and name == "subAccount" or look.spelled[name] == false then
       return undecided({}, ("no sub-account is listed as %s, so what is listed for that name proves nothing")
         :format(name))
     end
     again, look.spelled[name] = again or spelled ~= asked[name], spelled
   end
-  return again and NOTHING_YET or { outcome = "not_done" }
+  return again and ASK_AGAIN or { outcome = "not_done" }
 end
 
 -- The ways to settle. Each looks once and returns a settlement; NOTHING_YET when another look might show more; or nil
@@ -459,7 +423,7 @@ local function look_until_decided(look)
       answer, err, why = missing(look)
       if not answer then return why and undecided({}, why), err end
     end
-    if answer ~= NOTHING_YET then return answer end
+    if answer ~= NOTHING_YET and answer ~= ASK_AGAIN then return answer end
     now = look.now()
     if look.options.wait == false and now < look.deadline then
       local early = undecided({}, "it is too early to say that it was not done")
