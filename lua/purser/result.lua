@@ -111,7 +111,8 @@ M.error_decoder = core.decoder { record = { name = "error", fields = envelope } 
 
 ------------------------------------------------------------------------------------------------ what an answer shows
 
--- Of lists that were taken out of their envelope: the total that came with them, and why they prove less than they show.
+-- Of lists that were taken out of their envelope: the total that came with them, and why they prove less than they
+-- show.
 local totals = setmetatable({}, { __mode = "k" })
 local doubts = setmetatable({}, { __mode = "k" })
 
@@ -154,7 +155,9 @@ local function shows_array(body, path)
     local type_ = { list = { record = { name = "record", fields = {} } } }
     local names = {}
     for name in path:gmatch "%S+" do table.insert(names, 1, name) end
-    for _, name in ipairs(names) do type_ = { record = { name = "wrapper", fields = { { name = name, type = type_ } } } } end
+    for _, name in ipairs(names) do
+      type_ = { record = { name = "wrapper", fields = { { name = name, type = type_ } } } }
+    end
     decoder = core.decoder(type_)
     array_decoders[path] = decoder
   end
