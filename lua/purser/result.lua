@@ -248,7 +248,7 @@ function take.record(result, value)
   local problem = broken_key(record)
   if problem then return nil, problem end
   if not (proofs[name] or is_filled)(proof) then
-    return nil, ("the answer's `%s` is %s, which proves nothing"):format(name, plain_text.clean(proof, 60))
+    return nil, ("the answer's `%s` is %s, which proves nothing"):format(name, proof)
   end
   return record
 end
