@@ -51,6 +51,13 @@ local function set(tx, name, value)
   tx:rows("INSERT INTO purser_meta (name, value) VALUES ($1, $2)", name, value)
 end
 
+-- Gives the journal its own id.
+local function set_id(tx)
+  local id, why = core.random_token(24)
+  if not id then tx:refuse("no random id could be made: " .. tostring(why)) end
+  set(tx, "journal_id", id)
+end
+
 local function create(tx)
   tx:rows "CREATE TABLE purser_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
   tx:rows(intents:format "purser_intents")
@@ -61,7 +68,7 @@ local function create(tx)
   run_all(tx, payment_indexes)
   tx:rows(generations)
   set(tx, "version", ("%d"):format(M.version))
-  set(tx, "journal_id", assert(core.random_token(24)))
+  set_id(tx)
 end
 
 -------------------------------------------------------------------------------------------------------- migrating
@@ -122,7 +129,7 @@ local function from_version_1(tx)
   fill_handles(tx)
   run_all(tx, intent_indexes)
   run_all(tx, payment_indexes)
-  set(tx, "journal_id", assert(core.random_token(24)))
+  set_id(tx)
   tx:rows "UPDATE purser_meta SET value = '2' WHERE name = 'version'"
 end
 
