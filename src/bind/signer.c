@@ -24,9 +24,13 @@ static const char signer_tag;
 
 static signer_object *check_signer(lua_State *L, int index)
 {
-    signer_object *object = pu_checktagged(L, index, sizeof *object, &signer_tag, SIGNER_TYPE);
+    return pu_checktagged(L, index, sizeof(signer_object), &signer_tag, SIGNER_TYPE);
+}
+
+/* The last look before the key is used: no call of Lua that can allocate may follow it. */
+static void check_open(lua_State *L, const signer_object *object)
+{
     if (!object->signer.algorithm) luaL_error(L, "signer is closed");
-    return object;
 }
 
 static int signer_sign(lua_State *L)
@@ -35,6 +39,7 @@ static int signer_sign(lua_State *L)
     pu_message message = {0};
     message.text = luaL_checklstring(L, 2, &message.len);
     message.more = luaL_optlstring(L, 3, "", &message.more_len);
+    check_open(L, object);
 
     char signature[PU_SIGNATURE_TEXT];
     size_t len;
@@ -66,6 +71,7 @@ static int signer_sign_query(lua_State *L)
 
     pu_value values[PU_LAYOUT_MAX];
     const pu_layout *layout = pu_readquery(L, 2, 3, values);
+    check_open(L, object);
 
     char signature[PU_SIGNATURE_TEXT];
     size_t len;
@@ -88,7 +94,9 @@ static int signer_sign_query(lua_State *L)
 
 static int signer_algorithm(lua_State *L)
 {
-    lua_pushstring(L, pu_algorithm_name(check_signer(L, 1)->signer.algorithm));
+    const signer_object *object = check_signer(L, 1);
+    check_open(L, object);
+    lua_pushstring(L, pu_algorithm_name(object->signer.algorithm));
     return 1;
 }
 
