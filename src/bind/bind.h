@@ -17,6 +17,7 @@
 /* Each expects the module table on top of the stack and leaves it there. Those of purser.core: */
 void pu_bind_clock(lua_State *L);
 void pu_bind_layout(lua_State *L);
+void pu_bind_secret(lua_State *L);
 void pu_bind_signer(lua_State *L);
 void pu_bind_decoder(lua_State *L);
 void pu_bind_decimal(lua_State *L);

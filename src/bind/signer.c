@@ -9,6 +9,7 @@
 #include "digest.h"
 #include "layout_object.h"
 #include "percent.h"
+#include "secret_object.h"
 #include "signer.h"
 
 #define SIGNER_TYPE "purser.signer"
@@ -124,14 +125,13 @@ static const pu_algorithm *check_algorithm(lua_State *L, int index)
     return algorithm;
 }
 
+/* core.signer(algorithm, key [, encoding]) -> signer | nil, message. The key is a string or a secret. */
 static int new_signer(lua_State *L)
 {
     static const char *const encodings[] = {"hex", "base64", NULL};
     const pu_algorithm *algorithm = check_algorithm(L, 1);
-    luaL_checktype(L, 2,
-                   LUA_TSTRING); /* a number would be converted, and its text is not the key that was meant */
-    size_t len;
-    const char *key = lua_tolstring(L, 2, &len);
+    const pu_secret_text *secret = lua_type(L, 2) == LUA_TUSERDATA ? pu_check_secret(L, 2) : NULL;
+    if (!secret) luaL_checktype(L, 2, LUA_TSTRING); /* a number's text is not the key that was meant */
     enum pu_encoding encoding = luaL_checkoption(L, 3, "hex", encodings) ? PU_BASE64 : PU_HEX;
 
     signer_object *object = pu_newuserdata(L, sizeof *object);
@@ -141,6 +141,10 @@ static int new_signer(lua_State *L)
     object->text.secret = true; /* a query may hold a funds password's hash */
     pu_settype(L, SIGNER_TYPE);
 
+    size_t len = 0;
+    const char *key = secret ? secret->data : lua_tolstring(L, 2, &len);
+    if (secret) len = secret->len;
+    luaL_argcheck(L, key, 2, "the secret is closed");
     pu_error error;
     if (pu_signer_open(&object->signer, algorithm, key, len, encoding, &error) != PU_OK) {
         return pu_pushfailure(L, &error);
