@@ -1,8 +1,10 @@
 -- Secrets that are read in C: where they may come from, what is refused and in which words, and that no other byte of the
 -- process holds them. What is searched is the memory of a child, so that the specs may know what they search for.
 
+local certificates = require "certificates"
 local core = require "purser.core"
 local files = require "files"
+local peers = require "peer"
 local purser = require "purser"
 
 local LUA = os.getenv "LUA" or "lua5.4"
@@ -318,6 +320,25 @@ describe("core.secret_memory", function()
     for i = 1, 10 do signers[i]:close() end
     assert.equal(before.used, core.secret_memory().used)
     assert.equal(before.ordinary, core.secret_memory().ordinary)
+  end)
+end)
+
+describe("a client a sub-account", function()
+  it("regression: leaves room for TLS, with 1,200 RSA keys open", function()
+    local tls, peer = certificates.make { good = { alt = "IP:127.0.0.1" } }, peers.start()
+    peer:tls(tls.path "good.crt", tls.path "good.key")
+    peer:script "head body ok"
+    shell("openssl genrsa -out " .. tls.path "rsa.pem" .. " 2048; chmod 600 " .. tls.path "rsa.pem")
+    local secret, clients = assert(core.read_secret(tls.path "rsa.pem")), {}
+    for i = 1, 1200 do
+      clients[i] = assert(purser.new { base_url = peer:url "https", ca_file = tls.path "ca.crt",
+        api_key = "k" .. i, secret_key = secret, profile = { algorithm = "rsa-sha256" }, retry = false })
+    end
+    assert.same({}, clients[1200].wallet:coins())
+    for _, client in ipairs(clients) do client:close() end
+    secret:close()
+    peer:stop()
+    certificates.remove(tls)
   end)
 end)
 
