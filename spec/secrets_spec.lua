@@ -151,7 +151,7 @@ describe("core.read_credentials", function()
     refused("line 2 gives base_url again; remove one",
       core.read_credentials(private "base_url = https://a.example\nbase_url = https://evil.example\n"))
     refused("line 3 gives secret_key again", core.read_credentials(private("secret_key = a\n\nsecret_key = b")))
-    refused("line 2 gives a secret key again", core.read_credentials(private("secret_key = a\nsecret_key_file = b")))
+    refused("line 2 gives secret_key again", core.read_credentials(private("secret_key = a\nsecret_key_file = b")))
     refused("line 2 gives secret_key again", core.read_credentials(private("secret_key_file = a\nsecret_key = b")))
   end)
 

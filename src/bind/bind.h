@@ -4,10 +4,10 @@
  * acquired into it second; `close`, `__gc` and `__close` are one idempotent function. Misuse raises; what can happen
  * in a correct program returns nil and a reason.
  *
- * Arguments first, state last. A finaliser may run at any allocation of Lua (the text of a number is one), and may close
- * the very object that a body works with; even the object's own `__gc` may run there, when another finaliser brought the
- * object back. So a body reads its arguments, makes room for its result, and looks at the object's state behind all that.
- * Where Lua allocates while the state is in use, the body runs in pu_guarded, and `close` waits. */
+ * Arguments first, state last. A finaliser may run at any allocation of Lua (the text of a number is one), and may
+ * close the very object that a body works with; even the object's own `__gc` may run there, when another finaliser
+ * brought the object back. So a body reads its arguments, makes room for its result, and then looks at the object's
+ * state. Where Lua allocates while the state is in use, the body runs in pu_guarded, and `close` waits. */
 #ifndef PURSER_BIND_BIND_H
 #define PURSER_BIND_BIND_H
 

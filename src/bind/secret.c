@@ -133,12 +133,12 @@ static bool read_lines(lua_State *L, const pu_secret_text *whole, pu_secret_text
                             "secret_key_file, base_url or profile", path, lines.number);
             return false;
         }
-        if (seen[entry] || (entry == SECRET_KEY && seen[SECRET_KEY_FILE]) || (entry == SECRET_KEY_FILE && seen[SECRET_KEY])) {
-            lua_pushfstring(L, "%s line %d gives %s again; remove one", path, lines.number,
-                            entry == SECRET_KEY_FILE ? "a secret key" : entry_names[entry]);
+        enum entry same = entry == SECRET_KEY_FILE ? SECRET_KEY : entry; /* both are the secret */
+        if (seen[same]) {
+            lua_pushfstring(L, "%s line %d gives %s again; remove one", path, lines.number, entry_names[same]);
             return false;
         }
-        seen[entry] = true;
+        seen[same] = true;
         if (entry != SECRET_KEY) {
             lua_pushlstring(L, lines.value, lines.value_len);
             lua_setfield(L, RESULT, entry_names[entry]);
