@@ -152,7 +152,6 @@ static void push_bytes(lua_State *L)
 /* Chunks that make what random arguments rarely hit; each is given core, http and httpd. */
 static const char *const makers[] = {
     "local core = ... return core.signer('hmac-sha256', 'key')",
-    "local core = ... return core.signer('ed25519', core.read_secret(select(4, ...)) or 'x')",
     "local core = ... return core.layout({'coin', 'amount', 'memo'}, {'coin', 'name'}, 'object', true)",
     "local core = ... return core.layout({'coin'}, {}, 'none', false)",
     "return {coin = 'USDT', amount = '1.5', memo = ('m'):rep(3000), name = 7}",
@@ -272,13 +271,23 @@ static int operate(lua_State *L)
 
 /* ---- finalisers, and tables that answer ---- */
 
-/* upvalues: the place in the pool of what is brought back, or -1; what is brought back, or the bytes of a call */
+enum { CALL = -1, CLOSE = -2 };
+
+/* upvalues: the place in the pool of what is brought back, CLOSE or CALL; what is brought back or closed, or the bytes of a
+ * call */
 static int finalise(lua_State *L)
 {
     lua_Integer place = lua_tointeger(L, lua_upvalueindex(1));
     if (place >= 0) {
         lua_pushvalue(L, lua_upvalueindex(2));
         pop_to_pool(L, (unsigned)place);
+        return 0;
+    }
+    if (place == CLOSE) {
+        lua_pushvalue(L, lua_upvalueindex(2));
+        if (luaL_getmetafield(L, -1, "__close") == LUA_TNIL) return 0;
+        lua_insert(L, -2);
+        lua_call(L, 1, 0);
         return 0;
     }
     const uint8_t *was_at = at, *was_end = end;
@@ -296,11 +305,12 @@ static void arm(lua_State *L)
 {
     lua_newtable(L);
     lua_newtable(L); /* the doomed, its metatable */
-    if (byte() & 1) {
-        lua_pushinteger(L, byte());
+    unsigned kind = byte() % 4;
+    if (kind < 3) {
+        lua_pushinteger(L, kind < 2 ? CLOSE : (lua_Integer)byte());
         push_from_pool(L, byte());
     } else {
-        lua_pushinteger(L, -1);
+        lua_pushinteger(L, CALL);
         size_t len = 12 < end - at ? 12 : (size_t)(end - at);
         lua_pushlstring(L, (const char *)at, len);
         at += len;
