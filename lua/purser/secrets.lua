@@ -5,8 +5,8 @@ local core = require "purser.core"
 
 local M = {}
 
---- The key that a file holds and nothing else: the secret, or a PEM private key. The file must be this user's or root's and
---- closed to all others, and at most 64 KiB long.
+--- The key that a file holds and nothing else: the secret, or a PEM private key. The file must be this user's or root's
+--- and closed to all others, and at most 64 KiB long.
 ---@param path string
 ---@return userdata|nil secret, string|nil message  which never quotes the file
 function M.from_file(path)

@@ -192,7 +192,7 @@ function cases.server_taken()
   with(function() end, function() server_case(function(server) return server:next(0) end) end)
 end
 
--- An object that a finaliser brought back, while its own finaliser is still to come; nil where the version ran it already.
+-- An object that a finaliser brought back, while its own finaliser is still to come; nil where that ran already.
 local function brought_back(make, is_open)
   local kept
   collectgarbage "stop"
