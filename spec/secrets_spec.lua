@@ -355,7 +355,7 @@ describe("a client a sub-account", function()
       clients[i] = assert(purser.new { base_url = peer:url "https", ca_file = tls.path "ca.crt",
         api_key = "k" .. i, secret_key = secret, profile = { algorithm = "rsa-sha256" }, retry = false })
     end
-    assert.same({}, clients[1200].wallet:coins())
+    assert.is_true(clients[1200]:ping())
     for _, client in ipairs(clients) do client:close() end
     secret:close()
     peer:stop()
