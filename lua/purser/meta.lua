@@ -992,7 +992,9 @@ function Wallet:withdraw_legacy(params, opts) end
 ---@field base_url? string  Where the service is. https://; http:// only to this machine. Default: of the profile.
 ---@field profile? string|table  The signing conventions. Default: "default".
 ---@field api_key? string  The public key.
----@field secret_key? string  Its secret, or a PEM private key. Kept in C, wiped by client:close().
+---@field secret_key? string|userdata  Its secret, or a PEM private key. C's copy is wiped by client:close(), a string's copies in Lua are not.
+---@field secret_key_file? string  A file that holds the secret alone: it never becomes a Lua string.
+---@field secret_key_env? string  An environment variable that holds it: likewise, and the variable is wiped.
 ---@field credentials? fun(): string, string  Called before each request instead: returns both, so that keys can rotate.
 ---@field recv_window? integer  Milliseconds a request stays acceptable; at most 60000. Default: the service's 5000.
 ---@field timeout_ms? integer  For one attempt, connecting included. Default: 10000.
