@@ -30,7 +30,7 @@ return {
       { "limit", "count", type = "string", default = 500, max = 500 },
     },
     paging = { each = "transfer", size = "limit", most = 500, page = "page", time = "timestamp", id = "tranId" },
-    result = { list = "sub_account_transfer", from = { "result" } },
+    result = { list = "sub_account_transfer", from = { "result" }, total = "totalCount" },
   },
   {
     id = "A2", name = "create_sub_account", method = "POST", path = "/api/v3/broker/sub-account/virtualSubAccount",
@@ -82,7 +82,7 @@ return {
     summary = "The API keys of a sub-account.",
     effect = "read", signer = "main",
     params = { sub_account },
-    result = { list = "api_key", from = { "subAccount" } },
+    result = { list = "api_key", from = { "subAccount" }, lone = "apiKey" },
   },
   {
     id = "A7", name = "delete_api_key", method = "DELETE", path = "/api/v3/broker/sub-account/apiKey",

@@ -83,9 +83,11 @@ end
 function Client:parse(name, status, body, headers, intent)
   local row, err = row_of(name)
   if not row then return nil, err end
-  if row.unsigned then return interpret.unsigned_answer(row, { status = status, body = body, headers = headers }) end
+  if row.unsigned then
+    return interpret.unsigned_answer(row, self.profile, { status = status, body = body, headers = headers })
+  end
   local value
-  value, err = interpret.answer(row, self.profile.success_codes, status, body, headers)
+  value, err = interpret.answer(row, self.profile, status, body, headers)
   if value ~= nil then return value end
   if err.outcome == "unknown" and row.settle then
     intent = intent_for(row, intent)

@@ -92,7 +92,7 @@ return {
       { "limit", "count", type = "string", default = 500, max = 500 },
     },
     paging = { each = "transfer", size = "limit", most = 500, page = "page", time = "timestamp", id = "tranId" },
-    result = { list = "sub_account_transfer", from = { "result" } },
+    result = { list = "sub_account_transfer", from = { "result" }, total = "totalCount" },
   },
   {
     id = "B8", name = "balances", method = "GET", path = "/api/v3/sub-account/asset",

@@ -21,8 +21,9 @@ local row_words = {
   rules = "table",       -- rules over several parameters, by name
   window = "table",      -- what a history covers: default_days, longest_days, reach_days, reach_months, from_midnight
   paging = "table",      -- how a history or list is read to its end (see paging_words)
-  result = "table",      -- { list | record | page | rows = shape, from = carriers, essential = member without whose
-                         -- text an answer is no result }
+  result = "table",      -- { list | record | page | rows = shape, from = carriers, total = member beside a list that
+                         -- says how many there are, lone = member that a single record in `data` needs to pass for a
+                         -- list of one, essential = member without whose text an answer is no result }
   settle = "table",      -- how an unknown outcome is found out
   deprecated = "string", -- what to call instead
   -- what operations.lua adds
@@ -36,6 +37,7 @@ local param_words = {
 }
 local result_words = {
   list = "string", record = "string", page = "string", rows = "string", from = "table", essential = "string",
+  total = "string", lone = "string",
 }
 local settle_words = {
   by = "string",       -- the way: see ways_to_settle

@@ -2,6 +2,7 @@
 
 local errors = require "purser.errors"
 local parameters = require "purser.parameters"
+local result = require "purser.result"
 
 local M = {}
 
@@ -58,7 +59,7 @@ end
 local function open(source, answer, size)
   local form = source.row.result
   if form.page then return answer.data, answer.totalRecords, answer.totalPageNum end
-  if not form.rows then return answer end
+  if form.list then return answer, result.total_of(answer) end
   local total = answer.total
   return answer.rows, total, type(total) == "number" and math.ceil(total / size) or nil
 end
@@ -115,6 +116,9 @@ function M.ask(source, first, last, page, size)
   params.startTime, params.endTime = first, last
   local answer, err = source.run(source.row, params)
   if not answer then return nil, err end
+  local doubt = result.doubt_of(answer)
+  if doubt == "assumed" then return nil, M.senseless(source) end
+  if doubt then source.incomplete = "one record came where a list belongs, so there may be others that it does not show" end
   local records, total, page_count = open(source, answer, size)
   if not makes_sense(source, records, total, page_count) then return nil, M.senseless(source) end
   local short = is_short(source, #records)
