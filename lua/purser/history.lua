@@ -211,7 +211,7 @@ end
 
 local own_rules = {
   from = allowed.TIME, to = allowed.TIME, cursor = "any", parallel = { 0, allowed.EXACT },
-  settle_ms = { 0, allowed.EXACT },
+  settle_ms = { 0, allowed.EXACT }, shows_at_least = { 1, allowed.EXACT },
   day_offset_minutes = { -840, 840, says = "the minutes by which the service's days are ahead of UTC (-840 to 840)" },
 }
 
@@ -234,7 +234,8 @@ local function take_words(row, params)
   end
   local complaint, wrong = allowed.check(own, own_rules, "parameter")
   if complaint then return refuse(row, wrong, complaint) end
-  for _, number in ipairs { "from", "to", "parallel", "settle_ms", "day_offset_minutes" } do
+  for _, number in ipairs { "from", "to", "parallel", "settle_ms", "shows_at_least",
+    "day_offset_minutes" } do
     own[number] = own[number] and math.floor(own[number])
   end
   for _, name in ipairs { "startTime", "endTime", row.paging.page or false, row.paging.size } do
@@ -301,7 +302,8 @@ end
 --- A walk over every record of the operation `row`.
 ---@param client purser.Client
 ---@param row table
----@param params table|nil  `from`, `to`, `cursor`, `parallel`, `settle_ms`, `day_offset_minutes`, and the operation's own parameters
+---@param params table|nil  `from`, `to`, `cursor`, `parallel`, `settle_ms`, `shows_at_least`, `day_offset_minutes`, and
+---the operation's own
 ---@param opts table|nil    the options of each call
 ---@return purser.Walk
 function M.walk(client, row, params, opts)
@@ -312,6 +314,7 @@ function M.walk(client, row, params, opts)
     return self
   end
   local wrong
+  self.source.shown = own.shows_at_least
   self.source.params, self.source.keep, self.filtered = pages.split(row, rest)
   if not self.source.params then
     wrong, self.filtered = self.filtered, nil

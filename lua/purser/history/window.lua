@@ -116,6 +116,17 @@ local function divide(source, records, first, last, depth)
   return M.edge(first, last, at), math.max(0, high - low)
 end
 
+-- Where to divide a window that may be complete: in the middle of its records, so that each part has clearly fewer.
+local function middle(source, records, first, last)
+  local times = {}
+  for _, record in ipairs(records) do
+    local time = record[source.paging.time]
+    times[#times + 1] = type(time) == "number" and time or nil
+  end
+  table.sort(times)
+  return M.edge(first, last, times[math.ceil(#times / 2)] or first)
+end
+
 local function count_at(source, records, time)
   local count = 0
   for _, record in ipairs(records) do
@@ -175,7 +186,7 @@ local function too_many(source, time, count, state, total)
     .. "narrow it down by other parameters"
   if state == "unproven" then
     message = "%d records have the time %d, and nothing shows that the service would show more of one millisecond; "
-      .. "narrow it down by other parameters"
+      .. "where you know that it does, say so with `shows_at_least`"
   elseif state == "lacking" then
     message = ("the service says that there are %d records, and shows %%d, for the time %%d"):format(total)
   elseif state == "repeated" then
@@ -218,9 +229,11 @@ end
 -- How a window is divided, and what it teaches: of a cut answer its length, of one that is only suspected nothing.
 local function division(source, records, window, state, total, longest)
   local at, span = divide(source, records, window.first, window.last, window.depth)
+  local suspected = state ~= "crowded" and #records ~= longest
+  if suspected then at = middle(source, records, window.first, window.last) end
   return { at = at, span = span, count = #records, total = state == "crowded" and total or nil,
     expected = expectation(source, records, window.expected, window.first, window.last),
-    suspected = state ~= "crowded" and #records ~= longest, cut = state == "unproven" and #records == longest and not source.paging.page }
+    suspected = suspected, cut = state == "unproven" and #records == longest and not source.paging.page }
 end
 
 --- Reads a window: { first, last, depth = how often it was divided, expected = what has to be in it }; both bounds belong
