@@ -42,7 +42,7 @@ return {
       { "password", "md5", type = "string", plain = "funds_password", note = "funds password as hexadecimal MD5" },
     },
     result = { record = "created_sub_account", essential = "subAccount" },
-    settle = { by = "name", handle = "subAccount", through = "broker.list_sub_accounts", pass = { "subAccount" },
+    settle = { by = "name", handle = "subAccount", through = "broker.list_sub_accounts", narrow = { "subAccount" },
       time = "timestamp" },
   },
   {
@@ -75,7 +75,7 @@ return {
     },
     result = { record = "api_key", essential = "apiKey" },
     settle = { by = "token", handle = "note", through = "broker.list_api_keys", undo = "broker.delete_api_key",
-      pass = { "subAccount" }, on = { "note" }, time = "createTime" },
+      accounts = "broker.list_sub_accounts", pass = { "subAccount" }, on = { "note" }, time = "createTime" },
   },
   {
     id = "A6", name = "list_api_keys", method = "GET", path = "/api/v3/broker/sub-account/apiKey",
@@ -91,7 +91,7 @@ return {
     params = { sub_account, { "apiKey", "text", type = "string", required = true, note = "public key" } },
     result = { record = "named_sub_account", essential = "subAccount" },
     settle = { by = "state", handle = "apiKey", through = "broker.list_api_keys", pass = { "subAccount" },
-      wanted = "absent" },
+      accounts = "broker.list_sub_accounts", wanted = "absent" },
   },
   {
     id = "A8", name = "create_deposit_address", method = "POST", path = "/api/v3/broker/capital/deposit/subAddress",
@@ -152,7 +152,7 @@ return {
       { "remark", "text", type = "string" },
     },
     result = { record = "withdrawal_id", essential = "id" },
-    settle = { by = "nothing", through = "wallet.withdrawal_history", pass = { "coin" },
+    settle = { by = "nothing", through = "wallet.withdrawal_history",
       on = { "coin", "address", "amount", "remark" }, near = { "coin", "address" }, time = "applyTime" },
   },
   {
@@ -166,7 +166,8 @@ return {
     },
     result = { record = "transfer_id", essential = "tranId" },
     settle = { by = "handle", handle = "clientTranId", made = true, through = "broker.transfer_history",
-      pass = { "clientTranId", "fromAccount", "toAccount", "fromAccountType", "toAccountType" },
+      pass = { "fromAccount", "toAccount", "fromAccountType", "toAccountType" },
+      narrow = { "clientTranId" }, accounts = "broker.list_sub_accounts",
       on = { "asset", "amount" }, time = "timestamp", failed = "FAILED" },
   },
   {

@@ -9,8 +9,8 @@
 --   418, 429                    rejected (throttled)
 --   3xx, 5xx and the rest       unknown (http, or api when the body is the service's)
 --
--- Whatever the status: a code that proves nothing (the profile's `unknown_codes`), and for a write call a code beside the
--- id of a result, are unknown (api). Every text of an answer that ends up in an error is made plain first.
+-- Whatever the status: a code that proves nothing (the profile's `unknown_codes`), and for a write call a code beside
+-- the id of a result, are unknown (api). Every text of an answer that ends up in an error is made plain first.
 
 local core = require "purser.core"
 local errors = require "purser.errors"

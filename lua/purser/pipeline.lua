@@ -288,8 +288,8 @@ function M.run(self, row, params, opts, payment)
   if type(opts) == "table" and type(opts.info) == "table" then clear_info(opts.info) end
   if not values then return nil, layout end
   if row.effect ~= "read" then
-    require("purser.recording").make_handle(self, row, values)
-    local refusal = self._guard and self._guard:check(row, values)
+    local refusal = require("purser.recording").make_handle(self, row, values)
+      or self._guard and self._guard:check(row, values)
     if refusal then return nil, refusal end
   end
   local started, attempt, corrected = core.monotonic_ms(), 0, false

@@ -179,6 +179,9 @@ local function list_without_array(result, value, path, answer)
   if path == "" and value.code and answer.null_is_none then return {}, "assumed" end
 end
 
+-- What may say beside a list how many records there are, whether or not the row knows it.
+local TOTALS = { "totalCount", "total", "totalRecords" }
+
 local take = {}
 
 function take.list(result, value, answer)
@@ -189,10 +192,11 @@ function take.list(result, value, answer)
     if not list then return nil, "the answer shows no list" end
     doubts[list], holder = doubt, {}
   end
-  local total = result.total and holder[result.total]
-  local problem = contradiction(#list, total, answer.page)
-  if problem then return nil, problem end
-  totals[list] = total
+  for _, name in ipairs(TOTALS) do
+    local problem = contradiction(#list, holder[name], answer.page)
+    if problem then return nil, problem end
+  end
+  totals[list] = result.total and holder[result.total]
   return list
 end
 

@@ -18,7 +18,7 @@ return {
       { "note", "text", type = "string", required = true, note = "remark" },
     },
     result = { record = "created_sub_account", essential = "subAccount" },
-    settle = { by = "name", handle = "subAccount", through = "sub_account.list_sub_accounts", pass = { "subAccount" },
+    settle = { by = "name", handle = "subAccount", through = "sub_account.list_sub_accounts", narrow = { "subAccount" },
       time = "createTime" },
   },
   {
@@ -48,7 +48,7 @@ return {
     },
     result = { record = "api_key", essential = "apiKey" },
     settle = { by = "token", handle = "note", through = "sub_account.list_api_keys",
-      undo = "sub_account.delete_api_key", pass = { "subAccount" }, on = { "note" }, time = "createTime" },
+      undo = "sub_account.delete_api_key", accounts = "sub_account.list_sub_accounts", pass = { "subAccount" }, on = { "note" }, time = "createTime" },
   },
   {
     id = "B4", name = "list_api_keys", method = "GET", path = "/api/v3/sub-account/apiKey",
@@ -64,7 +64,7 @@ return {
     params = { sub_account, { "apiKey", "text", type = "string", required = true, note = "public key" } },
     result = { record = "named_sub_account", essential = "subAccount" },
     settle = { by = "state", handle = "apiKey", through = "sub_account.list_api_keys", pass = { "subAccount" },
-      wanted = "absent" },
+      accounts = "sub_account.list_sub_accounts", wanted = "absent" },
   },
   {
     id = "B6", name = "transfer", method = "POST", path = "/api/v3/capital/sub-account/universalTransfer",
@@ -77,7 +77,8 @@ return {
     },
     result = { record = "transfer_id", essential = "tranId" },
     settle = { by = "handle", handle = "clientTranId", made = true, through = "sub_account.transfer_history",
-      pass = { "clientTranId", "fromAccount", "toAccount", "fromAccountType", "toAccountType" },
+      pass = { "fromAccount", "toAccount", "fromAccountType", "toAccountType" },
+      narrow = { "clientTranId" }, accounts = "sub_account.list_sub_accounts",
       on = { "asset", "amount" }, time = "timestamp", failed = "FAILED" },
   },
   {

@@ -43,6 +43,7 @@ local settle_words = {
   by = "string",       -- the way: see ways_to_settle
   through = "string",  -- the operation that lists what was done
   pass = "table",      -- parameters that it is given from those of the call
+  narrow = "table",    -- filters that it is given as well, at first: without them it shows more, and nothing else
   handle = "string",   -- parameter that names the one record
   made = "boolean",    -- the handle is an id that Purser makes when the caller gave none
   on = "table",        -- without a handle: what has to be equal in the call and in its record
@@ -52,6 +53,7 @@ local settle_words = {
   wanted = "string",   -- state: present, absent or cancelled
   undo = "string",     -- the operation that deletes what was made
   also = "string",     -- a second list
+  accounts = "string", -- the operation that lists sub-accounts, where the list is that of one
 }
 local window_words = {
   default_days = "number", longest_days = "number", reach_days = "number", reach_months = "number",

@@ -22,7 +22,8 @@ function M.new(operation, time, known)
   local has_old = false
   for digits in pairs(known or {}) do has_old = has_old or digests.is_old(digits) end
   return setmetatable({
-    operation = operation, time = time, known = known or {}, has_old = has_old, first = 1, last = 0, times = {}, keys = {},
+    operation = operation, time = time, known = known or {}, has_old = has_old, first = 1, last = 0,
+    times = {}, keys = {},
   }, Tail)
 end
 
