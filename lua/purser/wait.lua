@@ -35,8 +35,8 @@ local function take_times(options, own)
   return times, rest
 end
 
--- Reads until `judge` says "reached", "lost" or "unclear". `read` returns a value, or nil when there is none yet, or nil and an
--- error; `judge(value)` returns its verdict and words.
+-- Reads until `judge` says "reached", "lost" or "unclear". `read` returns a value, or nil when there is none yet, or
+-- nil and an error; `judge(value)` returns its verdict and words.
 local function wait(client, times, what, read, judge)
   local deadline, pause = nil, times.first_ms
   local value, words, last_err
@@ -161,8 +161,8 @@ local deposit_members = {
   txId = "string", coin = "string", network = "string", address = "string", memo = "string", amount = "string",
 }
 
--- Whether a record is of the transaction: the id of the service may have the number of an output behind the chain's own,
--- which is in another member then.
+-- Whether a record is of the transaction: the id of the service may have the number of an output behind the chain's
+-- own, which is in another member then.
 local function is_transaction(record, id)
   return record.txId == id or record.transHash == id
     or type(record.txId) == "string" and record.txId:match "^(.+):%d+$" == id

@@ -55,7 +55,8 @@ return {
     summary = "Deposits of the last 7 days, or of a window within the last 90.",
     permission = "SPOT_WITHDRAW_READ", weight = 1, effect = "read",
     params = {
-      coin_filter, { "status", "status", type = "string", choices = "deposit_states", note = "deposit status" }, start_time, end_time,
+      coin_filter, { "status", "status", type = "string", choices = "deposit_states", note = "deposit status" },
+      start_time, end_time,
       { "limit", "count", type = "int", default = 1000, max = 1000 },
     },
     window = { default_days = 7, longest_days = 7, reach_days = 90 },

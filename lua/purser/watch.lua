@@ -62,7 +62,8 @@ local function read_cursor(self, text)
   end
 end
 
--- The states of the deposits of one key: equal deposits cannot be told apart, so only how many are in which state counts.
+-- The states of the deposits of one key: equal deposits cannot be told apart, so only how many are in which state
+-- counts.
 local function split(states)
   local list = {}
   for state in (states or ""):gmatch("[^%.]+") do list[#list + 1] = tonumber(state) end

@@ -110,7 +110,8 @@ local function is_new(self, record)
   local count = (self.counts[key] or 0) + 1
   if is_id and count > 1 then self.moved, count = not self.source.strict, 1 end
   self.first_page[key] = self.first_page[key] or self.page
-  if not is_id and self.first_page[key] < self.page and not self.repeated then self.repeated, self.moved = true, true end
+  local again_later = not is_id and self.first_page[key] < self.page
+  if again_later and not self.repeated then self.repeated, self.moved = true, true end
   self.counts[key] = count
   if count <= (self.given[key] or 0) then return false end
   self.given[key] = count

@@ -103,8 +103,8 @@ local function is_short(source, count)
   return count < FEWEST_SHOWN or count < (source.shown or 0)
 end
 
---- Asks for a page. Returns all its records, the total and the number of pages where the service tells them, and whether
---- the answer is too short to have been cut; or nil and an error.
+--- Asks for a page. Returns all its records, the total and the number of pages where the service tells them, and
+--- whether the answer is too short to have been cut; or nil and an error.
 ---@param source purser.history.source
 ---@param size integer|nil  how many records are asked for
 function M.ask(source, first, last, page, size)
@@ -118,7 +118,9 @@ function M.ask(source, first, last, page, size)
   if not answer then return nil, err end
   local doubt = result.doubt_of(answer)
   if doubt == "assumed" then return nil, M.senseless(source) end
-  if doubt then source.incomplete = "one record came where a list belongs, so there may be others that it does not show" end
+  if doubt then
+    source.incomplete = "one record came where a list belongs, so there may be others that it does not show"
+  end
   local records, total, page_count = open(source, answer, size)
   if not makes_sense(source, records, total, page_count) then return nil, M.senseless(source) end
   local short = is_short(source, #records)

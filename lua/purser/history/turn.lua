@@ -1,8 +1,8 @@
 -- Turning the pages of one window, until all that is on them was seen, or it is known that they cannot show it.
 --
 -- What is believed of pages:
---   * A page that is not full, or empty, is not the last one. The last is followed by an empty one, or agrees with a total
---     and is shorter than another page was. A total alone ends nothing: it may be that of the page.
+--   * A page that is not full, or empty, is not the last one. The last is followed by an empty one, or agrees with a
+--     total and is shorter than another page was. A total alone ends nothing: it may be that of the page.
 --   * A service that shows fewer records than it was asked for may turn its pages by what was asked for, or by what it
 --     shows. So the pages behind the first are asked for with the size that the first one had: then both are the same.
 --   * Records that come again on a later page say that pages moved, so one may have been passed over: they are turned
@@ -82,8 +82,8 @@ local function ending(turn)
   return "whole"
 end
 
--- What the page says of those that it belongs to: a state that ends the reading, nil when there is more to read, or false
--- and an error.
+-- What the page says of those that it belongs to: a state that ends the reading, nil when there is more to read, or
+-- false and an error.
 local function judge(turn, count, page_count, short)
   local strict, total, held = turn.source.strict, turn.total, #turn.records
   local further = turn.page < (page_count or 0)
@@ -132,8 +132,8 @@ local function is_refusal(err)
   return err.outcome == "rejected" and err.kind ~= "throttled"
 end
 
--- Turns the pages once. Returns the records, how it ended, and the total; with "stuck" also what to say of it; or nil and
--- an error.
+-- Turns the pages once. Returns the records, how it ended, and the total; with "stuck" also what to say of it; or nil
+-- and an error.
 local function turn_once(source, first, last, most_pages)
   local turn = { source = source, records = {}, seen = {}, page = 0, again = 0,
     size = source.size or source.paging.most }
@@ -196,7 +196,8 @@ function M.read(source, first, last, most_pages)
     was_stuck, why = state == "stuck", state
     if state == "repeated" then
       local keys, texts = keys_of(source, records)
-      -- Within one millisecond, which may have any number of pages, records without an id that come again in the same order only look the same.
+      -- Within one millisecond, which may have any number of pages, records without an id that come again in the same
+      -- order only look the same.
       if keys == before then return records, texts and most_pages == math.huge and "whole" or "repeated", total end
       before = keys
     end

@@ -3,10 +3,10 @@
 -- Nothing is assumed that an answer does not prove:
 --   * An answer that is full proves nothing, so its window is divided. The order of records in it only says where.
 --   * A service may show fewer records at once than it was asked for, and not say so. An answer that is shorter than
---     another was is complete; one that is as long as the longest may have been cut, so its window is divided: the parts
+--     another was is complete; one that is as long as the longest may have been cut, so its window is divided: its parts
 --     are shorter, or show what was cut off. history/turn.lua says how pages are turned.
---   * Whether the bounds of a window belong to it is documented nowhere, nor whether they are counted in whole seconds. So
---     more is asked for on both sides, up to whole seconds where the window is that long, and what lies outside is
+--   * Whether the bounds of a window belong to it is documented nowhere, nor whether they are counted in whole seconds.
+--     So more is asked for on both sides, up to whole seconds where the window is that long, and what lies outside is
 --     dropped: a neighbour has it.
 --   * A record that was shown for a window must be shown for the part of it that has the record's time.
 
@@ -85,8 +85,8 @@ local function sort(source, records)
   return records
 end
 
---- The millisecond nearest to `at` that ends a whole second, so that a service which counts in seconds misses none of the
---- last; `at` itself where the window ends or begins within that second.
+--- The millisecond nearest to `at` that ends a whole second, so that a service which counts in seconds misses none of
+--- the last; `at` itself where the window ends or begins within that second.
 function M.edge(first, last, at)
   local down = math.floor((at + 1) / 1000) * 1000 - 1
   for edge = down, down + 1000, 1000 do
@@ -197,8 +197,8 @@ local function too_many(source, time, count, state, total)
   return nil, err
 end
 
--- Reads one millisecond: its neighbours may be what crowds it; but where bounds do not belong to a window, asking for it
--- alone shows nothing.
+-- Reads one millisecond: its neighbours may be what crowds it; but where bounds do not belong to a window, asking for
+-- it alone shows nothing.
 local function ask_alone(source, time, records, state, total)
   local there = count_at(source, records, time)
   local alone, state_alone, total_alone = ask(source, time, time, math.huge)
@@ -236,12 +236,12 @@ local function division(source, records, window, state, total, longest)
     suspected = suspected, cut = state == "unproven" and #records == longest and not source.paging.page }
 end
 
---- Reads a window: { first, last, depth = how often it was divided, expected = what has to be in it }; both bounds belong
---- to it. Returns one of
+--- Reads a window: { first, last, depth = how often it was divided, expected = what has to be in it }; both bounds
+--- belong to it. Returns one of
 ---   { records = {...} }                    complete, oldest first
----   { at =, count =, span =, total = }     too much: divide behind `at`; `count` records lay within `span` ms. `expected`
----                                          belongs to both parts; `suspected` says that it may not be too much, `cut`
----                                          that `count` is all that an answer shows
+---   { at =, count =, span =, total = }     too much: divide behind `at`; `count` records lay within `span` ms.
+---                                          `expected` belongs to both parts; `suspected` says that it may not be too
+---                                          much, `cut` that `count` is all that an answer shows
 --- or nil and an error.
 ---@param source purser.history.source
 ---@param window table
