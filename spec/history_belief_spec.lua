@@ -178,7 +178,9 @@ describe("a list whose records look the same", function()
 end)
 
 describe("a walk by a state", function()
-  local records = { { id = "a", applyTime = NOW - DAY, status = 7 }, { id = "b", applyTime = NOW - DAY + 5, status = 2 } }
+  local records = {
+    { id = "a", applyTime = NOW - DAY, status = 7 }, { id = "b", applyTime = NOW - DAY + 5, status = 2 },
+  }
   local client = client_of(function(_, params) return between(records, params, "applyTime") end)
 
   it("has no cursor, because a record may come into that state later", function()
@@ -208,10 +210,13 @@ describe("a walk by a state", function()
   it("finds names in records, too", function()
     local shown = client_of(function(_, params)
       if params.page > 1 then return {} end
-      return { { txId = "1", status = "SUCCESS", insertTime = NOW - 5 }, { txId = "2", status = "4", insertTime = NOW - 9 } }
+      return {
+        { txId = "1", status = "SUCCESS", insertTime = NOW - 5 }, { txId = "2", status = "4", insertTime = NOW - 9 },
+      }
     end)
     for _, status in ipairs { 5, "SUCCESS" } do
-      local found = assert(history.each(shown, "broker.deposit_history", { from = NOW - 50, status = status }):collect())
+      local params = { from = NOW - 50, status = status }
+      local found = assert(history.each(shown, "broker.deposit_history", params):collect())
       assert.same({ "1" }, { found[1].txId, found[2] })
     end
   end)

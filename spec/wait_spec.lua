@@ -248,7 +248,7 @@ describe("watch_deposits over equal deposits", function()
       status = status }
   end
 
-  -- A client whose looks show these states in turn, in an order that changes; the last is shown for ever. `asleep` holds
+  -- A client whose looks show these states in turn, in an order that changes; the last is shown for ever. `asleep` has
   -- its pauses.
   local function client_of(looks)
     local now, number = NOW, 0

@@ -113,7 +113,9 @@ local function status_of(value, param)
   local number = integer_of(value)
   if number and number >= 0 then return ("%d"):format(number) end
   local names = M.choices[param.choices]
-  if number or type(value) ~= "string" then return nil, nil, "is not a status; pass its number or its name, such as 5" end
+  if number or type(value) ~= "string" then
+    return nil, nil, "is not a status; pass its number, such as 5, or its name"
+  end
   local name, complaint = one_of(value, names)
   for i = 1, #names do
     if names[i] == name then return ("%d"):format(i), name end

@@ -3,8 +3,8 @@
 -- Nothing is assumed that an answer does not prove:
 --   * An answer that is full proves nothing, so its window is divided. The order of records in it only says where.
 --   * A service may show fewer records at once than it was asked for, and not say so. An answer that is shorter than
---     another was is complete; one that is as long as the longest may have been cut, so its window is divided: its parts
---     are shorter, or show what was cut off. history/turn.lua says how pages are turned.
+--     another was is complete; one that is as long as the longest may have been cut, so its window is divided: its
+--     parts are shorter, or show what was cut off. history/turn.lua says how pages are turned.
 --   * Whether the bounds of a window belong to it is documented nowhere, nor whether they are counted in whole seconds.
 --     So more is asked for on both sides, up to whole seconds where the window is that long, and what lies outside is
 --     dropped: a neighbour has it.
