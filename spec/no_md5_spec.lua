@@ -19,13 +19,15 @@ show("md5", require("purser.core").md5_hex "x")
 show("client_id", purser.client_id())
 show("withdraw", client.broker:withdraw { coin = "USDT", network = "TRX", address = "T", amount = "5",
   funds_password = "correct horse" })
-show("create", client.broker:create_sub_account { subAccount = "desk00001", note = "n", funds_password = "correct horse" })
-show("transfer", client.sub_account:transfer { toAccount = "desk00001", fromAccountType = "SPOT", toAccountType = "SPOT",
-  asset = "USDT", amount = "5" })
+show("create", client.broker:create_sub_account { subAccount = "desk00001", note = "n",
+  funds_password = "correct horse" })
+show("transfer", client.sub_account:transfer { toAccount = "desk00001", fromAccountType = "SPOT",
+  toAccountType = "SPOT", asset = "USDT", amount = "5" })
 show("own id", client.wallet:withdraw { coin = "USDT", address = "T", amount = "5", withdrawOrderId = "invoice-1" })
 show("prepare", client:prepare("wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
   amount = "5" }, { info = {} }))
-show("moves", require("purser.fleet.moves").new(client, "sub_account", { { to = "desk00001", asset = "USDT", amount = "5" } }))
+show("moves", require("purser.fleet.moves").new(client, "sub_account",
+  { { to = "desk00001", asset = "USDT", amount = "5" } }))
 local walk = client.wallet:each_deposit { from = now - 86400000 }
 show("walk", walk:next() == nil)
 show("cursor", walk:cursor())
@@ -50,7 +52,8 @@ describe("where OpenSSL refuses MD5 and has no random bytes", function()
     local program, configuration = os.tmpname(), os.tmpname()
     files.write(program, PROGRAM)
     files.write(configuration, CONFIGURATION)
-    local pipe = assert(io.popen(("OPENSSL_CONF=%s %s %s 2>&1"):format(configuration, os.getenv "LUA" or "lua5.4", program)))
+    local command = ("OPENSSL_CONF=%s %s %s 2>&1"):format(configuration, os.getenv "LUA" or "lua5.4", program)
+    local pipe = assert(io.popen(command))
     for line in pipe:lines() do
       local name, rest = line:match "^([^\t]*)\t(.*)$"
       said[name or line] = rest or line

@@ -18,7 +18,8 @@ local function settled(operation, params, answer, known, fields)
   local intent = { operation = operation, params = params, sent_at = NOW, recv_window = 5000 }
   for name, value in pairs(fields or {}) do intent[name] = value end
   return settle.settle({ run = function(row, asked) return answer(asked, row) end, now = function() return now end,
-    pause = function(ms) now = now + ms end, rivals = known or rivals.new(), lag_ms = 3000, recv_window = 5000 }, intent)
+    pause = function(ms) now = now + ms end, rivals = known or rivals.new(), lag_ms = 3000, recv_window = 5000,
+  }, intent)
 end
 
 -- A client of a service that executes each write call and loses its answer, and answers reads with `body(target)`.
@@ -82,7 +83,8 @@ describe("a history that shows no list", function()
       profile = { null_lists = { ["wallet.withdrawal_history"] = true } },
       transport = { send = function() return { status = 200, headers = "", body = '{"code":200,"data":null}' } end } })
     assert.same({}, client.wallet:withdrawal_history())
-    local answer, err = client:settle { operation = "wallet.withdraw", params = calls["wallet.withdraw"], sent_at = NOW }
+    local intent = { operation = "wallet.withdraw", params = calls["wallet.withdraw"], sent_at = NOW }
+    local answer, err = client:settle(intent)
     assert.is_nil(answer)
     assert.equal("decode", err.kind)
   end)
@@ -109,8 +111,8 @@ describe("a record without the id that was sent", function()
     for member, value in pairs(calls[name]) do params[member] = value end
 
     local function with(shown, known)
-      local record = { tranId = "r1", id = "r1", coin = "USDT", asset = "USDT", address = ADDRESS, amount = params.amount,
-        applyTime = NOW + 400, timestamp = NOW + 400 }
+      local record = { tranId = "r1", id = "r1", coin = "USDT", asset = "USDT", address = ADDRESS,
+        amount = params.amount, applyTime = NOW + 400, timestamp = NOW + 400 }
       for member, value in pairs(shown) do record[member] = value end
       return assert(settled(name, params, function(asked, of)
         if of.name == "list_sub_accounts" then return asked.page == 1 and { { subAccount = "Desk" } } or {} end
@@ -120,8 +122,8 @@ describe("a record without the id that was sent", function()
 
     it("leaves " .. name .. " undecided when its content is equal", function()
       for _, shown in ipairs { {}, { [row.settle.handle] = "" }, { amount = params.amount .. ".000" },
-        { coin = "usdt", asset = "usdt" }, { address = ADDRESS .. ":7" }, { timestamp = NOW - 900, applyTime = NOW - 900 },
-        { timestamp = NOW + 9000, applyTime = NOW + 9000 } } do
+        { coin = "usdt", asset = "usdt" }, { address = ADDRESS .. ":7" },
+        { timestamp = NOW - 900, applyTime = NOW - 900 }, { timestamp = NOW + 9000, applyTime = NOW + 9000 } } do
         local answer = with(shown)
         assert.equal("undecided", answer.outcome)
         assert.equal("r1", answer.candidates[1].tranId)
@@ -130,8 +132,8 @@ describe("a record without the id that was sent", function()
     end)
 
     it("is not that of " .. name .. " when its content, time or id is another's", function()
-      for _, shown in ipairs { { amount = "7" }, { coin = "BTC", asset = "BTC" }, { [row.settle.handle] = ("x"):rep(32) },
-        { timestamp = NOW + 60000, applyTime = NOW + 60000 } } do
+      for _, shown in ipairs { { amount = "7" }, { coin = "BTC", asset = "BTC" },
+        { [row.settle.handle] = ("x"):rep(32) }, { timestamp = NOW + 60000, applyTime = NOW + 60000 } } do
         assert.equal("not_done", with(shown).outcome)
       end
       local known = rivals.new()
@@ -200,7 +202,8 @@ describe("what a service shows in another way", function()
       ["5.12345600"] = "not_done", ["7"] = "not_done" } do
       local function answer(asked, row)
         local found = { tranId = "1", amount = shown, status = "SUCCESS", timestamp = NOW }
-        for member, value in pairs(calls[row.name == "transfer_history" and "wallet.transfer" or "wallet.internal_transfer"]) do
+        local name = row.name == "transfer_history" and "wallet.transfer" or "wallet.internal_transfer"
+        for member, value in pairs(calls[name]) do
           found[member] = found[member] or value
         end
         local list = asked.page == 1 and { found } or {}
@@ -221,7 +224,8 @@ describe("what a service shows in another way", function()
       end
       assert.equal("undecided", with { subAccount = "desk0001" }.outcome)
       assert.equal("undecided", with { note = "n" }.outcome)
-      assert.equal("not_done", with { subAccount = "desk0001", timestamp = NOW - 900000, createTime = NOW - 900000 }.outcome)
+      local older = NOW - 900000
+      assert.equal("not_done", with { subAccount = "desk0001", timestamp = older, createTime = older }.outcome)
       assert.equal("done", with { subAccount = "Desk0001" }.outcome)
     end
   end)
@@ -299,14 +303,29 @@ describe("a batch of converted coins", function()
   end)
 end)
 
+describe("an intent that was written by hand", function()
+  it("may have numbers and lists where texts travel", function()
+    local name = { subAccount = 12345678, note = "n" }
+    local answer = assert(settled("sub_account.create_sub_account", name, function(asked)
+      return asked.page == 1 and { { subAccount = "12345678" } } or {}
+    end))
+    assert.equal("done", answer.outcome)
+    answer = assert(settled("wallet.convert", { asset = { "BTC", "ETH" } }, function()
+      return { data = { { convertTime = NOW, convertDetails = { { asset = "ETH" } } } }, totalRecords = 1 }
+    end))
+    assert.equal("done", answer.outcome)
+  end)
+end)
+
 describe("a copy of an intent", function()
   local sim, client
 
   before_each(function()
     sim = purser.sim.new { seed = 5 }
     local account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
-    client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, limits = false, retry = false,
-      secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
+    client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, limits = false,
+      retry = false, secret_key = account.secret_key, transport = sim:transport(),
+      clock = function() return sim:now() end })
   end)
 
   local move = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }

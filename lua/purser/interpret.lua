@@ -14,8 +14,10 @@
 
 local core = require "purser.core"
 local errors = require "purser.errors"
-local plain_text = require "purser.plain_text"
+local plain_text = require "purser.plain_text" -- read now: an answer may come when no file can be opened any more
 local result = require "purser.result"
+
+local clean = plain_text.clean
 
 local M = {}
 
@@ -27,7 +29,7 @@ end
 local MESSAGE_BYTES, CODE_BYTES = 500, 60
 
 local function filled(text, most)
-  return type(text) == "string" and text ~= "" and plain_text.clean(text, most) or nil
+  return type(text) == "string" and text ~= "" and clean(text, most) or nil
 end
 
 -- The service's own words in an error body: code and message, or nil when the body is not the service's. An empty code
@@ -95,7 +97,7 @@ local function from_status(row, profile, status, body, headers)
       :format(status)
   elseif not err.message then
     err.message = ("HTTP %d with %d bytes that are not the service's (%s); a firewall or proxy may stand in between")
-      :format(status, #body, plain_text.clean(tostring(header(headers, "content-type") or "no content type"), 100))
+      :format(status, #body, clean(tostring(header(headers, "content-type") or "no content type"), 100))
   end
   return nil, errors.new(err)
 end
@@ -103,7 +105,7 @@ end
 local function undecodable(row, status, message, offset)
   return nil, errors.new {
     kind = "decode", outcome = "unknown", http_status = status, operation = row.full_name, phase = "decode",
-    message = plain_text.clean(message, MESSAGE_BYTES), offset = offset, retryable = row.effect == "read",
+    message = clean(message, MESSAGE_BYTES), offset = offset, retryable = row.effect == "read",
   }
 end
 

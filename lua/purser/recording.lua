@@ -119,7 +119,9 @@ end
 -- Why an answer that shows a success is not that of this call; nil where nothing does.
 local function doubt(client, row, intent, value)
   local params, settle = intent.params, row.settle
-  if settle.by == "conversion" then return converts_another(params, value) and "it shows another asset than was sent" end
+  if settle.by == "conversion" then
+    return converts_another(params, value) and "it shows another asset than was sent" or nil
+  end
   for i = 0, #SHOWN do
     local name = i == 0 and (settle.by == "handle" or row.effect == "change") and settle.handle or SHOWN[i]
     local sent, shown = params[name], value[name]
@@ -145,7 +147,8 @@ end
 function M.believe_prepared(client, row, intent, value, err)
   if value ~= nil then value, err = M.believe(client, row, intent, value) end
   if type(intent.sent_at) == "number" then
-    rivals.note(M.rivals_of(client), row, intent, value and intents.id_of(value), err ~= nil and err.outcome ~= "unknown")
+    local id, over = value and intents.id_of(value), err ~= nil and err.outcome ~= "unknown"
+    rivals.note(M.rivals_of(client), row, intent, id, over)
   end
   return value, err
 end

@@ -111,7 +111,8 @@ M.error_decoder = core.decoder { record = { name = "error", fields = envelope } 
 
 ------------------------------------------------------------------------------------------------ what an answer shows
 
--- Of lists that were taken out of their envelope: the total that came with them, and why they prove less than they show.
+-- Of lists that were taken out of their envelope: the total that came with them, and why they prove less than they
+-- show.
 local totals = setmetatable({}, { __mode = "k" })
 local doubts = setmetatable({}, { __mode = "k" })
 
@@ -154,7 +155,9 @@ local function shows_array(body, path)
     local type_ = { list = { record = { name = "record", fields = {} } } }
     local names = {}
     for name in path:gmatch "%S+" do table.insert(names, 1, name) end
-    for _, name in ipairs(names) do type_ = { record = { name = "wrapper", fields = { { name = name, type = type_ } } } } end
+    for _, name in ipairs(names) do
+      type_ = { record = { name = "wrapper", fields = { { name = name, type = type_ } } } }
+    end
     decoder = core.decoder(type_)
     array_decoders[path] = decoder
   end
@@ -245,7 +248,7 @@ function take.record(result, value)
   local problem = broken_key(record)
   if problem then return nil, problem end
   if not (proofs[name] or is_filled)(proof) then
-    return nil, ("the answer's `%s` is %s, which proves nothing"):format(name, plain_text.clean(proof, 60))
+    return nil, ("the answer's `%s` is %s, which proves nothing"):format(name, proof)
   end
   return record
 end

@@ -12,7 +12,7 @@
 -- nobody guesses.
 
 local allowed = require "purser.allowed"
-local check = require "purser.check"
+local checked = require "purser.settle.checked"
 local compare = require "purser.settle.compare"
 local errors = require "purser.errors"
 local intents = require "purser.intent"
@@ -66,8 +66,8 @@ end
 -- Lists records between two times. Of a list that cannot be shown to be complete `look.incomplete` says why: what is in
 -- it is there, and what is not in it may be there all the same. Nil, nil and why when there is no such list at all.
 local function list(look, first, last, narrow)
-  local records, err, why = scan.all(look.read, operations.by_name[look.settle.through], questions.ask(look, narrow), first,
-    last, look.settle.time)
+  local through = operations.by_name[look.settle.through]
+  local records, err, why = scan.all(look.read, through, questions.ask(look, narrow), first, last, look.settle.time)
   look.incomplete = records and why
   return records, err, why
 end
@@ -104,9 +104,9 @@ local function nothing_but(look, candidates, reason)
   return undecided(candidates, reason)
 end
 
--- What it means that a late look shows nothing: `not_done`. A list that was asked for by the name of a sub-account shows
--- nothing, too, where the service spells that name in another way. Then it is ASK_AGAIN: the next look asks in that
--- spelling, or without a name that is listed nowhere.
+-- What it means that a late look shows nothing: `not_done`. A list that was asked for by the name of a sub-account
+-- shows nothing, too, where the service spells that name in another way. Then it is ASK_AGAIN: the next look asks in
+-- that spelling, or without a name that is listed nowhere.
 local function missing(look)
   if look.incomplete then return undecided({}, look.incomplete) end
   local asked, again = questions.ask(look), false
@@ -191,7 +191,8 @@ local function by_handle(look, narrow)
       if fits and not has_failed(look, record) then return found(look, record) end
       if not other or not fits then other = record end
     elseif is_blank(record[name]) and within(record, look.settle.time, first, look.last)
-      and not claimed[intents.id_of(record) or ""] and may_agree(params, record, look.settle.on) then
+      and not claimed[intents.id_of(record) or ""] and not has_failed(look, record)
+      and may_agree(params, record, look.settle.on) then
       unnamed[#unnamed + 1] = record
     end
   end
@@ -272,7 +273,8 @@ local NINETY_DAYS = 90 * 86400000
 
 -- Whether a record that does not show the name that is looked for may be it: names are left out, or hidden in part.
 local function may_be_named(shown, wanted)
-  return is_blank(shown) or type(shown) == "string" and (shown:find("*", 1, true) ~= nil or shown:lower() == wanted:lower())
+  return is_blank(shown)
+    or type(shown) == "string" and (shown:find("*", 1, true) ~= nil or shown:lower() == wanted:lower())
 end
 
 local function by_state(look, narrow)
@@ -284,7 +286,11 @@ local function by_state(look, narrow)
   local candidates = {}
   for _, other in ipairs(records) do
     local shown, wanted = other[name], look.intent.params[name]
-    if shown == wanted then record = other elseif may_be_named(shown, wanted) then candidates[#candidates + 1] = other end
+    if shown == wanted then
+      record = other
+    elseif may_be_named(shown, wanted) then
+      candidates[#candidates + 1] = other
+    end
   end
   if not record and #candidates > 0 then
     return nothing_but(look, candidates, "the service shows a record whose name may be the one that was sent")
@@ -438,31 +444,6 @@ local function complain(message)
   return nil, errors.argument(nil, message)
 end
 
--- The row and the parameters of an intent that a caller may have read from anywhere; or nil and a complaint.
-local function check_intent(intent)
-  if type(intent) ~= "table" or type(intent.params) ~= "table" or type(intent.sent_at) ~= "number"
-    or intent.sent_at ~= math.floor(intent.sent_at) then
-    return nil, "settle takes an error of unknown outcome, or an intent { operation, params, sent_at }"
-  end
-  local row = operations.by_name[intent.operation]
-  if not row then return nil, ('operation "%s" is not known'):format(tostring(intent.operation)) end
-  if row.effect == "read" then return nil, intent.operation .. " is a read; run it again" end
-  if intent.sent_at < 1e12 or intent.sent_at >= 1e13 then
-    return nil, "the intent's sent_at does not have 13 digits; it is epoch milliseconds (seconds times 1000)"
-  end
-  local window = intent.recv_window
-  if window ~= nil and not allowed.fits(window, { 1 }) then
-    return nil, "the intent's recv_window must be a whole number of milliseconds"
-  end
-  local known = {}
-  for name, value in pairs(intent.params) do
-    if row.by_name[name] then known[name] = value end
-  end
-  local _, err = check.check(row, known)
-  if err then return nil, err.message end
-  return row
-end
-
 --- Settles an intent for `host`: { run = fn(row, params), now = fn, pause = fn(ms), rivals, journal, lag_ms,
 --- recv_window }, and where there are any: correction = fn, by how much the clock was set right, and
 --- signs_as = fn(name), whether this client's key is of that account.
@@ -478,8 +459,8 @@ function M.settle(host, intent, options)
     intent = intent.intent
   end
   local row
-  row, complaint = check_intent(intent)
-  if not row then return complain(complaint) end
+  row, intent = checked.row_of(intent)
+  if not row then return complain(intent) end
   if intent.account and host.signs_as and not host.signs_as(intent.account) then
     return complain(('it was signed by account "%s", whose records this client may not see; settle it with that '
       .. 'account\'s client (where it is one account with a new key, give the client account = "%s")')

@@ -48,7 +48,8 @@ return {
     },
     result = { record = "api_key", essential = "apiKey" },
     settle = { by = "token", handle = "note", through = "sub_account.list_api_keys",
-      undo = "sub_account.delete_api_key", accounts = "sub_account.list_sub_accounts", pass = { "subAccount" }, on = { "note" }, time = "createTime" },
+      undo = "sub_account.delete_api_key", accounts = "sub_account.list_sub_accounts",
+      pass = { "subAccount" }, on = { "note" }, time = "createTime" },
   },
   {
     id = "B4", name = "list_api_keys", method = "GET", path = "/api/v3/sub-account/apiKey",

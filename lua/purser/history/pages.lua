@@ -118,9 +118,7 @@ function M.ask(source, first, last, page, size)
   if not answer then return nil, err end
   local doubt = result.doubt_of(answer)
   if doubt == "assumed" then return nil, M.senseless(source) end
-  if doubt then
-    source.incomplete = "one record came where a list belongs, so there may be others that it does not show"
-  end
+  if doubt then source.incomplete = "one record came where a list belongs, so there may be others" end
   local records, total, page_count = open(source, answer, size)
   if not makes_sense(source, records, total, page_count) then return nil, M.senseless(source) end
   local short = is_short(source, #records)

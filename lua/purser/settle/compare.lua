@@ -69,8 +69,8 @@ function M.may_agree(params, record, names)
   return true
 end
 
---- Whether a record that carries the right id shows another payment all the same: the id was used for two. An amount may
---- be shown without the fee that it was asked for with, and an address with its memo.
+--- Whether a record that carries the right id shows another payment all the same: the id was used for two. An amount
+--- may be shown without the fee that it was asked for with, and an address with its memo.
 function M.contradicts(params, record)
   local wanted, shown = amount_of(params.amount), amount_of(record.amount)
   if wanted and shown and wanted ~= shown then

@@ -37,8 +37,8 @@ local function prune(self, now)
   end
 end
 
---- Whether two intents are of one call: a copy (decoded JSON, another process) is known by its name, or by its id in the
---- journal. Nil where nothing says.
+--- Whether two intents are of one call: a copy (decoded JSON, another process) is known by its name, or by its id in
+--- the journal. Nil where nothing says.
 function M.is_same(one, other)
   if one == other then return true end
   if one.call_id and other.call_id then return one.call_id == other.call_id end
