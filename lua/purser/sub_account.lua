@@ -77,6 +77,7 @@ return {
       { "amount", "amount", type = "string", required = true },
     },
     result = { record = "transfer_id", essential = "tranId" },
+    moves = { asset = "asset", amount = "amount", to = "sub_account", sub_accounts = { "fromAccount", "toAccount" } },
     settle = { by = "handle", handle = "clientTranId", made = true, through = "sub_account.transfer_history",
       pass = { "fromAccount", "toAccount", "fromAccountType", "toAccountType" },
       narrow = { "clientTranId" }, accounts = "sub_account.list_sub_accounts",
