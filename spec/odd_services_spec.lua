@@ -6,7 +6,7 @@ local operations = require "purser.operations"
 local purser = require "purser"
 local scan = require "purser.settle.scan"
 
-local DAY, NOW = 86400000, 1700000000000
+local DAY, NOW = 86400000, 1700000000437
 local COUNT = 320
 
 -- Numbers that look random and are the same in every run.
@@ -175,6 +175,7 @@ end
 local function even()
   local times = {}
   for i = 1, COUNT do times[i] = NOW - 47 * 3600000 + math.floor(i / 3) * 700123 end
+  times[COUNT + 1] = NOW - 200 -- in the second in which the walk ends
   return times
 end
 
@@ -182,6 +183,7 @@ end
 local function dense()
   local times = {}
   for i = 1, COUNT do times[i] = NOW - 3600000 + 37 + i * 41 end
+  times[COUNT + 1] = NOW - 200
   return times
 end
 
