@@ -205,6 +205,7 @@ local oddities = {
   { "shows 40 at once, in no order", { cap = 40, order = "none" }, "all" },
   { "shows 40 at once, and turns pages by what was asked for", { cap = 40, offset = "asked" }, "all" },
   { "shows 20 at once, and turns pages by what was asked for", { cap = 20, offset = "asked" }, "all" },
+  { "counts its bounds in whole seconds, and shows 20 at once", { bounds = "seconds", cap = 20 } },
   { "has the total of the page", { total = "page" } },
   { "has the total of the page, and shows 40 at once", { total = "page", cap = 40, offset = "asked" } },
   { "has a total of 0", { total = "zero" } },

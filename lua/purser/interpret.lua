@@ -46,29 +46,36 @@ end
 
 -- Whether the body of a refusal shows what a write call would have made.
 local function shows_record(row, body)
-  local value = row.effect ~= "read" and row.result and result.decoder(row):decode(body)
-  return type(value) == "table" and result.take(row, value, body) ~= nil
+  local value = row.effect ~= "read" and result.decoder(row):decode(body)
+  return type(value) == "table" and result.shows_record(row, value)
 end
 
--- What a code beside a status proves. A code that proves nothing does so whatever else is there.
+local BESIDE_RESULT = " (the answer holds the id of a result as well, so it proves nothing)"
+local NO_ERROR = " (this code means success, and the HTTP status does not, so the answer proves nothing)"
+
+-- What an answer with a code proves of a call, and where that is nothing but for the code's own meaning, why. A code
+-- that proves nothing does so whatever else is there.
 local function outcome_of(row, profile, status, code, body)
-  if code and (profile.unknown_codes[code] or shows_record(row, body)) then return "unknown" end
-  if status >= 200 and status <= 299 then return "rejected" end
-  if status < 400 or status > 499 or status == 408 then return "unknown" end
-  return (code or row.effect == "read" or is_pause(status)) and "rejected" or "unknown"
+  if profile.unknown_codes[code] then return "unknown", "" end
+  if shows_record(row, body) then return "unknown", BESIDE_RESULT end
+  if status >= 200 and status <= 299 then return "rejected", "" end
+  if status < 400 or status > 499 or status == 408 then return "unknown", "" end
+  if row.effect ~= "read" and profile.success_codes[code] then return "unknown", NO_ERROR end
+  return "rejected", ""
 end
 
-local CONTRADICTS = " (the answer holds the id of a result as well, so it proves nothing)"
+-- The same of an answer without a code: of a proxy or a firewall.
+local function outcome_without_code(row, status)
+  if status < 400 or status > 499 or status == 408 then return "unknown" end
+  return (row.effect == "read" or is_pause(status)) and "rejected" or "unknown"
+end
 
 -- The error of an answer that carries the service's code.
 local function refusal(row, profile, status, code, message, body)
-  local outcome = outcome_of(row, profile, status, code, body)
-  if outcome == "unknown" and status <= 499 and not profile.unknown_codes[code] and status ~= 408 then
-    message = (message or "the service gave no reason") .. CONTRADICTS
-  end
+  local outcome, why = outcome_of(row, profile, status, code, body)
   return {
     kind = "api", outcome = outcome, code = code, http_status = status, operation = row.full_name, phase = "receive",
-    message = message or "the service gave no reason",
+    message = (message or "the service gave no reason") .. why,
     retryable = row.effect == "read" and (status >= 500 or profile.unknown_codes[code] == true),
   }
 end
@@ -84,7 +91,7 @@ local function from_status(row, profile, status, body, headers)
   if code then
     err = refusal(row, profile, status, code, filled(message, MESSAGE_BYTES), body)
   else
-    err = { kind = "http", outcome = outcome_of(row, profile, status), http_status = status, operation = row.full_name,
+    err = { kind = "http", outcome = outcome_without_code(row, status), http_status = status, operation = row.full_name,
       phase = "receive", retryable = status >= 500 and row.effect == "read", message = filled(message, MESSAGE_BYTES) }
   end
   err.retry_after = retry_after_of(headers)
@@ -162,7 +169,7 @@ function M.answer(row, profile, status, body, headers, values)
   end
   local err = complaint_in(row, profile, status, value, body)
   if err then return nil, err end
-  local taken, missing = result.take(row, value, body, values, profile.null_lists)
+  local taken, missing = result.take(row, value, body, values, profile)
   if not taken then return undecodable(row, status, missing) end
   return taken
 end
