@@ -24,6 +24,20 @@
 ---| "SPOT_DEPOSIT_READ"
 ---| "SPOT_DEPOSIT_WRITE"
 
+---@alias purser.deposit_states
+---| "SMALL"
+---| "TIME_DELAY"
+---| "LARGE_DELAY"
+---| "PENDING"
+---| "SUCCESS"
+---| "AUDITING"
+---| "REJECTED"
+---| "REFUND"
+---| "PRE_SUCCESS"
+---| "INVALID"
+---| "RESTRICTED"
+---| "COMPLETED"
+
 ---@alias purser.identifier_types
 ---| "EMAIL"
 ---| "UID"
@@ -40,6 +54,18 @@
 ---| "CONTRACT_DEAL_WRITE"
 ---| "SPOT_TRANSFER_READ"
 ---| "SPOT_TRANSFER_WRITE"
+
+---@alias purser.withdrawal_states
+---| "APPLY"
+---| "AUDITING"
+---| "WAIT"
+---| "PROCESSING"
+---| "WAIT_PACKAGING"
+---| "WAIT_CONFIRM"
+---| "SUCCESS"
+---| "FAILED"
+---| "CANCEL"
+---| "MANUAL"
 
 ---@class purser.record.api_key
 ---@field subAccount? string  name of the sub-account; lists leave it out
@@ -322,7 +348,7 @@
 
 ---@class purser.broker.deposit_history.params
 ---@field coin? string|integer  text; such as USDT
----@field status? integer|string  status number; deposit status
+---@field status? integer|string  status number, or its name; deposit status; a name is sent as it is
 ---@field startTime? integer|string  epoch milliseconds (13 digits)
 ---@field endTime? integer|string  epoch milliseconds (13 digits)
 ---@field limit? integer|string  integer from 1; default 20
@@ -330,7 +356,7 @@
 
 ---@class purser.broker.all_deposit_history.params
 ---@field coin? string|integer  text; such as USDT
----@field status? integer|string  status number; deposit status
+---@field status? integer|string  status number, or its name; deposit status; a name is sent as it is
 ---@field startTime? integer|string  epoch milliseconds (13 digits)
 ---@field endTime? integer|string  epoch milliseconds (13 digits)
 ---@field limit? integer|string  integer from 1 to 1000; default 100
@@ -708,14 +734,14 @@ function SubAccount:balances(params, opts) end
 
 ---@class purser.wallet.deposit_history.params
 ---@field coin? string|integer  text; such as USDT
----@field status? integer|string  status number; deposit status
+---@field status? integer|string  status number, or its name; deposit status
 ---@field startTime? integer|string  epoch milliseconds (13 digits)
 ---@field endTime? integer|string  epoch milliseconds (13 digits)
 ---@field limit? integer|string  integer from 1 to 1000; default 1000
 
 ---@class purser.wallet.withdrawal_history.params
 ---@field coin? string|integer  text; such as USDT
----@field status? integer|string  status number; withdrawal status
+---@field status? integer|string  status number, or its name; withdrawal status
 ---@field limit? integer|string  integer from 1 to 1000; default 1000
 ---@field startTime? integer|string  epoch milliseconds (13 digits)
 ---@field endTime? integer|string  epoch milliseconds (13 digits)
