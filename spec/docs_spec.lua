@@ -122,7 +122,8 @@ describe("the annotation file", function()
   -- Written out again, not taken from the generator: what a value of each kind may be in Lua.
   local kind_types = {
     text = "string|integer", new_name = "string", client_id = "string", amount = "string|integer|purser.decimal",
-    time = "integer|string", count = "integer|string", status = "integer|string", flag = "boolean", md5 = "string",
+    time = "integer|string", count = "integer|string", status = "integer|string", named_status = "integer|string",
+    flag = "boolean", md5 = "string",
     ips = "string[]|string", coins = "string[]|string", area_code = "string|integer",
   }
   local function type_of(param)
