@@ -40,9 +40,13 @@ local function outcome_of(row, status, code)
   return (code or row.effect == "read" or is_pause(status)) and "rejected" or "unknown"
 end
 
+-- The longest pause that is believed (s): the service's bans last three days at most, and whoever stands in between may
+-- write what it likes.
+local LONGEST_PAUSE_S = 7 * 86400
+
 local function retry_after_of(headers)
   local seconds = tostring(header(headers, "retry-after") or ""):match("^(%d+)[ \t]*$")
-  return seconds and #seconds < 10 and tonumber(seconds) or nil
+  return seconds and math.min(#seconds < 10 and tonumber(seconds) or LONGEST_PAUSE_S, LONGEST_PAUSE_S)
 end
 
 local function from_status(row, status, body, headers)

@@ -186,6 +186,11 @@ local function fill_info(info, response, attempts)
   }
 end
 
+-- Whether an answer may be one to another request, or was not the service's: only its own refusals are sure to be.
+local function is_doubtful(err)
+  return err.outcome == "unknown" or err.kind ~= "api" and err.kind ~= "throttled"
+end
+
 -- Sends a request and reads its answer: `result | nil, err`, and the response. `progress` is that of a call that is not
 -- a read.
 local function exchange(self, row, request, progress)
@@ -203,6 +208,7 @@ local function exchange(self, row, request, progress)
     if value then value, err = require("purser.recording").believe(self, row, progress.intent, value) end
     progress.value, progress.err = value, err
   end
+  if err and is_doubtful(err) and self._transport.discard then self._transport:discard(response) end
   return value, err, response
 end
 
@@ -247,10 +253,13 @@ local function wait_for_budget(self, row)
   end
 end
 
--- Learns the service's time: from its own answer, else from the Date header of a refusal. Whether that worked.
+-- Learns the service's time: from its own answer, else from the Date header of a refusal. Whether that worked; the
+-- refusal says why it did not.
 local function correct_clock(self, err)
-  local correction = self._clock:learn(function() return M.run(self, M.unsigned.server_time) end)
-  return correction ~= nil or self._clock:learn_date(err and err.service_date) == true
+  local correction, problem = self._clock:learn(function() return M.run(self, M.unsigned.server_time) end)
+  if correction or self._clock:learn_date(err and err.service_date) then return true end
+  if err then err.message = ("%s; the clock was not corrected: %s"):format(err.message, problem.message) end
+  return false
 end
 
 -- What a failure tells before anything else is done: how long the service wants to be left alone, and that the clock

@@ -17,6 +17,10 @@ M.OUTSIDE_WINDOW = "700003"
 -- By how much the host's clock and the monotonic one may drift apart before one of them is said to have jumped.
 local JUMP_MS = 1000
 
+-- How far the service's time may lie from the host's. A clock is not wrong by more unless it was never set; and whoever
+-- answers in the service's place must not have requests signed for another year.
+local FARTHEST_MS = 86400000
+
 local Clock = {}
 Clock.__index = Clock
 
@@ -49,6 +53,14 @@ function Clock:jumped()
   return true
 end
 
+-- Why a time is not believed, or nil.
+local function doubt(self, time)
+  local apart = time - self.wall()
+  if math.abs(apart) <= FARTHEST_MS then return nil end
+  return ("the service's time is %.0f hours %s this machine's clock, and more than 24 are not believed; set that clock, or "
+    .. "give the option clock"):format(math.floor(math.abs(apart) / 3600000), apart > 0 and "ahead of" or "behind")
+end
+
 -- The service's time was `time` when `counted` was read.
 local function set(self, time, counted)
   local apart = self.monotonic and self.wall() - self.monotonic() or nil -- a user's clock may raise
@@ -64,6 +76,8 @@ function Clock:learn(ask)
   local time, err = ask()
   if not time then return nil, err end
   local received = count(self)
+  local wrong = doubt(self, time)
+  if wrong then return nil, require("purser.errors").new { kind = "decode", outcome = "rejected", message = wrong } end
   set(self, time + math.floor((received - sent) / 2), received)
   return self.offset + sent - before
 end
@@ -84,10 +98,10 @@ function M.parse_date(text)
 end
 
 --- Learns from a Date header. It counts whole seconds, so the clock is late by one at most, which a request's window
---- bears; it would not bear one that is ahead. Returns true, or nil when there is no such header.
+--- bears; it would not bear one that is ahead. Returns true, or nil when there is no such header, or none to believe.
 function Clock:learn_date(text)
   local time = M.parse_date(text)
-  if not time then return nil end
+  if not time or doubt(self, time) then return nil end
   set(self, time, count(self))
   return true
 end
