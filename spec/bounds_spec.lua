@@ -56,7 +56,7 @@ describe("the service's time", function()
       local clock = clock_at(NOW)
       local correction, err = clock:learn(function() return time end)
       assert.is_nil(correction)
-      assert.matches("^the service's time is %d+ hours [ab]%a+ ?o?f? this machine's clock, and more than 24", err.message)
+      assert.matches("^the service's time is %d+ hours [ab]%a+ ?o?f? this machine's clock", err.message)
       assert.equal(NOW, clock:now())
     end
   end)
@@ -77,13 +77,15 @@ describe("the service's time", function()
   it("leaves a request stamped by the host's clock, and the refusal says why", function()
     local stamps = {}
     local client = assert(purser.new {
-      base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s", retry = false, clock = function() return NOW end,
+      base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s", retry = false,
+      clock = function() return NOW end,
       transport = { send = function(_, request)
         if request.target:find("/time", 1, true) then
           return { status = 200, body = '{"serverTime":9999999999999}', headers = "" }
         end
         stamps[#stamps + 1] = request.target:match "timestamp=(%d+)"
-        return { status = 400, body = '{"code":700003,"msg":"x"}', headers = "Date: Fri, 31 Dec 2100 00:00:00 GMT\r\n" }
+        local headers = "Date: Fri, 31 Dec 2100 00:00:00 GMT\r\n"
+        return { status = 400, body = '{"code":700003,"msg":"x"}', headers = headers }
       end },
     })
     for _ = 1, 2 do

@@ -106,7 +106,8 @@ for kind, make in pairs { blocking = curl.new, multi = multi.new } do
       request.body = ("x"):rep(48 * 1024 * 1024)
       local response, failure = t:send(request)
       assert.is_nil(response)
-      assert.same({ "transport", "unknown", "send", 1 }, { failure.kind, failure.outcome, failure.phase, failure.sends })
+      assert.same({ "transport", "unknown", "send", 1 },
+        { failure.kind, failure.outcome, failure.phase, failure.sends })
       assert.matches("before the request was sent whole", failure.message)
     end)
 
@@ -124,7 +125,8 @@ for kind, make in pairs { blocking = curl.new, multi = multi.new } do
     it("reads an answer in chunks of one byte", function()
       local t = transport { options = { max_response_bytes = 1000000 } }
       local body = ("1\r\n \r\n"):rep(500)
-      peer:script("head body " .. peers.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" .. body .. "0\r\n\r\n"))
+      peer:script("head body "
+        .. peers.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" .. body .. "0\r\n\r\n"))
       assert.equal((" "):rep(500), assert(t:send(get())).body)
     end)
 

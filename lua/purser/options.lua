@@ -2,7 +2,6 @@
 
 local allowed = require "purser.allowed"
 local errors = require "purser.errors"
-local loopback = require "purser.loopback"
 local profiles = require "purser.profiles"
 
 local M = {}
@@ -65,7 +64,7 @@ function M.split_url(url, allow_insecure)
   if not host then host, port = authority:match("^([^:]+)(.*)$") end
   if not host or not is_port(port) then return nil, "base_url has a host or port that cannot be" end
   if path:find("[\128-\255]") then return nil, "base_url has a path that must be percent-encoded" end
-  if scheme == "http" and not allow_insecure and not loopback.is(host:lower()) then
+  if scheme == "http" and not allow_insecure and not require("purser.loopback").is(host:lower()) then
     return nil, "base_url is http:// to another machine, which anyone on the way can read and change; use https://, "
       .. "or allow_insecure = true if you must"
   end

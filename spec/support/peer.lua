@@ -39,7 +39,8 @@ end
 
 local counts = { "connections", "requests", "wholes", "ended", "marks" }
 
---- How many connections, requests, wholly read requests, ended connections and steps `mark` there were since `mark`, or ever.
+--- How many connections, requests, wholly read requests, ended connections and steps `mark` there were since the count
+--- `mark`, or ever.
 function methods:count(mark)
   local now, i = {}, 0
   for number in self:command("count"):gmatch("%d+") do

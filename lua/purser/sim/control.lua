@@ -5,8 +5,8 @@
 -- a form on another page nor a re-bound name can reach it.
 
 local core = require "purser.core"
-local loopback = require "purser.loopback"
 local json = require "purser.json"
+local loopback = require "purser.loopback"
 local plain = require "purser.sim.plain"
 
 local M = {}
