@@ -57,7 +57,7 @@ end
 local function doubt(self, time)
   local apart = time - self.wall()
   if math.abs(apart) <= FARTHEST_MS then return nil end
-  return ("the service's time is %.0f hours %s this machine's clock, and more than 24 are not believed; set that clock, "
+  return ("the service's time is %.0f hours %s this machine's clock, and more than 24 are not believed; set it, "
     .. "or give the option clock"):format(math.floor(math.abs(apart) / 3600000), apart > 0 and "ahead of" or "behind")
 end
 
