@@ -257,7 +257,7 @@ function M.new(options)
   for name, value in pairs(defaults) do self[name] = value end
   for name, value in pairs(options) do self[name] = value end
   if not self.client or not self.journal then return nil, errors.config "payouts.new needs a client and a journal" end
-  if self.client._journal ~= self.journal then
+  if require("purser.client").journal_of(self.client) ~= self.journal then
     return nil, errors.config "the client must have the same journal, or it would send what is not recorded"
   end
   self.settle_options, self.settle = self.settle, nil

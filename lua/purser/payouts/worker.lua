@@ -1,5 +1,6 @@
 -- One worker: tasks that take payments, send them, and find out what became of those whose answer was lost.
 
+local clients = require "purser.client"
 local errors = require "purser.errors"
 local operations = require "purser.operations"
 local queue = require "purser.payouts.queue"
@@ -165,7 +166,7 @@ end
 local function pay(self, payment)
   if payment.state == "sent" then return settle_abandoned(self, payment) end
   local info = {}
-  local value, err = self.client:_pay(payment.operation, payment.params, { info = info }, payment)
+  local value, err = clients.pay(self.client, payment.operation, payment.params, { info = info }, payment)
   local intent = info.intent
   if info.journal_error then self.problem = info.journal_error end
   local is_open = value == nil and not self.problem
