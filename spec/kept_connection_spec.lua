@@ -33,7 +33,7 @@ for kind, make in pairs { blocking = curl.new, multi = multi.new } do
     after_each(stage.close)
 
     local function transport(way)
-      local options = { http_version = "1.1", single_send_idle_s = 600, timeout_ms = 20000 }
+      local options = { http_version = "1.1", single_send_idle_s = 600, timeout_ms = 20000, connect_timeout_ms = 20000 }
       for name, value in pairs(way.options or {}) do options[name] = value end
       if way.tls then
         peer:tls(made.path "good.crt", made.path "good.key", way.tls)
