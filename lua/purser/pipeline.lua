@@ -128,7 +128,7 @@ function M.build(self, row, layout, values, opts)
   return {
     method = row.method, base_url = self._origin, target = self._prefix .. row.path .. "?" .. query,
     headers = self._headers, body = body, single_send = row.effect ~= "read", operation = row.full_name,
-    timeout_ms = opts.timeout_ms or self._timeout_ms, brief = opts.info == nil,
+    timeout_ms = opts.timeout_ms or self._timeout_ms, brief = opts.info == nil, corrections = self._clock.corrections,
   }
 end
 
@@ -262,12 +262,26 @@ local function correct_clock(self, err)
   return false
 end
 
+-- A burst of calls finds out together that the clock is wrong: one asks, the others wait for it. A request that was
+-- stamped before the clock was last set right tells nothing of it.
+local function correct_clock_once(self, err, request)
+  local clock, ends = self._clock, core.monotonic_ms() + self._timeout_ms
+  while clock.asking and core.monotonic_ms() < ends do M.pause(self, 5) end
+  if clock.corrections ~= request.corrections then return true end
+  clock.asking = true
+  local ok, corrected = require("purser.schedule").protect(correct_clock, self, err)
+  clock.asking = false
+  if not ok then error(corrected, 0) end
+  return corrected
+end
+
 -- What a failure tells before anything else is done: how long the service wants to be left alone, and that the clock
 -- is wrong, which is set right once a call. Whether it was.
-local function learn(self, err, corrected)
+local function learn(self, err, request, corrected)
   if err.retry_after and self._limits then self._limits:block(err.retry_after * 1000) end
   if err.code ~= service_clock.OUTSIDE_WINDOW or not self._correct_clock or corrected then return false end
-  err.clock_corrected = correct_clock(self, err)
+  if not request.corrections then return false end -- not signed: it has no timestamp that could be wrong
+  err.clock_corrected = correct_clock_once(self, err, request)
   return err.clock_corrected
 end
 
@@ -277,7 +291,7 @@ local function send_recorded(self, progress, row, request, opts)
   local value, err = attempt_once(self, row, request, 1, opts.info, progress)
   require("purser.recording").finish(self, progress, value, err, opts.info)
   if value ~= nil then return value end
-  learn(self, err)
+  learn(self, err, request)
   if err.outcome == "unknown" then err.settle, err.intent = progress.lost.settle, progress.intent end
   return nil, err
 end
@@ -315,7 +329,7 @@ function M.run(self, row, params, opts, payment)
     attempt = attempt + 1
     value, err = attempt_once(self, row, request, attempt, opts.info)
     if value ~= nil then return value end
-    local ms = learn(self, err, corrected) and 0
+    local ms = learn(self, err, request, corrected) and 0
       or retry.pause(self._retry, attempt, core.monotonic_ms() - started, err)
     corrected = corrected or err.code == service_clock.OUTSIDE_WINDOW
     if not ms then return nil, err end

@@ -29,7 +29,7 @@ Clock.__index = Clock
 ---@param monotonic (fun(): integer)|nil  ms that only ever grow; nil: the host's, or none when `wall` was given
 function M.new(wall, monotonic)
   if not wall then wall, monotonic = core.now_ms, monotonic or core.monotonic_ms end
-  return setmetatable({ wall = wall, monotonic = monotonic, offset = nil }, Clock)
+  return setmetatable({ wall = wall, monotonic = monotonic, offset = nil, corrections = 0, asking = false }, Clock)
 end
 
 -- What is counted with: the monotonic clock where there is one.
@@ -64,7 +64,7 @@ end
 -- The service's time was `time` when `counted` was read.
 local function set(self, time, counted)
   local apart = self.monotonic and self.wall() - self.monotonic() or nil -- a user's clock may raise
-  self.offset, self.apart = time - counted, apart
+  self.offset, self.apart, self.corrections = time - counted, apart, self.corrections + 1
 end
 
 --- Learns from the service's own time. `ask()` returns it in epoch ms, or nil and an error: it is taken to be that of
