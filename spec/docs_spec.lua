@@ -298,9 +298,11 @@ describe("the codes", function()
         assert(found, code .. ": " .. pattern)
       end
     end
-    assert.same({ "10101", "10102", "10212", "10232", "33333", "44444" }, codes.of("wallet.withdraw", true))
+    assert.same({ "10101", "10102", "10200", "10201", "10202", "10212", "10219", "10232", "10265", "30005", "33333",
+      "44444", "60005" }, codes.of("wallet.withdraw", true))
     -- C9 moves funds within one account: no sub-account can be missing or frozen
-    assert.same({ "10101", "10102", "10232", "33333", "44444" }, codes.of("wallet.transfer", true))
+    assert.same({ "10101", "10102", "10200", "10201", "10202", "10219", "10232", "30005", "33333", "44444" },
+      codes.of("wallet.transfer", true))
     assert.equal(codes.get "700002", codes.get(700002))
     assert.is_nil(codes.get "999")
   end)
