@@ -10,7 +10,7 @@ local M = {}
 M.first_read = {
   "version", "client", "errors", "furnish", "budget", "options", "allowed", "profiles", "pipeline", "check",
   "parameters", "interpret", "plain_text", "result", "shapes", "retry", "service_clock", "operations", "libcurl",
-  "transport.curl", "wallet", "private", "frozen",
+  "transport.curl", "wallet", "private", "frozen", "loopback",
 }
 
 local compile = loadstring or load -- luacheck: ignore 113

@@ -80,9 +80,13 @@ local function refusal(row, profile, status, code, message, body)
   }
 end
 
+-- The longest pause that is believed (s): the service's bans last three days at most, and whoever stands in between may
+-- write what it likes.
+local LONGEST_PAUSE_S = 7 * 86400
+
 local function retry_after_of(headers)
   local seconds = tostring(header(headers, "retry-after") or ""):match("^(%d+)[ \t]*$")
-  return seconds and #seconds < 10 and tonumber(seconds) or nil
+  return seconds and math.min(#seconds < 10 and tonumber(seconds) or LONGEST_PAUSE_S, LONGEST_PAUSE_S)
 end
 
 local function from_status(row, profile, status, body, headers)
