@@ -145,6 +145,9 @@ function M.check(options)
   if options.journal and type(options.journal.begin) ~= "function" then
     return 'option "journal" is not one that purser.journal.open made'
   end
+  if options.account and options.account:find("%c") then
+    return 'option "account" holds a line break or another control character; remove it'
+  end
   return check_sources(options)
 end
 

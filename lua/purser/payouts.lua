@@ -60,14 +60,15 @@ local function prepare(key, operation, params)
       return { key = key, operation = operation, digest = digest, json = json.encode(values), handle = handle,
         id = values[handle] }
     end
-    values[handle] = core.random_token(32)
+    values[handle] = assert(core.random_token(32))
   end
-  return { key = key, operation = operation, digest = digest, json = json.encode(values) }
+  return { key = key, operation = operation, digest = digest, json = json.encode(values),
+    id = row.settle.made and values[row.settle.handle] }
 end
 
 -- Adds within a transaction. Whether it is new.
 local function add(self, tx, payment)
-  local known = queue.find_digest(tx, self.queue, payment.key)
+  local known = queue.find_digest(tx, self.queue, self.account, payment.key)
   if not known then
     queue.insert(tx, self.queue, self.account, payment)
     return true
@@ -82,17 +83,19 @@ end
 -- An id that the user gave must be of one payment, in whatever queue: the record of another would pass for it.
 local function check_ids(self, tx, prepared)
   local known = {}
+  local function compare(payment, other)
+    if other and other.name == payment.handle and (other.key ~= payment.key or other.queue ~= self.queue) then
+      local _, err = complain(payment.key, ('its %s "%s" is that of payment "%s"; give each its own')
+        :format(payment.handle, payment.id, other.key))
+      tx:refuse(err)
+    end
+  end
   for _, payment in ipairs(prepared) do
-    local name, id = payment.handle, payment.id
-    if name then
-      known[name] = known[name] or queue.handles(tx, self.account, name, #prepared == 1 and id or nil)
-      local other = known[name][id]
-      if other and (other.key ~= payment.key or other.queue ~= self.queue) then
-        local _, err = complain(payment.key, ('its %s "%s" is that of payment "%s"; give each its own')
-          :format(name, id, other.key))
-        tx:refuse(err)
-      end
-      known[name][id] = { queue = self.queue, key = payment.key }
+    if payment.handle then
+      local name = payment.handle .. " " .. payment.id
+      compare(payment, known[name])
+      for _, other in ipairs(queue.with_handle(tx, self.account, payment.id)) do compare(payment, other) end
+      known[name] = { queue = self.queue, key = payment.key, name = payment.handle }
     end
   end
 end

@@ -3,7 +3,7 @@
 
 local core = require "purser.core"
 local intents = require "purser.intent"
-local json = require "purser.json"
+local operations = require "purser.operations"
 local time_text = require("purser.journal").time_text
 
 local M = {}
@@ -19,17 +19,18 @@ local function payment_of(queue, row)
 end
 
 --- The digest of the payment of that key, or nil.
-function M.find_digest(tx, queue, key)
-  local row = tx:rows("SELECT digest FROM purser_payments WHERE queue = $1 AND key = $2", queue, key)[1]
+function M.find_digest(tx, queue, account, key)
+  local row = tx:rows("SELECT digest FROM purser_payments WHERE account = $1 AND queue = $2 AND key = $3", account,
+    queue, key)[1]
   return row and row.digest
 end
 
 --- Adds a payment that is not there.
 function M.insert(tx, queue, account, payment)
-  tx:rows([[INSERT INTO purser_payments (queue, key, account, operation, params, digest, state, due_at, worker,
+  tx:rows([[INSERT INTO purser_payments (account, queue, key, operation, params, handle, digest, state, due_at, worker,
     lease_until, attempts, intent, record_id, message, added_at)
-    VALUES ($1, $2, $3, $4, $5, $6, 'waiting', $7, '', '', '0', '', '', '', $7)]],
-    queue, payment.key, account, payment.operation, payment.json, payment.digest, time_text(tx:now()))
+    VALUES ($1, $2, $3, $4, $5, $6, $7, 'waiting', $8, '', '', '0', '', '', '', $8)]], account, queue, payment.key,
+    payment.operation, payment.json, payment.id or "", payment.digest, time_text(tx:now()))
 end
 
 local skip_locked = { postgresql = " FOR UPDATE SKIP LOCKED", sqlite = "" }
@@ -37,8 +38,8 @@ local skip_locked = { postgresql = " FOR UPDATE SKIP LOCKED", sqlite = "" }
 local function lease(tx, self, rows, state, until_)
   local payments = {}
   for i, row in ipairs(rows) do
-    tx:rows([[UPDATE purser_payments SET state = $1, worker = $2, lease_until = $3 WHERE queue = $4 AND key = $5]],
-      state or row.state, self.worker, until_, self.queue, row.key)
+    tx:rows([[UPDATE purser_payments SET state = $1, worker = $2, lease_until = $3 WHERE account = $4
+      AND queue = $5 AND key = $6]], state or row.state, self.worker, until_, self.account, self.queue, row.key)
     payments[i] = payment_of(self.queue, row)
     payments[i].state = state or row.state
   end
@@ -80,9 +81,9 @@ end
 --- not be sent.
 function M.mark_sent(tx, self, payment, intent_id)
   local _, changed = tx:rows([[UPDATE purser_payments SET state = 'sent', intent = $1, attempts = $2
-    WHERE queue = $3 AND key = $4 AND worker = $5 AND state = 'taken' AND lease_until > $6 AND intent = $7]], intent_id,
-    ("%d"):format(payment.attempts + 1), self.queue, payment.key, self.worker, time_text(tx:now()),
-    payment.intent or "")
+    WHERE account = $3 AND queue = $4 AND key = $5 AND worker = $6 AND state = 'taken' AND lease_until > $7
+    AND intent = $8]], intent_id, ("%d"):format(payment.attempts + 1), self.account, self.queue, payment.key,
+    self.worker, time_text(tx:now()), payment.intent or "")
   return changed == 1
 end
 
@@ -92,16 +93,17 @@ end
 function M.move(tx, self, payment, change)
   local held = change.state == "sent" or change.state == "taken"
   tx:rows([[UPDATE purser_payments SET state = $1, due_at = $2, record_id = $3, message = $4, worker = $5
-    WHERE queue = $6 AND key = $7 AND worker = $8 AND intent = $9]], change.state,
+    WHERE account = $6 AND queue = $7 AND key = $8 AND worker = $9 AND intent = $10]], change.state,
     change.due_in and time_text(tx:now() + change.due_in) or "",
-    change.record_id or "", change.message or "", held and self.worker or "", self.queue, payment.key, self.worker,
-    payment.intent or "")
+    change.record_id or "", change.message or "", held and self.worker or "", self.account, self.queue, payment.key,
+    self.worker, payment.intent or "")
 end
 
---- When a payment was first sent (epoch ms), by its intents.
+--- When a payment was first sent (epoch ms), by its intents. Some of version 1 do not say their queue; they count.
 function M.first_sent_at(tx, self, payment)
-  local row = tx:rows("SELECT min(sent_at) AS first FROM purser_intents WHERE payment = $1 AND account = $2",
-    payment.key, self.account)[1]
+  local row = tx:rows([[SELECT min(sent_at) AS first FROM purser_intents
+    WHERE account = $1 AND queue IN ($2, '') AND payment = $3 AND payment <> '']], self.account, self.queue,
+    payment.key)[1]
   return row and tonumber(row.first)
 end
 
@@ -114,6 +116,12 @@ function M.counts(tx, queue, account)
     counts.total = counts.total + counts[row.state]
   end
   return counts
+end
+
+--- How many payments are not finished. Those that are may be many, and are not looked at.
+function M.left(tx, queue, account)
+  return tonumber(tx:rows([[SELECT CAST(count(*) AS TEXT) AS number FROM purser_payments WHERE account = $1
+    AND queue = $2 AND state IN ('waiting', 'taken', 'sent')]], account, queue)[1].number)
 end
 
 --- The payments in a state, or all, in the order of their keys.
@@ -148,17 +156,16 @@ function M.found_done(tx, queue, account, payment, record)
   return changed == 1
 end
 
---- Which payments of this account have a value for the operation's parameter `name`: { [value] = { queue =, key = } }.
---- With `only` at least those that have this one: one payment more must not cost reading all.
-function M.handles(tx, account, name, only)
-  local payments = {}
-  local pattern = only and "%" .. json.encode(only):gsub("\\", "_") .. "%" or "%"
-  for _, row in ipairs(tx:rows("SELECT queue, key, params FROM purser_payments WHERE account = $1 AND params LIKE $2",
-    account, pattern)) do
-    local value = core.decode(row.params)[name]
-    if value then payments[value] = { queue = row.queue, key = row.key } end
+--- The payments of this account that carry the id `handle`, by which the service tells payments apart: a list of
+--- { queue =, key =, name = the parameter that holds it }.
+function M.with_handle(tx, account, handle)
+  local found = {}
+  for i, row in ipairs(tx:rows([[SELECT queue, key, operation FROM purser_payments WHERE account = $1 AND handle = $2
+    AND handle <> '']], account, handle)) do
+    local operation = operations.by_name[row.operation]
+    found[i] = { queue = row.queue, key = row.key, name = operation and operation.settle.handle or "" }
   end
-  return payments
+  return found
 end
 
 return M
