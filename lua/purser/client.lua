@@ -125,6 +125,14 @@ function Client:account()
   return require("purser.intent").account_of(self._api_key or "")
 end
 
+-- For purser.payouts: how long after a request was stamped its record must be visible (ms), and whether the account
+-- has a name of its own or is that of the API key.
+function Client:_visible_ms(lag_ms)
+  return (self._recv_window or 5000) + 1000 + (lag_ms or self._lag_ms)
+end
+
+function Client:_has_account() return self._account ~= nil end
+
 --- Asks whether the service is there. Not signed. Returns true.
 function Client:ping(opts)
   return run(self, unsigned.ping, nil, opts)
