@@ -40,11 +40,11 @@ local function foreign(self, tx, is_empty)
   if self.client:_has_account() and not is_empty then return nil end
   local others = queue.other_accounts(tx, self.queue, self.account)
   if not others[1] then return nil end
-  return errors.config(('the queue "%s" holds %d payments of account "%s", and this client is account "%s"%s; where that '
-    .. 'is one account with a new key, give the client account = "%s", else %s'):format(self.queue, others[1].payments,
-    others[1].account, self.account, self.client:_has_account() and "" or " (a digest of its API key)",
-    others[1].account, self.client:_has_account() and "add this account's payments first"
-    or "give each client an account of its own"))
+  local is_named = self.client:_has_account()
+  return errors.config(('the queue "%s" holds %d payments of account "%s", and this client is account "%s"%s; where '
+    .. 'that is one account with a new key, give the client account = "%s", else %s'):format(self.queue,
+    others[1].payments, others[1].account, self.account, is_named and "" or " (a digest of its API key)",
+    others[1].account, is_named and "add its payments first" or "give each client an account of its own"))
 end
 
 -------------------------------------------------------------------------------------------------------- adding

@@ -34,13 +34,28 @@ function M.rest(self, ms)
   end
 end
 
+--- How long after a request was stamped its record must be visible (ms).
+function M.visible_ms(self)
+  return self.client:_visible_ms(self.settle_options and self.settle_options.lag_ms)
+end
+
+--- The earliest time that is looked at in the history that would show a payment.
+function M.earliest(self, settle)
+  local window, now = operations.by_name[settle.through].window, self.client:now()
+  local earliest = reach.earliest(window, now)
+  return math.max(now - self.look_back_days * DAY, earliest and earliest + reach.MARGIN_MS or 0)
+end
+
+--- Whether an error concerns all calls alike, so that trying again without a change is of no use.
+function M.ends_run(err) return err.kind == "config" or err.kind == "closed" end
+
 local function fail(self, message)
   self.problem = self.problem or ("the witness file: " .. tostring(message))
 end
 
 local function new_state(self, newest)
   self.history = { connection = self.journal.db.handle, newest = newest, groups = {},
-    rest_ms = newest and 0 or self.client:_visible_ms(self.settle_options and self.settle_options.lag_ms) }
+    rest_ms = newest and 0 or M.visible_ms(self) }
   if self.scope and not newest then
     local ok, message = witness.forget(self)
     if not ok then fail(self, message) end
@@ -97,7 +112,9 @@ local function group_of(self, state, settle, params)
     if self.scope and state.newest then
       local kept, message = witness.kept(self, key)
       if message then fail(self, message) end
-      if kept then group.found, group.unnamed, group.refusal, group.read = kept.found, kept.unnamed, kept.refusal, true end
+      if kept then
+        group.found, group.unnamed, group.refusal, group.read = kept.found, kept.unnamed, kept.refusal, true
+      end
     end
   end
   return group
@@ -134,19 +151,23 @@ end
 
 local function give_up(self, group, message)
   self.problem = errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.history", message =
-    ("payouts: whether payments were made before cannot be looked for in %s: %s; nothing was sent since. See to it that "
-    .. 'the history can be read, or set history_check = "never" where you know that the journal lacks nothing')
+    ("payouts: whether payments were made before cannot be looked for in %s: %s; they were not sent. Make the history "
+    .. 'readable, or set history_check = "never" where you know that the journal lacks nothing')
     :format(group.settle.through, message) }
 end
 
 -- Reads until it succeeds, the service refuses for good, or the run ends. Returns the records; or nil and the refusal.
 local function insist(self, group, through, asked, first, last)
+  local function call(row, params) return self.client:call(row.full_name, params) end
   local tries, refusals = 0, 0
   while not self.stopping and not self.problem do
-    local records, err, why = scan.all(function(row, params) return self.client:call(row.full_name, params) end, through,
-      asked, first, last, group.settle.time)
+    local records, err, why = scan.all(call, through, asked, first, last, group.settle.time)
     if records and not why then return records end
     if not err then return give_up(self, group, why) end
+    if M.ends_run(err) then
+      self.problem = err
+      return
+    end
     tries = tries + 1
     refusals = (err.kind == "argument" or err.kind == "api" and err.outcome == "rejected") and refusals + 1 or 0
     if refusals >= REFUSALS then return nil, err end
@@ -154,7 +175,7 @@ local function insist(self, group, through, asked, first, last)
   end
 end
 
--- An account that the service does not know is a matter of its payments alone, when the rest of the history can be read.
+-- An account that the service does not know is a matter of its payments alone, when the history without it can be read.
 local function after_refusal(self, group, through, refusal, first, last)
   local general = {}
   for name, value in pairs(group.asked) do
@@ -169,8 +190,7 @@ end
 
 local function read_all(self, group)
   local through, now = operations.by_name[group.settle.through], self.client:now()
-  local earliest = reach.earliest(through.window, now)
-  local first = math.max(now - self.look_back_days * DAY, earliest and earliest + reach.MARGIN_MS or 0)
+  local first = M.earliest(self, group.settle)
   local slice = reach.longest(through.window) or SLICE_MS
   while first <= now + AHEAD_MS do
     local last = math.min(first + slice, now + AHEAD_MS)
@@ -263,10 +283,10 @@ local function doubtful(self, group, payment, records)
     return
   end
   if equal and equal.in_queue then
-    return { state = "waiting", due_in = 500, message = ('an equal payment, "%s", is looked for'):format(equal.payment) }
+    return { state = "waiting", due_in = 500, message = ('equal payment "%s" is looked for'):format(equal.payment) }
   end
-  return { state = "undecided", message = ("%s holds a record of equal content that no call in the journal has made (%s), "
-    .. "so it may have been paid already"):format(group.settle.through, describe(group.settle, records)) }
+  return { state = "undecided", message = ("%s holds a record of equal content that no call in the journal has made "
+    .. "(%s), so it may have been paid already"):format(group.settle.through, describe(group.settle, records)) }
 end
 
 -- What the record says that carries the payment's id.
@@ -285,6 +305,10 @@ local function by_id(self, payment, at)
       return { state = "undecided", message = "a record carries its id: " .. answer.reason }
     elseif answer then
       return nil -- the service kept it as failed, so it may be sent again
+    end
+    if M.ends_run(err) then
+      self.problem = err
+      return
     end
     tries = tries + 1
     if tries >= REFUSALS and err.kind ~= "transport" and err.kind ~= "throttled" then

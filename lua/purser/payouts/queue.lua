@@ -123,8 +123,8 @@ function M.move(tx, self, payment, change)
   if change.due_in then due_at = time_text(tx:now() + math.min(change.due_in, LONGEST_REST_MS)) end
   tx:rows([[UPDATE purser_payments SET state = $1, due_at = $2, record_id = $3, message = $4, worker = $5
     WHERE account = $6 AND queue = $7 AND key = $8 AND worker = $9 AND intent = $10]], change.state,
-    due_text(payment, due_at), change.record_id or "", change.message or "", held and self.worker or "", self.account, self.queue, payment.key,
-    self.worker, payment.intent or "")
+    due_text(payment, due_at), change.record_id or "", change.message or "", held and self.worker or "", self.account,
+    self.queue, payment.key, self.worker, payment.intent or "")
 end
 
 --- When a payment was first sent (epoch ms), by its intents. Some of version 1 do not say their queue; they count.
@@ -139,7 +139,8 @@ end
 --- changes.
 function M.counts(tx, queue, account)
   local counts = { waiting = 0, taken = 0, sent = 0, done = 0, failed = 0, undecided = 0, total = 0, blocked = 0 }
-  for _, row in ipairs(tx:rows([[SELECT state, CASE WHEN state = 'waiting' AND due_at LIKE 'blocked%' THEN 'yes' ELSE 'no' END AS blocked,
+  for _, row in ipairs(tx:rows([[SELECT state,
+    CASE WHEN state = 'waiting' AND due_at LIKE 'blocked%' THEN 'yes' ELSE 'no' END AS blocked,
     CAST(count(*) AS TEXT) AS number FROM purser_payments WHERE account = $1 AND queue = $2 GROUP BY 1, 2]], account,
     queue)) do
     local number = tonumber(row.number)
@@ -260,7 +261,8 @@ local unchanged = " WHERE queue = $2 AND account = $3 AND key = $4 AND state IN 
 --- process did so meanwhile.
 function M.put_back(tx, queue, account, payment, approved)
   local _, changed = tx:rows("UPDATE purser_payments SET state = 'waiting', due_at = $1, attempts = '0', message = '', "
-    .. "worker = ''" .. unchanged, approved and AT_ONCE_APPROVED or "", queue, account, payment.key, payment.intent or "")
+    .. "worker = ''" .. unchanged, approved and AT_ONCE_APPROVED or "", queue, account, payment.key,
+    payment.intent or "")
   M.unblock(tx, queue, account)
   return changed == 1
 end

@@ -2,9 +2,8 @@
 -- while a worker runs, the file says so. A journal whose mark is that of the file, while no worker runs, has all that
 -- any run wrote: a copy that was made before the last run has another mark.
 --
--- A journal that was not the newest once, or is new, may lack what was sent before, whatever is added to it later. So the
--- file also keeps what the histories held, by the history that was walked, until the journal is found not to be the
--- newest again.
+-- A journal that was not the newest once, or is new, may lack what was sent before, whatever is added to it later. So
+-- the file also keeps what each history held that was walked, until the journal is found not to be the newest again.
 --
 -- The file is a database of its own, so that a mark is on disk before the first payment is sent. It must not be copied,
 -- kept or restored together with the journal.

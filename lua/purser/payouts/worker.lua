@@ -3,6 +3,7 @@
 local errors = require "purser.errors"
 local history_check = require "purser.payouts.history_check"
 local intents = require "purser.intent"
+local operations = require "purser.operations"
 local queue = require "purser.payouts.queue"
 local schedule = require "purser.schedule"
 local service_clock = require "purser.service_clock"
@@ -32,8 +33,8 @@ local function backoff(self)
   return math.min(30000, self.worker.retry_ms * 2 ^ math.min(self.attempts, 10))
 end
 
--- The end of a payment that carries an id is looked for by that id before it counts as failed: an attempt may have been
--- executed that this journal does not know, or whose answer was not the service's. Until the look it counts as sent.
+-- A payment that carries an id is looked for by that id before it counts as failed: an attempt may have been executed
+-- that this journal does not know, or whose answer was not the service's. Until the look it counts as sent.
 local function failed(self, message)
   if not self.handle then return { state = "failed", message = message } end
   self.refusal = message
@@ -90,9 +91,11 @@ local function release(self, payment, change)
   if not ok then self.problem = self.problem or problem end
 end
 
---- The intent that covers all attempts of a payment, for a look by its id also those that the journal does not know:
--- up to now, and since it was added where nothing else tells of a time before. Nil and a problem when the journal cannot
--- say when the first was made.
+local HOUR = 3600000 -- settle does not look where a history is about to end
+
+--- The intent that covers all attempts of a payment. For a look by its id these may be attempts that the journal does
+-- not know: up to now, and since the payment was added where no history check told of them. Nil and a problem when the
+-- journal cannot say when the first was made.
 function M.widen(self, payment, intent)
   local first, problem = self.journal.db:transaction(function(tx)
     return queue.first_sent_at(tx, self, payment) or false
@@ -101,19 +104,22 @@ function M.widen(self, payment, intent)
   first = math.min(first or intent.sent_at, intent.sent_at)
   local last = intent.sent_at + intent.recv_window
   if payment.handle then
-    if self.history_check == "never" then first = math.min(first, payment.added_at or first) end
-    last = math.max(last, self.client:now() - self.client:_visible_ms() + intent.recv_window)
+    if self.history_check == "never" then
+      local settle = operations.by_name[payment.operation].settle
+      first = math.min(first, math.max(payment.added_at, history_check.earliest(self, settle) + 2 * HOUR))
+    end
+    last = math.max(last, self.client:now() - history_check.visible_ms(self) + intent.recv_window)
   end
   local whole = {}
   for name, value in pairs(intent) do whole[name] = value end
-  whole.sent_at, whole.recv_window = first, last - first
+  whole.sent_at, whole.recv_window = math.floor(first), math.floor(last - first)
   return whole
 end
 
 local REFUSALS = 10 -- of the look itself, one after the other, until a person has to do it
 
--- What to conclude when the service refuses to be asked: an account that it does not know, say, is a reason that it gave
--- for both, the payment and the look.
+-- What to conclude when the service refuses to be asked: an account that it does not know, say, is the reason that it
+-- gave for the payment, too.
 local function after_refusals(payment, err)
   if payment.refusal and payment.refusal_code and payment.refusal_code == err.code then
     return { outcome = "not_done", reason = payment.refusal }
@@ -137,7 +143,7 @@ local function settle(self, payment, intent)
   while not self.stopping and not self.problem do
     local answer, err = self.client:settle(intent, self.settle_options)
     if answer then break end
-    if err.phase == "journal" then
+    if err.phase == "journal" or history_check.ends_run(err) then
       self.problem = err
       break
     end
@@ -199,7 +205,7 @@ end
 -- A refusal that was not the service's: by a guard rail, a lost lease, or what concerns all payments alike, such as a
 -- journal that cannot be written or a credentials function that says nothing.
 local function not_admitted(self, payment, err)
-  if err.kind == "config" or err.kind == "closed" then
+  if history_check.ends_run(err) then
     self.problem = err
   elseif err.kind == "throttled" then
     release(self, payment, { state = "waiting", due_in = (err.retry_after or 1) * 1000, message = err.message })
@@ -212,7 +218,7 @@ end
 
 -- Looks for a refused payment when its record must be visible. Until then the task takes others.
 local function park(self, payment, intent)
-  payment.look_at = intent.sent_at + self.client:_visible_ms(self.settle_options and self.settle_options.lag_ms)
+  payment.look_at = intent.sent_at + history_check.visible_ms(self)
   payment.parked = intent
   self.parked[#self.parked + 1] = payment
 end
