@@ -330,6 +330,7 @@ describe("opening", function()
     local file = assert(io.open(path, "wb"))
     file:write(("no database "):rep(100))
     file:close()
+    assert(os.execute("chmod 600 " .. path))
     refused "not a database"
     refused("write%-ahead log", { sqlite = ":memory:" })
   end)

@@ -74,7 +74,8 @@ describe("a journal of version 1", function()
       queues[row.id] = row.payment .. " in " .. row.queue
     end
     assert.same({
-      WLfGsdxhwS2SAkEq8MscoMPo = " in ", EXJrWvl1JMK43Lix350LoChg = " in ", DSHMVDQP9fJjjsQlVB19as5P = "rent in default",
+      WLfGsdxhwS2SAkEq8MscoMPo = " in ", EXJrWvl1JMK43Lix350LoChg = " in ",
+      DSHMVDQP9fJjjsQlVB19as5P = "rent in default",
       wxq1oeGvCvTNiaAQOWUWIEco = "rent in june", LRROC6Hpf3UcCMe4W5BEp3Z3 = "water in default",
       l3DSm1zv8yQGd9LJH4WN0Hk7 = "own id in default", earlierAttemptOfWater000 = "water in default",
       earlierAttemptOfRent0000 = "rent in ", -- of which queue, version 1 did not keep
@@ -82,7 +83,7 @@ describe("a journal of version 1", function()
     journal:close()
   end)
 
-  it("continues its queues, and counts attempts of an unknown queue for each queue that may be meant", function()
+  it("continues its queues, and counts attempts of an unknown queue for each that may be meant", function()
     make_version_1():close()
     local journal = assert(purser.journal.open { sqlite = path })
     local client = client_of(journal)

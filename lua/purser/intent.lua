@@ -3,6 +3,7 @@
 --
 --   operation    full name
 --   params       what travelled, by name; a password is left out
+--   extra        names of parameters that the operation does not know; their values may be secrets, and are left out
 --   sent_at      the request's timestamp, epoch ms: the service refuses the request once it is older than recv_window
 --   recv_window  ms
 --   account      which key signed: a digest of the API key, never the key
@@ -15,6 +16,7 @@ local M = {}
 ---@class purser.Intent
 ---@field operation string
 ---@field params table<string, string|boolean>
+---@field extra string[]|nil
 ---@field sent_at integer
 ---@field recv_window integer
 ---@field account string|nil
@@ -46,14 +48,11 @@ end
 --- The intent of a call with these checked values.
 ---@param row table
 ---@param values table<string, any>
----@param extra string[]|nil names of parameters that the row does not know
+---@param extra string[]|nil the names of parameters that the row does not know
 function M.new(row, values, extra, sent_at, recv_window, account)
-  local params = keep(row, values, row.names)
-  if extra then
-    for _, name in ipairs(extra) do params[name] = values[name] end
-  end
   return {
-    operation = row.full_name, params = params, sent_at = sent_at, recv_window = recv_window, account = account,
+    operation = row.full_name, params = keep(row, values, row.names), extra = extra, sent_at = sent_at,
+    recv_window = recv_window, account = account,
   }
 end
 

@@ -108,6 +108,9 @@ function M.check(options)
   if options.journal and type(options.journal.begin) ~= "function" then
     return 'option "journal" is not one that purser.journal.open made'
   end
+  if options.account and options.account:find("%c") then
+    return 'option "account" holds a line break or another control character; remove it'
+  end
   if options.credentials and (options.api_key or options.secret_key) then
     return 'give either "credentials" or "api_key" and "secret_key"'
   end

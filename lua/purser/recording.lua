@@ -32,6 +32,7 @@ end
 local function names_of(values)
   local names = {}
   for name in pairs(values) do names[#names + 1] = name end
+  table.sort(names)
   return names
 end
 

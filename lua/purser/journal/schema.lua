@@ -22,12 +22,13 @@ local payments = [[CREATE TABLE %s (account TEXT NOT NULL, queue TEXT NOT NULL, 
   record_id TEXT NOT NULL, message TEXT NOT NULL, added_at TEXT NOT NULL, PRIMARY KEY (account, queue, key))]]
 
 -- How many changes each process has committed, and each worker that asked for it: a journal that shows fewer than they
--- remember lacks commits. `name` is a process's token or a worker's name, with its kind before it.
+-- remember lacks commits. `name` is a process's token or a worker's name, after the word for its kind.
 local generations = [[CREATE TABLE purser_generations (name TEXT PRIMARY KEY, generation TEXT NOT NULL,
   changed_at TEXT NOT NULL)]]
 
 local intent_indexes = {
-  "CREATE INDEX purser_intents_state ON purser_intents (account, state, sent_at)",
+  "CREATE INDEX purser_intents_time ON purser_intents (sent_at, id)",
+  "CREATE INDEX purser_intents_state ON purser_intents (state, sent_at, id)",
   "CREATE INDEX purser_intents_digest ON purser_intents (digest, sent_at)",
   "CREATE INDEX purser_intents_payment ON purser_intents (account, queue, payment) WHERE payment <> ''",
 }
