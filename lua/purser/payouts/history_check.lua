@@ -125,7 +125,17 @@ local function content_key(asset, amount)
   return tostring(asset):lower() .. " " .. tostring(amount):match "^%d*"
 end
 
+-- What of a record is a text, a number or a truth: the rest compares with nothing, and may be large.
+local function plain(record)
+  local kept = {}
+  for name, value in pairs(record) do
+    if type(value) ~= "table" and type(value) ~= "userdata" then kept[name] = value end
+  end
+  return kept
+end
+
 local function note_content(group, record)
+  record = plain(record)
   local amount = decimal(record.amount)
   local fee = decimal(record.transactionFee)
   local keys = { content_key(record.asset or record.coin, amount or "") }

@@ -74,8 +74,8 @@ end
 --- Keeps what a history held. Returns true; or nil and a message.
 ---@param content table  { found =, unnamed =, refusal = }
 function M.keep(self, history, content)
-  local text = json.encode { found = next(content.found) and content.found, refusal = content.refusal,
-    unnamed = next(content.unnamed) and content.unnamed }
+  local text = json.encode { read = true, refusal = content.refusal,
+    found = next(content.found) and content.found or nil, unnamed = next(content.unnamed) and content.unnamed or nil }
   return self.witness_db:transaction(function(tx)
     tx:rows([[INSERT INTO purser_histories (scope, history, content) VALUES ($1, $2, $3)
       ON CONFLICT (scope, history) DO UPDATE SET content = $3]], self.scope, history, text)
