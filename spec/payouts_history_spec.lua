@@ -81,7 +81,11 @@ after_each(function()
 end)
 
 local function add(payouts, first, last)
-  for i = first, last do assert(payouts:add("invoice-" .. i, TRANSFER, move(tostring(i)))) end
+  local list = {}
+  for i = first, last do
+    list[#list + 1] = { key = "invoice-" .. i, operation = TRANSFER, params = move(tostring(i)) }
+  end
+  assert(payouts:add_all(list))
 end
 
 describe("the id of a payment", function()

@@ -191,7 +191,7 @@ describe("a run", function()
 
   it("takes a refusal of a second attempt for what it may be", function()
     -- The service shows records later than it was told: a payment that was made is sent again, under its one id.
-    sim = purser.sim.new { seed = 5, visibility_lag_ms = 60000 }
+    sim = purser.sim.new { seed = 5, visibility_lag_ms = 60000, repeated_ids = "refuse" }
     account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "100" } })
     assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
     sim:advance(120000)
