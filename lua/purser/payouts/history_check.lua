@@ -49,6 +49,9 @@ end
 --- Whether an error concerns all calls alike, so that trying again without a change is of no use.
 function M.ends_run(err) return err.kind == "config" or err.kind == "closed" end
 
+--- Whether a read was refused for what it asks, as far as one answer shows.
+function M.is_refusal(err) return err.kind == "argument" or err.kind == "api" and err.outcome == "rejected" end
+
 local function fail(self, message)
   self.problem = self.problem or ("the witness file: " .. tostring(message))
 end
@@ -179,7 +182,7 @@ local function insist(self, group, through, asked, first, last)
       return
     end
     tries = tries + 1
-    refusals = (err.kind == "argument" or err.kind == "api" and err.outcome == "rejected") and refusals + 1 or 0
+    refusals = M.is_refusal(err) and refusals + 1 or 0
     if refusals >= REFUSALS then return nil, err end
     M.rest(self, math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(tries, 10))))
   end
@@ -304,7 +307,7 @@ local function by_id(self, payment, at)
   local now = self.client:now()
   local intent = { operation = payment.operation, params = payment.params, recv_window = 1, account = self.account,
     sent_at = at > 1e12 and math.min(at, now) or now }
-  local tries = 0
+  local tries, refusals = 0, 0
   while not self.stopping and not self.problem do
     local answer, err = self.client:settle(intent, self.settle_options)
     if answer and answer.outcome == "done" then
@@ -321,7 +324,8 @@ local function by_id(self, payment, at)
       return
     end
     tries = tries + 1
-    if tries >= REFUSALS and err.kind ~= "transport" and err.kind ~= "throttled" then
+    refusals = M.is_refusal(err) and refusals + 1 or 0
+    if refusals >= REFUSALS then
       return { state = "undecided", message = "a record carries its id, and cannot be read: " .. err.message }
     end
     M.rest(self, math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(tries, 10))))

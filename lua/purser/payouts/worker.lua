@@ -148,8 +148,7 @@ local function settle(self, payment, intent)
       break
     end
     tries = tries + 1
-    local refused = err.kind == "argument" or err.kind == "api" and err.outcome == "rejected"
-    refusals = refused and refusals + 1 or 0
+    refusals = history_check.is_refusal(err) and refusals + 1 or 0
     if refusals >= REFUSALS then
       self.problem = select(2, self.journal:settled(intent, after_refusals(payment, err)))
       break
