@@ -1,6 +1,7 @@
 -- The client itself: odd options, odd transports, and what happens to a call while the client changes under it.
 
 local new = require("recorder").new
+local private = require "purser.private"
 local purser = require "purser"
 local schedule = require "purser.schedule"
 
@@ -285,7 +286,7 @@ describe("what is raised during a call that is not a read", function()
     assert.error_matches(function() client.wallet:withdraw(WITHDRAWAL) end, "no clock")
     assert.equal(0, #transport.requests)
     client, transport = new()
-    client._hooks = setmetatable({}, { __index = function() error "no hooks" end })
+    private.states[client]._hooks = setmetatable({}, { __index = function() error "no hooks" end })
     local _, err = client.wallet:withdraw(WITHDRAWAL)
     assert.same({ "transport", "not_sent", true }, { err.kind, err.outcome, err.retryable })
     assert.matches("^nothing was sent: .*no hooks$", err.message)

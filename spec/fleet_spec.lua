@@ -1,5 +1,6 @@
 -- Fleets: what is declared is planned and made; no secret is lost or told; no transfer is made twice.
 
+local private = require "purser.private"
 local purser = require "purser"
 
 local NOW, DAY = 1700000000000, 86400000
@@ -45,7 +46,8 @@ for _, group in ipairs { "sub_account", "broker" } do
       assert.equal(3, size(secrets))
       for api_key, secret in pairs(secrets) do
         local sub = assert(purser.new { base_url = "http://localhost", api_key = api_key,
-          secret_key = secret.secretKey, transport = client._transport, clock = function() return client:now() end })
+          secret_key = secret.secretKey, transport = private.states[client]._transport,
+          clock = function() return client:now() end })
         local _, err = sub.wallet:convertible_balances()
         -- bound to another address; or lacking a permission
         assert.equal(secret.note == "reports" and "700006" or "700007", err.code)
@@ -61,8 +63,8 @@ describe("a fleet", function()
     for _, fault in ipairs { "refuse", "lost_answer" } do
       for strike = 1, 9 do
         local sim, fleet, client, secrets = world()
-        local rounds, calls, inner, armed = 0, 0, client._transport, true
-        client._transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+        local rounds, calls, inner, armed = 0, 0, private.states[client]._transport, true
+        private.states[client]._transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
           calls = calls + 1
           if armed and calls == strike then sim:fault { kind = fault, times = 1 } end
           return inner:send(request)
@@ -164,7 +166,7 @@ describe("a fleet", function()
     assert.equal(0, assert(fleet:plan()).changes)
     local _, other = world {}
     assert(other:apply())
-    other.client._transport.sim:freeze "traders02"
+    private.states[other.client]._transport.sim:freeze "traders02"
     assert.truthy(tostring(assert(other:plan())):find("traders02 is frozen", 1, true))
   end)
 end)

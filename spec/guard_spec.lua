@@ -8,7 +8,8 @@ local sim, account, path, journal
 
 local function client_with(guard, options)
   local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, retry = false, limits = false, guard = guard }
+    transport = sim:transport(), clock = function() return sim:now() end, retry = false, limits = false, guard = guard,
+    account = "acme" }
   for name, value in pairs(options or {}) do all[name] = value end
   return purser.new(all)
 end
@@ -193,7 +194,7 @@ describe("options of a guard", function()
     for expected, guard in pairs {
       ['did you mean "budget"'] = { budgets = {} }, ["need a journal"] = { serial = true },
       ["decimal as a string"] = { max_amount = { USDT = 10 } }, ["period_ms"] = { budget = { USDT = { amount = "1",
-        period_ms = 0.5 } } }, ["list of addresses"] = { addresses = { { memo = "1" } } },
+        period_ms = 0.5 } } }, ["neither an address nor"] = { addresses = { { memo = "1" } } },
       ["must be a boolean"] = { read_only = "yes" }, ["needs an amount"] = { budget = { USDT = {} } },
     } do
       local client, err = client_with(guard)

@@ -1,5 +1,6 @@
 -- The hooks: `after` is told once of each attempt, whatever becomes of it, and changes nothing.
 
+local private = require "purser.private"
 local new = require("recorder").new
 local schedule = require "purser.schedule"
 
@@ -63,7 +64,7 @@ describe("a hook", function()
   it("that is told hears once of what is raised behind it", function()
     local told = 0
     local client = new { hooks = { after = function() told = told + 1 end } }
-    client._journal = { begin = function() return true end, finish = function() error "no room" end }
+    private.states[client]._journal = { begin = function() return true end, finish = function() error "no room" end }
     assert.equal("1", client.wallet:withdraw(WITHDRAWAL).id)
     assert.equal(1, told)
   end)

@@ -36,7 +36,8 @@ local function modules_of_a_first_read()
   local script = [[
     local client = assert(require("purser").new { base_url = "http://127.0.0.1:1", profile = "mexc", api_key = "k",
       secret_key = "s", recv_window = 5000 })
-    client._transport = { send = function() return { status = 200, body = "[]", headers = "" } end }
+    local state = require("purser.private").states[client]
+    state._transport = { send = function() return { status = 200, body = "[]", headers = "" } end }
     assert(client.wallet:deposit_history { coin = "USDT" })
     for name in pairs(package.loaded) do if name:find "^purser" then print(name) end end
   ]]

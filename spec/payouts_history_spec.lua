@@ -1,5 +1,6 @@
 -- Payouts with a journal that lacks what was sent: nothing is paid twice, because the service is asked first.
 
+local private = require "purser.private"
 local purser = require "purser"
 
 local sim, account, path, journal, client
@@ -183,7 +184,7 @@ describe("payments that the journal does not know to be made", function()
     local payouts = payouts_with()
     add(payouts, 1, 1)
     local inner, held = sim:transport()
-    client._transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+    private.states[client]._transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
       if request.operation ~= TRANSFER then return inner:send(request) end
       held = request -- it is under way when the program is killed
       journal:close()
@@ -195,7 +196,8 @@ describe("payments that the journal does not know to be made", function()
     payouts = payouts_with()
     add(payouts, 1, 1)
     local slow = sim:transport()
-    client._transport = { send = function(_, request) return slow:send(request) end, sleep = function(_, ms)
+    private.states[client]._transport = { send = function(_, request) return slow:send(request) end,
+      sleep = function(_, ms)
       slow:sleep(ms)
       if held and ms > 100 then
         held = inner:send(held) and nil
@@ -376,7 +378,7 @@ describe("a witness file", function()
     add(payouts, 1, 1)
     assert(payouts:run())
     local inner = sim:transport()
-    client._transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function()
+    private.states[client]._transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function()
       journal:close()
       error "killed"
     end }

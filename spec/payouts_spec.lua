@@ -1,6 +1,7 @@
 -- Payouts: each payment once, whatever happens to its answer, to the program, or to the other workers.
 
 local decimal = require "purser.decimal"
+local private = require "purser.private"
 local purser = require "purser"
 local schedule = require "purser.schedule"
 
@@ -239,7 +240,7 @@ describe("a run", function()
     local payouts = payouts_with { concurrency = 2 }
     local total = add(payouts, 6)
     local inner, sent = sim:transport(), 0
-    client._transport = { send = function(_, request)
+    private.states[client]._transport = { send = function(_, request)
       if request.method == "POST" then sent = sent + 1 end
       if request.method == "POST" and sent == 3 then assert(journal.db:rows "PRAGMA query_only = 1") end
       return inner:send(request)
@@ -288,7 +289,7 @@ describe("a worker that died", function()
     it(after and "after its request was carried out pays nothing twice" or "before that sees it made", function()
       local payouts = payouts_with { concurrency = 1 }
       local total = add(payouts, 8)
-      client._transport = die_at(4, after)
+      private.states[client]._transport = die_at(4, after)
       assert.is_nil(payouts:run())
       open()
       assert.equal(8, assert(payouts_with():run()).done)
@@ -300,7 +301,7 @@ describe("a worker that died", function()
   it("leaves its payments to others when its lease has ended, not before", function()
     local payouts = payouts_with { concurrency = 1, worker = "dead", lease_ms = 200 }
     local total = add(payouts, 3)
-    client._transport = die_at(2, true)
+    private.states[client]._transport = die_at(2, true)
     assert.is_nil(payouts:run())
     open()
     local other = payouts_with { worker = "alive", lease_ms = 200 }
@@ -341,7 +342,7 @@ describe("a worker that died", function()
       assert(payouts:add("c" .. i, "wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES",
         asset = "USDT", amount = ("%d"):format(i) }))
     end
-    client._transport = die_at(2, true)
+    private.states[client]._transport = die_at(2, true)
     assert.is_nil(payouts:run())
     journal = assert(purser.journal.open { sqlite = path, unsafe_without_write_ahead = true })
     client = client_with()
@@ -355,13 +356,13 @@ describe("two workers at one queue", function()
     local one, two = payouts_with { worker = "one" }, payouts_with { worker = "two" }
     local total = add(one, 60)
     local slow = sim:transport()
-    client._transport = { send = function(_, request)
+    private.states[client]._transport = { send = function(_, request)
       schedule.sleep(1)
       return slow:send(request)
     end, sleep = function(_, ms) slow:sleep(ms) end }
     schedule.all { function() return assert(one:run()) end, function() return assert(two:run()) end }
     assert.equal(60, sim:counts()["sub_account.transfer"].received)
-    client._transport = sim:transport()
+    private.states[client]._transport = sim:transport()
     assert.equal(total, paid())
   end)
 end)

@@ -1,5 +1,6 @@
 -- Payouts never wait without an end or a reason: behind undecided payments, behind clocks, behind other accounts.
 
+local private = require "purser.private"
 local purser = require "purser"
 
 local sim, account, path, journal, client
@@ -177,7 +178,8 @@ describe("the progress", function()
     local payouts = payouts_with()
     assert(payouts:add("a", TRANSFER, move "1"))
     local inner, task = sim:transport(), require "purser.schedule"
-    client._transport = { send = function(_, request) return inner:send(request) end, sleep = function(_, ms)
+    private.states[client]._transport = { send = function(_, request) return inner:send(request) end,
+      sleep = function(_, ms)
       inner:sleep(ms)
       task.sleep(25)
     end }

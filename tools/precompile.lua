@@ -10,7 +10,7 @@ local M = {}
 M.first_read = {
   "version", "client", "errors", "furnish", "budget", "options", "allowed", "profiles", "pipeline", "check",
   "parameters", "interpret", "result", "shapes", "retry", "service_clock", "operations", "libcurl", "transport.curl",
-  "wallet",
+  "wallet", "private", "frozen",
 }
 
 local compile = loadstring or load -- luacheck: ignore 113

@@ -1,4 +1,7 @@
 -- The client: what users hold. Its groups have one method an operation, made from the rows; the pipeline runs them all.
+--
+-- What users hold has no fields but its groups and a copy of its profile. Everything else is in its inner state, which
+-- private.lua finds by it; the methods below are those of the inner state.
 
 local errors = require "purser.errors"
 local furnish = require "purser.furnish"
@@ -6,11 +9,14 @@ local interpret = require "purser.interpret"
 local operations = require "purser.operations"
 local options_ = require "purser.options"
 local pipeline = require "purser.pipeline"
+local private = require "purser.private"
 
+local states = private.states
 local run, unsigned = pipeline.run, pipeline.unsigned
 
-local Client = { __name = "purser.client" }
-Client.__index = Client
+---@class purser.State  the inner state of a client; furnish.lua says what it holds
+local State = { __name = "purser.state" }
+State.__index = State
 
 local M = {}
 
@@ -28,7 +34,7 @@ end
 ---@param params table|nil
 ---@param opts table|nil
 ---@return any result, purser.Error|nil err
-function Client:call(name, params, opts)
+function State:call(name, params, opts)
   local row, err = row_of(name)
   if not row then return nil, err end
   return run(self, row, params, opts)
@@ -44,7 +50,7 @@ end
 --- client:settle take of what is not a read.
 ---@param name string  full name of the operation
 ---@return purser.Request|nil request, purser.Error|nil err
-function Client:prepare(name, params, opts)
+function State:prepare(name, params, opts)
   local row, err = row_of(name)
   if not row then return nil, err end
   opts = opts or pipeline.no_options
@@ -80,7 +86,7 @@ end
 ---@param headers string|table|nil  raw header block or map
 ---@param intent purser.Intent|nil  `info.intent` of client:prepare: with it an error of unknown outcome can be settled
 ---@return any result, purser.Error|nil err
-function Client:parse(name, status, body, headers, intent)
+function State:parse(name, status, body, headers, intent)
   local row, err = row_of(name)
   if not row then return nil, err end
   if row.unsigned then return interpret.unsigned_answer(row, { status = status, body = body, headers = headers }) end
@@ -94,18 +100,30 @@ function Client:parse(name, status, body, headers, intent)
   return nil, err
 end
 
--- For purser.payouts: a call whose record belongs to a payment.
-function Client:_pay(name, params, opts, payment)
-  local row, err = row_of(name)
-  if not row then return nil, err end
-  return run(self, row, params, opts, payment)
+-- An intent as it is now, whatever its table does later.
+local function copy_of(intent)
+  local copy = {}
+  for name, value in next, intent do copy[name] = value end
+  if type(copy.params) == "table" then
+    local params = {}
+    for name, value in next, copy.params do params[name] = value end
+    copy.params = params
+  end
+  return copy
 end
 
 --- Finds out what became of a call whose outcome is unknown; purser.settle says how. Takes its error, or its intent.
 ---@param unsettled purser.Error|purser.Intent
 ---@param options purser.SettleOptions|nil
 ---@return purser.Settlement|nil, purser.Error|nil err
-function Client:settle(unsettled, options)
+function State:settle(unsettled, options)
+  local intent = unsettled
+  if errors.is(unsettled) then intent = unsettled.intent end
+  if self._journal and type(intent) == "table" then
+    unsettled = copy_of(intent)
+    local mismatch = unsettled.id and self._journal:mismatch(unsettled)
+    if mismatch then return nil, mismatch end
+  end
   return require("purser.settle").settle({
     run = function(row, params) return run(self, row, params) end,
     now = function() return (assert(pipeline.read_clock(self))) end,
@@ -119,106 +137,143 @@ end
 
 --- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.
 ---@return string
-function Client:account()
+function State:account()
   if self._account then return self._account end
   if not self._api_key and self._credentials then pipeline.refresh_credentials(self) end
   return require("purser.intent").account_of(self._api_key or "")
 end
 
--- For purser.payouts: how long after a request was stamped its record must be visible (ms), and whether the account
--- has a name of its own or is that of the API key.
-function Client:_visible_ms(lag_ms)
-  return (self._recv_window or 5000) + 1000 + (lag_ms or self._lag_ms)
-end
-
-function Client:_has_account() return self._account ~= nil end
-
 --- Asks whether the service is there. Not signed. Returns true.
-function Client:ping(opts)
+function State:ping(opts)
   return run(self, unsigned.ping, nil, opts)
 end
 
 --- The service's time in epoch milliseconds. Not signed.
-function Client:server_time(opts)
+function State:server_time(opts)
   return run(self, unsigned.server_time, nil, opts)
 end
 
 --- Asks the service for its time and counts from there. Returns by how many milliseconds the clock was corrected.
 ---@return integer|nil correction_ms, purser.Error|nil err
-function Client:sync_clock()
+function State:sync_clock()
   return self._clock:learn(function() return run(self, unsigned.server_time) end)
 end
 
 --- The service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
 ---@return integer
-function Client:now()
+function State:now()
   return assert(pipeline.read_clock(self))
 end
 
 --- Rests as the client's transport does: the other tasks go on, and a simulator's clock is moved.
 ---@param ms integer
-function Client:sleep(ms)
+function State:sleep(ms)
   pipeline.pause(self, ms)
 end
 
 --- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }). See purser.history.
 ---@param name string  full name of the operation
 ---@return purser.Walk
-function Client:each(name, params, opts)
-  return require("purser.history").each(self, name, params, opts)
+function State:each(name, params, opts)
+  return private.veil(require("purser.history").each(self, name, params, opts))
 end
 
 --- Waits until what is read is as wanted: client:wait_for { read = ..., judge = ... }. See purser.wait.
 ---@return any value, purser.Error|nil err
-function Client:wait_for(options)
+function State:wait_for(options)
   return require("purser.wait").wait_for(self, options)
 end
 
 --- Wipes the secret and closes the connections that this client opened itself. May be called again.
-function Client:close()
+function State:close()
   if self._closed then return end
   self._closed = true
   if self._signer then self._signer:close() end
   if self._own_transport then self._transport:close() end
 end
 
-function Client:__tostring()
+State.__gc = State.close
+
+------------------------------------------------------------------------------------------------ what users hold
+
+-- The methods above, called on what users hold.
+local Client = { __name = "purser.client", __metatable = "purser.client" }
+local methods_of_clients = {}
+Client.__index = methods_of_clients
+
+local function no_client(name)
+  error(("call it with a colon, on a client: client:%s(...)"):format(name), 3)
+end
+
+for name, method in pairs(State) do
+  if type(method) == "function" and name:sub(1, 2) ~= "__" then
+    methods_of_clients[name] = function(client, a, b, c, d, e)
+      return method(states[client or no_client(name)] or no_client(name), a, b, c, d, e)
+    end
+  end
+end
+
+Client.__close = methods_of_clients.close
+
+function Client.__tostring(client)
+  local self = states[client]
   return ("purser.client (%s%s)"):format(self._origin .. self._prefix, self._closed and ", closed" or "")
 end
-Client.__gc = Client.close
-Client.__close = Client.close
+
+local group_types = {}
+
+-- Inner state -> what users hold. A user who keeps a group alone has let go of the client, so there may be none.
+local faces = setmetatable({}, { __mode = "kv" })
+
+local function make_face(self)
+  local client = { profile = require("purser.frozen")(self.profile) }
+  for group, group_type in pairs(group_types) do
+    local held = setmetatable({}, group_type)
+    client[group], states[held] = held, self
+  end
+  states[client], faces[self] = self, client
+  return setmetatable(client, Client)
+end
+
+-- The inner state behind a group that a method was called on.
+local function state_of_group(held, group, name)
+  local self = held ~= nil and states[held]
+  if not self then error(("call it with a colon: client.%s:%s{...}"):format(group, name), 3) end
+  return self
+end
 
 local function methods_of(group)
   local methods = {}
   for _, row in ipairs(operations.groups[group]) do
-    methods[row.name] = function(self, params, opts)
-      local client = type(self) == "table" and self._client
-      if not client then error(("call it with a colon: client.%s:%s{...}"):format(group, row.name), 2) end
-      return run(client, row, params, opts)
+    local name = row.name
+    methods[name] = function(held, params, opts)
+      return run(held and states[held] or state_of_group(held, group, name), row, params, opts)
     end
   end
   return methods
 end
 
--- One method an operation, made from the rows when the group is first used; a group of a client is { _client = client }
--- with these methods.
-local group_types = {}
+-- A method that is more than one operation. It is given what users hold: it may keep that in what it returns.
+local function workflow_of(group, name)
+  local workflow = require("purser.workflows").method(group, name)
+  return workflow and function(held, ...)
+    local self = state_of_group(held, group, name)
+    return workflow(faces[self] or make_face(self), ...)
+  end
+end
+
+-- One method an operation, made from the rows when the group is first used.
 for _, group in ipairs(operations.group_names) do
   local methods
   group_types[group] = {
-    __name = "purser." .. group,
+    __name = "purser." .. group, __metatable = "purser." .. group,
     __index = function(_, name)
       methods = methods or methods_of(group)
+      methods[name] = methods[name] or workflow_of(group, name)
       if methods[name] then return methods[name] end
-      local workflows = require "purser.workflows"
-      local workflow = workflows.method(group, name)
-      if workflow then
-        methods[name] = workflow
-        return workflow
-      end
       local names = {}
       for known in pairs(methods) do names[#names + 1] = known end
-      for _, other in ipairs(workflows.names(group)) do names[#names + 1] = other end
+      for _, other in ipairs(require("purser.workflows").names(group)) do names[#names + 1] = other end
       local hint = require("purser.nearest").hint(tostring(name), names)
       error(('client.%s has no operation "%s"%s'):format(group, tostring(name), hint), 2)
     end,
@@ -237,8 +292,30 @@ function M.new(options)
     if self._signer then self._signer:close() end
     return nil, errors.config(complaint)
   end
-  for group, group_type in pairs(group_types) do self[group] = setmetatable({ _client = self }, group_type) end
-  return setmetatable(self, Client)
+  return make_face(setmetatable(self, State))
+end
+
+--- For purser.payouts: a call whose record belongs to a payment.
+---@param payment table
+function M.pay(client, name, params, opts, payment)
+  local row, err = row_of(name)
+  if not row then return nil, err end
+  return run(states[client], row, params, opts, payment)
+end
+
+--- For purser.payouts: how long after a request was stamped its record must be visible (ms).
+function M.visible_ms(client, lag_ms)
+  local self = states[client]
+  return (self._recv_window or 5000) + 1000 + (lag_ms or self._lag_ms)
+end
+
+--- Whether a client's account has a name of its own, or is that of its API key.
+function M.has_account(client) return states[client]._account ~= nil end
+
+--- The journal of a client; nil where it has none, or where `client` is no client.
+function M.journal_of(client)
+  local self = private.state_of(client)
+  return self and self._journal
 end
 
 return M

@@ -42,8 +42,14 @@ local function check_names(profile)
   end
 end
 
---- A profile that is none of Purser's own: complete, of a table of overrides, or of the name of one that was added to
---- purser.profiles.
+-- Codes by code: what the client reads is its own, whatever becomes of the user's table.
+local function copy(codes)
+  local own = {}
+  for code, is_success in pairs(codes) do own[code] = is_success end
+  return own
+end
+
+--- A profile that is none of Purser's own: complete, of a table of overrides.
 ---@return table|nil profile, string|nil complaint
 function M.resolve(wanted)
   if type(wanted) == "string" then
@@ -63,7 +69,7 @@ function M.resolve(wanted)
   for name, value in pairs(wanted) do
     complaint = check_convention(name, value)
     if complaint then return nil, complaint end
-    profile[name] = value
+    profile[name] = type(value) == "table" and copy(value) or value
   end
   profile.base = nil
   complaint = check_names(profile)

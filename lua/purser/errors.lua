@@ -31,7 +31,9 @@ local kinds = {
 }
 local outcomes = { not_sent = true, rejected = true, unknown = true }
 
-local Error = { __name = "purser.error" }
+-- The metatable is one for all errors of the process, so no one who holds an error may reach it.
+local NAME = "purser.error"
+local Error = { __name = NAME, __metatable = NAME }
 
 function Error.__tostring(err)
   local parts = {}
@@ -72,7 +74,7 @@ end
 
 --- Whether `value` is an error made here.
 function M.is(value)
-  return getmetatable(value) == Error
+  return type(value) == "table" and getmetatable(value) == NAME
 end
 
 return M

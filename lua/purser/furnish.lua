@@ -40,7 +40,7 @@ end
 
 local function make_guard(options)
   if not options.guard then return nil end
-  return require("purser.guard").new(options.guard, options.journal)
+  return require("purser.guard").new(options.guard, options)
 end
 
 local function user_agent_of(options)

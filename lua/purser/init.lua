@@ -5,8 +5,8 @@
 --   local deposits, err = client.wallet:deposit_history { coin = "USDT" }
 
 ---@class purser
----@field operations table[]   the rows of all operations, also by full name; a copy
----@field profiles table       the conventions by profile name
+---@field operations table[]   the rows of all operations, also by full name; a copy each time it is read
+---@field profiles table       the conventions by profile name; read-only
 ---@field budget fun(options: purser.BudgetOptions?): table  a request-weight budget, for purser.new { limits = ... }
 ---@field decimal fun(value: any): purser.decimal?, string?   an exact amount
 ---@field sim table            the simulator
@@ -18,6 +18,14 @@ local M = { _VERSION = require "purser.version" }
 ---@return purser.Client|nil client, purser.Error|nil err
 function M.new(options)
   return require("purser.client").new(options)
+end
+
+--- A client of these operations alone, for scripts that are not trusted: see docs/sandboxes.md.
+---@param client purser.Client
+---@param operations string[]  full names; a name with `*` stands for reads
+---@return table|nil restricted, purser.Error|nil err
+function M.restricted(client, operations)
+  return require("purser.restricted").new(client, operations)
 end
 
 --- A fresh clientTranId: 32 random letters and digits.
@@ -35,8 +43,7 @@ end
 
 -- What is loaded when it is first used.
 local lazy = {
-  operations = function() return require("purser.operations").public() end,
-  profiles = function() return require "purser.profiles" end,
+  profiles = function() return require "purser.frozen"(require "purser.profiles") end,
   budget = function() return require("purser.budget").new end,
   decimal = function() return require "purser.decimal" end,
   run = function() return require("purser.schedule").run end,
@@ -63,6 +70,7 @@ local lazy = {
 
 return setmetatable(M, {
   __index = function(module, name)
+    if name == "operations" then return require("purser.operations").public() end -- each reader has its own copy
     local load = lazy[name]
     if not load then return nil end
     local value = load()

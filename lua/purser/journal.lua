@@ -218,6 +218,30 @@ local function entry_of(row)
   }
 end
 
+--- Whether an intent is what is written under its id: what became of another call, or of less than its time, must not
+--- end it. (One that begins earlier, or ends later, covers other attempts as well.) Returns nil, or an error; a call that is not
+--- written is none of the journal's.
+---@param intent purser.Intent
+---@return purser.Error|nil
+function Journal:mismatch(intent)
+  local rows, message = self.db:rows("SELECT operation, digest, sent_at, recv_window FROM purser_intents WHERE id = $1",
+    intent.id)
+  if not rows then
+    return errors.new { kind = "config", outcome = "unknown", phase = "journal", message = "journal: " .. message }
+  end
+  local known, row = rows[1], operations.by_name[intent.operation]
+  if not known then return nil end
+  local ok, digest = pcall(intents.digest, row, intent.params)
+  local first, ends = tonumber(known.sent_at), tonumber(known.sent_at) + tonumber(known.recv_window)
+  local sent_at, window = tonumber(intent.sent_at) or 0, tonumber(intent.recv_window) or 0
+  if ok and known.operation == intent.operation and known.digest == digest and sent_at <= first
+    and sent_at + window >= ends then
+    return nil
+  end
+  return errors.argument(nil,
+    "settle: the intent is not the call that the journal has under its id; give the one of journal:entries()")
+end
+
 local columns = [[id, account, operation, params, sent_at, recv_window, state, record_id, record, message, ended_at]]
 
 ---@class purser.JournalEntry

@@ -12,6 +12,7 @@
 
 local allowed = require "purser.allowed"
 local check = require "purser.check"
+local clients = require "purser.client"
 local core = require "purser.core"
 local errors = require "purser.errors"
 local intents = require "purser.intent"
@@ -37,10 +38,10 @@ end
 -- Why this client must not use the queue, where other accounts have payments in it: it has none of its own, or its
 -- account is but its API key, and with another key the same list would be paid once more.
 local function foreign(self, tx, is_empty)
-  if self.client:_has_account() and not is_empty then return nil end
+  if clients.has_account(self.client) and not is_empty then return nil end
   local others = queue.other_accounts(tx, self.queue, self.account)
   if not others[1] then return nil end
-  local is_named = self.client:_has_account()
+  local is_named = clients.has_account(self.client)
   return errors.config(('the queue "%s" holds %d payments of account "%s", and this client is account "%s"%s; where '
     .. 'that is one account with a new key, give the client account = "%s", else %s'):format(self.queue,
     others[1].payments, others[1].account, self.account, is_named and "" or " (a digest of its API key)",
@@ -138,7 +139,7 @@ function Payouts:add_all(list)
   end
   local result, problem = self.journal.db:transaction(function(tx)
     tx:lock(ADD_LOCK)
-    local refusal = not self.client:_has_account() and foreign(self, tx, false)
+    local refusal = not clients.has_account(self.client) and foreign(self, tx, false)
     if refusal then tx:refuse(refusal) end
     check_ids(self, tx, prepared)
     local counts = { added = 0, repeated = 0 }
@@ -275,7 +276,7 @@ function M.new(options)
   for name, value in pairs(defaults) do self[name] = value end
   for name, value in pairs(options) do self[name] = value end
   if not self.client or not self.journal then return nil, errors.config "payouts.new needs a client and a journal" end
-  if self.client._journal ~= self.journal then
+  if clients.journal_of(self.client) ~= self.journal then
     return nil, errors.config "the client must have the same journal, or it would send what is not recorded"
   end
   if self.witness then

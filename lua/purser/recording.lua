@@ -48,7 +48,7 @@ end
 local function begin(client, row, values, opts, payment)
   local intent = M.intent_of(client, row, values, opts, client:account())
   M.rivals_of(client).accounts[intent.account] = true
-  if opts.info then opts.info.intent = intent end
+  if opts.info then rawset(opts.info, "intent", intent) end -- no code of the caller runs before it is written down
   if not client._journal then return intent end
   local ok, problem = client._journal:begin(intent, row, client._guard, payment)
   if ok then return intent end

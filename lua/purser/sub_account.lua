@@ -76,6 +76,7 @@ return {
       { "amount", "amount", type = "string", required = true },
     },
     result = { record = "transfer_id", essential = "tranId" },
+    moves = { asset = "asset", amount = "amount", to = "sub_account", sub_accounts = { "fromAccount", "toAccount" } },
     settle = { by = "handle", handle = "clientTranId", made = true, through = "sub_account.transfer_history",
       pass = { "clientTranId", "fromAccount", "toAccount", "fromAccountType", "toAccountType" },
       on = { "asset", "amount" }, time = "timestamp", failed = "FAILED" },

@@ -23,6 +23,7 @@ local row_words = {
   paging = "table",      -- how a history or list is read to its end (see paging_words)
   result = "table",      -- { list | record | page | rows = shape, from = carriers, essential = member without whose
                          -- text an answer is no result }
+  moves = "table",       -- what a write call that moves funds moves, and where to (see moves_words)
   settle = "table",      -- how an unknown outcome is found out
   deprecated = "string", -- what to call instead
   -- what operations.lua adds
@@ -37,6 +38,18 @@ local param_words = {
 local result_words = {
   list = "string", record = "string", page = "string", rows = "string", from = "table", essential = "string",
 }
+-- Each but `to` names a parameter of the row.
+local moves_words = {
+  asset = "string",        -- what moves
+  amount = "string",       -- how much; an operation without it does not say
+  to = "string",           -- the kind of destination: see destinations
+  address = "string", memo = "string", network = "string", contract = "string",     -- of an address
+  account_type = "string", account = "string", area_code = "string",                -- of a user
+  sub_accounts = "table",  -- the parameters that name sub-accounts
+}
+-- address: outside of the platform; user: another user's account; sub_account: between the parent and its sub-accounts;
+-- own: between accounts of one user; none: nothing leaves
+local destinations = { address = true, user = true, sub_account = true, own = true, none = true }
 local settle_words = {
   by = "string",       -- the way: see ways_to_settle
   through = "string",  -- the operation that lists what was done
@@ -91,6 +104,17 @@ local function check_params(where, row)
   end
 end
 
+local function check_moves(where, row)
+  check_words(where .. " moves", row.moves, moves_words)
+  assert(destinations[row.moves.to], where .. ": unknown kind of destination")
+  assert(row.moves.asset, where .. ": says not which asset it moves")
+  for word, name in pairs(row.moves) do
+    for _, one in ipairs(type(name) == "table" and name or { name }) do
+      assert(word == "to" or row.by_name[one], where .. ": moves names an unknown parameter")
+    end
+  end
+end
+
 local M = {}
 
 --- Raises an error that names what is wrong with the row, if anything is.
@@ -112,6 +136,8 @@ function M.check(row)
     check_words(where .. " settle", row.settle, settle_words)
     assert(ways_to_settle[row.settle.by], where .. ": unknown way to settle")
   end
+  assert((row.effect == "move") == (row.moves ~= nil), where .. ": what moves funds says what and where to")
+  if row.moves then check_moves(where, row) end
   assert((row.effect == "read") == (row.settle == nil), where .. ": all but reads say how they are settled")
   check_params(where, row)
 end

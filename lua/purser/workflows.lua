@@ -36,6 +36,7 @@
 ---@alias purser.Each fun(self, params?: table, opts?: purser.CallOptions): purser.Walk
 
 local operations = require "purser.operations"
+local private = require "purser.private"
 
 local M = { broker = {}, sub_account = {}, wallet = {} }
 
@@ -45,7 +46,7 @@ for _, row in ipairs(operations.list) do
     local name = "each_" .. row.paging.each
     assert(not M[row.group][name], row.full_name .. ": its walk has another's name")
     M[row.group][name] = function(client, params, opts)
-      return require("purser.history").walk(client, row, params, opts)
+      return private.veil(require("purser.history").walk(client, row, params, opts))
     end
   end
 end
@@ -57,7 +58,6 @@ for _, entry in ipairs {
   { "wallet", "wait_transfer", "wait", "transfer" },
   { "broker", "wait_transfer", "wait", "broker_transfer" },
   { "sub_account", "wait_transfer", "wait", "sub_account_transfer" },
-  { "wallet", "watch_deposits", "watch", "deposits" },
   { "wallet", "plan_withdraw", "plan", "withdraw" },
   { "wallet", "plan_create_deposit_address", "plan", "create_deposit_address" },
   { "wallet", "convert_all", "dust", "convert_all" },
@@ -66,12 +66,16 @@ for _, entry in ipairs {
   M[group][name] = function(...) return require(module)[fn](...) end
 end
 
---- The method of a group by its name, made to be called on the group; or nil.
+function M.wallet.watch_deposits(client, params)
+  return private.veil(require("purser.watch").deposits(client, params))
+end
+
+--- The method of a group by its name, made to be called with a client; or nil.
 ---@param group string
 ---@param name string
+---@return (fun(client: purser.Client, ...): any)|nil
 function M.method(group, name)
-  local workflow = M[group][name]
-  return workflow and function(self, ...) return workflow(self._client, ...) end
+  return M[group][name]
 end
 
 --- The names of a group's methods.

@@ -138,7 +138,7 @@ M.options = {
     "How long a new record may be missing from lists; [settle.md](settle.md)." },
   { "journal", "purser.Journal", "", "Writes down what is about to be sent: [journal.md](journal.md)." },
   { "account", "string", "a digest of the key", "The name under which the journal keeps what this client does." },
-  { "guard", "table", "", "Guard rails: [journal.md](journal.md#guard-rails)." },
+  { "guard", "table", "", "Guard rails: [guard-rails.md](guard-rails.md)." },
   { "correct_clock", "boolean", "true", "Whether code 700003 corrects the clock; see [clock.md](clock.md)." },
   { "proxy", "string", "none", "URL of a proxy." },
   { "ca_file", "string", "the system's", "A file of certificates to trust." },

@@ -5,6 +5,7 @@
 -- A record that carries a payment's id is that payment. Where records carry no ids, one of equal content that no known
 -- call has made may be the payment, so a person decides.
 
+local clients = require "purser.client"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local errors = require "purser.errors"
@@ -36,7 +37,7 @@ end
 
 --- How long after a request was stamped its record must be visible (ms).
 function M.visible_ms(self)
-  return self.client:_visible_ms(self.settle_options and self.settle_options.lag_ms)
+  return clients.visible_ms(self.client, self.settle_options and self.settle_options.lag_ms)
 end
 
 --- The earliest time that is looked at in the history that would show a payment.

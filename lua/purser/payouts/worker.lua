@@ -1,5 +1,6 @@
 -- One worker: tasks that take payments, send them, and find out what became of those whose answer was lost.
 
+local clients = require "purser.client"
 local errors = require "purser.errors"
 local history_check = require "purser.payouts.history_check"
 local intents = require "purser.intent"
@@ -239,7 +240,7 @@ end
 local function send(self, payment)
   local info = {}
   self.sending = self.sending + 1
-  local value, err = self.client:_pay(payment.operation, payment.params, { info = info }, payment)
+  local value, err = clients.pay(self.client, payment.operation, payment.params, { info = info }, payment)
   self.sending = self.sending - 1
   local intent = info.intent
   if info.journal_error then self.problem = info.journal_error end

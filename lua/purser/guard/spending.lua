@@ -1,0 +1,91 @@
+-- What an account spent of its budgets, in the journal.
+--
+-- An intent keeps what it was charged with, a line an asset: account, asset, length and number of the period, amount.
+-- Their sum over a period is what was spent in it. `purser_spending` keeps the sum, a row for an account and an asset,
+-- with the period it is of; for any other period it is added up again. So a budget whose period was changed begins with
+-- what was spent already.
+
+local decimal = require "purser.decimal"
+
+local M = {}
+
+local LOCK = 7078802
+local LAST_TIME = 9999999999999
+
+--- Keeps other hosts from charging until the transaction ends.
+function M.lock(tx) tx:lock(LOCK) end
+
+local function time_text(ms)
+  return ("%013d"):format(math.min(ms, LAST_TIME))
+end
+
+-- account, asset, length and number of the period, amount.
+local function read_charge(line)
+  return line:match("^(.*) (%S+) (%d+) (%d+) (%S+)$")
+end
+
+-- What was charged in a period, added up.
+local function add_up(tx, account, asset, period_ms, number)
+  local total = decimal "0"
+  local rows = tx:rows([[SELECT charges FROM purser_intents WHERE account = $1 AND sent_at >= $2 AND sent_at < $3
+    AND charges <> '']], account, time_text(number * period_ms), time_text((number + 1) * period_ms))
+  for _, row in ipairs(rows) do
+    for line in row.charges:gmatch("[^\n]+") do
+      local _, charged, _, _, amount = read_charge(line)
+      if charged == asset then total = total:add(amount) end
+    end
+  end
+  return total
+end
+
+local function key_of(account, asset) return account .. " " .. asset end
+
+-- The sum that is kept, and the period it is of; nil where there is none.
+local function read_sum(tx, key)
+  local row = tx:rows("SELECT amount FROM purser_spending WHERE bucket = $1", key)[1]
+  if not row then return nil end
+  local period, spent = row.amount:match("^(%d+ %d+) (%S+)$")
+  return spent or "0", period or ""
+end
+
+local function keep_sum(tx, key, exists, period, spent)
+  local text = period .. " " .. tostring(spent)
+  if exists then
+    tx:rows("UPDATE purser_spending SET amount = $1 WHERE bucket = $2", text, key)
+  else
+    tx:rows("INSERT INTO purser_spending (bucket, amount) VALUES ($1, $2)", key, text)
+  end
+end
+
+--- Charges a budget with what an intent is about to move. Returns the charge as text; or nil and what is spent already.
+---@param limit { amount: table, period_ms: integer }
+---@return string|nil charge, string|nil spent
+function M.charge(tx, intent, asset, amount, limit)
+  local account, period_ms = intent.account, limit.period_ms
+  local number = math.floor(intent.sent_at / period_ms)
+  local period, key = ("%d %d"):format(period_ms, number), key_of(account, asset)
+  local kept, kept_period = read_sum(tx, key)
+  local spent = kept_period == period and decimal(kept) or add_up(tx, account, asset, period_ms, number)
+  local after = spent:add(amount)
+  if after:compare(limit.amount) > 0 then return nil, tostring(spent) end
+  keep_sum(tx, key, kept ~= nil, period, after)
+  return ("%s %s %s"):format(key, period, amount)
+end
+
+--- Undoes charges, within the transaction that takes them from their intent.
+---@param charges string
+function M.give_back(tx, charges)
+  M.lock(tx)
+  for line in charges:gmatch("[^\n]+") do
+    local account, asset, period_ms, number, amount = read_charge(line)
+    local key, period = key_of(account, asset), period_ms .. " " .. number
+    local kept, kept_period = read_sum(tx, key)
+    if kept_period == period then
+      keep_sum(tx, key, true, period, decimal(kept):sub(amount))
+    elseif kept and kept_period:match("^%d+") ~= period_ms then -- it may or may not count there: add up again
+      tx:rows("DELETE FROM purser_spending WHERE bucket = $1", key)
+    end
+  end
+end
+
+return M

@@ -1,0 +1,67 @@
+-- What users hold, apart from what it works with. Whoever has a client, one of its groups or a walk can read and change
+-- every field of that table; so the inner state (keys, signer, transport, guard rails) lives here, by the table that
+-- stands for it. Only modules of this package know this one: code that can require it, or has `debug`, is not kept out.
+--
+-- No inner state refers to a table that stands for it: on Lua 5.1 neither would ever be collected.
+
+local M = {}
+
+local states = setmetatable({}, { __mode = "k" })
+
+--- Table that users hold -> the inner state of its client.
+M.states = states
+
+--- The inner state of a client or of one of its groups; nil for anything else.
+---@param held any
+---@return table|nil
+function M.state_of(held)
+  return held ~= nil and states[held] or nil
+end
+
+--------------------------------------------------------------------------------------------------- objects with methods
+
+local veiled = setmetatable({}, { __mode = "k" }) -- table that users hold -> the object
+
+-- What users hold of an object, each kind of object with one metatable.
+local faces = {}
+
+local function forward(name)
+  return function(face, ...)
+    local object = veiled[face]
+    if not object then error(("call it with a colon: :%s(...)"):format(name), 2) end
+    return object[name](object, ...)
+  end
+end
+
+local function face_of(class)
+  local methods = {}
+  local function index(face, name)
+    if methods[name] then return methods[name] end
+    local value = veiled[face][name]
+    if type(value) == "function" then
+      if class.__index[name] ~= value then return nil end
+      methods[name] = forward(name)
+      return methods[name]
+    end
+    if type(value) ~= "table" and type(value) ~= "userdata" then return value end
+  end
+  return {
+    __name = class.__name, __index = index, __metatable = class.__name,
+    __call = function(face) return veiled[face]() end,
+    __tostring = function(face) return tostring(veiled[face]) end,
+  }
+end
+
+--- Stands for an object that has a class as its metatable: it has the object's methods and reads its texts, numbers and
+--- booleans. The tables the object works with stay out of reach.
+---@param object table
+---@return table
+function M.veil(object)
+  local class = getmetatable(object)
+  faces[class] = faces[class] or face_of(class)
+  local face = setmetatable({}, faces[class])
+  veiled[face] = object
+  return face
+end
+
+return M

@@ -1,0 +1,344 @@
+-- Every write call under every guard rail: what is not allowed is refused before anything is sent, and what is allowed
+-- is sent.
+
+local new = require("recorder").new
+local purser = require "purser"
+
+local ADDRESS, MEMO_ADDRESS = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm", "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh"
+local REFUSAL = { status = 400, body = '{"code":10101,"msg":"no funds"}', headers = "" }
+
+-- A call of every write operation. Each moves 5 USDT, where it moves anything.
+local calls = {
+  ["broker.create_sub_account"] = { subAccount = "deskdesk1", note = "n" },
+  ["broker.create_api_key"] = { subAccount = "deskdesk1", note = "n", permissions = "SPOT_WITHDRAW_WRITE" },
+  ["broker.delete_api_key"] = { subAccount = "deskdesk1", apiKey = "k" },
+  ["broker.create_deposit_address"] = { coin = "USDT", network = "Tron(TRC20)" },
+  ["broker.withdraw"] = { coin = "USDT", network = "Tron(TRC20)", address = ADDRESS, amount = "5" },
+  ["broker.transfer"] = { toAccount = "deskdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+    amount = "5" },
+  ["broker.enable_futures"] = { subAccount = "deskdesk1" },
+  ["sub_account.create_sub_account"] = { subAccount = "deskdesk1", note = "n" },
+  ["sub_account.create_api_key"] = { subAccount = "deskdesk1", note = "n", permissions = "SPOT_TRANSFER_WRITE" },
+  ["sub_account.delete_api_key"] = { subAccount = "deskdesk1", apiKey = "k" },
+  ["sub_account.transfer"] = { fromAccount = "deskdesk1", fromAccountType = "SPOT", toAccountType = "SPOT",
+    asset = "USDT", amount = "5" },
+  ["wallet.withdraw"] = { coin = "USDT", netWork = "TRX", address = ADDRESS, amount = "5" },
+  ["wallet.cancel_withdrawal"] = { id = "w1" },
+  ["wallet.create_deposit_address"] = { coin = "USDT", network = "Tron(TRC20)" },
+  ["wallet.transfer"] = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "5" },
+  ["wallet.convert"] = { asset = "USDT" },
+  ["wallet.internal_transfer"] = { toAccountType = "EMAIL", toAccount = "zed@mail.example", asset = "USDT",
+    amount = "5" },
+  ["wallet.withdraw_legacy"] = { coin = "USDT", network = "TRX", address = ADDRESS, amount = "5" },
+}
+
+local function set(...)
+  local names = {}
+  for _, name in ipairs { ... } do names[name] = true end
+  return names
+end
+
+local withdrawals = set("broker.withdraw", "wallet.withdraw", "wallet.withdraw_legacy")
+local sub_account_moves = set("broker.transfer", "sub_account.transfer")
+local to_users = set "wallet.internal_transfer"
+local names_sub_account = set("broker.create_sub_account", "broker.create_api_key", "broker.delete_api_key",
+  "broker.enable_futures", "sub_account.create_sub_account", "sub_account.create_api_key",
+  "sub_account.delete_api_key", "broker.transfer", "sub_account.transfer")
+local no_amount = set "wallet.convert"
+
+local function any(...)
+  local all = {}
+  for _, names in ipairs { ... } do
+    for name in pairs(names) do all[name] = true end
+  end
+  return all
+end
+
+local moves = any(withdrawals, sub_account_moves, to_users, no_amount, set "wallet.transfer")
+
+-- Each guard, with the calls above that it refuses; all others are sent.
+local guards = {
+  { "nothing", {}, {} },
+  { "read_only", { read_only = true }, calls },
+  { "max_amount that is enough", { max_amount = { USDT = "5" } }, no_amount },
+  { "max_amount that is not", { max_amount = { usdt = "4.999999999999999999" } }, moves },
+  { "max_amount of another asset", { max_amount = { BTC = "5" } }, moves },
+  { "max_amount of another asset, all others free", { max_amount = { BTC = "5" }, other_assets = true }, {} },
+  { "budget that is enough", { budget = { USDT = "5" } }, no_amount },
+  { "budget that is not", { budget = { USDT = "4.99" } }, moves },
+  { "budget of another asset", { budget = { BTC = "5" } }, moves },
+  { "budget of another asset, all others free", { budget = { BTC = "5" }, other_assets = true }, {} },
+  { "serial", { serial = true }, {} },
+  { "addresses with the address", { addresses = { ADDRESS } }, any(sub_account_moves, to_users) },
+  { "addresses without", { addresses = { MEMO_ADDRESS } }, any(sub_account_moves, to_users, withdrawals) },
+  { "no addresses at all", { addresses = {} }, any(sub_account_moves, to_users, withdrawals) },
+  { "sub_accounts with the account", { sub_accounts = { "deskdesk1" } }, any(withdrawals, to_users) },
+  { "sub_accounts without", { sub_accounts = { "deskdesk2" } }, any(withdrawals, to_users, names_sub_account) },
+  { "users with the user", { users = { "zed@mail.example" } }, any(withdrawals, sub_account_moves) },
+  { "users without", { users = { "eve@mail.example" } }, any(withdrawals, sub_account_moves, to_users) },
+  { "every destination rule", { addresses = { ADDRESS }, sub_accounts = { "deskdesk1" },
+    users = { "zed@mail.example" } }, {} },
+  { "every destination rule, empty", { addresses = {}, sub_accounts = {}, users = {} },
+    any(withdrawals, names_sub_account, to_users) },
+}
+
+local path, journal
+
+before_each(function()
+  path = os.tmpname()
+  journal = assert(purser.journal.open { sqlite = path })
+end)
+
+after_each(function()
+  journal:close()
+  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
+end)
+
+local function client_with(guard, answer)
+  return new({ guard = guard, journal = journal, account = "acme", limits = false },
+    answer or function() return REFUSAL end)
+end
+
+local function call(client, name, params, opts)
+  local group, method = name:match "^(.-)%.(.+)$"
+  return client[group][method](client[group], params, opts)
+end
+
+local function refused(rule, value, err)
+  assert.is_nil(value)
+  assert.same({ "argument", "not_sent" }, { err.kind, err.outcome })
+  assert.matches("^guard%.", err.code or err.message)
+  if rule then assert.equal("guard." .. rule, err.code) end
+end
+
+local function passed(value, err)
+  assert.is_nil(value)
+  assert.equal("rejected", err.outcome, tostring(err))
+end
+
+describe("the guard", function()
+  it("has a call of every write operation below", function()
+    for _, row in ipairs(purser.operations) do
+      assert.equal(row.effect ~= "read", calls[row.full_name] ~= nil, row.full_name)
+      assert.equal(row.effect == "move", moves[row.full_name] ~= nil, row.full_name)
+    end
+  end)
+
+  for _, entry in ipairs(guards) do
+    local what, guard, closed = entry[1], entry[2], entry[3]
+    it("of " .. what .. " refuses what it must and nothing else", function()
+      local client, transport = client_with(guard)
+      for name, params in pairs(calls) do
+        local before = #transport.requests
+        local value, err = call(client, name, params)
+        if closed[name] then refused(nil, value, err) else passed(value, err) end
+        assert.equal(before + (closed[name] and 0 or 1), #transport.requests, name)
+      end
+    end)
+
+    it("of " .. what .. " binds prepared requests alike", function()
+      local client = client_with(guard)
+      for name, params in pairs(calls) do
+        local request, err = client:prepare(name, params)
+        local unrecorded = moves[name] and (guard.budget or guard.serial)
+        if closed[name] or unrecorded then refused(nil, request, err) else assert(request, tostring(err)) end
+      end
+      assert(client:prepare "wallet.coins")
+    end)
+  end
+end)
+
+describe("a payment of a queue", function()
+  it("that the guard refuses is listed as failed, and nothing is sent", function()
+    local client, transport = client_with { addresses = { ADDRESS }, budget = { USDT = "5" } }
+    local payouts = assert(purser.payouts.new { client = client, journal = journal })
+    for name in pairs(moves) do
+      if name ~= "wallet.withdraw" then assert(payouts:add(name, name, calls[name])) end
+    end
+    local one, other = {}, {}
+    for word, value in pairs(calls["wallet.withdraw"]) do one[word], other[word] = value, value end
+    one.memo, other.amount = "77", "6"
+    assert(payouts:add("memo", "wallet.withdraw", one))
+    assert(payouts:add("amount", "wallet.withdraw", other))
+    assert(payouts:run())
+    assert.equal(9, #assert(payouts:list "failed"))
+    for _, payment in ipairs(assert(payouts:list "failed")) do
+      local service = payment.message == "no funds"
+      local passes = withdrawals[payment.operation] and payment.key == payment.operation
+        or payment.operation == "wallet.transfer"
+      assert.equal(passes, service, payment.key .. ": " .. payment.message)
+      if not passes then assert.matches("guard rail", payment.message) end
+    end
+    assert.equal(3, #transport.requests)
+  end)
+end)
+
+describe("parameters that Purser does not know", function()
+  local extras = { { coin = "," }, { coin = " " }, { asset = "XRP" }, { amount = "1" }, { amount = "x" },
+    { address = ADDRESS }, { memo = "77" }, { addressTag = "77" }, { network = "TRX" }, { toAccount = "deskdesk1" } }
+
+  it("are refused in write calls of a guarded client, and sent in its reads", function()
+    local client, transport = client_with { serial = true }
+    for name, params in pairs(calls) do
+      refused("allow_extra", call(client, name, params, { extra = { other = "1" } }))
+      refused("allow_extra", client:prepare(name, params, { extra = { other = "1" } }))
+    end
+    assert.equal(0, #transport.requests)
+    passed(client.wallet:withdraw(calls["wallet.withdraw"], { extra = {} }))
+    client.wallet:coins({}, { extra = { other = "1" } })
+    assert.equal(2, #transport.requests)
+  end)
+
+  it("change no decision where the guard allows them", function()
+    for _, rule in ipairs { "max_amount", "budget" } do
+      local client, transport = client_with { [rule] = { USDT = "1" }, allow_extra = true }
+      for name, params in pairs(calls) do
+        for _, extra in ipairs(extras) do
+          local ok, value, err = pcall(call, client, name, params, { extra = extra })
+          assert.is_true(ok, tostring(value))
+          if moves[name] then
+            assert.is_nil(value)
+            assert.is_true(err.code == "guard." .. rule or err.parameter ~= nil, tostring(err))
+          end
+        end
+      end
+      for _, request in ipairs(transport.requests) do assert.is_nil(moves[request.operation]) end
+    end
+  end)
+
+  it("change no destination where the guard allows them", function()
+    local client, transport = client_with { addresses = {}, users = {}, sub_accounts = {}, allow_extra = true }
+    for name, params in pairs(calls) do
+      for _, extra in ipairs(extras) do
+        if withdrawals[name] or to_users[name] or names_sub_account[name] then
+          local value, err = call(client, name, params, { extra = extra })
+          assert.is_nil(value)
+          assert.equal("not_sent", err.outcome, name)
+        end
+      end
+    end
+    assert.equal(0, #transport.requests)
+  end)
+end)
+
+describe("an asset", function()
+  it("that a service could read as another is refused where amounts are limited", function()
+    for _, guard in ipairs { { max_amount = { USDT = "1" } }, { max_amount = { USDT = "1" }, other_assets = true },
+      { budget = { USDT = "1" }, other_assets = true } } do
+      local client, transport = client_with(guard)
+      for _, asset in ipairs { ",", " ", "USDT,", " USDT", "USDT ", "usdt", "U\226\128\139SDT", "\239\188\181SDT" } do
+        for name in pairs(moves) do
+          local params = {}
+          for word, value in pairs(calls[name]) do params[word] = value end
+          local word = params.coin and "coin" or "asset"
+          params[word] = asset
+          local value, err = call(client, name, params)
+          assert.is_nil(value)
+          assert.equal("not_sent", err.outcome, name .. " " .. asset)
+        end
+      end
+      assert.equal(0, #transport.requests)
+    end
+  end)
+end)
+
+describe("an entry of addresses", function()
+  local function withdraw(client, fields)
+    local params = { coin = "XRP", netWork = "XRP", address = MEMO_ADDRESS, amount = "5" }
+    for name, value in pairs(fields or {}) do params[name] = value ~= "" and value or nil end
+    return client.wallet:withdraw(params)
+  end
+
+  it("without a memo allows no memo, and another entry one or any", function()
+    local client = client_with { addresses = { MEMO_ADDRESS } }
+    passed(withdraw(client))
+    refused("addresses", withdraw(client, { memo = "77" }))
+    client = client_with { addresses = { { address = MEMO_ADDRESS, memo = "77" } } }
+    passed(withdraw(client, { memo = "77" }))
+    refused("addresses", withdraw(client))
+    refused("addresses", withdraw(client, { memo = "78" }))
+    refused("addresses", client.broker:withdraw { coin = "XRP", network = "XRP", address = MEMO_ADDRESS, amount = "5" })
+    client = client_with { addresses = { { address = MEMO_ADDRESS, any_memo = true } } }
+    for _, memo in ipairs { "", "77", "78" } do passed(withdraw(client, { memo = memo })) end
+  end)
+
+  it("binds coin and network where it names them", function()
+    local client = client_with { addresses = { { address = MEMO_ADDRESS, coin = "xrp", network = "XRP" } } }
+    passed(withdraw(client))
+    passed(withdraw(client, { coin = "xrp" }))
+    refused("addresses", withdraw(client, { coin = "USDT" }))
+    refused("addresses", withdraw(client, { netWork = "TRX" }))
+    refused("addresses", withdraw(client, { netWork = "" })) -- the service would choose one
+    passed(client.wallet:withdraw_legacy { coin = "XRP", network = "XRP", address = MEMO_ADDRESS, amount = "5" })
+    refused("addresses", client.wallet:withdraw_legacy { coin = "XRP", address = MEMO_ADDRESS, amount = "5" })
+    passed(client.broker:withdraw { coin = "XRP", network = "XRP", address = MEMO_ADDRESS, amount = "5" })
+  end)
+
+  it("allows the contract that it names and no other", function()
+    local client = client_with { addresses = { MEMO_ADDRESS } }
+    refused("addresses", withdraw(client, { contractAddress = "0xdac1" }))
+    client = client_with { addresses = { { address = MEMO_ADDRESS, contractAddress = "0xdac1" } } }
+    passed(withdraw(client, { contractAddress = "0xdac1" }))
+    refused("addresses", withdraw(client, { contractAddress = "0xdac2" }))
+    refused("addresses", withdraw(client))
+  end)
+end)
+
+describe("an entry of users", function()
+  it("is a person: digits of one kind are not those of another", function()
+    local function to(client, account_type, account, area_code)
+      return client.wallet:internal_transfer { toAccountType = account_type, toAccount = account, areaCode = area_code,
+        asset = "USDT", amount = "1" }
+    end
+    local everyone = { { "MOBILE", "13800138000", "86" }, { "MOBILE", "13800138000", "1" }, { "UID", "13800138000" },
+      { "EMAIL", "13800138000" }, { "UID", "13800138000", "86" }, { "MOBILE", "3800138000", "861" } }
+    for i, chosen in ipairs(everyone) do
+      local entry = { toAccountType = chosen[1], toAccount = chosen[2], areaCode = chosen[3] }
+      if chosen[1] == "MOBILE" or not chosen[3] then
+        local client = client_with { users = { entry } }
+        for j, who in ipairs(everyone) do
+          if i == j then passed(to(client, who[1], who[2], who[3]))
+          else refused("users", to(client, who[1], who[2], who[3])) end
+        end
+      end
+    end
+    local client = client_with { users = { { toAccountType = "MOBILE", toAccount = "138", areaCode = "+86" } } }
+    passed(to(client, "MOBILE", "138", "86"))
+    passed(to(client, "MOBILE", "138", "+86"))
+  end)
+end)
+
+describe("options of a guard", function()
+  it("that leave room for doubt are refused with the form that leaves none", function()
+    for _, case in ipairs {
+      { { users = { "13800138000" } }, 'toAccountType = "UID"' }, { { users = { "@" } }, "names no one person" },
+      { { users = { { toAccount = "1" } } }, "names no one person" },
+      { { users = { { toAccountType = "PHONE", toAccount = "1" } } }, "EMAIL, UID, MOBILE" },
+      { { users = { { toAccountType = "MOBILE", toAccount = "1" } } }, "areaCode" },
+      { { users = { { toAccountType = "UID", toAccount = "1", areaCode = "86" } } }, "only there" },
+      { { users = { { toAccountType = "MOBILE", toAccount = "1", areaCode = "x" } } }, "1 to 5 digits" },
+      { { users = { ["a@b"] = true } }, "plain list" }, { { addresses = { [ADDRESS] = true } }, "plain list" },
+      { { sub_accounts = { desk = true } }, "plain list" }, { { sub_accounts = { 1 } }, "names of sub%-accounts" },
+      { { addresses = { { address = ADDRESS, memos = "1" } } }, 'did you mean "memo"' },
+      { { addresses = { { address = ADDRESS, memo = "1", any_memo = true } } }, "one of them" },
+      { { addresses = { { address = ADDRESS, memo = "" } } }, 'empty "memo"' },
+      { { addresses = { 1 } }, "entry 1 is neither" },
+    } do
+      local client, err = purser.new { base_url = "http://localhost", api_key = "k", secret_key = "s", guard = case[1] }
+      assert.is_nil(client)
+      assert.equal("config", err.kind)
+      assert.matches(case[2], err.message)
+    end
+  end)
+
+  it("are read once: what becomes of the tables changes no rule", function()
+    local addresses, limits = { { address = ADDRESS } }, { USDT = "1" }
+    local guard = { addresses = addresses, max_amount = limits }
+    local client, transport = client_with(guard)
+    limits.USDT, addresses[1].address, addresses[2] = "100", MEMO_ADDRESS, MEMO_ADDRESS
+    guard.addresses, guard.max_amount = nil, nil
+    refused("max_amount", call(client, "wallet.withdraw", calls["wallet.withdraw"]))
+    refused("addresses", client.wallet:withdraw { coin = "USDT", address = MEMO_ADDRESS, amount = "1" })
+    assert.equal(0, #transport.requests)
+  end)
+end)
