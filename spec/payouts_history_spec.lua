@@ -198,11 +198,12 @@ describe("payments that the journal does not know to be made", function()
     local slow = sim:transport()
     private.states[client]._transport = { send = function(_, request) return slow:send(request) end,
       sleep = function(_, ms)
-      slow:sleep(ms)
-      if held and ms > 100 then
-        held = inner:send(held) and nil
-      end
-    end }
+        slow:sleep(ms)
+        if held and ms > 100 then
+          inner:send(held)
+          held = nil
+        end
+      end }
     assert.equal(1, assert(payouts:run()).done)
     assert.equal(1, counted(TRANSFER, "applied"))
   end)

@@ -180,9 +180,9 @@ describe("the progress", function()
     local inner, task = sim:transport(), require "purser.schedule"
     private.states[client]._transport = { send = function(_, request) return inner:send(request) end,
       sleep = function(_, ms)
-      inner:sleep(ms)
-      task.sleep(25)
-    end }
+        inner:sleep(ms)
+        task.sleep(25)
+      end }
     assert.matches("cannot show that it is the newest", reason_of(payouts))
   end)
 
