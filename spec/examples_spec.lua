@@ -307,7 +307,9 @@ describe("payouts.lua", function()
     os.remove(journal)
     return list, journal, function()
       os.remove(list)
-      for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(journal .. suffix) end
+      for _, suffix in ipairs { "", "-wal", "-shm", ".witness", ".witness-wal", ".witness-shm" } do
+        os.remove(journal .. suffix)
+      end
     end
   end
 
