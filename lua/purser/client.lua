@@ -307,6 +307,15 @@ function M.pay(client, name, params, opts, payment)
   return run(states[client], row, params, opts, payment)
 end
 
+--- For purser.payouts: how long after a request was stamped its record must be visible (ms).
+function M.visible_ms(client, lag_ms)
+  local self = states[client]
+  return (self._recv_window or 5000) + 1000 + (lag_ms or self._lag_ms)
+end
+
+--- Whether a client's account has a name of its own, or is that of its API key.
+function M.has_account(client) return states[client]._account ~= nil end
+
 --- The journal of a client; nil where it has none, or where `client` is no client.
 function M.journal_of(client)
   local self = private.state_of(client)

@@ -221,8 +221,8 @@ local function entry_of(row)
 end
 
 --- Whether an intent is what is written under its id: what became of another call, or of less than its time, must not
---- end it. (One that begins earlier covers earlier attempts as well.) Returns nil, or an error; a call that is not
---- written is none of the journal's.
+--- end it. (One that begins earlier, or ends later, covers other attempts as well.) Returns nil, or an error; a call that
+--- is not written is none of the journal's.
 ---@param intent purser.Intent
 ---@return purser.Error|nil
 function Journal:mismatch(intent)
@@ -237,7 +237,7 @@ function Journal:mismatch(intent)
   local first, ends = tonumber(known.sent_at), tonumber(known.sent_at) + tonumber(known.recv_window)
   local sent_at, window = tonumber(intent.sent_at) or 0, tonumber(intent.recv_window) or 0
   if ok and known.operation == intent.operation and known.digest == digest and sent_at <= first
-    and sent_at + window == ends then
+    and sent_at + window >= ends then
     return nil
   end
   return errors.argument(nil,
