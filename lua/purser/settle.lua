@@ -104,6 +104,10 @@ local function nothing_but(look, candidates, reason)
   return undecided(candidates, reason)
 end
 
+-- The codes by which the service says for good that this key does not list sub-accounts: a permission that the key lacks,
+-- and an account that is no broker. Any other refusal may pass, so it is an error of the look.
+local MAY_NOT_LIST = { ["700007"] = true, ["730603"] = true }
+
 -- What it means that a late look shows nothing: `not_done`. A list that was asked for by the name of a sub-account
 -- shows nothing, too, where the service spells that name in another way. Then it is ASK_AGAIN: the next look asks in
 -- that spelling, or without a name that is listed nowhere.
@@ -113,7 +117,7 @@ local function missing(look)
   for _, name in ipairs(look.settle.accounts and { "subAccount", "fromAccount", "toAccount" } or {}) do
     local spelled, err = asked[name], nil
     if spelled then spelled, err = questions.spelling_of(look, spelled) end
-    if err and not (err.kind == "api" and err.outcome == "rejected") then return nil, err end
+    if err and not MAY_NOT_LIST[err.code] then return nil, err end
     if err then
       return undecided({}, "nothing shows how the service spells the sub-account, because they cannot be listed: "
         .. err.message)
