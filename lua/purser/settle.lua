@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Finds out what became of a call whose outcome is unknown.
 --
 --     local result, err = client.wallet:withdraw { ... }

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- One worker of the torture: makes its keys, and runs a queue of payouts until nothing is left, unless it is killed
 -- first.
 --

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Where keys and passwords come from: the environment, or a file that nobody else can read. Never an argument, which
 -- every process of the machine can see.
 
