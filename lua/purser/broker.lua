@@ -29,7 +29,7 @@ return {
       { "limit", "count", type = "string", default = 500, max = 500 },
     },
     paging = { each = "transfer", size = "limit", most = 500, page = "page", time = "timestamp", id = "tranId" },
-    result = { list = "sub_account_transfer", from = { "result" } },
+    result = { list = "sub_account_transfer", from = { "result" }, total = "totalCount" },
   },
   {
     id = "A2", name = "create_sub_account", method = "POST", path = "/api/v3/broker/sub-account/virtualSubAccount",
@@ -41,7 +41,7 @@ return {
       { "password", "md5", type = "string", plain = "funds_password", note = "funds password as hexadecimal MD5" },
     },
     result = { record = "created_sub_account", essential = "subAccount" },
-    settle = { by = "name", handle = "subAccount", through = "broker.list_sub_accounts", pass = { "subAccount" },
+    settle = { by = "name", handle = "subAccount", through = "broker.list_sub_accounts", narrow = { "subAccount" },
       time = "timestamp" },
   },
   {
@@ -74,14 +74,14 @@ return {
     },
     result = { record = "api_key", essential = "apiKey" },
     settle = { by = "token", handle = "note", through = "broker.list_api_keys", undo = "broker.delete_api_key",
-      pass = { "subAccount" }, on = { "note" }, time = "createTime" },
+      accounts = "broker.list_sub_accounts", pass = { "subAccount" }, on = { "note" }, time = "createTime" },
   },
   {
     id = "A6", name = "list_api_keys", method = "GET", path = "/api/v3/broker/sub-account/apiKey",
     summary = "The API keys of a sub-account.",
     effect = "read", signer = "main",
     params = { sub_account },
-    result = { list = "api_key", from = { "subAccount" } },
+    result = { list = "api_key", from = { "subAccount" }, lone = "apiKey" },
   },
   {
     id = "A7", name = "delete_api_key", method = "DELETE", path = "/api/v3/broker/sub-account/apiKey",
@@ -90,7 +90,7 @@ return {
     params = { sub_account, { "apiKey", "text", type = "string", required = true, note = "public key" } },
     result = { record = "named_sub_account", essential = "subAccount" },
     settle = { by = "state", handle = "apiKey", through = "broker.list_api_keys", pass = { "subAccount" },
-      wanted = "absent" },
+      accounts = "broker.list_sub_accounts", wanted = "absent" },
   },
   {
     id = "A8", name = "create_deposit_address", method = "POST", path = "/api/v3/broker/capital/deposit/subAddress",
@@ -152,7 +152,7 @@ return {
     },
     result = { record = "withdrawal_id", essential = "id" },
     moves = { asset = "coin", amount = "amount", to = "address", address = "address", network = "network" },
-    settle = { by = "nothing", through = "wallet.withdrawal_history", pass = { "coin" },
+    settle = { by = "nothing", through = "wallet.withdrawal_history",
       on = { "coin", "address", "amount", "remark" }, near = { "coin", "address" }, time = "applyTime" },
   },
   {
@@ -167,7 +167,8 @@ return {
     result = { record = "transfer_id", essential = "tranId" },
     moves = { asset = "asset", amount = "amount", to = "sub_account", sub_accounts = { "fromAccount", "toAccount" } },
     settle = { by = "handle", handle = "clientTranId", made = true, through = "broker.transfer_history",
-      pass = { "clientTranId", "fromAccount", "toAccount", "fromAccountType", "toAccountType" },
+      pass = { "fromAccount", "toAccount", "fromAccountType", "toAccountType" },
+      narrow = { "clientTranId" }, accounts = "broker.list_sub_accounts",
       on = { "asset", "amount" }, time = "timestamp", failed = "FAILED" },
   },
   {

@@ -28,8 +28,8 @@ function M.restricted(client, operations)
   return require("purser.restricted").new(client, operations)
 end
 
---- A fresh clientTranId: 32 random letters and digits.
----@return string
+--- A fresh clientTranId: 32 random letters and digits; or nil and a message when OpenSSL has no random bytes.
+---@return string|nil id, string|nil message
 function M.client_id()
   return require("purser.core").random_token(32)
 end

@@ -58,7 +58,9 @@ end
 --- Records an intent, durably, and gives it its id. `guard` may refuse it, and `payment` takes part in the
 --- transaction. Returns true; or nil and an error or a message, and then it must not be sent.
 function Journal:begin(intent, row, guard, payment)
-  intent.id = core.random_token(24)
+  local id, wrong = core.random_token(24)
+  if not id then return nil, "no random id could be made: " .. tostring(wrong) end
+  intent.id = id
   if payment then self.payments[intent.id] = payment end
   if self.options.unsafe_without_write_ahead then return true end
   local digest = intents.digest(row, intent.params)

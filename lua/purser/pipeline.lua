@@ -11,6 +11,7 @@ local core = require "purser.core"
 local errors = require "purser.errors"
 local interpret = require "purser.interpret"
 local options_ = require "purser.options"
+local plain_text = require "purser.plain_text"
 local result = require "purser.result"
 local retry = require "purser.retry"
 local service_clock = require "purser.service_clock"
@@ -163,8 +164,8 @@ local function transport_error(row, failure)
   local not_sent = failure.outcome == "not_sent"
   return errors.new {
     kind = kind, outcome = not_sent and "not_sent" or "unknown", phase = failure.phase,
-    code = failure.code and tostring(failure.code), operation = row.full_name,
-    message = failure.message and tostring(failure.message) or "the transport failed",
+    code = failure.code and plain_text.clean(tostring(failure.code), 60), operation = row.full_name,
+    message = failure.message and plain_text.clean(tostring(failure.message), 500) or "the transport failed",
     retryable = kind == "transport" and (row.effect == "read" or not_sent),
   }
 end
@@ -187,17 +188,17 @@ local function fill_info(info, response, attempts)
 end
 
 -- Sends a request and reads its answer: `result | nil, err`, and the response. `progress` is that of a call that is not
--- a read.
-local function exchange(self, row, request, progress)
+-- a read, `values` are those of one that is.
+local function exchange(self, row, request, progress, values)
   if self._closed then return nil, closed_error(row) end -- by the hook, or during the pause before this attempt
   if progress then progress.sent = true end
   local response, failure = self._transport:send(request)
   if type(response) ~= "table" then return nil, transport_error(row, failure) end
   local value, err
   if row.unsigned then
-    value, err = interpret.unsigned_answer(row, response)
+    value, err = interpret.unsigned_answer(row, self.profile, response)
   else
-    value, err = interpret.answer(row, self.profile.success_codes, response.status, response.body, response.headers)
+    value, err = interpret.answer(row, self.profile, response.status, response.body, response.headers, values)
   end
   if progress then
     if value then value, err = require("purser.recording").believe(self, row, progress.intent, value) end
@@ -207,14 +208,14 @@ local function exchange(self, row, request, progress)
 end
 
 -- One attempt: from a request to `result | nil, err`.
-local function attempt_once(self, row, request, attempt, info, progress)
+local function attempt_once(self, row, request, attempt, info, progress, values)
   local watch = self._hooks and require("purser.hooks").begin(self._hooks, row, request, attempt, info)
   local value, err, response
   if watch and not progress then
-    value, err, response = watch:carry_out(exchange, self, row, request)
+    value, err, response = watch:carry_out(exchange, self, row, request, nil, values)
   else
     if progress then progress.watch = watch end
-    value, err, response = exchange(self, row, request, progress)
+    value, err, response = exchange(self, row, request, progress, values)
   end
   if err and err.code == service_clock.OUTSIDE_WINDOW and response then
     err.service_date = result.headers(response.headers).date
@@ -287,8 +288,8 @@ function M.run(self, row, params, opts, payment)
   if type(opts) == "table" and type(opts.info) == "table" then clear_info(opts.info) end
   if not values then return nil, layout end
   if row.effect ~= "read" then
-    require("purser.recording").make_handle(self, row, values)
-    local refusal = self._guard and self._guard:check(row, values)
+    local refusal = require("purser.recording").make_handle(self, row, values)
+      or self._guard and self._guard:check(row, values)
     if refusal then return nil, refusal end
   end
   local started, attempt, corrected = core.monotonic_ms(), 0, false
@@ -304,7 +305,7 @@ function M.run(self, row, params, opts, payment)
     end
     if row.effect ~= "read" then return run_recorded(self, row, request, values, opts, payment) end
     attempt = attempt + 1
-    value, err = attempt_once(self, row, request, attempt, opts.info)
+    value, err = attempt_once(self, row, request, attempt, opts.info, nil, values)
     if value ~= nil then return value end
     local ms = learn(self, err, corrected) and 0
       or retry.pause(self._retry, attempt, core.monotonic_ms() - started, err)

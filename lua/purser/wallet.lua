@@ -40,7 +40,7 @@ return {
     moves = { asset = "coin", amount = "amount", to = "address", address = "address", memo = "memo",
       network = "netWork", contract = "contractAddress" },
     settle = { by = "handle", handle = "withdrawOrderId", made = true, through = "wallet.withdrawal_history",
-      pass = { "coin" }, on = { "coin", "address", "amount", "memo" }, near = { "coin", "address" },
+      narrow = { "coin" }, on = { "coin", "address", "amount", "memo" }, near = { "coin", "address" },
       time = "applyTime" },
   },
   {
@@ -85,8 +85,8 @@ return {
       { "network", "text", type = "string", required = true, note = "long network name, such as Tron(TRC20)" },
     },
     result = { record = "deposit_address", essential = "address" },
-    settle = { by = "state", handle = "network", through = "wallet.deposit_addresses", pass = { "coin", "network" },
-      wanted = "present" },
+    settle = { by = "state", handle = "network", through = "wallet.deposit_addresses", pass = { "coin" },
+      narrow = { "network" }, wanted = "present" },
   },
   {
     id = "C7", name = "deposit_addresses", method = "GET", path = "/api/v3/capital/deposit/address",
@@ -216,7 +216,7 @@ return {
     moves = { asset = "coin", amount = "amount", to = "address", address = "address", memo = "memo",
       network = "network" },
     settle = { by = "handle", handle = "withdrawOrderId", made = true, through = "wallet.withdrawal_history",
-      pass = { "coin" }, on = { "coin", "address", "amount", "memo" }, near = { "coin", "address" },
+      narrow = { "coin" }, on = { "coin", "address", "amount", "memo" }, near = { "coin", "address" },
       time = "applyTime" },
   },
 }

@@ -71,7 +71,9 @@ local function look(self)
     local record, err = walk:next()
     if err then return err end
     if not record then break end
-    local digits = core.md5_hex((key_of(record))):sub(1, 16)
+    local digest, problem = core.md5_hex((key_of(record)))
+    if not digest then return errors.config("deposits cannot be told apart: " .. problem) end
+    local digits = digest:sub(1, 16)
     if not found[digits] then
       found[digits] = {}
       order[#order + 1] = digits

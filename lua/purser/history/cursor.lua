@@ -58,7 +58,10 @@ function Tail:finish(time)
   self:settle(time)
 end
 
+--- The cursor; or nil and a message where no hash can be made.
 function Tail:text()
+  local possible, problem = core.md5_hex ""
+  if not possible then return nil, "a cursor cannot be made: " .. problem end
   local hashes = {}
   for i = self.first, self.last do hashes[#hashes + 1] = hash(self.keys[i]) end
   for digits, count in pairs(self.known) do
@@ -76,6 +79,8 @@ function M.read(text, operation)
   local name, time, list = text:match("^purser1;([%w_%.]+);(%d%d%d%d%d%d%d%d%d%d%d%d%d);([%x,]*)$")
   if not name then return nil, "is not a cursor that walk:cursor() returned" end
   if name ~= operation then return nil, ("is one of %s, not of %s"):format(name, operation) end
+  local possible, problem = core.md5_hex ""
+  if not possible then return nil, "cannot be followed: " .. problem end
   local known = {}
   for digits in list:gmatch("%x+") do known[digits] = (known[digits] or 0) + 1 end
   return math.floor(tonumber(time)), known

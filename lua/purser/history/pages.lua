@@ -1,6 +1,7 @@
 -- One page of a history or list, as the records that are wanted of it and what the service says of the whole.
 
 local errors = require "purser.errors"
+local result = require "purser.result"
 
 local M = {}
 
@@ -36,7 +37,7 @@ end
 local function open(source, answer)
   local form = source.row.result
   if form.page then return answer.data, answer.totalRecords, answer.totalPageNum end
-  if not form.rows then return answer end
+  if form.list then return answer, result.total_of(answer) end
   local total = answer.total
   return answer.rows, total, type(total) == "number" and math.ceil(total / source.paging.most) or nil
 end
@@ -84,6 +85,9 @@ function M.ask(source, first, last, page)
   params.startTime, params.endTime = first, last
   local answer, err = source.run(source.row, params)
   if not answer then return nil, err end
+  local doubt = result.doubt_of(answer)
+  if doubt == "assumed" then return nil, M.senseless(source) end
+  if doubt then source.incomplete = "one record came where a list belongs, so there may be others" end
   local records, total, page_count = open(source, answer)
   if source.strict and not makes_sense(source, records, total, page_count) then return nil, M.senseless(source) end
   return records, number(total), number(page_count)
