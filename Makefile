@@ -6,6 +6,8 @@
 #   make            build for one Lua (LUA=lua5.1|lua5.2|lua5.3|lua5.4|luajit, default lua5.4)
 #   make lint       luacheck, and the C sources once more with every warning an error
 #   make install    into PREFIX (default /usr/local); PRECOMPILED=1 for quick starts with this very Lua; make uninstall
+#   make dist       a release in build/dist: archive, list of parts (SPDX), checksums; the same bytes every time
+#   make reproducible, checksec   two clones build the same bytes; what the linker and compiler harden
 #   make docs       the generated parts of docs/, the annotation file and the lists in the rockspecs
 #   make hosts-test, console-test   nginx, the frame loop and libuv alone; the simulator's page in a headless browser
 #   make rock-test  pack with LuaRocks, install into an empty tree offline, run the tour from there
@@ -20,11 +22,20 @@ LUA     ?= lua5.4
 PREFIX  ?= /usr/local
 BUILD   ?= build/$(LUA)
 
-LUA_VERSION := $(if $(filter luajit,$(LUA)),5.1,$(patsubst lua%,%,$(LUA)))
+KNOWN   := lua5.1 lua5.2 lua5.3 lua5.4 luajit
+ifeq ($(filter $(LUA),$(KNOWN)),)
+$(error LUA=$(LUA): no such Lua is known; give one of $(KNOWN))
+endif
 
 CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion
-STRICT  := -std=c99 -D_POSIX_C_SOURCE=200809L -fPIC -fvisibility=hidden $(WARN) $(EXTRA_CFLAGS)
+# Sanitizers see less through FORTIFY's checked functions, and it wants an optimised build.
+UNCHECKED := $(findstring -fsanitize,$(CC) $(CFLAGS))$(filter -O0,$(CFLAGS))
+HARDEN  := -fstack-protector-strong $(if $(UNCHECKED),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+# The same bytes wherever the clone lies: debug information has paths from the clone on. The shell knows the folder by
+# the name that the compiler uses for it.
+STRICT   = -std=c99 -D_POSIX_C_SOURCE=200809L -fPIC -fvisibility=hidden $(HARDEN) "-ffile-prefix-map=$$PWD=." \
+  $(WARN) $(EXTRA_CFLAGS)
 
 LUA_CFLAGS   = $(shell pkg-config --cflags $(LUA))
 CORE_CFLAGS  = $(shell pkg-config --cflags libcurl libcrypto)
@@ -37,7 +48,8 @@ ifeq ($(shell uname -s),Darwin)
 SHARED := -bundle -undefined dynamic_lookup
 else
 # Never unmapped: Lua 5.1 and LuaJIT unload modules when a state ends, and may run finalisers of their objects after it.
-SHARED := -shared -Wl,-z,nodelete
+SHARED := -shared -Wl,-z,nodelete -Wl,-z,relro,-z,now
+HARDEN += -fstack-clash-protection
 endif
 
 CORE_OBJECTS  := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/core/*.c))
@@ -64,6 +76,7 @@ demo: setup
 	@tools/demo
 
 test: setup-test
+	@echo "build: the modules for $(LUA) and LuaJIT, C tests, host programs"
 	@$(MAKE) -s all c-tests $(SPEC_TOOLS) hosts-build
 	@$(LUA) tools/test.lua
 
@@ -92,6 +105,18 @@ $(BUILD)/purser/http.so: $(HTTP_OBJECTS) $(BOTH_OBJECTS)
 $(BUILD)/purser/httpd.so: $(HTTPD_OBJECTS)
 	@mkdir -p $(@D)
 	$(CC) $(SHARED) $(LDFLAGS) -o $@ $^ $(HTTPD_LIBS)
+
+# What has to be installed is looked at first: these files name the package of a header that is missing.
+$(filter-out %/core/needs.o,$(CORE_OBJECTS) $(BIND_OBJECTS) $(HTTPD_OBJECTS)): | $(BUILD)/core/needs.o
+$(filter-out %/httpd/needs.o,$(HTTPD_OBJECTS)): | $(BUILD)/httpd/needs.o
+$(BUILD)/core/needs.o: | $(BUILD)/lua-headers
+# Other flags make other objects.
+$(CORE_OBJECTS) $(BIND_OBJECTS) $(HTTPD_OBJECTS): Makefile
+$(BUILD)/lua-headers:
+	@command -v pkg-config >/dev/null || { echo "make: pkg-config is missing; docs/install.md names its package" >&2; exit 1; }
+	@pkg-config --exists $(LUA) || { \
+	  echo "make: the headers of $(LUA) are missing. Debian: lib$(patsubst luajit,luajit2-5.1,$(LUA:lua5.1=lua5.1-0))-dev; docs/install.md has others" >&2; exit 1; }
+	@mkdir -p $(@D) && touch $@
 
 $(BUILD)/core/%.o: src/core/%.c
 	@mkdir -p $(@D)
@@ -122,23 +147,15 @@ $(BUILD)/spec/peer: spec/support/peer.c spec/support/peer_h2.c spec/support/peer
 lint:
 	@tools/lint
 
-install uninstall: SHARE = $(PREFIX)/share/lua/$(LUA_VERSION)
-install uninstall: LIBRARY = $(PREFIX)/lib/lua/$(LUA_VERSION)
+# The same PREFIX and LUA for both. The variables reach the script by its environment, so paths may hold blanks.
+install uninstall: export PREFIX := $(PREFIX)
+install uninstall: export DESTDIR := $(DESTDIR)
+install uninstall: export PRECOMPILED := $(PRECOMPILED)
 install: all
-	install -d $(DESTDIR)$(SHARE) $(DESTDIR)$(LIBRARY)/purser $(DESTDIR)$(PREFIX)/bin
-	cp -R lua/purser $(DESTDIR)$(SHARE)/
-	$(if $(PRECOMPILED),$(LUA) tools/precompile.lua $(DESTDIR)$(SHARE)/purser $(SHARE)/purser)
-	install -m 755 $(MODULES) $(DESTDIR)$(LIBRARY)/purser/
-	sed '1s|.*|#!/usr/bin/env $(LUA)|' bin/purser > $(BUILD)/purser-command
-	install -m 755 $(BUILD)/purser-command $(DESTDIR)$(PREFIX)/bin/purser
-	@env -u LUA_PATH -u LUA_CPATH $(LUA) -e 'os.exit(package.path:find("$(SHARE)/?.lua", 1, true) and 0 or 1)' || { \
-	  echo "The command finds its modules by itself. Scripts do when these are set:"; \
-	  echo "  export LUA_PATH='$(SHARE)/?.lua;$(SHARE)/?/init.lua;;' LUA_CPATH='$(LIBRARY)/?.so;;'"; }
+	@tools/install install
 
-# The same PREFIX and LUA as when it was installed.
 uninstall:
-	rm -rf $(DESTDIR)$(SHARE)/purser $(DESTDIR)$(LIBRARY)/purser
-	rm -f $(DESTDIR)$(PREFIX)/bin/purser
+	@tools/install uninstall
 
 clean:
 	rm -rf build

@@ -1,6 +1,7 @@
 rockspec_format = "3.0"
 package = "purser"
 version = "scm-1"
+-- A placeholder: the project has no public address yet, so `luarocks make` in a clone works and `luarocks install` does not.
 source = { url = "git+https://example.org/purser.git" }
 description = {
   summary = "Accounts, sub-accounts, deposits, withdrawals and transfers of a trading platform, exact and never twice",
@@ -13,7 +14,9 @@ description = {
   ]],
   license = "MIT",
 }
+-- The journal and payouts also need LuaDBI (luadbi-sqlite3 or luadbi-postgresql), which most programs do without.
 dependencies = { "lua >= 5.1, < 5.5", "argparse >= 0.7" }
+-- Flags cannot be added here; docs/install.md has those that harden the modules, for the command line of LuaRocks.
 -- Without a file to look for, LuaRocks only sets the folders (CURL_DIR=... overrides them) and leaves the search to the
 -- compiler, which knows its system's multiarch folders. A missing header then ends in src/core/needs.c, which names the
 -- package to install.

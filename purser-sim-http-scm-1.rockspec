@@ -1,6 +1,7 @@
 rockspec_format = "3.0"
 package = "purser-sim-http"
 version = "scm-1"
+-- A placeholder, as in purser-scm-1.rockspec.
 source = { url = "git+https://example.org/purser.git" }
 description = {
   summary = "The HTTP front of Purser's simulator",

@@ -81,14 +81,14 @@ describe("the multi transport", function()
 
   it("does not block in a step while a peer is silent", function()
     peer:script "head body stall"
-    local t = transport { timeout_ms = 5000 }
+    local t = transport { timeout_ms = 60000 }
     for _ = 1, 8 do t:submit(get()) end
     local slowest = 0
     for _ = 1, 50 do
       slowest = math.max(slowest, elapsed_ms(function() assert.equal(8, t:step()) end))
       socket.sleep(0.002)
     end
-    assert.is_true(slowest < 2500, "a step took " .. slowest .. " ms") -- the peer stays silent for twice as long
+    assert.is_true(slowest < 30000, "a step took " .. slowest .. " ms") -- the peer stays silent for twice as long
   end)
 
   it("returns from wait at its limit when nothing happens", function()
@@ -98,7 +98,7 @@ describe("the multi transport", function()
     socket.sleep(0.01)
     for _ = 1, 5 do t:step() end
     local took = elapsed_ms(function() t:wait(40) end)
-    assert.is_true(took >= 30 and took < 5000, "took " .. took .. " ms") -- not until the request's time has run out
+    assert.is_true(took >= 30 and took < 15000, "took " .. took .. " ms") -- not until the request's time has run out
     assert.is_false((t:take(id)))
   end)
 
@@ -273,12 +273,12 @@ describe("the multi transport", function()
     do
       local t = assert(multi.new { base_url = peer:url() })
       t:submit(get())
-      for _ = 1, 100 do
+      for _ = 1, 6000 do
         t:wait(5)
         if peer:count(mark).wholes == 1 then break end
       end
     end
-    for _ = 1, 100 do
+    for _ = 1, 3000 do
       collectgarbage()
       if peer:count(mark).ended == 1 then break end
       socket.sleep(0.01)

@@ -86,28 +86,196 @@ describe("precompiled modules", function()
 end)
 
 describe("make install", function()
-  local prefix = os.tmpname()
-  os.remove(prefix)
+  local folder = os.tmpname()
+  os.remove(folder)
+  local clone = lines_of("pwd")[1]
+  local bare = "cd / && env -u LUA_PATH -u LUA_CPATH "
 
-  local function make(target)
+  local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+  -- What a target says, and whether it succeeded. `before` is a shell command in front of it.
+  local function make(target, prefix, before)
     -- without the sanitizers' runtimes, which have no business in make
-    local command = ("env -u LD_PRELOAD ${MAKE:-make} -s --no-print-directory %s PREFIX=%s 2>&1"):format(target, prefix)
-    return table.concat(lines_of(command), "\n")
+    local command = ("%s env -u LD_PRELOAD ${MAKE:-make} -s --no-print-directory %s PREFIX=%s 2>&1; echo status $?")
+      :format(before or "", target, quote(prefix))
+    local said = table.concat(lines_of(command), "\n")
+    return said, said:find("status 0", 1, true) ~= nil
   end
+
+  before_each(function() assert(os.execute("mkdir -p " .. folder)) end)
+  after_each(function() os.execute("rm -rf " .. folder) end)
 
   -- A PREFIX that Lua does not look into left the command without its modules.
   it("makes a command that finds its modules wherever it is, and says what scripts need; uninstall takes all away",
     function()
-      local said = make "install"
-      local bare = "cd / && env -u LUA_PATH -u LUA_CPATH "
-      assert.same({ "purser " .. require "purser.version" }, lines_of(bare .. prefix .. "/bin/purser --version 2>&1"))
-      local path = assert(said:match "export (LUA_PATH=[^\n]+)", said)
+      local prefix = folder .. "/My App's $HOME"
+      local said = make("install", (prefix:gsub("%$", "$$")))
+      local program = quote(prefix .. "/bin/purser")
+      assert.same({ "purser " .. require "purser.version" }, lines_of(bare .. program .. " --version 2>&1"))
+      local path = assert(said:match "export (LUA_PATH[^\n]+)", said)
       local script = 'print(require("purser").new {})'
       assert.matches("base_url", lines_of(bare .. path .. " ${LUA:-lua5.4} -e '" .. script .. "' 2>&1")[1])
-      make "uninstall"
-      assert.same({}, lines_of("find " .. prefix .. " -type f"))
-      os.execute("rm -r " .. prefix)
+      make("uninstall", (prefix:gsub("%$", "$$")))
+      assert.same({}, lines_of(("find %s -type f"):format(folder)))
     end)
+
+  it("names variables that leave the paths of other versions of Lua alone", function()
+    local version = _VERSION:match "%d%.%d"
+    local said = make("install", folder .. "/there")
+    local suffix = version == "5.1" and "" or "_" .. version:gsub("%.", "_")
+    assert.matches("export LUA_PATH" .. suffix .. "='", said, 1, true)
+    assert.matches("' LUA_CPATH" .. suffix .. "='", said, 1, true)
+  end)
+
+  -- The folder was written without quotes, so `My Apps` was two words.
+  it("touches no folder whose name is the first word of PREFIX", function()
+    local other = folder .. "/My/share/lua/purser"
+    assert(os.execute(("mkdir -p %s && touch %s/mine %s/My/mine"):format(other, other, folder)))
+    make("install", folder .. "/My Apps")
+    make("uninstall", folder .. "/My Apps")
+    assert.same({ folder .. "/My/mine", other .. "/mine" }, lines_of(("find %s -name mine"):format(folder)))
+  end)
+
+  it("gives every user what it installs, whatever the umask is, and no module of an older version stays", function()
+    local old = ("%s/share/lua/%s/purser/old.lua"):format(folder, _VERSION:match "%d%.%d")
+    assert(os.execute(("mkdir -p $(dirname %s) && touch %s"):format(old, old)))
+    make("install", folder, "umask 077;")
+    assert.same({}, lines_of(("find %s ! -perm -o=r"):format(folder .. "/*")))
+    assert.same({}, lines_of(("find %s -type d ! -perm -o=x"):format(folder .. "/*")))
+    assert.same({}, lines_of("ls " .. old .. " 2>/dev/null"))
+  end)
+
+  it("takes a relative PREFIX from the clone, and prints it absolute", function()
+    local prefix = "build/" .. folder:match "[^/]+$"
+    local said = make("install", "./" .. prefix)
+    local version = lines_of(("%s %s/%s/bin/purser --version"):format(bare, clone, prefix))
+    os.execute("rm -r " .. prefix)
+    assert.matches("='" .. clone .. "/" .. prefix .. "/share", said, 1, true)
+    assert.same({ "purser " .. require "purser.version" }, version)
+  end)
+
+  it("makes a command that a link reaches from anywhere, with no clone and no shell", function()
+    make("install", folder .. "/opt")
+    assert(os.execute(("mkdir %s/bin && ln -s ../opt/bin/purser %s/bin/purser"):format(folder, folder)))
+    local said = lines_of(("%s %s/bin/purser ops wallet.withdraw 2>&1"):format(bare, folder))
+    assert.matches("wallet.withdraw", table.concat(said, "\n"), 1, true)
+    local trace = lines_of(("%s PATH= $(command -v ${LUA:-lua5.4}) %s/bin/purser --version 2>&1"):format(bare, folder))
+    assert.same({ "purser " .. require "purser.version" }, trace)
+  end)
+
+  it("refuses an empty PREFIX, and one that Lua's paths cannot hold", function()
+    for _, prefix in ipairs { "", folder .. "/a;b", folder .. "/a?b" } do
+      for _, target in ipairs { "install", "uninstall" } do
+        local said, ok = make(target, prefix)
+        assert.is_false(ok, said)
+        assert.matches("PREFIX", said)
+      end
+    end
+    assert.same({}, lines_of(("find %s -type f"):format(folder)))
+  end)
+end)
+
+describe("make", function()
+  it("names the Luas that it knows when it is given another", function()
+    for _, wrong in ipairs { "5.4", "lua9", "lua" } do
+      local said = table.concat(lines_of(("env -u BUILD ${MAKE:-make} -s LUA=%s 2>&1"):format(wrong)), "\n")
+      assert.matches("LUA=" .. wrong .. ": .*lua5.1 lua5.2 lua5.3 lua5.4 luajit", said)
+    end
+  end)
+
+  it("ends with the packages of a missing header, and compiles nothing else before", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    local said = table.concat(lines_of(("env -u LD_PRELOAD ${MAKE:-make} -s BUILD=%s CC=\"gcc -nostdinc\" 2>&1"):format(
+      folder)), "\n")
+    os.execute("rm -rf " .. folder)
+    assert.matches("libssl-dev", said, 1, true)
+    for file in said:gmatch "(src/[%w_/]+%.c):%d" do assert.matches("needs%.c$", file) end
+  end)
+
+  it("says which Lua's headers are missing", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    local said = table.concat(lines_of(
+      ("env -u LD_PRELOAD PKG_CONFIG_LIBDIR=/nowhere ${MAKE:-make} -s BUILD=%s LUA=lua5.1 2>&1"):format(folder)), "\n")
+    os.execute("rm -rf " .. folder)
+    assert.matches("the headers of lua5.1 are missing. Debian: liblua5.1-0-dev", said, 1, true)
+  end)
+end)
+
+describe("a C core that does not fit", function()
+  local folder = os.tmpname()
+  os.remove(folder)
+  local lua = os.getenv "LUA" or "lua5.4"
+
+  local function said_with(path)
+    return lines_of(("LUA_CPATH='%s' %s -e 'print(select(2, pcall(require, \"purser\")))' 2>&1"):format(path, lua))
+  end
+
+  it("is said in one sentence: it is missing, or was built for another Lua", function()
+    local cure = ("; run `make LUA=%s` in the clone, or correct package.cpath (LUA_CPATH)"):format(lua)
+    assert.same({ "purser: the C module purser.core is not on package.cpath" .. cure }, said_with "/nowhere/?.so")
+    assert(os.execute(([[mkdir -p %s/purser && printf 'int lua_none(void); int luaopen_purser_core(void *L);
+      int luaopen_purser_core(void *L) { return L ? lua_none() : 0; }' |
+      ${CC:-cc} -x c -shared -fPIC -o %s/purser/core.so -]])
+      :format(folder, folder)))
+    assert.same({ "purser: the C module purser.core was built for another Lua than this one, " .. lua .. cure },
+      said_with(folder .. "/?.so"))
+    assert(os.execute(("mkdir -p %s/.git && cp -R bin lua %s/"):format(folder, folder)))
+    local program = lines_of(("BUILD=. %s %s/bin/purser --version 2>&1"):format(lua, folder))
+    os.execute("rm -rf " .. folder)
+    assert.equal(1, #program)
+    assert.matches("was built for another Lua than this one", program[1])
+  end)
+end)
+
+describe("a built module", function()
+  local modules = (os.getenv "BUILD" or "build/lua5.4") .. "/purser/*.so"
+
+  it("has a stack protector, is read-only once it is loaded, and exports the function that Lua opens alone", function()
+    local rows = lines_of("LD_PRELOAD= tools/checksec " .. modules .. " | grep '[.]so'")
+    assert.equal(3, #rows)
+    for _, row in ipairs(rows) do assert.matches("%.so +| yes +| %d+ of %d+ +| full +| 1 +|$", row) end
+  end)
+
+  it("does not hold the name of the folder that it was built in", function()
+    assert.same({}, lines_of(("LD_PRELOAD= grep -l \"$PWD\" %s"):format(modules)))
+  end)
+end)
+
+describe("a release", function()
+  it("is the same bytes twice, with right checksums and a list of all its files", function()
+    local function make()
+      return lines_of "LD_PRELOAD= tools/dist 2>/dev/null && cd build/dist && sha256sum -c SHA256SUMS 2>&1"
+    end
+    local first = make()
+    assert.same(first, make())
+    local name = "purser-" .. require "purser.version"
+    assert.matches(name .. ".tar.gz: OK", table.concat(first, "\n"), 1, true)
+    assert.matches(name .. ".spdx.json: OK", table.concat(first, "\n"), 1, true)
+    local file = assert(io.open(("build/dist/%s.spdx.json"):format(name)))
+    local list = assert(require("purser.core").decode((file:read "*a")))
+    file:close()
+    local listed = {}
+    for _, part in ipairs(list.files) do listed[#listed + 1] = part.fileName:match "^%./(.*)$" end
+    assert.same(lines_of "git ls-tree -r --name-only HEAD", sorted(listed))
+    assert.equal("SPDX-2.3", list.spdxVersion)
+  end)
+end)
+
+describe("the line of the licence", function()
+  it("goes behind a first line of `#!`, once, and keeps the file's mode", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    local said = lines_of(([[(exec 2>&1; mkdir -p %s/tools && cp tools/spdx %s/tools/ && cd %s && git init -q . &&
+      printf '#!/bin/sh\necho a\n' >run && chmod 755 run && printf 'int a;\n' >a.c && printf 'return 1\n' >a.lua &&
+      printf 'text\n' >a.md && git add . && tools/spdx add && tools/spdx add && tools/spdx check &&
+      head -n 3 run a.c a.lua a.md && ls -l run | cut -c1-10)]]):format(folder, folder, folder))
+    os.execute("rm -rf " .. folder)
+    assert.same(sorted { "==> run <==", "#!/bin/sh", "# SPDX-License-Identifier: MIT", "echo a", "", "==> a.c <==",
+      "/* SPDX-License-Identifier: MIT */", "int a;", "", "==> a.lua <==", "-- SPDX-License-Identifier: MIT",
+      "return 1", "", "==> a.md <==", "text", "-rwxr-xr-x" }, said)
+  end)
 end)
 
 describe("the rockspecs", function()

@@ -11,7 +11,6 @@ case " $HAVE " in *" $package "*) echo "install ok installed";; *) exit 1;; esac
   ["apt-get"] = "exit 1", -- it must only ever run by sudo
   sudo = [[echo "$@" >>"$SUDO_LOG"
 case "$*" in
-  tee*) cat >/dev/null;;
   *apt-get*) [ -z "$NO_APT" ];;
   update-rc.d*) [ -z "$NO_SERVICE" ];;
 esac]],
@@ -42,6 +41,12 @@ local function packages(needs, without)
 end
 
 describe("tools/setup", function()
+  it("asks for the packages while no package may start a service", function()
+    local _, _, asked = set_up("HAVE=", "build")
+    assert.matches("\ntools/without%-services /usr/sbin/policy%-rc%.d env %S+ apt%-get install ", asked)
+    assert.is_nil(asked:find("tee", 1, true))
+  end)
+
   setup(function()
     folder = os.tmpname()
     os.remove(folder)
@@ -89,5 +94,69 @@ describe("tools/setup", function()
     assert.equal(1, code)
     assert.matches("could not install: nginx", text)
     assert.is_nil(asked:find("update-rc.d", 1, true))
+  end)
+end)
+
+describe("tools/without-services", function()
+  local place, policy
+  local MARK = "# Written by Purser's tools/without-services."
+
+  before_each(function()
+    place = os.tmpname()
+    os.remove(place)
+    assert(os.execute("mkdir " .. place))
+    policy = place .. "/policy-rc.d"
+  end)
+
+  after_each(function() os.execute("rm -r " .. place) end)
+
+  -- What a shell script says in which `without` runs a command under the policy.
+  local function run(script)
+    local pipe = assert(io.popen(("LD_PRELOAD= POLICY=%s PLACE=%s sh -c '%s' 2>&1"):format(policy, place,
+      (([[without() { tools/without-services "$POLICY" "$@"; }
+      ]] .. script):gsub("'", "'\\''")))))
+    local text = pipe:read "*a"
+    pipe:close()
+    return text
+  end
+
+  it("has the policy say no while the command runs, and leaves no file", function()
+    assert.equal("101\nended 3\n", run [[without sh -c '"$POLICY"; echo $?; exit 3'; echo ended $?; ls "$PLACE"]])
+  end)
+
+  it("leaves a policy of another author alone", function()
+    files.write(policy, "#!/bin/sh\nexit 104\n")
+    assert.equal("104\n#!/bin/sh\nexit 104\n",
+      run [[chmod 755 "$POLICY"; without sh -c '"$POLICY"; echo $?'; cat "$POLICY"]])
+  end)
+
+  -- A set-up that was killed left a policy that kept packages from starting their services for good.
+  it("leaves no policy when set-up and the command are killed, and keeps it while the command lives", function()
+    assert.equal("101\ngone\n", run [[mkfifo "$PLACE/go"
+      setsid tools/without-services "$POLICY" sh -c 'echo $$ >"$PLACE/pid"; read line <"$PLACE/go"' &
+      until [ -s "$PLACE/pid" ]; do sleep 0.01; done
+      kill -KILL $!
+      wait $! 2>/dev/null
+      "$POLICY"; echo $?
+      kill -KILL "$(cat "$PLACE/pid")"
+      while [ -e "$POLICY" ]; do sleep 0.01; done
+      echo gone]])
+  end)
+
+  it("writes a policy that says yes and removes itself when all that wrote it is gone", function()
+    assert.equal("0\n", run [[without cp "$POLICY" "$PLACE/left"
+      "$PLACE/left"; echo $?; ls "$PLACE"]])
+  end)
+
+  it("takes the place of a file that an earlier set-up left", function()
+    files.write(policy, "#!/bin/sh\n" .. MARK .. "\nexit 101\n")
+    assert.equal("101\n", run [[without sh -c '"$POLICY"; echo $?'; ls "$PLACE"]])
+  end)
+
+  it("waits for another set-up that is at work", function()
+    assert.equal("first\nsecond\n101\n", run [[without sh -c 'touch "$PLACE/begun"; sleep 0.2; echo first' &
+      until [ -e "$PLACE/begun" ]; do sleep 0.01; done
+      without sh -c 'echo second; "$POLICY"; echo $?'
+      wait; rm "$PLACE/begun"; ls "$PLACE"]])
   end)
 end)

@@ -1,13 +1,15 @@
 -- `purser sim`, started for real: it listens, answers over HTTP, misbehaves on demand, keeps its state, and ends.
 
 local core = require "purser.core"
+local files = require "files"
 local faults = require "purser.sim.faults"
 local purser = require "purser"
 local service = require "service"
+local socket = require "socket"
 
 local function client_of(world, url, account, options)
   local made = {
-    base_url = url, api_key = account.api_key, secret_key = account.secret_key, timeout_ms = 2000,
+    base_url = url, api_key = account.api_key, secret_key = account.secret_key, timeout_ms = 20000,
     clock = function() return world:now() end, limits = false,
   }
   for name, value in pairs(options or {}) do made[name] = value end
@@ -64,8 +66,9 @@ describe("purser sim", function()
 
   it("ends by itself when nobody asks", function()
     local started = core.monotonic_ms()
-    local sim = start { "--idle-exit", "1" }
-    assert.equal(0, sim.wait())
+    local sim = service.launch { "--port", "0", "--idle-exit", "1" }
+    sim.pipe:close()
+    assert.equal("exit 0", sim.lines[#sim.lines])
     assert.is_true(core.monotonic_ms() - started >= 1000)
   end)
 
@@ -148,6 +151,65 @@ describe("purser sim", function()
     os.remove(path)
     assert.matches("%-%-state %. cannot be read: Is a directory\nexit 2$",
       refused("--port", "0", "--idle-exit", "20", "--state", "."))
+  end)
+
+  -- A path that is no text could not be quoted as JSON, and that error ended the simulator.
+  it("lives on after requests that are no text", function()
+    local sim, world = start { "--demo" }
+    local port = tonumber(sim.url:match "(%d+)$")
+    local function ask(line, host)
+      local connection = assert(socket.connect("127.0.0.1", port))
+      connection:send(("%s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n"):format(line, host or "localhost"))
+      local answer = connection:receive "*a"
+      connection:close()
+      return answer
+    end
+    for _, target in ipairs { "/sim/\255", "/console/\255", "/api/v3/\255" } do
+      assert.matches("^HTTP/1.1 4%d%d ", ask("GET " .. target))
+    end
+    assert.matches("^HTTP/1.1 4%d%d ", ask("G\255T /sim/state"))
+    assert.matches("^HTTP/1.1 %d%d%d ", ask("G\255T /api/v3/time"))
+    for _, target in ipairs { "/api/v3/time?\255=1", "/console/data", "/sim/requests" } do
+      assert.matches("^HTTP/1.1 200 ", ask("GET " .. target))
+    end
+    assert.is_true(assert(world:verify()))
+    assert.equal(0, sim.stop())
+  end)
+
+  it("answers the service's paths under its own name alone, unless it is told otherwise", function()
+    local function status_of(sim, host)
+      local connection = assert(socket.connect("127.0.0.1", tonumber(sim.url:match "(%d+)$")))
+      connection:send(("GET /api/v3/time HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n"):format(host))
+      local answer = connection:receive "*a"
+      connection:close()
+      return answer:match "^HTTP/1.1 (%d+)"
+    end
+    local sim = start()
+    assert.equal("200", status_of(sim, "localhost:" .. sim.url:match "(%d+)$"))
+    for _, host in ipairs { "evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "" } do
+      assert.equal("403", status_of(sim, host))
+    end
+    sim.stop()
+    assert.equal("200", status_of(start { "--any-host" }, "sim.example:8080"))
+  end)
+
+  -- It wrote `FILE.new` whatever that was, and through a link.
+  it("keeps its state without touching another file, and the state is private", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    assert(os.execute("mkdir " .. folder))
+    files.write(folder .. "/books.new", "precious")
+    files.write(folder .. "/diary", "my diary")
+    assert(os.execute(("ln -s diary %s/linked.new"):format(folder)))
+    for _, name in ipairs { "books", "linked" } do
+      start({ "--state", folder .. "/" .. name }).stop()
+      assert.equal(384, (core.file_mode(folder .. "/" .. name))) -- octal 600: it holds secret keys
+    end
+    assert.equal("precious", files.read(folder .. "/books.new"))
+    assert.equal("my diary", files.read(folder .. "/diary"))
+    local names = assert(io.popen("ls " .. folder)):read "*a"
+    os.execute("rm -r " .. folder)
+    assert.equal("books\nbooks.new\ndiary\nlinked\nlinked.new\n", names)
   end)
 
   it("says when the port is taken", function()
@@ -247,9 +309,9 @@ describe("a fault over HTTP", function()
     spec.operation = "sub_account.transfer"
     assert(world:fault(spec))
     local before = assert(world:counts())["sub_account.transfer"]
-    local result, err = client.sub_account:transfer {
+    local result, err = client.sub_account:transfer({
       toAccount = "faultdesk001", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "1",
-    }
+    }, spec.delay_ms and { timeout_ms = spec.delay_ms - 500 })
     local after = assert(world:counts())["sub_account.transfer"]
     local injected = assert(world:faults())
     local record = injected[#injected]

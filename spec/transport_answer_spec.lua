@@ -77,8 +77,8 @@ describe("the blocking transport", function()
     end)
 
     it("is not waited for longer than timeout_ms, slow as it comes", function()
-      peer:script("head body " .. send(("HTTP/1.1 200 OK\r\nA: %s\r\n\r\n"):format(("a"):rep(500)), "drip"))
-      local _, failure = transport():send { method = "GET", target = "/", timeout_ms = 100 }
+      peer:script("head body " .. send(("HTTP/1.1 200 OK\r\nA: %s\r\n\r\n"):format(("a"):rep(2000)), "drip"))
+      local _, failure = transport():send { method = "GET", target = "/", timeout_ms = 1000 }
       assert.equal("curl 28", failure.code)
       assert.equal("receive", failure.phase)
       assert.matches("`timeout_ms` allows more", failure.message)

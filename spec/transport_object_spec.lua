@@ -63,7 +63,7 @@ describe("the blocking transport", function()
         assert(http:send { method = "GET", target = "/" })
         assert.equal(0, peer:count(mark).ended)
         http = action(http)
-        for _ = 1, 100 do
+        for _ = 1, 3000 do
           collectgarbage()
           if peer:count(mark).ended == 1 then return true end
           socket.sleep(0.01)

@@ -1,23 +1,28 @@
 -- Runs every check of the project and adds up what each counted. `make test` calls it; named stages limit it to those.
 --
 -- A stage is a command whose output holds one line of the form `N passed, N failed`, or busted's closing line. A stage
--- that ends with an error without saying what failed counts as one failure. The last line is the sum.
+-- that ends with an error without saying what failed counts as one failure. The last line is the sum. Each stage says
+-- what it does, and how far it is from time to time.
 
 local lua = os.getenv "LUA" or "lua5.4"
 local build = os.getenv "BUILD" or "build/" .. lua
 
 local stages = {
-  { name = "lint", command = "tools/lint" },
-  { name = "C floor", command = ([[for t in %s/spec/test_*; do
+  { name = "lint", does = "luacheck, C warnings, blanks", command = "tools/lint" },
+  { name = "C floor", does = "the C tests, a line a program", command = ([[for t in %s/spec/test_*; do
       case $t in *.d) ;; *) echo "$t"; "$t" || exit 1;; esac
     done]]):format(build) },
-  { name = "specs", command = lua .. " /usr/bin/busted --output=TAP 2>&1" },
-  { name = "torture", command = lua .. " /usr/bin/busted --output=TAP --pattern=_test spec/torture 2>&1" },
-  { name = "hosts", command = lua .. " /usr/bin/busted --output=TAP --pattern=_test spec/hosts 2>&1" },
+  { name = "specs", does = "spec/*_spec.lua on " .. lua, command = lua .. " /usr/bin/busted --output=TAP 2>&1" },
+  { name = "torture", does = "payments at a service that answers badly, short",
+    command = lua .. " /usr/bin/busted --output=TAP --pattern=_test spec/torture 2>&1" },
+  { name = "hosts", does = "nginx, libuv, a frame loop and ThreadSanitizer",
+    command = lua .. " /usr/bin/busted --output=TAP --pattern=_test spec/hosts 2>&1" },
   -- LuaJIT differs most from 5.4: no integers, no __close, another C interface. `make test-all` has those in between.
-  { name = "specs on LuaJIT",
+  { name = "specs on LuaJIT", does = "the same specs once more",
     command = "${MAKE:-make} -s --no-print-directory LUA=luajit BUILD=build/luajit test-one 2>&1" },
 }
+
+local A_SIGN_OF_LIFE = 5000 -- passed checks
 
 -- Adds up what one stage printed. TAP is counted line by line; everything else by its closing lines.
 local function count(line, seen)
@@ -26,6 +31,10 @@ local function count(line, seen)
     seen.passed, seen.failed, seen.said = seen.passed + passed, seen.failed + failed, true
   elseif line:find("^ok %d+") then
     seen.passed, seen.said = seen.passed + 1, true
+    if seen.passed % A_SIGN_OF_LIFE == 0 then
+      print(("  %d passed so far"):format(seen.passed))
+      io.stdout:flush()
+    end
     if line:find("# SKIP", 1, true) then seen.failed = seen.failed + 1 end -- nothing may be left pending
   elseif line:find("^not ok %d+") then
     seen.failed, seen.said = seen.failed + 1, true
@@ -57,7 +66,7 @@ local passed, failed = 0, 0
 for _, stage in ipairs(stages) do
   if #arg == 0 or wanted[stage.name] then
     local started = os.time()
-    print(stage.name)
+    print(("%s: %s"):format(stage.name, stage.does))
     io.stdout:flush()
     local seen = run(stage)
     print(("  %s: %d passed, %d failed (%d s)"):format(stage.name, seen.passed, seen.failed, os.time() - started))

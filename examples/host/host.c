@@ -1,10 +1,11 @@
 /* A program with a frame loop, as a game has one, that runs Purser in a Lua state of its own: its own allocator with a
  * ceiling, one call into Lua a frame, and no frame that waits for the network. docs/hosts.md explains it.
  *
- *   host [-f FRAMES] [-r FRAMES_PER_SECOND] [-t STATES] script.lua ARGUMENT...
+ *   host [-f FRAMES] [-r FRAMES_PER_SECOND] [-t STATES] [-n OPERATIONS] script.lua ARGUMENT...
  *
  * The script gets the arguments and returns a function, which is called once a frame and returns three numbers:
- * operations in flight, done, failed. With -t so many states run at once, a thread each.
+ * operations in flight, done, failed. With -t so many states run at once, a thread each. With -n frames follow until so
+ * many operations have ended; only the first FRAMES are measured.
  *
  * It prints what a frame's call cost, in microseconds: processor time; wall time of the frames during which the system
  * did not give the processor to somebody else (the others are counted as `preempted`); how often a frame's thread went
@@ -33,7 +34,7 @@ typedef struct memory {
 /* Times in microseconds. */
 typedef struct series {
     double *values;
-    long count;
+    long count, room;
 } series;
 
 /* One thing that is done once a frame, and what it took. */
@@ -47,7 +48,7 @@ typedef struct gauge {
 typedef struct run {
     pthread_t thread;
     char **words; /* script and arguments, ended by NULL */
-    long frames;
+    long frames, operations;
     double period_us;
     gauge step, control;
     memory memory;
@@ -93,7 +94,7 @@ static void count_switches(long *involuntary, long *voluntary)
 
 static void add(series *to, double value)
 {
-    to->values[to->count++] = value;
+    if (to->count < to->room) to->values[to->count++] = value;
 }
 
 static void gauge_begin(gauge *self)
@@ -119,6 +120,7 @@ static bool gauge_make(gauge *self, long frames)
     series *all[] = {&self->cpu, &self->wall, &self->calm};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!(all[i]->values = calloc((size_t)frames, sizeof(double)))) return false;
+        else all[i]->room = frames;
     return true;
 }
 
@@ -182,7 +184,7 @@ static void frame_loop(run *self, lua_State *L)
 {
     long turns = turns_of_control();
     double begin = clock_us(CLOCK_MONOTONIC);
-    for (long frame = 0; frame < self->frames; frame++) {
+    for (long frame = 0; frame < self->frames || self->done + self->failed < self->operations; frame++) {
         /* Here the game would read input, move its world and draw it. */
         gauge_begin(&self->control);
         spin(turns);
@@ -255,16 +257,18 @@ static int report(run *self)
 int main(int argc, char **argv)
 {
     static run runs[STATES_MAX];
-    long frames = 600, rate = 60, states = 1;
-    for (int option; (option = getopt(argc, argv, "+f:r:t:")) != -1;) {
+    long frames = 600, rate = 60, states = 1, operations = 0;
+    for (int option; (option = getopt(argc, argv, "+f:r:t:n:")) != -1;) {
         long value = option == '?' ? 0 : strtol(optarg, NULL, 10);
         if (value < 1) return 2;
         if (option == 'f') frames = value;
         else if (option == 'r') rate = value;
+        else if (option == 'n') operations = value;
         else states = value;
     }
     if (optind == argc || states > STATES_MAX) {
-        fprintf(stderr, "usage: host [-f FRAMES] [-r FRAMES_PER_SECOND] [-t STATES] script.lua ARGUMENT...\n");
+        fprintf(stderr, "usage: host [-f FRAMES] [-r FRAMES_PER_SECOND] [-t STATES] [-n OPERATIONS] script.lua "
+                        "ARGUMENT...\n");
         return 2;
     }
     int status = 0;
@@ -273,6 +277,7 @@ int main(int argc, char **argv)
         run *self = &runs[started];
         self->words = argv + optind;
         self->frames = frames;
+        self->operations = operations;
         self->period_us = 1e6 / (double)rate;
         if (!gauge_make(&self->step, frames) || !gauge_make(&self->control, frames)) break;
         if (pthread_create(&self->thread, NULL, run_state, self) != 0) break;

@@ -4,6 +4,20 @@
 --   local client = assert(purser.new { profile = "mexc", api_key = "...", secret_key = "..." })
 --   local deposits, err = client.wallet:deposit_history { coin = "USDT" }
 
+-- Everything here needs the C core, and what `require` says of one that is missing, or was built for another Lua, is
+-- long and names no cure.
+local found, problem = pcall(require, "purser.core")
+if not found then
+  local lua = rawget(_G, "jit") and "luajit" or "lua" .. _VERSION:match "%d%.%d"
+  problem = tostring(problem)
+  local other = problem:find("undefined symbol: lua", 1, true) or problem:find("version mismatch", 1, true)
+    or problem:find("incompatible", 1, true)
+  local missing = problem:find("module 'purser.core' not found", 1, true)
+  error(("purser: the C module purser.core %s; run `make LUA=%s` in the clone, or correct package.cpath (LUA_CPATH)%s")
+    :format(other and "was built for another Lua than this one, " .. lua or missing and "is not on package.cpath"
+      or "cannot be loaded", lua, (other or missing) and "" or ": " .. problem), 0)
+end
+
 ---@class purser
 ---@field operations table[]   the rows of all operations, also by full name; a copy each time it is read
 ---@field profiles table       the conventions by profile name; read-only

@@ -56,6 +56,17 @@ describe("inside nginx", function()
     return response.body
   end
 
+  it("nginx keeps its files in its own folder", function()
+    local pipe = io.popen(("for file in /proc/$(cat %s/nginx.pid)/fd/*; do readlink $file; done"):format(server.folder))
+    local own = 0
+    for path in pipe:lines() do
+      if path:sub(1, #server.folder) == server.folder then own = own + 1
+      elseif path:sub(1, 1) == "/" then assert.matches("^/dev/", path) end
+    end
+    pipe:close()
+    assert.is_true(own > 0)
+  end)
+
   it("a walk delivers every record", function()
     assert.equal("1500", get "/walk")
     assert.equal("", server:errors())

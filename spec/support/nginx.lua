@@ -49,7 +49,7 @@ events { worker_connections 4096; }
 ]]
 
 local function wait_for(port)
-  for _ = 1, 500 do
+  for _ = 1, 3000 do
     local connection = socket.connect("127.0.0.1", port)
     if connection then return connection:close() end
     socket.sleep(0.01)
@@ -90,7 +90,7 @@ function M.start(http, values, command)
     end
     local modules = M.modules()
     return HEAD:format(modules, modules, M.user()) .. (values.MAIN or "")
-      .. "\nhttp {\n" .. table.concat(temporary) .. fill(http, values) .. "}\n"
+      .. "\nhttp {\naccess_log off;\n" .. table.concat(temporary) .. fill(http, values) .. "}\n"
   end, command)
 end
 
@@ -118,7 +118,7 @@ function methods:stop()
   local pid = output_of("cat " .. self.folder .. "/nginx.pid 2>/dev/null"):match("%d+")
   if pid then
     os.execute("kill " .. pid)
-    for _ = 1, 300 do
+    for _ = 1, 3000 do
       if output_of("kill -0 " .. pid .. " 2>&1") ~= "" then break end
       socket.sleep(0.01)
     end

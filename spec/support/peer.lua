@@ -51,7 +51,7 @@ end
 
 --- Waits until every connection there ever was has ended, and returns the counts then.
 function methods:settle()
-  for _ = 1, 200 do
+  for _ = 1, 6000 do
     local now = self:count()
     if now.ended == now.connections then return now end
     socket.sleep(0.01)

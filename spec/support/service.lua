@@ -4,7 +4,7 @@
 --   service.url, service.world (see purser.sim.remote), service.lines, service.pid
 --   service.stop()  -> exit code
 --
--- It listens on a free port. It ends when it is stopped, and by itself when nobody asked for a minute, so that a test
+-- It listens on a free port. It ends when it is stopped, and by itself when nobody asked for five minutes, so that a test
 -- that dies leaves no process behind.
 
 local remote = require "purser.sim.remote"
@@ -41,7 +41,7 @@ end
 ---@param arguments string[]|nil further arguments of the command
 ---@param last_line string|nil pattern of the last line to wait for, when it is not the first
 function M.start(arguments, last_line)
-  local all = { "--port", "0", "--idle-exit", "60" }
+  local all = { "--port", "0", "--idle-exit", "300" }
   for _, argument in ipairs(arguments or {}) do all[#all + 1] = argument end
   local service = M.launch(all, last_line or "listening on")
   service.url = (service.lines[1] or ""):match("listening on (http://%S+)$")

@@ -39,7 +39,7 @@ function M.new(make, subjects)
   function stage.transport(options)
     options = options or {}
     options.base_url = options.base_url or peer:url()
-    options.timeout_ms = options.timeout_ms or 2000
+    options.timeout_ms = options.timeout_ms or 20000
     local t = assert(make(options))
     open[#open + 1] = t
     return t

@@ -14,7 +14,7 @@ after_each(function() os.execute("rm -r " .. folder) end)
 
 local function run(options)
   return torture.run { payments = options.payments, workers = 1, kill_every = options.kill_every or 40,
-    seed = options.seed or 3, seconds = 60, keys = 2, folder = folder,
+    seed = options.seed or 3, seconds = 1200, keys = 2, folder = folder,
     journal = { sqlite = ("%s/journal-%d"):format(folder, options.seed or 3),
       unsafe_without_write_ahead = options.unsafe } }
 end

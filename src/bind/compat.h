@@ -61,6 +61,13 @@ static inline void pu_copy(lua_State *L, int from, int to)
 
 #endif
 
+/* Raises an error in a state of another version of Lua than this was compiled for. Lua 5.1 cannot say. */
+#if LUA_VERSION_NUM >= 502
+#define pu_checkversion(L) luaL_checkversion(L)
+#else
+#define pu_checkversion(L) ((void)(L))
+#endif
+
 /* A userdata's one companion table: the Lua values a C object needs live there, never in the registry.
  * pu_setcompanion pops a table; pu_getcompanion pushes it (or nil). */
 static inline void *pu_newuserdata(lua_State *L, size_t size)

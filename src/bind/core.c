@@ -5,6 +5,7 @@ PU_EXPORT int luaopen_purser_core(lua_State *L);
 
 int luaopen_purser_core(lua_State *L)
 {
+    pu_checkversion(L);
     lua_newtable(L);
     pu_bind_clock(L);
     pu_bind_layout(L);

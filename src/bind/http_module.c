@@ -6,6 +6,7 @@ PU_EXPORT int luaopen_purser_http(lua_State *L);
 
 int luaopen_purser_http(lua_State *L)
 {
+    pu_checkversion(L);
     lua_newtable(L);
     pu_bind_http(L);
     pu_bind_http_multi(L);

@@ -290,6 +290,7 @@ PU_EXPORT int luaopen_purser_httpd(lua_State *L);
 
 int luaopen_purser_httpd(lua_State *L)
 {
+    pu_checkversion(L);
     luaL_newmetatable(L, TYPE);
     lua_pushliteral(L, TYPE);
     lua_setfield(L, -2, "__name");

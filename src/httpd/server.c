@@ -24,6 +24,7 @@
 #include <time.h>
 
 enum { BUCKETS = 256, FIRST_BODY = 512, FLUSH_STEPS = 4 };
+enum { IDLE_SECONDS = 10 }; /* a connection on which nothing moves is closed, or a thousand of them keep others out */
 
 typedef struct list {
     httpd_request *first, *last;
@@ -293,7 +294,7 @@ static struct MHD_Daemon *start(httpd_server *server, const httpd_options *optio
                             (const struct sockaddr *)address, MHD_OPTION_CONNECTION_LIMIT,
                             options->max_connections, MHD_OPTION_URI_LOG_CALLBACK, begin_request, server,
                             MHD_OPTION_UNESCAPE_CALLBACK, leave_encoded, NULL, MHD_OPTION_NOTIFY_COMPLETED,
-                            end_request, server, MHD_OPTION_END);
+                            end_request, server, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_END);
 }
 
 httpd_server *httpd_listen(const httpd_options *options, char *message, size_t message_size)

@@ -142,6 +142,7 @@ end
 
 local head = [[
 ---@meta
+-- SPDX-License-Identifier: MIT
 -- luacheck: ignore
 -- Made by tools/docs.lua from the rows; `make docs` makes it again. For editors: no program loads this file.
 -- An `integer` beyond the host's exact range arrives as its text; see docs/numbers.md.]]

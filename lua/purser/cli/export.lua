@@ -46,17 +46,6 @@ local function read_cursor(path)
   return text:match "^[^\n]+"
 end
 
--- Replaces the file in one step, so that it is never half of one.
-local function write_cursor(path, cursor)
-  local file, reason = io.open(path .. ".new", "w")
-  if not file then return nil, reason end
-  local ok
-  ok, reason = file:write(cursor, "\n")
-  if ok then ok, reason = file:close() end
-  if not ok then return nil, reason end
-  return os.rename(path .. ".new", path)
-end
-
 -- The walk's parameters; nil and a complaint when an option cannot be read.
 local function params_of(options, cursor)
   local params = { cursor = cursor }
@@ -152,7 +141,7 @@ function M.start(options)
   if err then advise(err) end
   local place = written and walk:cursor()
   if options.cursor and place then
-    local ok, reason = write_cursor(options.cursor, place)
+    local ok, reason = files.replace(options.cursor, place .. "\n")
     if not ok then
       report.say("the cursor could not be written to %s: %s", options.cursor, tostring(reason))
       code = math.max(code, report.NOT_WRITTEN)

@@ -39,6 +39,44 @@ function M.read_private(path)
   return text
 end
 
+-- A new empty file beside `path`, which only this user can read. Its name is random, and no file that is there, nor
+-- one that a link leads to, is ever taken for it.
+local function create_beside(path)
+  local token, problem = core.random_token(16)
+  if not token then return nil, problem end
+  local fresh = ("%s.%s.new"):format(path, token)
+  local ok, message = core.create_private(fresh)
+  if not ok then return nil, message end
+  return fresh
+end
+
+--- Whether `replace` could write the file.
+---@return true|nil ok, string|nil reason
+function M.can_replace(path)
+  local fresh, reason = create_beside(path)
+  if not fresh then return nil, reason end
+  os.remove(fresh)
+  return true
+end
+
+--- Replaces the file in one step, so that a crash leaves the old one or the new one. Only this user can read the new
+--- one.
+---@return true|nil ok, string|nil reason
+function M.replace(path, text)
+  local fresh, reason = create_beside(path)
+  if not fresh then return nil, reason end
+  local file, ok
+  file, reason = io.open(fresh, "r+b")
+  if file then
+    ok, reason = file:write(text)
+    if ok then ok, reason = file:close() else file:close() end
+  end
+  if ok then ok, reason = os.rename(fresh, path) end
+  if ok then return true end
+  os.remove(fresh)
+  return nil, reason
+end
+
 --- The JSON object that a file holds. Else nil, a complaint, and whether there is no such file.
 ---@param path string
 ---@return table|nil object, string|nil complaint, boolean|nil is_missing

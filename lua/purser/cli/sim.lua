@@ -16,6 +16,11 @@ local function fail(code, message, ...)
   return code
 end
 
+-- Bytes of a request on one line of plain text.
+local function shown(text)
+  return (text:gsub("[^\32-\126]", function(byte) return ("\\x%02X"):format(byte:byte()) end))
+end
+
 -- A module, or nil and a sentence that says where it comes from.
 local function need(name, cure)
   local ok, module = pcall(require, name)
@@ -49,6 +54,7 @@ function M.define(parser)
     :choices { "real", "virtual" }
   parser:option("--idle-exit", "End after so many seconds without a request."):argname("SECONDS"):convert(whole)
   parser:flag("--demo", "Open a demonstration account and print its keys.")
+  parser:flag("--any-host", "Answer the service's paths whatever name the Host of a request is.")
   parser:flag("--no-control", "Leave out the control endpoints under /sim/, and the page /console.")
 end
 
@@ -60,29 +66,16 @@ local function load_state(path)
   return state, not is_missing and complaint and "--state " .. complaint or nil
 end
 
-local function fresh_path(path) return path .. ".new" end
-
 -- Whether the state can be saved: at the end it would be too late to say that it cannot.
 local function can_save(path)
-  local fresh = fresh_path(path)
-  local file, message = io.open(fresh, "wb")
-  if not file then return nil, ("--state %s cannot be written: %s"):format(path, message) end
-  file:close()
-  os.remove(fresh)
-  return true
+  local ok, message = require("purser.cli.file").can_replace(path)
+  if ok then return true end
+  return nil, ("--state %s cannot be written: %s"):format(path, message)
 end
 
--- Written beside the file and renamed over it, so that a crash leaves the old one.
 local function save_state(path, state)
-  local fresh = fresh_path(path)
-  local file, message = io.open(fresh, "wb")
-  if not file then return nil, message end
   local plain, json = require "purser.sim.plain", require "purser.json"
-  local ok
-  ok, message = file:write(json.encode(plain.writable(state)), "\n")
-  if ok then ok, message = file:close() else file:close() end
-  if ok then ok, message = os.rename(fresh, path) end
-  return ok, message
+  return require("purser.cli.file").replace(path, json.encode(plain.writable(state)) .. "\n")
 end
 
 local function make(options)
@@ -146,14 +139,20 @@ local function serve(httpd, world, options)
   local function handler(request)
     if door and control.is_for(request) then return door(request) end
     if page and console.is_for(request) then return page(request) end
-    return world:handle(request)
+    return not options.any_host and control.refuse_foreign_host(request) or world:handle(request)
+  end
+  local broken = false
+  local function on_error(problem, request)
+    broken = true
+    fail(1, "%s %s: %s", request.method, shown(request.target), shown(tostring(problem)))
   end
   httpd.catch_signals()
-  return require("purser.sim.serve").run(handler, {
+  local served, message = require("purser.sim.serve").run(handler, {
     host = options.host, port = options.port, idle_exit_ms = options.idle_exit and math.floor(options.idle_exit * 1000),
     stop = function() return stopped or httpd.signalled() end,
-    on_listen = function(port) announce(options, port) end,
+    on_listen = function(port) announce(options, port) end, on_error = on_error,
   })
+  return served, message, broken
 end
 
 -- What is wrong with a port or a host, and the option that cures it.
@@ -172,13 +171,13 @@ function M.start(options)
 
   local world, message, fresh = make(options)
   if not world then return fail(2, "%s", message) end
-  local ok, served
-  ok, served, message = pcall(serve, httpd, world, options)
-  local status = 0
+  local ok, served, broken
+  ok, served, message, broken = pcall(serve, httpd, world, options)
+  local status = broken and 1 or 0
   if not ok then status = fail(1, "%s", served)
   elseif not served then status = fail(1, "%s", advised(message))
   end
-  if options.state and (status == 0 or not fresh) then
+  if options.state and (status == 0 or broken or not fresh) then
     ok, message = save_state(options.state, world:snapshot())
     if not ok then return fail(1, "the state could not be saved: %s", message) end
   end

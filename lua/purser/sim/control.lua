@@ -16,6 +16,9 @@ local function integer_of(value)
   return type(value) == "number" and value % 1 == 0 and value or nil
 end
 
+-- The year 2100: no clock of a test needs to be later, and times stay in the range that requests can hold.
+local LATEST_MS = 4102444800000
+
 local function done() return { ok = true } end
 
 -- Each route: (sim, body) -> answer, or nil and what is wrong. What the simulator raises is answered as a 400, too.
@@ -30,6 +33,7 @@ routes["POST /sim/freeze"] = function(sim, body) return sim:freeze(body) end
 routes["POST /sim/advance"] = function(sim, body)
   local ms = integer_of(body.ms)
   if not ms or ms < 0 then return nil, "ms is not a number of milliseconds from 0 on" end
+  if sim:now() + ms > LATEST_MS then return nil, "the clock cannot go past the year 2100; give fewer ms" end
   sim:advance(ms)
   return { now = sim:now() }
 end
@@ -72,15 +76,22 @@ end
 paths["/sim/stop"] = { "POST" }
 for _, methods in pairs(paths) do table.sort(methods) end
 
+-- Without it a browser might take an answer for a page.
+local headers = {
+  ["Content-Type"] = "application/json", ["Cache-Control"] = "no-store", ["X-Content-Type-Options"] = "nosniff",
+}
+
 local function respond(status, value)
   return {
-    status = status, headers = { ["Content-Type"] = "application/json", ["Cache-Control"] = "no-store" },
+    status = status, headers = headers,
     body = json.encode(plain.writable(value)),
   }
 end
 
+-- The message may quote the request, whose bytes need not be text.
 local function refuse(status, message, ...)
-  return respond(status, { error = message:format(...) })
+  local text = message:format(...):gsub("[^\32-\126]", function(byte) return ("\\x%02X"):format(byte:byte()) end)
+  return respond(status, { error = text })
 end
 
 local function is_loopback(ip)
@@ -89,7 +100,7 @@ end
 
 local function is_loopback_host(host)
   local name = (host or ""):lower():gsub(":%d+$", "")
-  return name == "localhost" or name == "[::1]" or name:find("^127%.[%d.]+$") ~= nil
+  return name == "localhost" or name == "[::1]" or name:find("^127%.%d+%.%d+%.%d+$") ~= nil
 end
 
 local function read_body(request)
@@ -114,6 +125,14 @@ end
 
 -- The simulator's page has the same door-keeper and the same form of answers.
 M.may_enter, M.respond, M.refuse = may_enter, respond, refuse
+
+--- The refusal of a request whose Host is another machine's name: a web page whose name was bound to this machine
+--- sends such. Nil when the Host is a loopback name.
+---@return purser.sim.response|nil
+function M.refuse_foreign_host(request)
+  if is_loopback_host(request.headers.host) then return nil end
+  return refuse(403, "the Host is not a loopback name; `purser sim --any-host` answers any")
+end
 
 --- Whether a request is for this door.
 function M.is_for(request)

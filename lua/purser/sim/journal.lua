@@ -42,6 +42,12 @@ function Journal:add(time, row, request, response, facts)
   }
 end
 
+-- What was sent need not be text, which JSON and a terminal want.
+local function shown(value)
+  if type(value) ~= "string" then return value end
+  return (value:gsub("[^\32-\126]", function(byte) return ("\\x%02X"):format(byte:byte()) end))
+end
+
 --- The requests that are kept, oldest first. Signatures are masked.
 function Journal:list()
   local list, kept = {}, math.min(self.added, self.size)
@@ -49,6 +55,7 @@ function Journal:list()
     local entry = {}
     for name, value in pairs(self.ring[i % self.size + 1]) do entry[name] = value end
     entry.target = masked(self, entry.target)
+    for name, value in pairs(entry) do entry[name] = shown(value) end
     list[#list + 1] = entry
   end
   return list

@@ -33,6 +33,7 @@ local LONGEST_WAIT_MS = 100 -- how late `stop` may be noticed while nothing happ
 ---@field on_listen? fun(port: integer)
 ---@field stop? fun(): boolean  asked once a turn, at least ten times a second
 ---@field idle_exit_ms? integer
+---@field on_error? fun(problem: any, request: purser.sim.request)  the handler raised an error
 
 -- A heap of answers by the time they are due; of equal times the earlier comes first.
 local Timers = {}
@@ -75,6 +76,15 @@ local function answer(server, id, response)
   return server:fail(id, fault, response.status, headers, body, response.drip_bytes, response.drip_ms)
 end
 
+-- Asks the handler. An error of it is the answer 500: one request must not end the server for the others.
+local function ask(handler, request, on_error)
+  local ok, response = pcall(handler, request)
+  if ok then return response end
+  if on_error then on_error(response, request) end
+  local headers = { ["Content-Type"] = "text/plain" }
+  return { status = 500, headers = headers, body = "the simulator failed at this request\n" }
+end
+
 local function loop(server, handler, options)
   local timers = setmetatable({ count = 0 }, Timers)
   local served, idle_since = 0, httpd.now_ms()
@@ -94,7 +104,7 @@ local function loop(server, handler, options)
     if idle_exit_ms and not timers[1] then wait = math.min(wait, idle_since + idle_exit_ms - now) end
     local request = server:next(wait)
     if request then
-      local response = handler(request)
+      local response = ask(handler, request, options.on_error)
       served = served + 1
       idle_since = httpd.now_ms()
       if response.delay_ms and response.delay_ms > 0 then
@@ -108,8 +118,8 @@ local function loop(server, handler, options)
 end
 
 --- Serves until `options.stop()` returns true or nothing was asked for `options.idle_exit_ms`. Connections that are
---- still open end then. An error of the handler, or a response that cannot be sent, closes the server and is raised
---- again.
+--- still open end then. An error of the handler is answered with 500 and goes to `options.on_error`. A response that
+--- cannot be sent closes the server and raises an error.
 ---@param handler fun(request: purser.sim.request): purser.sim.response
 ---@param options? purser.sim.serve_options
 ---@return integer? served, string? message  how many requests the handler saw; nil when the port cannot be had

@@ -1,0 +1,17 @@
+# Releases, and what can be said of a build.
+#   make dist          build/dist: the archive of the last commit, its list of parts (SPDX), checksums
+#   make reproducible  builds the last commit in two folders; every installed file must be the same
+#   make checksec      how the modules are hardened, beside Debian's own Lua modules
+#   make spdx          names source files without the line of their licence
+.PHONY: dist reproducible checksec spdx
+dist:
+	@tools/dist
+
+reproducible:
+	@tools/reproducible
+
+checksec: all
+	@tools/checksec
+
+spdx:
+	@tools/spdx check
