@@ -23,6 +23,7 @@ end
 ---@field profiles table       the conventions by profile name; read-only
 ---@field budget fun(options: purser.BudgetOptions?): table  a request-weight budget, for purser.new { limits = ... }
 ---@field decimal fun(value: any): purser.decimal?, string?   an exact amount
+---@field secrets table        secret keys that no Lua string holds
 ---@field sim table            the simulator
 ---@field transport table<string, fun(options: table?): purser.Transport>  transports by name
 local M = { _VERSION = require "purser.version" }
@@ -65,6 +66,7 @@ local lazy = {
   join = function() return require("purser.schedule").join end,
   all = function() return require("purser.schedule").all end,
   sleep = function() return require("purser.schedule").sleep end,
+  secrets = function() return require "purser.secrets" end,
   fleet = function() return require "purser.fleet" end,
   sim = function() return require "purser.sim" end,
   journal = function() return require "purser.journal" end,

@@ -8,7 +8,8 @@ local M = {}
 
 local HOUR_MS = { 1, 3600000 }
 local client_rules = {
-  base_url = "string", api_key = "string", secret_key = "string", credentials = "function",
+  base_url = "string", api_key = "string", secret_key = "string or userdata", credentials = "function",
+  secret_key_file = "string", secret_key_env = "string",
   profile = "string or table", recv_window = { 1 }, timeout_ms = HOUR_MS, connect_timeout_ms = HOUR_MS,
   transport = "table", clock = "function", proxy = "string", ca_file = "string", ca_path = "string",
   ca_pem = "string", pinned_key = "string", user_agent = "string", max_response_bytes = { 1024, 2 ^ 31 },
@@ -84,14 +85,32 @@ local function check_key(name, value)
   end
 end
 
+local function check_secret(name)
+  if name == "purser.secret (closed)" then return '"secret_key" is a secret that was closed' end
+  if name ~= "purser.secret" then return '"secret_key" is neither a string nor a secret of purser.secrets' end
+end
+
+local function check_sources(options)
+  local given = {}
+  for _, name in ipairs { "secret_key", "secret_key_file", "secret_key_env" } do
+    if options[name] ~= nil then given[#given + 1] = ('"%s"'):format(name) end
+  end
+  if #given > 1 then return ("give one of %s"):format(table.concat(given, " and ")) end
+  if options.credentials and (options.api_key or given[1]) then
+    return ('give either "credentials" or "api_key" and %s'):format(given[1] or '"secret_key"')
+  end
+end
+
 --- Checks what credentials are made of. Returns nil, or a complaint that never quotes a value.
 function M.check_credentials(api_key, secret_key)
   if type(api_key) ~= "string" then return '"api_key" is missing; give api_key and secret_key, or credentials' end
-  if type(secret_key) ~= "string" then return '"secret_key" is missing; give api_key and secret_key, or credentials' end
+  if secret_key == nil then return '"secret_key" is missing; give api_key and secret_key, or credentials' end
   local complaint = check_key("api_key", api_key)
   if complaint then return complaint end
   if api_key:find("[\128-\255 ]") then return '"api_key" holds a character that a header cannot carry' end
   if #api_key > MAX_API_KEY_BYTES then return '"api_key" is longer than a header can carry' end
+  if type(secret_key) == "userdata" then return check_secret(tostring(secret_key)) end
+  if type(secret_key) ~= "string" then return '"secret_key" is neither a string nor a secret of purser.secrets' end
   if secret_key == "" then return '"secret_key" is empty' end
   -- a PEM key has line breaks; every other secret that has one was pasted wrong
   if not secret_key:find("^%s*%-%-%-%-%-BEGIN ") then return check_key("secret_key", secret_key) end
@@ -108,9 +127,7 @@ function M.check(options)
   if options.journal and type(options.journal.begin) ~= "function" then
     return 'option "journal" is not one that purser.journal.open made'
   end
-  if options.credentials and (options.api_key or options.secret_key) then
-    return 'give either "credentials" or "api_key" and "secret_key"'
-  end
+  return check_sources(options)
 end
 
 M.vocabulary = { client = client_rules, call = call_rules, hooks = hook_rules }

@@ -72,7 +72,7 @@ static int end_alone(lua_State *L, http_multi *self, int results)
 
 static int submit_alone(lua_State *L)
 {
-    http_multi *self = lua_touserdata(L, 1);
+    http_multi *self = check_open(L);
     pu_http_request request;
     pu_http_read_request(L, 2, &request, &self->object.lines);
     int64_t id = pu_http_multi_submit(&self->multi, &request);
@@ -107,7 +107,7 @@ static int multi_step(lua_State *L)
 
 static int next_alone(lua_State *L)
 {
-    http_multi *self = lua_touserdata(L, 1);
+    http_multi *self = check_open(L);
     self->taken = pu_http_multi_take(&self->multi);
     if (!self->taken) return 0;
     pu_pushinteger(L, self->taken->id);
@@ -132,7 +132,7 @@ static int multi_next(lua_State *L)
 
 static int cancel_alone(lua_State *L)
 {
-    http_multi *self = lua_touserdata(L, 1);
+    http_multi *self = check_open(L);
     self->taken = pu_http_multi_cancel(&self->multi, pu_checkinteger(L, 2, 0, PU_INTEGER_MAX));
     if (!self->taken) return 0;
     pu_http_push_answer(L, self->taken->answer); /* nil failure */
@@ -184,12 +184,6 @@ static int multi_close(lua_State *L)
     return pu_http_close(&check_multi(L, 1)->object);
 }
 
-static int multi_gc(lua_State *L)
-{
-    pu_http_release(&check_multi(L, 1)->object);
-    return 0;
-}
-
 static int multi_tostring(lua_State *L)
 {
     return pu_http_push_name(L, &check_multi(L, 1)->object);
@@ -214,7 +208,7 @@ void pu_bind_http_multi(lua_State *L)
         {"fds", multi_fds},       {"timeout", multi_timeout}, {"wait", multi_wait}, {"close", multi_close},
         {NULL, NULL}};
     static const luaL_Reg meta[] = {
-        {"__gc", multi_gc}, {"__close", multi_close}, {"__tostring", multi_tostring}, {NULL, NULL}};
+        {"__gc", multi_close}, {"__close", multi_close}, {"__tostring", multi_tostring}, {NULL, NULL}};
     pu_newtype(L, TYPE, methods, meta);
     lua_pushcfunction(L, multi_new);
     lua_setfield(L, -2, "multi");
