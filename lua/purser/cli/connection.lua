@@ -75,6 +75,7 @@ function M.open(options, overrides)
   }
   for name, value in pairs(overrides or {}) do wanted[name] = value end
   local client, err = require("purser").new(wanted)
+  keys.secret:close() -- the client has made of it what it needs
   -- allow_insecure is for programs: here nothing permits it
   if not client then
     local message = err.message:gsub(", or allow_insecure.*$", "")
