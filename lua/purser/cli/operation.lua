@@ -130,8 +130,13 @@ end
 
 -- purser.result refuses a key or a secret with a control character: neither can write a line of its own.
 local function keep_secret(row, record, path, file, sources)
-  local ok, reason = record.secretKey ~= nil and record.secretKey ~= "", "the answer has none"
-  if ok then ok, reason = file:write(key_file(record, sources)) end
+  if not record.secretKey or record.secretKey == "" then
+    file:close()
+    os.remove(path)
+    report.say "the key was made, but the answer has no secret"
+    return report.lost_key(row, record.subAccount, record.apiKey)
+  end
+  local ok, reason = file:write(key_file(record, sources))
   if ok then ok, reason = core.sync_file(file, files.folder_of(path)) end
   if ok then ok, reason = file:close() else file:close() end
   if ok then
