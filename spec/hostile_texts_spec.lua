@@ -113,6 +113,42 @@ describe("the command, when every text of the service is hostile (seed " .. SEED
   end)
 end)
 
+describe("--raw", function()
+  local answer = '[{"amount":"-5","coin":"US\\u202eDT","network":"TRX","status":5,"address":"T","memo":"@SUM(1+1)",'
+    .. '"txId":"=1+1\\u001b[2J","insertTime":1700000000000,"unlockConfirm":"1","confirmTimes":"1"}]'
+  local columns, pipe, pid, environment, path = "amount,memo,txId,coin", nil, nil, nil, nil
+
+  setup(function()
+    path = files.temporary(answer)
+    pipe = assert(io.popen(("echo $$; exec %s spec/hostile/fixed.lua %s"):format(LUA, path)))
+    pid = assert(pipe:read "*l")
+    environment = { PURSER_API_KEY = "k", PURSER_SECRET_KEY = "s",
+      PURSER_BASE_URL = "http://127.0.0.1:" .. assert(pipe:read "*l") }
+  end)
+
+  teardown(function()
+    os.execute("kill " .. pid)
+    pipe:close()
+    os.remove(path)
+  end)
+
+  local function csv_of(...)
+    local code, out, err = command.run({ "wallet", "deposit_history", "--columns", columns, "--format", ... }, environment)
+    return code, out:match "\n(.*)$", err
+  end
+
+  it("gives programs the exact texts; without it no spreadsheet runs one", function()
+    assert.same({ 0, "-5,'@SUM(1+1),'=1+1\\x1B[2J,US\\u{202E}DT\n", "" }, { csv_of "csv" })
+    assert.same({ 0, "-5,@SUM(1+1),=1+1\27[2J,US\226\128\174DT\n", "" }, { csv_of("csv", "--raw") })
+  end)
+
+  it("is refused where it says nothing", function()
+    local code, _, err = csv_of("table", "--raw")
+    assert.equal(2, code)
+    assert.is_truthy(err:find("--raw is for csv", 1, true))
+  end)
+end)
+
 describe("JSON in which nothing hides", function()
   it("holds exactly the same data", function()
     local random = texts.random(SEED)
