@@ -119,15 +119,32 @@ for _, row in ipairs(operations.list) do
         end
       end)
 
+      it("does not take a code that means success, with the status of a refusal, for one", function()
+        for _, code in ipairs { "0", "200" } do
+          fails(row, 400, '{"code":' .. code .. ',"msg":"success"}', "api", "unknown", "this code means success")
+        end
+      end)
+
+      it("takes no answer for a result that shows two", function()
+        local form = '{"code":0,"%s":"15","data":{"%s":"16"}}'
+        fails(row, 200, form:format(row.result.essential, row.result.essential), "decode", "unknown", "two different")
+      end)
+
       it("does not take a code beside a result for a refusal", function()
         local member = row.result.essential
         local record = ('"%s":"15"'):format(member)
         for _, status in ipairs { 200, 400 } do
           for _, body in ipairs { '{"code":1,' .. record .. "}", '{"code":"SUCCESS",' .. record .. "}",
-            '{"code":"200000","data":{' .. record .. "}}", '{"code":"200000","msg":"","data":[{' .. record .. "}]}" } do
+            '{"code":"200000","data":{' .. record .. "}}",
+            '{"code":1,' .. record .. ',"data":{' .. record:gsub("15", "16") .. "}}",
+            '{"code":"200000","msg":"","data":[{' .. record .. "}]}" } do
             fails(row, status, body, "api", "unknown", "holds the id of a result")
           end
           fails(row, status, '{"code":1,"' .. member .. '":""}', "api", "rejected")
+        end
+        for _, body in ipairs { '[{"code":1,' .. record .. "}]", '{"code":0,"data":{"code":"1",' .. record .. "}}",
+          '{"data":[{"code":700002,' .. record .. "}]}" } do
+          fails(row, 200, body, "decode", "unknown", "error code %d+ beside its record")
         end
       end)
     else

@@ -89,7 +89,7 @@ describe("core.read_secret", function()
 
   it("takes 64 KiB and not a byte more", function()
     assert(core.read_secret(private(("k"):rep(65536)))):close()
-    refused("longer than 64 KiB", core.read_secret(private(("k"):rep(65537))))
+    refused("is too long", core.read_secret(private(("k"):rep(65537))))
   end)
 
   it("refuses what is no key", function()
@@ -158,6 +158,19 @@ describe("core.read_credentials", function()
   it("tells a file that is not there from one that cannot be used", function()
     assert.is_true(select(3, core.read_credentials(new_path())))
     assert.is_false(select(3, core.read_credentials "/dev/zero"))
+  end)
+end)
+
+describe("core.read_private", function()
+  it("gives the text of a file that nobody else can use", function()
+    assert.equal("line\n\0" .. SECRET, core.read_private(private("line\n\0" .. SECRET)))
+    assert.equal("", core.read_private(private ""))
+    assert.equal(100000, #core.read_private(private(("k"):rep(100000)), 100000))
+    refused("is too long", core.read_private(private(("k"):rep(100001)), 100000))
+    refused("is too long", core.read_private(private(("k"):rep(65537))))
+    refused("can be used by others %(mode 640%)", core.read_private(private(SECRET, "640")))
+    refused("is not a regular file", core.read_private "/dev/zero")
+    assert.is_true(select(3, core.read_private(new_path())))
   end)
 end)
 
@@ -231,9 +244,10 @@ local function search(code, path, needles, environment)
     end
     local memory = assert(io.open("/proc/" .. pid .. "/mem", "rb"))
     for _, region in ipairs(regions) do
-      if region[3]:sub(1, 1) == "r" and not region[4]:find "^%[v" then
+      local size = region[2] - region[1]
+      if region[3]:sub(1, 1) == "r" and not region[4]:find "^%[v" and size < 2 ^ 32 then -- but a sanitizer's shadow
         memory:seek("set", region[1])
-        local bytes = memory:read(region[2] - region[1]) or ""
+        local bytes = memory:read(size) or ""
         for _, needle in ipairs(needles) do
           local place = region.kept_out and "kept_out" or "dumped"
           local _, stop = bytes:find(needle, 1, true)
@@ -284,7 +298,10 @@ if has_proc then
         search(CLIENT:format "secret_key_file = arg[1]", private(SECRET .. "\n"), { SECRET, SECRET:sub(1, 16) }))
     end)
 
-    it("holds no copy of the secret that secret_key_env names, nor does its environment", function()
+    -- a sanitizer's runtime has a copy of the environment of its own, and keeps what OpenSSL frees
+    local is_sanitized = (os.getenv "LD_PRELOAD" or ""):find "asan"
+    local unless_sanitized = is_sanitized and function() end or it
+    unless_sanitized("holds no copy of the secret that secret_key_env names, nor does its environment", function()
       local needle = "envsecret" .. "worthnothing00000099999"
       local code = CLIENT:format("secret_key_env = 'PURSER_TEST_SECRET'"):gsub("collectgarbage",
         "assert(not os.getenv 'PURSER_TEST_SECRET') collectgarbage", 1)
@@ -299,13 +316,13 @@ if has_proc then
       assert.same({ dumped = 0, kept_out = 1, environ = 0 }, found)
     end)
 
-    it("holds an Ed25519 key once, in memory that no core dump has, and no text of its PEM", function()
+    unless_sanitized("holds an Ed25519 key once, in memory that no core dump has, and no text of its PEM", function()
       local found = search(CLIENT:format "secret_key_file = arg[1], profile = { algorithm = 'ed25519' }", private(PEM),
         { SEED, PEM_BODY:sub(20, 40), PEM_BODY:sub(-20) })
       assert.same({ dumped = 0, kept_out = 1, environ = 0 }, found)
     end)
 
-    it("holds nothing after the client was closed", function()
+    unless_sanitized("holds nothing after the client was closed", function()
       local code = CLIENT:format("secret_key_file = arg[1], profile = { algorithm = 'ed25519' }"):gsub("collectgarbage",
         "client:close() collectgarbage", 1)
       assert.same({ dumped = 0, kept_out = 0, environ = 0 }, search(code, private(PEM), { SEED, PEM_BODY:sub(20, 40) }))
@@ -338,7 +355,7 @@ describe("a client a sub-account", function()
       clients[i] = assert(purser.new { base_url = peer:url "https", ca_file = tls.path "ca.crt",
         api_key = "k" .. i, secret_key = secret, profile = { algorithm = "rsa-sha256" }, retry = false })
     end
-    assert.same({}, clients[1200].wallet:coins())
+    assert.is_true(clients[1200]:ping())
     for _, client in ipairs(clients) do client:close() end
     secret:close()
     peer:stop()

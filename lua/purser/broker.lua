@@ -11,7 +11,8 @@ local key_note = { "note", "text", type = "string", required = true, note = "rem
 local coin = { "coin", "text", type = "string", required = true }
 local network = { "network", "text", type = "string", required = true, note = "network name, such as Tron(TRC20)" }
 local coin_filter = { "coin", "text", type = "string" }
-local status_filter = { "status", "status", type = "string", note = "deposit status" }
+local status_filter = { "status", "named_status", type = "string", choices = "deposit_states",
+  note = "deposit status; a name is sent as it is" }
 local start_time = { "startTime", "time", type = "string" }
 local end_time = { "endTime", "time", type = "string" }
 local page = { "page", "count", type = "string", default = 1 }

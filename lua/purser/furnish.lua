@@ -72,6 +72,8 @@ function M.furnish(self, options)
   if not url then return '"base_url" is missing; give one, or a profile that has one' end
   self._origin, self._prefix = options_.split_url(url, options.allow_insecure)
   if not self._origin then return self._prefix end
+  complaint = options_.check_proxy(url, options)
+  if complaint then return complaint end
   self._user_agent, wrong = user_agent_of(options)
   if wrong then return wrong end
   self._retry, wrong = retry.policy(options.retry)

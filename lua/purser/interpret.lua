@@ -14,8 +14,10 @@
 
 local core = require "purser.core"
 local errors = require "purser.errors"
-local plain_text = require "purser.plain_text"
+local plain_text = require "purser.plain_text" -- read now: an answer may come when no file can be opened any more
 local result = require "purser.result"
+
+local clean = plain_text.clean
 
 local M = {}
 
@@ -27,7 +29,7 @@ end
 local MESSAGE_BYTES, CODE_BYTES = 500, 60
 
 local function filled(text, most)
-  return type(text) == "string" and text ~= "" and plain_text.clean(text, most) or nil
+  return type(text) == "string" and text ~= "" and clean(text, most) or nil
 end
 
 -- The service's own words in an error body: code and message, or nil when the body is not the service's. An empty code
@@ -44,36 +46,47 @@ end
 
 -- Whether the body of a refusal shows what a write call would have made.
 local function shows_record(row, body)
-  local value = row.effect ~= "read" and row.result and result.decoder(row):decode(body)
-  return type(value) == "table" and result.take(row, value, body) ~= nil
+  local value = row.effect ~= "read" and result.decoder(row):decode(body)
+  return type(value) == "table" and result.shows_record(row, value)
 end
 
--- What a code beside a status proves. A code that proves nothing does so whatever else is there.
+local BESIDE_RESULT = " (the answer holds the id of a result as well, so it proves nothing)"
+local NO_ERROR = " (this code means success, and the HTTP status does not, so the answer proves nothing)"
+
+-- What an answer with a code proves of a call, and where that is nothing but for the code's own meaning, why. A code
+-- that proves nothing does so whatever else is there.
 local function outcome_of(row, profile, status, code, body)
-  if code and (profile.unknown_codes[code] or shows_record(row, body)) then return "unknown" end
-  if status >= 200 and status <= 299 then return "rejected" end
-  if status < 400 or status > 499 or status == 408 then return "unknown" end
-  return (code or row.effect == "read" or is_pause(status)) and "rejected" or "unknown"
+  if profile.unknown_codes[code] then return "unknown", "" end
+  if shows_record(row, body) then return "unknown", BESIDE_RESULT end
+  if status >= 200 and status <= 299 then return "rejected", "" end
+  if status < 400 or status > 499 or status == 408 then return "unknown", "" end
+  if row.effect ~= "read" and profile.success_codes[code] then return "unknown", NO_ERROR end
+  return "rejected", ""
 end
 
-local CONTRADICTS = " (the answer holds the id of a result as well, so it proves nothing)"
+-- The same of an answer without a code: of a proxy or a firewall.
+local function outcome_without_code(row, status)
+  if status < 400 or status > 499 or status == 408 then return "unknown" end
+  return (row.effect == "read" or is_pause(status)) and "rejected" or "unknown"
+end
 
 -- The error of an answer that carries the service's code.
 local function refusal(row, profile, status, code, message, body)
-  local outcome = outcome_of(row, profile, status, code, body)
-  if outcome == "unknown" and status <= 499 and not profile.unknown_codes[code] and status ~= 408 then
-    message = (message or "the service gave no reason") .. CONTRADICTS
-  end
+  local outcome, why = outcome_of(row, profile, status, code, body)
   return {
     kind = "api", outcome = outcome, code = code, http_status = status, operation = row.full_name, phase = "receive",
-    message = message or "the service gave no reason",
+    message = (message or "the service gave no reason") .. why,
     retryable = row.effect == "read" and (status >= 500 or profile.unknown_codes[code] == true),
   }
 end
 
+-- The longest pause that is believed (s): the service's bans last three days at most, and whoever stands in between may
+-- write what it likes.
+local LONGEST_PAUSE_S = 7 * 86400
+
 local function retry_after_of(headers)
   local seconds = tostring(header(headers, "retry-after") or ""):match("^(%d+)[ \t]*$")
-  return seconds and #seconds < 10 and tonumber(seconds) or nil
+  return seconds and math.min(#seconds < 10 and tonumber(seconds) or LONGEST_PAUSE_S, LONGEST_PAUSE_S)
 end
 
 local function from_status(row, profile, status, body, headers)
@@ -82,7 +95,7 @@ local function from_status(row, profile, status, body, headers)
   if code then
     err = refusal(row, profile, status, code, filled(message, MESSAGE_BYTES), body)
   else
-    err = { kind = "http", outcome = outcome_of(row, profile, status), http_status = status, operation = row.full_name,
+    err = { kind = "http", outcome = outcome_without_code(row, status), http_status = status, operation = row.full_name,
       phase = "receive", retryable = status >= 500 and row.effect == "read", message = filled(message, MESSAGE_BYTES) }
   end
   err.retry_after = retry_after_of(headers)
@@ -95,7 +108,7 @@ local function from_status(row, profile, status, body, headers)
       :format(status)
   elseif not err.message then
     err.message = ("HTTP %d with %d bytes that are not the service's (%s); a firewall or proxy may stand in between")
-      :format(status, #body, plain_text.clean(tostring(header(headers, "content-type") or "no content type"), 100))
+      :format(status, #body, clean(tostring(header(headers, "content-type") or "no content type"), 100))
   end
   return nil, errors.new(err)
 end
@@ -103,7 +116,7 @@ end
 local function undecodable(row, status, message, offset)
   return nil, errors.new {
     kind = "decode", outcome = "unknown", http_status = status, operation = row.full_name, phase = "decode",
-    message = plain_text.clean(message, MESSAGE_BYTES), offset = offset, retryable = row.effect == "read",
+    message = clean(message, MESSAGE_BYTES), offset = offset, retryable = row.effect == "read",
   }
 end
 
@@ -160,7 +173,7 @@ function M.answer(row, profile, status, body, headers, values)
   end
   local err = complaint_in(row, profile, status, value, body)
   if err then return nil, err end
-  local taken, missing = result.take(row, value, body, values, profile.null_lists)
+  local taken, missing = result.take(row, value, body, values, profile)
   if not taken then return undecodable(row, status, missing) end
   return taken
 end

@@ -46,10 +46,6 @@ function M.resolve_profile(wanted)
   return profile
 end
 
-local function is_loopback(host)
-  return host == "localhost" or host == "[::1]" or host:find("^127%.%d+%.%d+%.%d+$") ~= nil
-end
-
 local function is_port(text)
   local digits = text:match("^:(%d+)$")
   return text == "" or digits ~= nil and #digits <= 5 and tonumber(digits) >= 1 and tonumber(digits) <= 65535
@@ -69,7 +65,7 @@ function M.split_url(url, allow_insecure)
   if not host then host, port = authority:match("^([^:]+)(.*)$") end
   if not host or not is_port(port) then return nil, "base_url has a host or port that cannot be" end
   if path:find("[\128-\255]") then return nil, "base_url has a path that must be percent-encoded" end
-  if scheme == "http" and not allow_insecure and not is_loopback(host:lower()) then
+  if scheme == "http" and not allow_insecure and not require("purser.loopback").is(host:lower()) then
     return nil, "base_url is http:// to another machine, which anyone on the way can read and change; use https://, "
       .. "or allow_insecure = true if you must"
   end
@@ -116,14 +112,36 @@ function M.check_credentials(api_key, secret_key)
   if not secret_key:find("^%s*%-%-%-%-%-BEGIN ") then return check_key("secret_key", secret_key) end
 end
 
+-- What only a transport can do: beside one that was given they would be dropped.
+local of_transport = { "pinned_key", "ca_file", "ca_path", "ca_pem", "proxy", "max_response_bytes",
+  "connect_timeout_ms" }
+
+-- nil when none of them stands beside `transport`, else a complaint.
+local function check_transport(options)
+  if not options.transport then return nil end
+  if type(options.transport.send) ~= "function" then return 'option "transport" has no method send' end
+  for _, name in ipairs(of_transport) do
+    if options[name] ~= nil then
+      return ('"%s" is the transport\'s: give it to what makes it, such as purser.transport.multi'):format(name)
+    end
+  end
+end
+
+--- Whether requests to that URL would reach a proxy readable. Returns nil, or a complaint.
+function M.check_proxy(url, options)
+  if not options.proxy or options.proxy == "" or options.allow_insecure or not url:find("^[Hh][Tt][Tt][Pp]:") then
+    return nil
+  end
+  return '"proxy" would see the key and the signature of every request to an http:// base_url; use https://, or '
+    .. "allow_insecure = true if you must"
+end
+
 --- Checks all options of purser.new. Returns nil, or a complaint.
 function M.check(options)
   local complaint = allowed.check(options, client_rules, "option")
     or options.hooks and allowed.check(options.hooks, hook_rules, "hook")
+    or check_transport(options)
   if complaint then return complaint end
-  if options.transport and type(options.transport.send) ~= "function" then
-    return 'option "transport" has no method send'
-  end
   if options.journal and type(options.journal.begin) ~= "function" then
     return 'option "journal" is not one that purser.journal.open made'
   end

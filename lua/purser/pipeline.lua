@@ -129,7 +129,7 @@ function M.build(self, row, layout, values, opts)
   return {
     method = row.method, base_url = self._origin, target = self._prefix .. row.path .. "?" .. query,
     headers = self._headers, body = body, single_send = row.effect ~= "read", operation = row.full_name,
-    timeout_ms = opts.timeout_ms or self._timeout_ms, brief = opts.info == nil,
+    timeout_ms = opts.timeout_ms or self._timeout_ms, brief = opts.info == nil, corrections = self._clock.corrections,
   }
 end
 
@@ -187,6 +187,11 @@ local function fill_info(info, response, attempts)
   }
 end
 
+-- Whether an answer may be one to another request, or was not the service's: only its own refusals are sure to be.
+local function is_doubtful(err)
+  return err.outcome == "unknown" or err.kind ~= "api" and err.kind ~= "throttled"
+end
+
 -- Sends a request and reads its answer: `result | nil, err`, and the response. `progress` is that of a call that is not
 -- a read, `values` are those of one that is.
 local function exchange(self, row, request, progress, values)
@@ -204,6 +209,7 @@ local function exchange(self, row, request, progress, values)
     if value then value, err = require("purser.recording").believe(self, row, progress.intent, value) end
     progress.value, progress.err = value, err
   end
+  if err and is_doubtful(err) and self._transport.discard then self._transport:discard(response) end
   return value, err, response
 end
 
@@ -248,18 +254,35 @@ local function wait_for_budget(self, row)
   end
 end
 
--- Learns the service's time: from its own answer, else from the Date header of a refusal. Whether that worked.
+-- Learns the service's time: from its own answer, else from the Date header of a refusal. Whether that worked; the
+-- refusal says why it did not.
 local function correct_clock(self, err)
-  local correction = self._clock:learn(function() return M.run(self, M.unsigned.server_time) end)
-  return correction ~= nil or self._clock:learn_date(err and err.service_date) == true
+  local correction, problem = self._clock:learn(function() return M.run(self, M.unsigned.server_time) end)
+  if correction or self._clock:learn_date(err and err.service_date) then return true end
+  if err then err.message = ("%s; the clock was not corrected: %s"):format(err.message, problem.message) end
+  return false
+end
+
+-- A burst of calls finds out together that the clock is wrong: one asks, the others wait for it. A request that was
+-- stamped before the clock was last set right tells nothing of it.
+local function correct_clock_once(self, err, request)
+  local clock, ends = self._clock, core.monotonic_ms() + self._timeout_ms
+  while clock.asking and core.monotonic_ms() < ends do M.pause(self, 5) end
+  if clock.corrections ~= request.corrections then return true end
+  clock.asking = true
+  local ok, corrected = require("purser.schedule").protect(correct_clock, self, err)
+  clock.asking = false
+  if not ok then error(corrected, 0) end
+  return corrected
 end
 
 -- What a failure tells before anything else is done: how long the service wants to be left alone, and that the clock
 -- is wrong, which is set right once a call. Whether it was.
-local function learn(self, err, corrected)
+local function learn(self, err, request, corrected)
   if err.retry_after and self._limits then self._limits:block(err.retry_after * 1000) end
   if err.code ~= service_clock.OUTSIDE_WINDOW or not self._correct_clock or corrected then return false end
-  err.clock_corrected = correct_clock(self, err)
+  if not request.corrections then return false end -- not signed: it has no timestamp that could be wrong
+  err.clock_corrected = correct_clock_once(self, err, request)
   return err.clock_corrected
 end
 
@@ -269,7 +292,7 @@ local function send_recorded(self, progress, row, request, opts)
   local value, err = attempt_once(self, row, request, 1, opts.info, progress)
   require("purser.recording").finish(self, progress, value, err, opts.info)
   if value ~= nil then return value end
-  learn(self, err)
+  learn(self, err, request)
   if err.outcome == "unknown" then err.settle, err.intent = progress.lost.settle, progress.intent end
   return nil, err
 end
@@ -307,7 +330,7 @@ function M.run(self, row, params, opts, payment)
     attempt = attempt + 1
     value, err = attempt_once(self, row, request, attempt, opts.info, nil, values)
     if value ~= nil then return value end
-    local ms = learn(self, err, corrected) and 0
+    local ms = learn(self, err, request, corrected) and 0
       or retry.pause(self._retry, attempt, core.monotonic_ms() - started, err)
     corrected = corrected or err.code == service_clock.OUTSIDE_WINDOW
     if not ms then return nil, err end

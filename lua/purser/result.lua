@@ -226,6 +226,10 @@ end
 -- What the essential member of a record has to be, where it is more than a text.
 local proofs = { id = is_id, tranId = is_id, apiKey = is_id, address = is_id, totalConvert = core.decimal }
 
+local function is_proof(name, text)
+  return type(text) == "string" and (proofs[name] or is_filled)(text) and true or false
+end
+
 -- Why a key pair cannot be used or kept; nil where it can.
 local function broken_key(record)
   for _, name in ipairs { "apiKey", "secretKey" } do
@@ -236,21 +240,39 @@ local function broken_key(record)
   end
 end
 
-function take.record(result, value)
+function take.record(result, value, answer)
   local record = value[1] or value
   local data = value.data -- of an element of a list `data` would be any member, of any type
   if data then record = data[1] or data end
   if (data or value)[2] ~= nil then return nil, "the answer holds more than one record" end
-  record = strip_envelope(record)
   local name = result.essential
   local proof = record[name]
+  if data and value[name] ~= nil and value[name] ~= proof then
+    return nil, ("the answer shows two different `%s`"):format(name)
+  end
+  local code = tostring(record.code or "")
+  if code ~= "" and answer.success_codes and not answer.success_codes[code] and is_proof(name, proof) then
+    return nil, ("the answer holds the error code %s beside its record"):format(code)
+  end
+  record = strip_envelope(record)
   if type(proof) ~= "string" or proof == "" then return nil, ("the answer lacks `%s`"):format(name) end
   local problem = broken_key(record)
   if problem then return nil, problem end
   if not (proofs[name] or is_filled)(proof) then
-    return nil, ("the answer's `%s` is %s, which proves nothing"):format(name, plain_text.clean(proof, 60))
+    return nil, ("the answer's `%s` is %s, which proves nothing"):format(name, proof)
   end
   return record
+end
+
+--- Whether a decoded answer shows, in any place, what proves the record of this row.
+---@param row table
+---@param value table
+function M.shows_record(row, value)
+  local name, data = row.result.essential, value.data or {}
+  for _, record in ipairs { value, value[1] or {}, data, data[1] or {} } do
+    if is_proof(name, record[name]) then return true end
+  end
+  return false
 end
 
 function take.page(_, value, answer)
@@ -277,12 +299,13 @@ end
 ---@param value table   the decoded body
 ---@param body string   what it was decoded from
 ---@param values table<string, any>|nil  what was sent, by name: on a page behind the first no record may be left
----@param null_lists table<string, boolean>|nil  the profile's
-function M.take(row, value, body, values, null_lists)
+---@param profile table|nil  its null_lists and success_codes
+function M.take(row, value, body, values, profile)
   local paging = row.paging
   local page = values and paging and paging.page and tonumber(values[paging.page]) or 1
   return take[form_of(row.result)](row.result, value,
-    { body = body, page = page, null_is_none = null_lists and null_lists[row.full_name] })
+    { body = body, page = page, null_is_none = profile and profile.null_lists[row.full_name],
+      success_codes = profile and profile.success_codes })
 end
 
 --- The lower-case map of a raw header block (or of a map with names in any case).

@@ -57,11 +57,13 @@ return {
     summary = "Deposits of the last 7 days, or of a window within the last 90.",
     permission = "SPOT_WITHDRAW_READ", weight = 1, effect = "read",
     params = {
-      coin_filter, { "status", "status", type = "string", note = "deposit status" }, start_time, end_time,
+      coin_filter, { "status", "status", type = "string", choices = "deposit_states", note = "deposit status" },
+      start_time, end_time,
       { "limit", "count", type = "int", default = 1000, max = 1000 },
     },
     window = { default_days = 7, longest_days = 7, reach_days = 90 },
-    paging = { each = "deposit", size = "limit", most = 1000, time = "insertTime", key = deposit_key },
+    paging = { each = "deposit", size = "limit", most = 1000, time = "insertTime", key = deposit_key,
+      varies = { "status" } },
     result = { list = "deposit" },
   },
   {
@@ -69,11 +71,12 @@ return {
     summary = "Withdrawals of the last 7 days, or of a window within the last 90.",
     permission = "SPOT_WITHDRAW_READ", weight = 1, effect = "read",
     params = {
-      coin_filter, { "status", "status", type = "string", note = "withdrawal status" },
+      coin_filter, { "status", "status", type = "string", choices = "withdrawal_states", note = "withdrawal status" },
       { "limit", "count", type = "int", default = 1000, max = 1000 }, start_time, end_time,
     },
     window = { default_days = 7, longest_days = 7, reach_days = 90 },
-    paging = { each = "withdrawal", size = "limit", most = 1000, time = "applyTime", id = "id" },
+    paging = { each = "withdrawal", size = "limit", most = 1000, time = "applyTime", id = "id",
+      varies = { "status" } },
     result = { list = "withdrawal" },
   },
   {

@@ -1,5 +1,5 @@
-/* The locked heap: how large it is under which limit, that OpenSSL finds room in it whatever keys are kept, and what is said
- * when it is full. Each case is a process of its own, for a process has one heap. */
+/* The locked heap: how large it is under which limit, that OpenSSL finds room in it whatever keys are kept, and what is
+ * said when it is full. Each case is a process of its own, for a process has one heap. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -85,14 +85,16 @@ static size_t pem_of(const char *type, int bits, char *pem, size_t room)
     EVP_PKEY *key = bits ? EVP_PKEY_Q_keygen(NULL, NULL, type, (size_t)bits) : EVP_PKEY_Q_keygen(NULL, NULL, type);
     BIO *bio = BIO_new(BIO_s_mem());
     int len = 0;
-    if (key && bio && PEM_write_bio_PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL)) len = BIO_read(bio, pem, (int)room);
+    if (key && bio && PEM_write_bio_PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL))
+        len = BIO_read(bio, pem, (int)room);
     BIO_free(bio);
     EVP_PKEY_free(key);
     return len > 0 ? (size_t)len : 0;
 }
 
 /* Opens signers until one is refused or there are `most`; returns how many there are. */
-static size_t open_many(pu_signer *signers, size_t most, const char *algorithm, const char *pem, size_t len, pu_error *error)
+static size_t open_many(pu_signer *signers, size_t most, const char *algorithm, const char *pem, size_t len,
+                        pu_error *error)
 {
     for (size_t i = 0; i < most; i++)
         if (pu_signer_open(&signers[i], pu_algorithm_find(algorithm), pem, len, PU_HEX, error) != PU_OK) return i;

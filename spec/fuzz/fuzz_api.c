@@ -1,9 +1,10 @@
 /* libFuzzer target for the binding: `make fuzz-api`.
  *
- * An input is a program for a Lua 5.4 with the three modules linked in, so that the sanitizers see them. The program keeps
- * values in a pool, and its steps make values of every type, call any function of purser.core, purser.http and
- * purser.httpd and any method of any object with any of them, and arm finalisers, which do such calls wherever the
- * collector runs, or bring an object back. A raised error is an answer like any other. A finding is what a sanitizer says.
+ * An input is a program for a Lua 5.4 with the three modules linked in, so that the sanitizers see them. The program
+ * keeps values in a pool, and its steps make values of every type, call any function of purser.core, purser.http and
+ * purser.httpd and any method of any object with any of them, and arm finalisers, which close or call objects at the
+ * allocation that the program chooses, or bring one back. A raised error is an answer like any other. A finding is what
+ * a sanitizer says.
  *
  * Functions and methods are found by looking, so a new one is fuzzed from its first day. Nothing leaves the machine:
  * connect and getaddrinfo are replaced below. */
@@ -122,7 +123,8 @@ static const char *const words[] = {
     /* keys */
     "hmac-sha256", "hmac-sha512", "ed25519", "rsa-sha256", "hex", "base64", "FUZZ_SECRET", "/dev/zero", "/", key_path,
     keys_path,
-    "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF\n-----END PRIVATE KEY-----\n",
+    "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF\n"
+    "-----END PRIVATE KEY-----\n",
     /* transports */
     "base_url", "timeout_ms", "connect_timeout_ms", "max_response_bytes", "user_agent", "proxy", "ca_file", "ca_path",
     "ca_pem", "pinned_key", "interface", "http_version", "max_in_flight", "fresh_connect", "method", "target", "headers",
@@ -132,8 +134,8 @@ static const char *const words[] = {
     "host", "port", "max_body", "max_connections", "127.0.0.1", "close", "reset", "truncate", "drip", "Content-Type",
     /* documents and numbers */
     "{\"a\":[1,2,{\"b\":null}]}", "[[[[[[[[1]]]]]]]]", "{\"coin\":\"USDT\",\"address\":\"rEb:77\",\"memo\":\"\"}",
-    "\"\\u00e9\\ud83d\\ude00\"", "1.5", "-0.00", "99999999999999999999999999.000000000000000001", "coin", "amount", "signature",
-    "",
+    "\"\\u00e9\\ud83d\\ude00\"", "1.5", "-0.00", "99999999999999999999999999.000000000000000001", "coin", "amount",
+    "signature", "",
 };
 
 static void push_word(lua_State *L)
@@ -186,6 +188,9 @@ static void pop_to_pool(lua_State *L, unsigned place)
 }
 
 /* ---- calls ---- */
+
+/* A trap: the collector rests until the call that was armed makes its n-th allocation, and runs a whole cycle there. */
+static unsigned trap, allocations_left;
 
 static bool sending; /* the blocking transport is at work: nothing here would answer it */
 static bool ending;  /* the state ends: Lua finalises no object that is made now, so none is */
@@ -248,7 +253,11 @@ static int call_something(lua_State *L)
     for (unsigned more = byte() % 7; more > 0; more--) push_from_pool(L, byte());
     keep_short(L, what->name, is_method ? 3 : 2);
     sending = sending || strcmp(what->name, "send") == 0;
+    allocations_left = trap;
+    trap = 0;
     int status = lua_pcall(L, lua_gettop(L) - 1, 3, 0);
+    allocations_left = 0;
+    lua_gc(L, LUA_GCRESTART);
     sending = before;
     return status == LUA_OK ? 3 : lua_error(L);
 }
@@ -273,8 +282,8 @@ static int operate(lua_State *L)
 
 enum { CALL = -1, CLOSE = -2 };
 
-/* upvalues: the place in the pool of what is brought back, CLOSE or CALL; what is brought back or closed, or the bytes of a
- * call */
+/* upvalues: the place in the pool of what is brought back, CLOSE or CALL; what is brought back or closed, or the bytes
+ * of a call */
 static int finalise(lua_State *L)
 {
     lua_Integer place = lua_tointeger(L, lua_upvalueindex(1));
@@ -321,7 +330,7 @@ static void arm(lua_State *L)
     lua_pop(L, 1);
 }
 
-/* __index of a table that says something else each time, and does something before. upvalues: where in the pool, how often */
+/* __index of a table that says something else each time. upvalues: where in the pool, how often it was asked */
 static int answer(lua_State *L)
 {
     lua_Integer asked = lua_tointeger(L, lua_upvalueindex(2)) + 1;
@@ -429,7 +438,7 @@ static void push_record(lua_State *L, unsigned place)
 static int step(lua_State *L)
 {
     lua_settop(L, 0);
-    unsigned what = byte() % 18, place = byte();
+    unsigned what = byte() % 20, place = byte();
     switch (what) {
     case 0: lua_pushnil(L); break;
     case 1: lua_pushboolean(L, byte() & 1); break;
@@ -442,10 +451,17 @@ static int step(lua_State *L)
     case 8: push_answering_table(L); break;
     case 9: operate(L); break;
     case 10: arm(L); return 0;
+    case 15: /* a finaliser in the middle of a call, at one of its first allocations */
+    case 16:
+        lua_gc(L, LUA_GCSTOP);
+        arm(L);
+        trap = 1 + byte() % 12;
+        (void)call_something(L);
+        return 0;
     case 11: visit(L); return 0;
     case 12: /* the collector works at each allocation, or at some */
         if (place & 1) lua_gc(L, LUA_GCCOLLECT);
-        else lua_gc(L, LUA_GCINC, (int)(byte() % 100), place & 2 ? 1000 : 1, 4);
+        else lua_gc(L, LUA_GCINC, (int)(byte() % 100), place & 2 ? 1000 : 1, place & 4 ? 4 : 20);
         return 0;
     case 13: case 14: push_made(L); break;
     default:
@@ -465,16 +481,19 @@ static int program(lua_State *L)
     open_modules(L);
     lua_newtable(L);
     lua_setfield(L, LUA_REGISTRYINDEX, "pool");
-    lua_gc(L, LUA_GCINC, 1, 1000, 4);
+    lua_gc(L, LUA_GCINC, 1, 1000, 20); /* a step is a cycle */
     for (int steps = 0; at < end && steps < STEPS; steps++) {
         lua_pushcfunction(L, step);
         (void)lua_pcall(L, 0, 0, 0);
         lua_settop(L, 0);
+        trap = allocations_left = 0;
+        if (!lua_gc(L, LUA_GCISRUNNING)) lua_gc(L, LUA_GCRESTART);
     }
     return 0;
 }
 
 static size_t used;
+static lua_State *running;
 
 static void *allocate(void *context, void *block, size_t old_size, size_t new_size)
 {
@@ -488,6 +507,7 @@ static void *allocate(void *context, void *block, size_t old_size, size_t new_si
     if (used - old_size + new_size > MEMORY) return NULL;
     void *moved = realloc(block, new_size);
     if (moved) used += new_size - old_size;
+    if (!block && allocations_left && --allocations_left == 0) lua_gc(running, LUA_GCRESTART); /* which sets a debt */
     return moved;
 }
 
@@ -521,11 +541,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     at = data;
     end = data + size;
     used = 0;
+    trap = allocations_left = 0;
     sending = ending = false;
     for (int i = 0; i < CLIENTS; i++) clients[i] = -1;
     setenv("FUZZ_SECRET", "secret-of-the-environment", 1);
     lua_State *L = lua_newstate(allocate, NULL);
     if (!L) return 0;
+    running = L;
     lua_pushcfunction(L, program);
     (void)lua_pcall(L, 0, 0, 0);
     at = end = NULL; /* finalisers have bytes of their own */

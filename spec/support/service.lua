@@ -4,8 +4,8 @@
 --   service.url, service.world (see purser.sim.remote), service.lines, service.pid
 --   service.stop()  -> exit code
 --
--- It listens on a free port. It ends when it is stopped, and by itself when nobody asked for five minutes, so that a test
--- that dies leaves no process behind.
+-- It listens on a free port. It ends when it is stopped, and by itself after five minutes without a request, so that a
+-- test that dies leaves no process behind.
 
 local remote = require "purser.sim.remote"
 

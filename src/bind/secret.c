@@ -36,13 +36,13 @@ static void push_refusal(lua_State *L, const char *path, enum pu_file_fault faul
     char mode[] = {(char)('0' + (code >> 6 & 7)), (char)('0' + (code >> 3 & 7)), (char)('0' + (code & 7)), '\0'};
     switch (fault) {
     case PU_FILE_SYSTEM: lua_pushfstring(L, "%s cannot be read: %s", path, strerror(code)); break;
-    case PU_FILE_KIND: lua_pushfstring(L, "%s is not a regular file; name a file that holds the key", path); break;
+    case PU_FILE_KIND: lua_pushfstring(L, "%s is not a regular file; name one that is", path); break;
     case PU_FILE_OTHERS:
         lua_pushfstring(L, "%s can be used by others (mode %s), so its secrets are not safe; run: chmod 600 %s", path,
                         mode, path);
         break;
     case PU_FILE_OWNER: lua_pushfstring(L, "%s belongs to another user; use a file of your own", path); break;
-    case PU_FILE_SIZE: lua_pushfstring(L, "%s is longer than 64 KiB, so it is no file of a key", path); break;
+    case PU_FILE_SIZE: lua_pushfstring(L, "%s is too long; name the file that was meant", path); break;
     case PU_FILE_CHANGED: lua_pushfstring(L, "%s changed while it was read; try again", path); break;
     default: lua_pushliteral(L, "there is not enough memory for the secret");
     }
@@ -60,7 +60,7 @@ static int refuse(lua_State *L)
 static bool read_key(lua_State *L, pu_secret_text *text, const char *path)
 {
     int code;
-    enum pu_file_fault fault = pu_secret_text_read(text, path, &code);
+    enum pu_file_fault fault = pu_secret_text_read(text, path, PU_SECRET_MAX, &code);
     if (fault != PU_FILE_OK) {
         push_refusal(L, path, fault, code);
         return false;
@@ -168,8 +168,33 @@ static bool finish(lua_State *L, pu_secret_text *secret)
     return true;
 }
 
-/* core.read_credentials(path) -> { api_key =, secret_key_file =, base_url =, profile =, secret = } with what the file has,
- * or nil, message, and true when there is no such file. The secret of `secret_key` or `secret_key_file` is `secret`. */
+/* nil, message, whether there is no such file */
+static int refuse_file(lua_State *L, enum pu_file_fault fault, int code)
+{
+    push_refusal(L, lua_tostring(L, PATH), fault, code);
+    refuse(L);
+    lua_pushboolean(L, fault == PU_FILE_SYSTEM && (code == ENOENT || code == ENOTDIR));
+    return 3;
+}
+
+/* core.read_private(path [, max_bytes]) -> text, or nil, message, and true when there is no such file. For what must be
+ * a Lua string in the end, such as a password that is sent: the file is judged in the same way. */
+static int read_private(lua_State *L)
+{
+    int code;
+    luaL_checktype(L, PATH, LUA_TSTRING);
+    size_t max = lua_isnoneornil(L, 2) ? PU_SECRET_MAX : (size_t)pu_checkinteger(L, 2, 1, INT32_MAX);
+    lua_settop(L, PATH);
+    pu_secret_text *whole = push_closed(L);
+    enum pu_file_fault fault = pu_secret_text_read(whole, lua_tostring(L, PATH), max, &code);
+    if (fault != PU_FILE_OK) return refuse_file(L, fault, code);
+    lua_pushlstring(L, whole->data, whole->len);
+    pu_secret_text_close(whole);
+    return 1;
+}
+
+/* core.read_credentials(path) -> { api_key =, secret_key_file =, base_url =, profile =, secret = } with what the file
+ * has, or nil, message, and true when there is no such file. The secret of `secret_key` or `secret_key_file` is `secret`. */
 static int read_credentials(lua_State *L)
 {
     int code;
@@ -177,13 +202,8 @@ static int read_credentials(lua_State *L)
     lua_settop(L, PATH);
     pu_secret_text *whole = push_closed(L), *secret = push_closed(L); /* path whole secret */
     lua_createtable(L, 0, ENTRIES);
-    enum pu_file_fault fault = pu_secret_text_read(whole, lua_tostring(L, PATH), &code);
-    if (fault != PU_FILE_OK) {
-        push_refusal(L, lua_tostring(L, PATH), fault, code);
-        refuse(L);
-        lua_pushboolean(L, fault == PU_FILE_SYSTEM && (code == ENOENT || code == ENOTDIR));
-        return 3;
-    }
+    enum pu_file_fault fault = pu_secret_text_read(whole, lua_tostring(L, PATH), PU_SECRET_MAX, &code);
+    if (fault != PU_FILE_OK) return refuse_file(L, fault, code);
     bool fine = read_lines(L, whole, secret) && finish(L, secret);
     pu_secret_text_close(whole);
     if (fine) return 1;
@@ -240,6 +260,7 @@ void pu_bind_secret(lua_State *L)
     static const luaL_Reg functions[] = {{"read_secret", read_secret},
                                          {"take_secret", take_secret},
                                          {"read_credentials", read_credentials},
+                                         {"read_private", read_private},
                                          {"secret_memory", secret_memory},
                                          {"harden_process", harden_process},
                                          {NULL, NULL}};

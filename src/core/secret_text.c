@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,7 +35,7 @@ bool pu_secret_text_copy(pu_secret_text *text, const char *data, size_t len)
     return true;
 }
 
-static enum pu_file_fault judge(const struct stat *about, int *code)
+static enum pu_file_fault judge(const struct stat *about, size_t max, int *code)
 {
     if (!S_ISREG(about->st_mode)) return PU_FILE_KIND;
     if (about->st_mode & (S_IRWXG | S_IRWXO)) {
@@ -42,7 +43,7 @@ static enum pu_file_fault judge(const struct stat *about, int *code)
         return PU_FILE_OTHERS;
     }
     if (about->st_uid != geteuid() && about->st_uid != 0) return PU_FILE_OWNER;
-    return about->st_size > PU_SECRET_MAX ? PU_FILE_SIZE : PU_FILE_OK;
+    return (uintmax_t)about->st_size > max ? PU_FILE_SIZE : PU_FILE_OK;
 }
 
 /* One byte more than the file has is asked for, so that its end is seen. */
@@ -62,7 +63,7 @@ static enum pu_file_fault read_all(pu_secret_text *text, int fd, size_t size, in
     return text->len == size ? PU_FILE_OK : PU_FILE_CHANGED;
 }
 
-enum pu_file_fault pu_secret_text_read(pu_secret_text *text, const char *path, int *code)
+enum pu_file_fault pu_secret_text_read(pu_secret_text *text, const char *path, size_t max, int *code)
 {
     struct stat about;
     *text = (pu_secret_text){0};
@@ -73,7 +74,7 @@ enum pu_file_fault pu_secret_text_read(pu_secret_text *text, const char *path, i
         if (fd >= 0) close(fd);
         return PU_FILE_SYSTEM;
     }
-    enum pu_file_fault fault = judge(&about, code);
+    enum pu_file_fault fault = judge(&about, max, code);
     if (fault == PU_FILE_OK) fault = read_all(text, fd, (size_t)about.st_size, code);
     close(fd);
     if (fault != PU_FILE_OK) pu_secret_text_close(text);

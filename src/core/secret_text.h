@@ -21,21 +21,21 @@ enum pu_file_fault {
     PU_FILE_KIND,      /* a folder, a pipe, a device */
     PU_FILE_OTHERS,    /* the permission bits `code` let group or others use it */
     PU_FILE_OWNER,     /* it is neither this user's nor root's */
-    PU_FILE_SIZE,      /* longer than PU_SECRET_MAX */
+    PU_FILE_SIZE,      /* longer than `max` */
     PU_FILE_CHANGED,   /* its size changed while it was read */
     PU_FILE_NO_MEMORY
 };
 
-/* Reads the whole file. It is opened once, and what was opened is judged: another file of that name cannot take its place.
- * Links are followed. Nothing is waited for. `*text` stays closed on failure. */
-enum pu_file_fault pu_secret_text_read(pu_secret_text *text, const char *path, int *code);
+/* Reads the whole file, of at most `max` bytes. It is opened once, and what was opened is judged: another file of that
+ * name cannot take its place. Links are followed. Nothing is waited for. `*text` stays closed on failure. */
+enum pu_file_fault pu_secret_text_read(pu_secret_text *text, const char *path, size_t max, int *code);
 
 /* A copy. False for want of memory. */
 bool pu_secret_text_copy(pu_secret_text *text, const char *data, size_t len);
 
-/* Takes the value of an environment variable: it is wiped where it stood, and the variable is gone. False and a closed
- * text when the variable is not set or empty, or (with `*no_memory` set) when it could not be taken. No other thread may
- * use the environment meanwhile. */
+/* Takes the value of an environment variable: it is wiped where it stood, and the variable is gone. False and a
+ * closed text when the variable is not set or empty, or (with `*no_memory` set) when it could not be taken. No other
+ * thread may use the environment meanwhile. */
 bool pu_secret_text_take(pu_secret_text *text, const char *name, bool *no_memory);
 
 /* Takes blanks and line ends from both sides. */

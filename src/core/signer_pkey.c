@@ -21,7 +21,7 @@ static int no_passphrase(char *text, int size, int writing, void *user)
     return -1;
 }
 
-/* The bytes between the lines of the PEM lie in secret memory on their way; PEM_read_bio_PrivateKey leaves them behind. */
+/* The bytes between the lines of the PEM lie in secret memory on their way. */
 static EVP_PKEY *read_pem(const void *pem, size_t len)
 {
     EVP_PKEY *key = NULL;
