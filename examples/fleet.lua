@@ -2,8 +2,9 @@
 --
 --   lua examples/fleet.lua DECLARATION SECRETS plan|apply|rotate|retire
 --
--- The declaration is JSON: {"group": "sub_account", "accounts": [{"name":, "note":, "keys": [...]}]}; see docs/fleets.md.
--- Nothing in it is run. `purser fleet` does the same with a question before each change. PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
+-- The declaration is JSON, and nothing in it is run: {"group": "sub_account", "accounts": [{"name":, "note":, "keys":
+-- [...]}]}; see docs/fleets.md. `purser fleet` does the same with a question before each change. PURSER_BASE_URL or
+-- PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
 local core = require "purser.core"
 local purser = require "purser"

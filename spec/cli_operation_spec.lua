@@ -210,6 +210,16 @@ describe("purser GROUP OPERATION", function()
       assert.is_truthy(err:find("purser: A sub-account of that name exists. Choose another name.", 1, true))
     end)
 
+    it("1: refused because of too many requests, and for how long", function()
+      assert(service.world:fault { kind = "throttle", operation = "wallet.transfer", retry_after = 7 })
+      local before = count "wallet.transfer"
+      local code, out, err = purser("wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES",
+        "--asset", "USDT", "--amount", "1", "--yes")
+      assert.same({ 1, "" }, { code, out })
+      assert.is_truthy(err:find("retry after 7 s, outcome rejected", 1, true), err)
+      assert.equal(1, count "wallet.transfer" - before)
+    end)
+
     it("2: bad input, and nothing reaches the service", function()
       local before = #service.world:requests()
       local cases = {

@@ -46,7 +46,8 @@ describe("the service that the keys go to", function()
     local code, out, err = dry_run(words, environment or {})
     assert.equal(0, code, err)
     assert.equal("GET " .. url .. "/", out:sub(1, #url + 5))
-    assert.is_truthy(err:find(("nothing is sent to %s (from %s) with the keys from "):format(url, source), 1, true), err)
+    local place = ("nothing is sent to %s (from %s) with the keys from "):format(url, source)
+    assert.is_truthy(err:find(place, 1, true), err)
   end
 
   it("regression: is that of the file, when PURSER_BASE_URL still names a simulator", function()
@@ -82,8 +83,9 @@ describe("the service that the keys go to", function()
 
   it("is named by the question and by doctor, with its source", function()
     local keys = keys_file()
-    local code, shown = command.run_on_terminal({ "wallet", "withdraw", "--coin", "USDT", "--netWork", "TRX", "--address",
-      "TSampLeAddressThatNobodyHas1234567", "--amount", "1", "--keys", keys, "--base-url", SIM }, {}, "no\n")
+    local code, shown = command.run_on_terminal({ "wallet", "withdraw", "--coin", "USDT", "--netWork", "TRX",
+      "--address", "TSampLeAddressThatNobodyHas1234567", "--amount", "1", "--keys", keys, "--base-url", SIM }, {},
+      "no\n")
     assert.equal(2, code)
     local place = ("%s (from --base-url) with the keys from %s:\n"):format(SIM, keys)
     assert.is_truthy(shown:find("This moves money at " .. place, 1, true), shown)
@@ -163,8 +165,9 @@ describe("the secret of a command that is at work", function()
 
   -- Each process may read the other's memory here only as root; everybody else is refused, which is what is wanted.
   if io.open "/proc/self/maps" then
-    it("is nowhere in its memory or its environment when it comes from a file, and nobody else reads that memory", function()
-      local path = keep(files.temporary(("api_key = %s\nsecret_key = %s\n"):format(account.api_key, account.secret_key)))
+    it("is nowhere in its memory or environment when it comes from a file, and no other process reads it", function()
+      local path = keep(files.temporary(("api_key = %s\nsecret_key = %s\n"):format(account.api_key,
+        account.secret_key)))
       os.execute("chmod 600 " .. path)
       local found, _, owner = search(account.secret_key, "--keys " .. path, { PURSER_BASE_URL = service.url })
       assert.same({ 0, "root" }, { found, owner })
@@ -201,12 +204,14 @@ describe("a file of keys that the command writes", function()
     return code, out, err, url
   end
 
-  local ANSWER = '{"subAccount":"%s","note":"n","apiKey":"%s","secretKey":"%s","permissions":"x","ip":"","createTime":1}'
+  local ANSWER = '{"subAccount":"tradingdesk1","note":"n","apiKey":"%s","secretKey":"%s","permissions":"x","ip":"",'
+    .. '"createTime":1}'
 
   it("regression: is not made of a key or a secret with a line break, which would name another service", function()
-    for _, pair in ipairs { { "mx0KEY\\nbase_url = https://evil.example", "s3cret" }, { "mx0KEY", "s\\rprofile = mexc" } } do
+    for _, pair in ipairs { { "mx0KEY\\nbase_url = https://evil.example", "s3cret" },
+      { "mx0KEY", "s\\rprofile = mexc" } } do
       local path = new_path()
-      local code, out, err = make(ANSWER:format("tradingdesk1", pair[1], pair[2]), path)
+      local code, out, err = make(ANSWER:format(pair[1], pair[2]), path)
       assert.equal(4, code)
       assert.is_nil(core.file_mode(path))
       assert.is_nil((out .. err):find("\nbase_url", 1, true))
@@ -216,7 +221,7 @@ describe("a file of keys that the command writes", function()
 
   it("names the service that the command was given", function()
     local path = new_path()
-    local code, out, err, url = make(ANSWER:format("tradingdesk1", "mx0KEY", "s3cret"), path)
+    local code, out, err, url = make(ANSWER:format("mx0KEY", "s3cret"), path)
     assert.equal(0, code, err)
     assert.equal(("# a key of sub-account tradingdesk1\nbase_url = %s\napi_key = mx0KEY\nsecret_key = s3cret\n")
       :format(url), files.read(path))
@@ -260,7 +265,8 @@ end)
 
 describe("the modules of the command", function()
   it("write to the standard streams in one place", function()
-    local pipe = assert(io.popen [[grep -lE 'io\.(write|stdout:write|stderr:write|stdin:read)|print\(' lua/purser/cli/*.lua]])
+    local pipe = assert(io.popen [[grep -lE 'io\.(write|stdout:write|stderr:write|stdin:read)|print\(' \
+      lua/purser/cli/*.lua]])
     assert.equal("lua/purser/cli/terminal.lua\n", pipe:read "*a")
     pipe:close()
   end)

@@ -18,7 +18,8 @@ describe("a line of CSV", function()
   end)
 
   it("shows what hides, and keeps each record on one line", function()
-    assert.equal("\\x09=1,\\x0D\\x0A=1,a\\x1B[2J,\\u{202E}b\n", csv.line { "\t=1", "\r\n=1", "a\27[2J", "\226\128\174b" })
+    assert.equal("\\x09=1,\\x0D\\x0A=1,a\\x1B[2J,\\u{202E}b\n",
+      csv.line { "\t=1", "\r\n=1", "a\27[2J", "\226\128\174b" })
   end)
 
   it("quotes what separates, here or in a spreadsheet of another country", function()

@@ -1,5 +1,5 @@
--- Hostile texts in every text member of every operation's answers, in refusals and in the pages of proxies: none of them
--- reaches a terminal, a file or a question as it is.
+-- Hostile texts in every text member of every operation's answers, in refusals and in the pages of proxies: none of
+-- them reaches a terminal, a file or a question as it is.
 
 package.path = "spec/hostile/?.lua;" .. package.path
 local command = require "command"
@@ -30,8 +30,8 @@ describe("the command, when every text of the service is hostile (seed " .. SEED
   end)
 
   local function words(format, rounds, counts, more)
-    return ("env PURSER_TEST_PASSWORD=hunter2 %s spec/hostile/commands.lua %s %d %s %s %s %s"):format(LUA, format, rounds,
-      base_url, keys, counts, more or "")
+    return ("env PURSER_TEST_PASSWORD=hunter2 %s spec/hostile/commands.lua %s %d %s %s %s %s"):format(LUA, format,
+      rounds, base_url, keys, counts, more or "")
   end
 
   local function counts_of(path)
@@ -133,7 +133,8 @@ describe("--raw", function()
   end)
 
   local function csv_of(...)
-    local code, out, err = command.run({ "wallet", "deposit_history", "--columns", columns, "--format", ... }, environment)
+    local words = { "wallet", "deposit_history", "--columns", columns, "--format", ... }
+    local code, out, err = command.run(words, environment)
     return code, out:match "\n(.*)$", err
   end
 

@@ -1,5 +1,5 @@
---- Lines of CSV. A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@`, and strangers choose memos: such a cell
---- is marked as text by a `'` before it, and what hides becomes a visible escape.
+--- Lines of CSV. A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@`, and strangers choose memos: such a
+--- cell is marked as text by a `'` before it, and what hides becomes a visible escape.
 --
 --     csv.line({ "2026-01-31", "-5", "=1+1" }, { is_number = { [2] = true } })   -- 2026-01-31,-5,'=1+1
 

@@ -10,8 +10,9 @@ local asks = arg[6] == "ask"
 
 -- A value that each kind accepts. A text may hold what turns a line round: it is the caller's own.
 local good = {
-  text = "text\226\128\174", new_name = "subaccount01", client_id = ("a1"):rep(16), amount = "1.5", time = "1700000000000",
-  count = "1", status = "5", flag = "true", permissions = "SPOT_ACCOUNT_READ", ips = "203.0.113.7", coins = "DOGE",
+  text = "text\226\128\174", new_name = "subaccount01", client_id = ("a1"):rep(16), amount = "1.5",
+  time = "1700000000000", count = "1",
+  status = "5", flag = "true", permissions = "SPOT_ACCOUNT_READ", ips = "203.0.113.7", coins = "DOGE",
   md5 = nil, area_code = "86", address = "TSampLeAddressThatNobodyHas1234567", memo = "77",
 }
 
@@ -49,8 +50,8 @@ for _ = 1, rounds do
       run { "export", row.full_name, "--since", "2d", "--format", format, "--base-url", base_url, "--keys", keys }
     end
   end
-  run { "plan-withdraw", "--coin", "USDT", "--network", "TRX", "--address", good.address, "--amount", "20", "--base-url",
-    base_url, "--keys", keys, asks and "--go" or nil }
+  run { "plan-withdraw", "--coin", "USDT", "--network", "TRX", "--address", good.address, "--amount", "20",
+    "--base-url", base_url, "--keys", keys, asks and "--go" or nil }
   run { "doctor", "--format", format == "json" and "json" or "table", "--base-url", base_url, "--keys", keys }
 end
 

@@ -1,5 +1,5 @@
--- A service whose answers have the right form and hostile texts: `lua service.lua SEED` prints its port and answers until
--- it is stopped, or nobody asks for five minutes.
+-- A service whose answers have the right form and hostile texts: `lua service.lua SEED` prints its port and answers
+-- until it is stopped, or nobody asks for five minutes.
 
 package.path = "spec/hostile/?.lua;spec/support/?.lua;" .. package.path
 local answers = require "answers"
