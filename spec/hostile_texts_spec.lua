@@ -14,6 +14,7 @@ local SEED = tonumber(os.getenv "PURSER_SEED" or "20261")
 
 describe("the command, when every text of the service is hostile (seed " .. SEED .. ")", function()
   local pipe, pid, base_url, keys
+  local commands, bytes = 0, 0
 
   setup(function()
     pipe = assert(io.popen(("echo $$; exec %s spec/hostile/service.lua %d"):format(LUA, SEED)))
@@ -27,6 +28,7 @@ describe("the command, when every text of the service is hostile (seed " .. SEED
     os.remove(keys)
     os.execute("kill " .. pid)
     pipe:close()
+    print(("# %d commands, %d bytes of output, seed %d"):format(commands, bytes, SEED))
   end)
 
   local function words(format, rounds, counts, more)
@@ -40,6 +42,7 @@ describe("the command, when every text of the service is hostile (seed " .. SEED
       counts[tonumber(code)], all = tonumber(count), all + tonumber(count)
     end
     os.remove(path)
+    commands = commands + all
     return counts, all
   end
 
@@ -58,6 +61,7 @@ describe("the command, when every text of the service is hostile (seed " .. SEED
   end
 
   local function harmless(text)
+    bytes = bytes + #text
     assert.same({}, { texts.find_forbidden(text) })
   end
 

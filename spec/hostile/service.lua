@@ -19,9 +19,9 @@ end
 
 -- The answer with some of its texts replaced, and at times with a member that nobody knows.
 local function hostile(answer)
-  local share = random(4)
+  local share = random(3)
   answer = answer:gsub('(":%s*)"[^"\\]*"', function(before)
-    return random(4) <= share and before .. quoted(texts.text(random)) or nil
+    return random(8) <= share and before .. quoted(texts.text(random)) or nil
   end)
   if random(3) == 1 then
     local member = quoted(texts.text(random)) .. ":" .. quoted(texts.text(random)) .. ","
