@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Measurements, and rules for the programs they measure against, one block a topic. `make bench` runs all; what it
 # measured is in build/bench/ as tab-separated text.
 .PHONY: bench bench-sign bench-instructions
@@ -81,3 +82,14 @@ bench-openresty:
 	@$(MAKE) -s LUA=lua5.4 BUILD=build/lua5.4 all
 	@$(MAKE) -s LUA=luajit BUILD=build/luajit all
 	@LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) bench/openresty.lua $(or $(ROUNDS),3)
+
+# journal: a large one beside a small one, on SQLite and on PostgreSQL
+.PHONY: bench-journal
+
+bench-journal:
+	@tools/setup build bench test torture
+	@$(MAKE) -s all
+	@mkdir -p build/bench
+	@LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)"; export LUA_PATH; \
+	$(LUA) bench/journal.lua sqlite $(or $(ROUNDS),9) build/bench/journal-sqlite.tsv && \
+	$(LUA) bench/journal.lua postgresql $(or $(ROUNDS),9) build/bench/journal-postgresql.tsv

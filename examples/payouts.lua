@@ -1,9 +1,11 @@
+-- SPDX-License-Identifier: MIT
 -- Pays sub-accounts from a list, each payment once, however often the program is started or killed.
 --
 --   lua examples/payouts.lua LIST JOURNAL
 --
 -- A line of LIST is `key,sub-account,asset,amount`; a key names its payment for good. JOURNAL is the file (SQLite) that
--- holds the queue and what became of each payment: keep it. Ends with 1 when payments failed or need a person's look.
+-- holds the queue and what became of each payment: keep it. JOURNAL.witness shows that it is the newest; delete that file
+-- when you put a copy of the journal in its place. Ends with 1 when payments failed or need a person's look.
 -- PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
 local clean = require("purser.plain_text").clean -- texts of the service and of depositors, for a terminal
@@ -53,7 +55,7 @@ local client = need(purser.new {
 local watched = os.execute "test -t 2"
 watched = watched == true or watched == 0
 local payouts = need(purser.payouts.new {
-  client = client, journal = journal, worker = "payouts",
+  client = client, journal = journal, worker = "payouts", witness = arg[2] .. ".witness",
   progress = watched and function(progress)
     io.stderr:write("\r", purser.payouts.progress_line(progress), "\27[K")
   end or nil,

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The programs in examples/ run against the simulator, and their output is what the world they found demands.
 
 local purser = require "purser"
@@ -9,9 +10,10 @@ local DAY = 86400000
 local SPOT = "SPOT"
 local PRIVATE = 384 -- octal 600
 
--- A service whose clock stands still, a broker's account in it, and what runs an example with its key.
-local function open(balances)
-  local service = start { "--clock", "virtual" }
+-- A service whose clock stands still unless it is "real", a broker's account in it, and what runs an example with its
+-- key.
+local function open(balances, clock)
+  local service = start { "--clock", clock or "virtual" }
   local world = service.world
   local account = assert(world:account {
     name = "Acme", role = "broker", email = "treasury@acme.example", balances = balances or { USDT = "1000" },
@@ -319,7 +321,9 @@ describe("payouts.lua", function()
     os.remove(journal)
     return list, journal, function()
       os.remove(list)
-      for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(journal .. suffix) end
+      for _, suffix in ipairs { "", "-wal", "-shm", ".witness", ".witness-wal", ".witness-shm" } do
+        os.remove(journal .. suffix)
+      end
     end
   end
 
@@ -341,7 +345,7 @@ describe("payouts.lua", function()
   end)
 
   it("says what was refused, and refuses a key with other content", function()
-    local fixture = open()
+    local fixture = open(nil, "real") -- what was refused is looked for when its record must be visible
     sub_account(fixture, "desknorth1", "USDT", "1")
     local list, journal, remove = files "a,desknorth1,USDT,5000\n"
     fixture.before_stop = remove

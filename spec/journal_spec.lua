@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The journal: what is about to happen is on disk before it happens, and what cannot be written is not sent.
 
 local core = require "purser.core"
@@ -317,9 +318,9 @@ describe("opening", function()
   end
 
   it("refuses a journal of a newer version, and leaves it as it is", function()
-    assert(journal.db:rows "UPDATE purser_meta SET value = '2'")
-    refused "version 2, and this Purser knows 1"
-    assert.equal("2", assert(journal.db:rows "SELECT value FROM purser_meta")[1].value)
+    assert(journal.db:rows "UPDATE purser_meta SET value = '99' WHERE name = 'version'")
+    refused "version 99, and this Purser knows 2"
+    assert.equal("99", assert(journal.db:rows "SELECT value FROM purser_meta WHERE name = 'version'")[1].value)
   end)
 
   it("refuses what is not a journal", function()
@@ -330,6 +331,7 @@ describe("opening", function()
     local file = assert(io.open(path, "wb"))
     file:write(("no database "):rep(100))
     file:close()
+    assert(os.execute("chmod 600 " .. path))
     refused "not a database"
     refused("write%-ahead log", { sqlite = ":memory:" })
   end)

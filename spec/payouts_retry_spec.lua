@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Putting payments back: what failed or was left undecided is looked for once more before it may be paid again.
 
 local purser = require "purser"
@@ -107,11 +108,11 @@ describe("a payment that was left undecided", function()
     assert.is_nil((payouts:retry("a", { look = false })))
   end)
 
-  it("is put back without a look when a person says so, and even then not paid twice under its id", function()
+  it("is put back without a look when a person says so, and even then not sent when its id is found", function()
     leave_undecided(true)
     assert.is_true(payouts:retry("a", { look = false }))
     assert.equal(1, assert(payouts:run()).done)
-    assert.same({ 2, 1 }, { counted "received", counted "applied" })
+    assert.same({ 1, 1 }, { counted "received", counted "applied" })
   end)
 
   it("is looked for over all of its attempts", function()
@@ -120,10 +121,27 @@ describe("a payment that was left undecided", function()
     assert.is_true(payouts:retry("a", { look = false }))
     sim:advance(5 * 3600000)
     sim:fault { kind = "reset", when = "before", operation = TRANSFER }
-    leave_next_undecided()
+    sim:fault { kind = "refuse", operation = "sub_account.transfer_history", times = 11 }
     assert.equal(1, assert(payouts:run()).undecided)
+    sim:disarm()
     local _, err = payouts:retry "a"
     assert.equal("payouts.done", err.code)
+  end)
+
+  it("is looked for over its own attempts, not over those of the same key in another queue", function()
+    local older = payouts_with { queue = "older" }
+    assert(older:add("a", TRANSFER, move "5"))
+    assert.equal(1, assert(older:run()).done)
+    sim:advance(200 * 86400000)
+    local began = sim:now()
+    leave_undecided(true)
+    local settle, sent_at = client.settle, nil
+    client.settle = function(self, intent, ...)
+      sent_at = intent.sent_at
+      return settle(self, intent, ...)
+    end
+    assert.equal("payouts.done", select(2, payouts:retry "a").code)
+    assert.is_true(sent_at >= began)
   end)
 
   it("is put back by one of two who look at the same time", function()
@@ -144,7 +162,7 @@ end)
 describe("a payment that failed", function()
   it("is looked for as well, unless it was never sent", function()
     client = client_with { guard = { max_amount = { USDT = "5" } } }
-    payouts = payouts_with()
+    payouts = payouts_with { history_check = "never" }
     assert(payouts:add_all { { key = "big", operation = TRANSFER, params = move "6" },
       { key = "wrong", operation = TRANSFER, params = move("1", { toAccount = "nobody01" }) } })
     assert.equal(2, assert(payouts:run()).failed)
@@ -159,25 +177,57 @@ describe("a payment that failed", function()
     assert.equal(1, looked)
   end)
 
-  it("is not put back while nobody can look", function()
+  it("is not put back while the look fails", function()
+    payouts = payouts_with { history_check = "never" }
     assert(payouts:add("wrong", TRANSFER, move("1", { toAccount = "nobody01" })))
     assert.equal(1, assert(payouts:run()).failed)
     sim:fault { kind = "server_error", operation = "sub_account.transfer_history", times = 100 }
     assert.equal("payouts.unlooked", select(2, payouts:retry "wrong").code)
     assert.is_true(payouts:retry("wrong", { look = false }))
   end)
+end)
 
-  it("because somebody in between sent it twice is found to be made", function()
-    local inner = sim:transport()
+describe("a refused payment", function()
+  it("that was executed is found by its id before it counts as failed", function()
+    local inner, first = sim:transport(), true
     client = client_with { transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
-      if request.operation == TRANSFER then inner:send(request) end
-      return inner:send(request)
+      local response = inner:send(request)
+      if request.operation ~= TRANSFER or not first then return response end
+      first = false
+      return { status = 400, body = '{"code":33333,"msg":"clientTranId was used before"}', headers = {} }
     end } }
-    payouts = payouts_with()
+    payouts = payouts_with { history_check = "never" }
     assert(payouts:add("a", TRANSFER, move "5"))
-    assert.equal(1, assert(payouts:run()).failed)
-    assert.equal("payouts.done", select(2, payouts:retry "a").code)
-    assert.equal(1, counted "applied")
+    local report = assert(payouts:run())
+    assert.same({ 1, 0 }, { report.done, report.failed })
+    assert.same({ 1, 1 }, { counted "received", counted "applied" })
+  end)
+
+  it("is looked for after a restart as well, and keeps the reason of its refusal", function()
+    local settle = client.settle
+    client.settle = function() payouts:stop() return nil, { message = "the program ends" } end
+    payouts = payouts_with { history_check = "never" }
+    sim:fault { kind = "refuse", operation = TRANSFER, code = "10101" }
+    assert(payouts:add("a", TRANSFER, move "5"))
+    assert.equal(1, assert(payouts:run()).sent)
+    client.settle = settle
+    payouts = payouts_with { history_check = "never" }
+    local report = assert(payouts:run())
+    assert.same({ 1, 0 }, { report.failed, report.sent })
+    assert.is_not_nil(assert(payouts:list "failed")[1].message)
+    assert.same({ 1, 0 }, { counted "received", counted "applied" })
+  end)
+
+  it("does not hold up the others while its record may not be visible yet", function()
+    payouts = payouts_with { concurrency = 1, history_check = "never" }
+    local began = sim:now()
+    for i = 1, 200 do
+      assert(payouts:add(("k%03d"):format(i), TRANSFER, move(i <= 100 and "5000" or "1")))
+    end
+    local report = assert(payouts:run())
+    assert.same({ 100, 100 }, { report.failed, report.done })
+    assert.is_true(sim:now() - began < 60000, sim:now() - began .. " ms") -- not 9 s each
+    assert.equal(200, counted "received")
   end)
 end)
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What became of a call whose answer was lost: every operation that is not a read, carried out and not carried out.
 
 local purser = require "purser"
@@ -459,8 +460,9 @@ describe("a request that somebody else sends", function()
     local info = {}
     assert(sub_client:prepare("broker.withdraw", { coin = "USDT", network = TRON, address = TRON_ADDRESS,
       amount = "20", funds_password = "correct horse" }, { extra = { tag = "7" }, info = info }))
-    assert.same({ operation = "broker.withdraw", sent_at = sim:now(), recv_window = 5000, call_id = info.intent.call_id,
-      params = { coin = "USDT", network = TRON, address = TRON_ADDRESS, amount = "20", tag = "7" } }, info.intent)
+    assert.same({ operation = "broker.withdraw", sent_at = sim:now(), recv_window = 5000, extra = { "tag" },
+      call_id = info.intent.call_id, params = { coin = "USDT", network = TRON, address = TRON_ADDRESS, amount = "20" },
+    }, info.intent)
     info = {}
     assert(client:prepare("wallet.coins", nil, { info = info }))
     assert.same({}, info)

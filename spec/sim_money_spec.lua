@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What moves funds: transfers, withdrawals, deposits, conversions. After every step the books are checked in full.
 
 local decimal = require "purser.decimal"
@@ -58,7 +59,16 @@ describe("money in the simulator", function()
       assert.equal("1050", free(sim, house, "USDT"))
     end)
 
-    it("carry a client id once, whichever operation is used", function()
+    it("execute a client id once more that was used before, as nothing documented forbids it", function()
+      params.clientTranId = ("a1"):rep(16)
+      get(sim, house, "A13", params)
+      get(sim, house, "B6", params)
+      assert.equal(2, #get(sim, house, "A1", { clientTranId = params.clientTranId, toAccount = "desk0001",
+        fromAccountType = "SPOT", toAccountType = "SPOT" }))
+    end)
+
+    it("carry a client id once where repeated ids are refused, whichever operation is used", function()
+      sim.refuses_repeated_ids = true
       params.clientTranId = ("a1"):rep(16)
       get(sim, house, "A13", params)
       assert.equal("730002", refusal(sim, house, "A13", params))
@@ -208,7 +218,13 @@ describe("money in the simulator", function()
       assert.equal("1000", free(sim, house, "USDT"))
     end)
 
-    it("take an order id once, for C2 and C17 together", function()
+    it("execute an order id once more, unless repeated ids are refused", function()
+      get(sim, house, "C2", params)
+      assert(get(sim, house, "C2", params))
+    end)
+
+    it("take an order id once where repeated ids are refused, for C2 and C17 together", function()
+      sim.refuses_repeated_ids = true
       get(sim, house, "C2", params)
       assert.equal("33333", refusal(sim, house, "C2", params))
       params.netWork, params.network = nil, "Tron(TRC20)"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # make torture: payments at a service that answers badly, by workers that are killed (spec/torture). Takes some minutes.
 #   make torture PAYMENTS=1000 SEED=7        fewer, and another run
 #   make rehearse SEEDS=1000 FIRST=1         the same on virtual time, where one seed is one run
@@ -11,6 +12,7 @@ torture:
 	@tools/setup build test torture
 	@$(MAKE) -s all
 	@export LUA_PATH="$(CURDIR)/spec/support/?.lua;$(LUA_PATH)"; \
+	$(LUA) /usr/bin/busted --output=TAP spec/torture/on_postgresql.lua && \
 	$(LUA) spec/torture/connection.lua && $(LUA) spec/torture/run.lua sqlite $(PAYMENTS) 1 $(SEED) && $(LUA) spec/torture/run.lua postgresql $(PAYMENTS) 8 $(SEED)
 
 SEEDS ?= 1000

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The handlers of the payout gateway (nginx.conf beside this file).
 --
 --   POST /payouts      { reference, coin, network, address, amount }   -> 202, or 200 when the reference is known

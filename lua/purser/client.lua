@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The client: what users hold. Its groups have one method an operation, made from the rows; the pipeline runs them all.
 --
 -- What users hold has no fields but its groups and a copy of its profile. Everything else is in its inner state, which
@@ -306,6 +307,15 @@ function M.pay(client, name, params, opts, payment)
   if not row then return nil, err end
   return run(states[client], row, params, opts, payment)
 end
+
+--- For purser.payouts: how long after a request was stamped its record must be visible (ms).
+function M.visible_ms(client, lag_ms)
+  local self = states[client]
+  return (self._recv_window or 5000) + 1000 + (lag_ms or self._lag_ms)
+end
+
+--- Whether a client's account has a name of its own, or is that of its API key.
+function M.has_account(client) return states[client]._account ~= nil end
 
 --- The journal of a client; nil where it has none, or where `client` is no client.
 function M.journal_of(client)

@@ -1,8 +1,10 @@
+-- SPDX-License-Identifier: MIT
 -- An intent: what an operation that is not a read was about to do. It is written down before the first byte leaves,
 -- and it is what an unknown outcome is settled by.
 --
 --   operation    full name
 --   params       what travelled, by name; a password is left out
+--   extra        names of parameters that the operation does not know; their values may be secrets, and are left out
 --   sent_at      the request's timestamp, epoch ms: the service refuses the request once it is older than recv_window
 --   recv_window  ms
 --   account      which key signed: a digest of the API key, never the key
@@ -16,6 +18,7 @@ local M = {}
 ---@class purser.Intent
 ---@field operation string
 ---@field params table<string, string|boolean>
+---@field extra string[]|nil
 ---@field sent_at integer
 ---@field recv_window integer
 ---@field account string|nil
@@ -48,16 +51,12 @@ end
 --- The intent of a call with these checked values.
 ---@param row table
 ---@param values table<string, any>
----@param extra string[]|nil names of parameters that the row does not know
+---@param extra string[]|nil the names of parameters that the row does not know
 ---@param call_id string|nil
 function M.new(row, values, extra, sent_at, recv_window, account, call_id)
-  local params = keep(row, values, row.names)
-  if extra then
-    for _, name in ipairs(extra) do params[name] = values[name] end
-  end
   return {
-    operation = row.full_name, params = params, sent_at = sent_at, recv_window = recv_window, account = account,
-    call_id = call_id,
+    operation = row.full_name, params = keep(row, values, row.names), extra = extra, sent_at = sent_at,
+    recv_window = recv_window, account = account, call_id = call_id,
   }
 end
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- The journal: what an operation is about to do is written down before the first byte leaves, and how it ended after.
 --
 --     local journal = assert(purser.journal.open { sqlite = "purser.journal" })
@@ -14,7 +15,11 @@ local errors = require "purser.errors"
 local intents = require "purser.intent"
 local json = require "purser.json"
 local operations = require "purser.operations"
+local postgresql = require "purser.journal.postgresql"
+local prune = require "purser.journal.prune"
 local schema = require "purser.journal.schema"
+
+local unpack = table.unpack or unpack -- luacheck: ignore
 
 ---@class purser.Journal
 local Journal = { __name = "purser.journal" }
@@ -48,11 +53,13 @@ end
 -------------------------------------------------------------------------------------------------- what clients call
 
 local function insert_intent(tx, intent, digest, payment, charges, state)
-  tx:rows([[INSERT INTO purser_intents (id, account, operation, params, digest, sent_at, recv_window, payment, charges,
-    state, record_id, record, message, ended_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', '', '', '')]],
+  tx:rows([[INSERT INTO purser_intents (id, account, operation, params, digest, sent_at, recv_window, queue, payment,
+    charges, state, record_id, record, message, ended_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, '', '', '', '')]],
     intent.id, intent.account or "", intent.operation,
     json.encode(next(intent.params) and intent.params or json.object {}), digest, time_text(intent.sent_at),
-    ("%d"):format(intent.recv_window), payment and payment.key or "", charges or "", state)
+    ("%d"):format(intent.recv_window), payment and payment.queue or "", payment and payment.key or "", charges or "",
+    state)
 end
 
 --- Records an intent, durably, and gives it its id. `guard` may refuse it, and `payment` takes part in the
@@ -102,8 +109,15 @@ local function done_before(tx, id)
   if row then return { id = row.record_id, record = row.record ~= "" and core.decode(row.record) or {} } end
 end
 
+-- A text without zero bytes, which the database could not keep.
+local function text_of(value)
+  return (tostring(value or ""):gsub("%z", "\\0"))
+end
+
 local function end_intent(self, intent, state, record, message, err)
   local payment = self.payments[intent.id]
+  local record_id = text_of(id_of(record))
+  message = text_of(message)
   local ok, problem = self.db:transaction(function(tx)
     if self.options.unsafe_without_write_ahead then
       local row = operations.by_name[intent.operation]
@@ -115,7 +129,7 @@ local function end_intent(self, intent, state, record, message, err)
       end
     end
     local _, changed = tx:rows([[UPDATE purser_intents SET state = $1, record_id = $2, record = $3, message = $4,
-      ended_at = $5 WHERE id = $6]] .. (only_over[state] or ""), state, id_of(record), keep(record), message or "",
+      ended_at = $5 WHERE id = $6]] .. (only_over[state] or ""), state, record_id, keep(record), message,
       time_text(core.now_ms()), intent.id)
     local known = changed == 0 and spent_nothing[state] and done_before(tx, intent.id)
     if known then
@@ -123,7 +137,7 @@ local function end_intent(self, intent, state, record, message, err)
       return true, known.record
     end
     if spent_nothing[state] then give_back(tx, intent.id) end
-    if payment then payment:finish(tx, state, id_of(record), message or "", err) end
+    if payment then payment:finish(tx, state, record_id, message, err) end
     return true
   end)
   return ok, problem
@@ -146,14 +160,17 @@ function Journal:settled(intent, answer)
   return end_intent(self, intent, answer.outcome, answer.record, answer.reason)
 end
 
---- The records that belong to equal calls, with when those were sent, and how many equal calls since `first` have no
---- known end; or nil and a message. For purser.settle.
+-- How long before a record's time the call that made it can have been sent, at the very most.
+local DAY = 86400000
+
+--- The records since `first` that belong to equal calls, with when those were sent, and how many equal calls since then
+--- have no known end; or nil and a message. For purser.settle.
 function Journal:rivals(intent, first)
   local ids, open = {}, 0
   local row = operations.by_name[intent.operation]
   local rows, message = self.db:rows([[SELECT state, record_id, sent_at FROM purser_intents
-    WHERE digest = $1 AND account = $2 AND id <> $3]], intents.digest(row, intent.params), intent.account or "",
-    intent.id)
+    WHERE digest = $1 AND account = $2 AND sent_at >= $3 AND id <> $4]], intents.digest(row, intent.params),
+    intent.account or "", time_text(math.max(0, first - DAY)), intent.id)
   if not rows then return nil, message end
   for _, other in ipairs(rows) do
     if other.record_id ~= "" then
@@ -167,6 +184,29 @@ end
 
 ----------------------------------------------------------------------------------------------------- what users call
 
+local function problem(message)
+  return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", message = "journal: " .. message }
+end
+
+--- The journal's own id: a copy has that of its original. Returns it; or nil and an error.
+---@return string|nil, purser.Error|nil
+function Journal:id()
+  local rows, message = self.db:rows "SELECT value FROM purser_meta WHERE name = 'journal_id'"
+  if not rows then return problem(message) end
+  if not rows[1] then return problem "it has no id; it was changed by another program" end
+  return rows[1].value
+end
+
+--- How often `tx:bump(worker)` was committed, 0 for a worker that never did. A worker that remembers more than that has
+--- a journal before it that lacks commits. Nil and an error when it cannot be read.
+---@param worker string
+---@return integer|nil, purser.Error|nil
+function Journal:generation_of(worker)
+  local generation, message = self.db:generation_of(worker)
+  if not generation then return problem(message) end
+  return generation
+end
+
 local function intent_of(row)
   return {
     id = row.id, account = row.account, operation = row.operation, params = core.decode(row.params),
@@ -174,13 +214,16 @@ local function intent_of(row)
   }
 end
 
-local function problem(message)
-  return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", message = "journal: " .. message }
+local function entry_of(row)
+  return {
+    intent = intent_of(row), state = row.state, record = row.record ~= "" and core.decode(row.record) or nil,
+    message = row.message ~= "" and row.message or nil,
+  }
 end
 
 --- Whether an intent is what is written under its id: what became of another call, or of less than its time, must not
---- end it. (One that begins earlier covers earlier attempts as well.) Returns nil, or an error; a call that is not
---- written is none of the journal's.
+--- end it. (One that begins earlier, or ends later, covers other attempts as well.) Returns nil, or an error; a call that
+--- is not written is none of the journal's.
 ---@param intent purser.Intent
 ---@return purser.Error|nil
 function Journal:mismatch(intent)
@@ -195,7 +238,7 @@ function Journal:mismatch(intent)
   local first, ends = tonumber(known.sent_at), tonumber(known.sent_at) + tonumber(known.recv_window)
   local sent_at, window = tonumber(intent.sent_at) or 0, tonumber(intent.recv_window) or 0
   if ok and known.operation == intent.operation and known.digest == digest and sent_at <= first
-    and sent_at + window == ends then
+    and sent_at + window >= ends then
     return nil
   end
   return errors.argument(nil,
@@ -210,23 +253,97 @@ local columns = [[id, account, operation, params, sent_at, recv_window, state, r
 ---@field record table|nil   what the service answered, or what it keeps
 ---@field message string|nil
 
---- What is written, oldest first: all of it, or what is in one state.
----@param filter { state: string|nil, account: string|nil, id: string|nil }|nil
+local filter_rules = {
+  state = { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" }, account = "string",
+  id = "string", limit = { 1, 2 ^ 31 - 1 }, after = "table",
+}
+
+local is_undecided = { open = true, unknown = true, undecided = true }
+
+-- The query for a filter, and its values.
+local function query_of(filter)
+  local conditions, values = {}, {}
+  for _, name in ipairs { "id", "account", "state" } do
+    if filter[name] then
+      values[#values + 1] = filter[name]
+      conditions[#values] = ("%s = $%d"):format(name, #values)
+    end
+  end
+  if is_undecided[filter.state] then conditions[#conditions + 1] = schema.UNDECIDED end
+  local after = filter.after and filter.after.intent
+  if after then
+    conditions[#conditions + 1] = ("(sent_at, id) > ($%d, $%d)"):format(#values + 1, #values + 2)
+    values[#values + 1], values[#values + 2] = time_text(after.sent_at), after.id
+  end
+  local where = conditions[1] and " WHERE " .. table.concat(conditions, " AND ") or ""
+  local limit = filter.limit and (" LIMIT %d"):format(filter.limit) or ""
+  return "SELECT " .. columns .. " FROM purser_intents" .. where .. " ORDER BY sent_at, id" .. limit, values
+end
+
+---@class purser.JournalFilter
+---@field state string|nil
+---@field account string|nil
+---@field id string|nil
+---@field limit integer|nil             at most so many; without it all of them, in memory
+---@field after purser.JournalEntry|nil only what comes after this one
+
+--- What is written, oldest first: all of it, or what the filter lets through.
+---@param filter purser.JournalFilter|nil
 ---@return purser.JournalEntry[]|nil, purser.Error|nil
 function Journal:entries(filter)
   filter = filter or {}
-  local rows, message = self.db:rows("SELECT " .. columns .. [[ FROM purser_intents
-    WHERE ($1 = '' OR state = $1) AND ($2 = '' OR account = $2) AND ($3 = '' OR id = $3) ORDER BY sent_at, id]],
-    filter.state or "", filter.account or "", filter.id or "")
-  if not rows then return problem(message) end
-  local entries = {}
-  for i, row in ipairs(rows) do
-    entries[i] = {
-      intent = intent_of(row), state = row.state, record = row.record ~= "" and core.decode(row.record) or nil,
-      message = row.message ~= "" and row.message or nil,
-    }
+  local complaint, name = allowed.check(filter, filter_rules, "filter of journal:entries")
+  if not complaint and filter.after and not (filter.after.intent and filter.after.intent.id) then
+    complaint, name = "filter of journal:entries: after takes an entry", "after"
   end
-  return entries
+  if complaint then return nil, errors.argument(name, complaint) end
+  local sql, values = query_of(filter)
+  local rows, message = self.db:rows(sql, unpack(values))
+  if not rows then return problem(message) end
+  for i, row in ipairs(rows) do rows[i] = entry_of(row) end
+  return rows
+end
+
+local PAGE = 500
+
+--- What is written, oldest first, one after the other, with no more than a page of them in memory:
+---
+---     for entry in journal:each_entry { account = "treasury" } do ... end
+---
+--- What cannot be read is raised as an error of kind "config".
+---@param filter { state: string|nil, account: string|nil }|nil
+---@return fun(): purser.JournalEntry|nil
+function Journal:each_entry(filter)
+  local wanted = { limit = PAGE }
+  for name, value in pairs(filter or {}) do wanted[name] = value end
+  local page, at = nil, 0
+  return function()
+    if page and at == #page then
+      if #page < wanted.limit then return nil end
+      page = nil
+    end
+    if not page then
+      local err
+      page, err = self:entries(wanted)
+      if not page then error(err, 0) end
+      at, wanted.after = 0, page[#page] or wanted.after
+    end
+    at = at + 1
+    return page[at]
+  end
+end
+
+--- Deletes what was sent before a time and is decided, and what payments that were made then carried; keys of payments
+--- stay, so that none is made a second time. `before` is at least 184 days back. Returns { intents =, payments =,
+--- periods = }, how many were deleted or made smaller; or nil and an error, and then it may be called again.
+---@param options { before: integer }  epoch ms
+---@return { intents: integer, payments: integer, periods: integer }|nil, purser.Error|nil
+function Journal:prune(options)
+  local complaint, name = prune.complaint(options)
+  if complaint then return nil, errors.argument(name, "journal:prune: " .. complaint) end
+  local counts, message = prune.run(self.db, options.before)
+  if not counts then return problem(message) end
+  return counts
 end
 
 --- Settles what was left open under this client's key: after a crash, or after an unknown outcome nobody settled.
@@ -235,8 +352,8 @@ end
 ---@param client purser.Client
 ---@param options purser.SettleOptions|nil
 function Journal:recover(client, options)
-  local rows, message = self.db:rows("SELECT " .. columns .. [[ FROM purser_intents
-    WHERE account = $1 AND payment = '' AND state IN ('open', 'unknown') ORDER BY sent_at, id]], client:account())
+  local rows, message = self.db:rows("SELECT " .. columns .. " FROM purser_intents WHERE " .. schema.UNDECIDED
+    .. " AND state <> 'undecided' AND account = $1 AND payment = '' ORDER BY sent_at, id", client:account())
   if not rows then return problem(message) end
   local settled = {}
   for i, row in ipairs(rows) do
@@ -261,20 +378,24 @@ Journal.__close = Journal.close
 local rules = {
   sqlite = "string", postgresql = "table", lock_timeout_ms = { 0, 2 ^ 31 - 1 }, unsafe_without_write_ahead = "boolean",
 }
-local postgresql_rules = {
-  database = "string", user = "string", password = "string", host = "string", port = { 1, 65535 },
-}
+
+local function complaint_about(options)
+  local complaint = allowed.check(options, rules, "journal option")
+    or options.postgresql and allowed.check(options.postgresql, postgresql.rules, "postgresql option")
+  if complaint then return complaint end
+  if (options.sqlite == nil) == (options.postgresql == nil) then
+    return "journal.open takes sqlite = path or postgresql = {...}"
+  end
+  return options.postgresql and postgresql.complaint(options.postgresql)
+end
 
 --- Opens a journal, and makes its tables when the database is new: { sqlite = path } or { postgresql = { database =,
---- user =, password =, host =, port = } }, and lock_timeout_ms (5000). Returns it; or nil and an error of kind
---- "config".
+--- user =, password =, host =, port =, sslmode =, sslrootcert =, allow_insecure = } }, and lock_timeout_ms (5000).
+--- A server that is not this machine must show a certificate with its name (sslmode "verify-full"), unless
+--- allow_insecure = true. Returns it; or nil and an error of kind "config".
 ---@return purser.Journal|nil, purser.Error|nil
 function M.open(options)
-  local complaint = allowed.check(options, rules, "journal option")
-    or options.postgresql and allowed.check(options.postgresql, postgresql_rules, "postgresql option")
-  if not complaint and (options.sqlite == nil) == (options.postgresql == nil) then
-    complaint = "journal.open takes sqlite = path or postgresql = {...}"
-  end
+  local complaint = complaint_about(options)
   if complaint then return nil, errors.config(complaint) end
   local db, message = database.open(options)
   if not db then return nil, errors.config("the journal cannot be opened: " .. message) end
@@ -284,7 +405,9 @@ function M.open(options)
     db:close()
     return nil, errors.config("the journal cannot be used: " .. message)
   end
-  return setmetatable({ db = db, options = options, payments = {} }, Journal)
+  db:count_commits()
+  local kept = { unsafe_without_write_ahead = options.unsafe_without_write_ahead }
+  return setmetatable({ db = db, options = kept, payments = {} }, Journal)
 end
 
 return M

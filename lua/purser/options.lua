@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The options of purser.new and of a call, checked before anything is made of them.
 
 local allowed = require "purser.allowed"
@@ -144,6 +145,9 @@ function M.check(options)
   if complaint then return complaint end
   if options.journal and type(options.journal.begin) ~= "function" then
     return 'option "journal" is not one that purser.journal.open made'
+  end
+  if options.account and options.account:find("%c") then
+    return 'option "account" holds a line break or another control character; remove it'
   end
   return check_sources(options)
 end

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Payouts: a queue of payments, each made once.
 --
 --     local payouts = assert(purser.payouts.new { client = client, journal = journal, worker = "host-1" })
@@ -5,20 +6,24 @@
 --     local report = assert(payouts:run())
 --
 -- A payment has a key of its own: the same key with the same content is one payment, with other content an error. The
--- id by which the service tells payments apart is made when it is added, so every attempt carries the same. A payment
--- is recorded before it is sent; one whose answer was lost is settled, and sent again only when it was certainly not
--- carried out; what nobody can decide is listed. A run that was killed goes on where it was. Over PostgreSQL any
--- number of workers share a queue.
+-- id by which the service tells payments apart comes from account, queue and key, so every attempt carries the same. A
+-- payment is recorded before it is sent; one whose answer was lost is settled, and sent again only when settling says
+-- that it was not done; what cannot be decided is listed. A journal that cannot show that it is the newest is compared
+-- with the histories first. A run that was killed is continued by the next. Over PostgreSQL any number of workers share
+-- a queue.
 
 local allowed = require "purser.allowed"
 local check = require "purser.check"
+local clients = require "purser.client"
 local core = require "purser.core"
 local errors = require "purser.errors"
 local intents = require "purser.intent"
 local json = require "purser.json"
 local operations = require "purser.operations"
 local queue = require "purser.payouts.queue"
+local progress = require "purser.payouts.progress"
 local retry = require "purser.payouts.retry"
+local witness = require "purser.payouts.witness"
 local worker = require "purser.payouts.worker"
 
 ---@class purser.Payouts
@@ -32,14 +37,36 @@ local function problem_of(problem)
   return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", message = "journal: " .. problem }
 end
 
+-- Why this client must not use the queue, where other accounts have payments in it: it has none of its own, or its
+-- account is but its API key, and with another key the same list would be paid once more.
+local function foreign(self, tx, is_empty)
+  if clients.has_account(self.client) and not is_empty then return nil end
+  local others = queue.other_accounts(tx, self.queue, self.account)
+  if not others[1] then return nil end
+  local is_named = clients.has_account(self.client)
+  return errors.config(('the queue "%s" holds %d payments of account "%s", and this client is account "%s"%s; where '
+    .. 'that is one account with a new key, give the client account = "%s", else %s'):format(self.queue,
+    others[1].payments, others[1].account, self.account, is_named and "" or " (a digest of its API key)",
+    others[1].account, is_named and "add its payments first" or "give each client an account of its own"))
+end
+
 -------------------------------------------------------------------------------------------------------- adding
 
 local function complain(key, message)
   return nil, errors.argument("key", ('payment "%s": %s'):format(tostring(key), message))
 end
 
+-- The id by which the service tells a payment apart: always the same for one account, queue and key, so that what was
+-- paid is found by it even when the journal is lost. Its content is not part of it, so other content under a key that
+-- was paid is found as well.
+local function made_id(self, key)
+  local parts = { "purser payment" }
+  for _, part in ipairs { self.account, self.queue, key } do parts[#parts + 1] = ("%d:%s"):format(#part, part) end
+  return intents.hash(table.concat(parts, "\n")):sub(1, 32)
+end
+
 -- A payment ready to be kept: its parameters checked, its id made.
-local function prepare(key, operation, params)
+local function prepare(self, key, operation, params)
   if type(key) ~= "string" or key == "" or #key > 200 or key:find "%c" then
     return complain(key, "a key is a text of 1 to 200 characters")
   end
@@ -60,14 +87,15 @@ local function prepare(key, operation, params)
       return { key = key, operation = operation, digest = digest, json = json.encode(values), handle = handle,
         id = values[handle] }
     end
-    values[handle] = core.random_token(32)
+    values[handle] = made_id(self, key)
   end
-  return { key = key, operation = operation, digest = digest, json = json.encode(values) }
+  return { key = key, operation = operation, digest = digest, json = json.encode(values),
+    id = row.settle.made and values[row.settle.handle] }
 end
 
 -- Adds within a transaction. Whether it is new.
 local function add(self, tx, payment)
-  local known = queue.find_digest(tx, self.queue, payment.key)
+  local known = queue.find_digest(tx, self.queue, self.account, payment.key)
   if not known then
     queue.insert(tx, self.queue, self.account, payment)
     return true
@@ -82,17 +110,19 @@ end
 -- An id that the user gave must be of one payment, in whatever queue: the record of another would pass for it.
 local function check_ids(self, tx, prepared)
   local known = {}
+  local function compare(payment, other)
+    if other and other.name == payment.handle and (other.key ~= payment.key or other.queue ~= self.queue) then
+      local _, err = complain(payment.key, ('its %s "%s" is that of payment "%s"; give each its own')
+        :format(payment.handle, payment.id, other.key))
+      tx:refuse(err)
+    end
+  end
   for _, payment in ipairs(prepared) do
-    local name, id = payment.handle, payment.id
-    if name then
-      known[name] = known[name] or queue.handles(tx, self.account, name, #prepared == 1 and id or nil)
-      local other = known[name][id]
-      if other and (other.key ~= payment.key or other.queue ~= self.queue) then
-        local _, err = complain(payment.key, ('its %s "%s" is that of payment "%s"; give each its own')
-          :format(name, id, other.key))
-        tx:refuse(err)
-      end
-      known[name][id] = { queue = self.queue, key = payment.key }
+    if payment.handle then
+      local name = payment.handle .. " " .. payment.id
+      compare(payment, known[name])
+      for _, other in ipairs(queue.with_handle(tx, self.account, payment.id)) do compare(payment, other) end
+      known[name] = { queue = self.queue, key = payment.key, name = payment.handle }
     end
   end
 end
@@ -105,12 +135,14 @@ local ADD_LOCK = 7078803
 function Payouts:add_all(list)
   local prepared = {}
   for i, entry in ipairs(list) do
-    local payment, err = prepare(entry.key, entry.operation, entry.params)
+    local payment, err = prepare(self, entry.key, entry.operation, entry.params)
     if not payment then return nil, err end
     prepared[i] = payment
   end
   local result, problem = self.journal.db:transaction(function(tx)
     tx:lock(ADD_LOCK)
+    local refusal = not clients.has_account(self.client) and foreign(self, tx, false)
+    if refusal then tx:refuse(refusal) end
     check_ids(self, tx, prepared)
     local counts = { added = 0, repeated = 0 }
     for _, payment in ipairs(prepared) do
@@ -145,18 +177,23 @@ end
 ---@field total integer
 ---@field waiting integer
 ---@field taken integer      a worker has it, and has not sent it
----@field sent integer       sent, and its end is not known yet
+---@field sent integer       sent, and its end is not known yet, or refused and looked for by its id
 ---@field done integer
----@field failed integer     refused: certainly not paid
+---@field failed integer     refused, and where it carries an id not found by it
 ---@field undecided integer  a person must look
 ---@field undecided_payments table[]  those, each with key, operation, params, message
+---@field blocked integer    of those that wait: nothing can be done before a person has acted
+---@field blocked_payments table[]  those, each with key, operation, params, message
+---@field other_accounts table[]  who else has payments in a queue of this name: { account =, payments = how many }
 
---- How many payments are in each state, and those that are undecided.
+--- How many payments are in each state, and those that need a person.
 ---@return purser.PayoutsReport|nil, purser.Error|nil
 function Payouts:report()
   return read(self, function(tx)
     local report = queue.counts(tx, self.queue, self.account)
     report.undecided_payments = queue.list(tx, self.queue, self.account, "undecided")
+    report.blocked_payments = queue.blocked(tx, self.queue, self.account)
+    report.other_accounts = queue.other_accounts(tx, self.queue, self.account)
     return report
   end)
 end
@@ -185,33 +222,23 @@ end
 ---@field done integer
 ---@field failed integer
 ---@field undecided integer
+---@field blocked integer       of those that wait: nothing can be done before a person has acted
+---@field waiting_for string|nil  why nothing is sent now
 ---@field rate integer          finished by all workers, per second of this run
 ---@field seconds_left integer|nil
-
-local function make_teller(self)
-  if not self.progress then return function() end end
-  local started, before = core.monotonic_ms(), nil
-  return function()
-    local counts = self.journal.db:transaction(function(tx) return queue.counts(tx, self.queue, self.account) end)
-    if not counts then return end
-    local finished = counts.done + counts.failed + counts.undecided
-    before = before or finished
-    local ms = math.max(1, core.monotonic_ms() - started)
-    local rate = math.floor((finished - before) * 1000 / ms)
-    self.progress {
-      total = counts.total, finished = finished, done = counts.done, failed = counts.failed,
-      undecided = counts.undecided,
-      rate = rate, seconds_left = rate > 0 and math.ceil((counts.total - finished) / rate) or nil,
-    }
-  end
-end
 
 --- Works until no payment is left to make: takes, sends, settles. Returns the report; or nil and the error that kept
 --- it from going on, and then it may be run again.
 ---@return purser.PayoutsReport|nil, purser.Error|nil
 function Payouts:run()
-  self.problem, self.stopping, self.tell = nil, false, make_teller(self)
-  local problem = worker.run(self)
+  self.problem, self.stopping, self.tell = nil, false, progress.teller(self)
+  local ok, problem = self.journal.db:transaction(function(tx)
+    local refusal = foreign(self, tx, queue.counts(tx, self.queue, self.account).total == 0)
+    if refusal then tx:refuse(refusal) end
+    return true
+  end)
+  if not ok then return problem_of(problem) end
+  problem = worker.run(self)
   if problem then return problem_of(problem) end
   return self:report()
 end
@@ -221,33 +248,26 @@ function Payouts:stop()
   self.stopping = true
 end
 
---- One line that tells the progress, for a terminal.
----@param progress purser.PayoutsProgress
----@return string
-function M.progress_line(progress)
-  local parts = { ("%d of %d payments (%d %%)"):format(progress.finished, progress.total,
-    progress.total > 0 and math.floor(progress.finished * 100 / progress.total) or 100) }
-  parts[#parts + 1] = ("%d/s"):format(progress.rate)
-  if progress.seconds_left then parts[#parts + 1] = ("%d s left"):format(progress.seconds_left) end
-  if progress.failed > 0 then parts[#parts + 1] = ("%d failed"):format(progress.failed) end
-  if progress.undecided > 0 then parts[#parts + 1] = ("%d undecided"):format(progress.undecided) end
-  return table.concat(parts, ", ")
-end
+M.progress_line = progress.line
 
 local whole = { 1, allowed.EXACT }
+local DAYS = { 1, 36500 }
 local rules = {
-  client = "table", journal = "table", queue = "string", worker = "string", concurrency = whole, lease_ms = whole,
+  client = "table", journal = "table", queue = "string", worker = "string", concurrency = whole,
+  lease_ms = { 1, queue.LONGEST_LEASE_MS }, witness = "string", look_back_days = DAYS,
+  history_check = { "unless_newest", "never" }, unidentified = { "undecided", "pay" },
   attempts = whole, retry_ms = whole, idle_ms = whole, progress = "function", progress_ms = whole, settle = "table",
 }
 local defaults = {
   queue = "default", concurrency = 16, lease_ms = 60000, attempts = 20, retry_ms = 250, idle_ms = 100,
-  progress_ms = 500,
+  progress_ms = 500, look_back_days = 90, history_check = "unless_newest", unidentified = "undecided",
 }
 
 --- Makes a queue's face: { client =, journal =, queue = "default", worker =, concurrency = 16, lease_ms = 60000,
---- attempts = 20, retry_ms = 250, progress = fn, settle = { options of client:settle } }. A worker's name must belong
---- to one running process at a time; one that is started again under its name goes on at once with what it had, others
---- wait until its leases end.
+--- attempts = 20, retry_ms = 250, progress = fn, settle = { options of client:settle }, history_check =
+--- "unless_newest" or "never", witness = path, look_back_days = 90, unidentified = "undecided" or "pay" }; see
+--- docs/payouts.md. A worker's name must belong to one running process at a time; one that is started again under its
+--- name continues at once with what it had, others wait until its leases end.
 ---@return purser.Payouts|nil, purser.Error|nil
 function M.new(options)
   local complaint = allowed.check(options, rules, "payouts option")
@@ -257,8 +277,14 @@ function M.new(options)
   for name, value in pairs(defaults) do self[name] = value end
   for name, value in pairs(options) do self[name] = value end
   if not self.client or not self.journal then return nil, errors.config "payouts.new needs a client and a journal" end
-  if require("purser.client").journal_of(self.client) ~= self.journal then
+  if clients.journal_of(self.client) ~= self.journal then
     return nil, errors.config "the client must have the same journal, or it would send what is not recorded"
+  end
+  if self.witness then
+    if not self.worker then return nil, errors.config "a witness file needs a worker of a name that stays the same" end
+    local message
+    self.witness_db, message = witness.open(self.witness)
+    if not self.witness_db then return nil, errors.config("the witness file cannot be opened: " .. message) end
   end
   self.settle_options, self.settle = self.settle, nil
   self.account, self.worker = self.client:account(), self.worker or core.random_token(16)

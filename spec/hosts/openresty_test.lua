@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The payout gateway of examples/openresty, run for real: nginx in front of a simulated service.
 
 local core = require "purser.core"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- The rehearsal: the torture without a machine. Workers, service, network, clocks and deaths live in one program on
 --- virtual time, and everything that happens comes from one seed: a run that goes wrong can be run again, to the last
 --- event, as often as it takes to understand it.
@@ -24,6 +25,9 @@ local M = {}
 ---@field mixes_once_in integer|nil  so does a transport hand out the answer of an earlier call (50)
 ---@field share number|nil         of requests that meet a fault (0.3)
 ---@field twin_in integer|nil     one in so many payments that nothing identifies has an equal (20)
+---@field accounts integer|nil     that share the journal, the queue and the keys: 1 or 2 (1)
+---@field check boolean|nil        workers look at the histories before they send (only where they do not die too soon)
+---@field puts_back boolean|nil    an older copy of the journal is put back in the middle, with all workers killed
 ---@field unsafe boolean|nil       without the record before the request
 ---@field tell fun(line: string)|nil  is told every event
 
@@ -66,8 +70,11 @@ end
 --- Options that differ from seed to seed.
 ---@return rehearsal.Options
 function M.varied(seed, folder, tell)
+  local loses = seed % 4 == 3 -- then workers live long enough to look at the histories
   return { seed = seed, folder = folder, tell = tell, payments = 10 + seed % 50, workers = 1 + seed % 4,
-    keys = seed % 4, twin_in = seed % 3 == 0 and 2 or 20, dies_once_in = ({ 60, 120, 400, 2000 })[seed % 4 + 1],
+    accounts = 1 + math.floor(seed / 2) % 2, check = loses, puts_back = loses,
+    keys = loses and 0 or seed % 4, twin_in = seed % 3 == 0 and 2 or 20,
+    dies_once_in = ({ 60, 120, 400, 4000 })[seed % 4 + 1],
     jumps_once_in = ({ 1000, 300, 3000 })[seed % 3 + 1], share = ({ 0.3, 0.5, 0.1, 0, 0.3 })[seed % 5 + 1] }
 end
 

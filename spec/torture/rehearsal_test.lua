@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The torture on virtual time: one seed is one run. `make rehearse` runs as many seeds as one likes.
 
 local core = require "purser.core"
@@ -38,6 +39,24 @@ describe("the rehearsal", function()
     local before = core.now_ms
     rehearsal.run { seed = 1, folder = folder, payments = 1 }
     assert.equal(before, core.now_ms)
+  end)
+
+  it("makes every payment once when an older copy of the journal is put back", function()
+    for seed = 1, 4 do
+      local result = rehearsal.run { seed = seed, folder = folder, check = true, puts_back = true, payments = 40,
+        dies_once_in = 4000 }
+      assert.same({}, result.problems)
+    end
+  end)
+
+  it("comes out wrong when a copy is put back and nobody looks at the histories", function()
+    local wrong = 0
+    for seed = 1, 4 do
+      local result = rehearsal.run { seed = seed, folder = folder, puts_back = true, payments = 40,
+        dies_once_in = 4000 }
+      if #result.problems > 0 then wrong = wrong + 1 end
+    end
+    assert.is_true(wrong > 0)
   end)
 
   it("comes out wrong without the record before the request", function()

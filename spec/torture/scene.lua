@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What is rehearsed (rehearsal.lua), from the first event to the reckoning: the workers on their virtual machine, where
 -- they die, and where they stand still. It changes modules of purser's for its purpose, so it wants its own.
 
@@ -11,6 +12,7 @@ local world = dofile "spec/torture/world.lua"
 
 local LEASE_MS = 3000
 local LAG_MS = 200
+local MAIN, OTHER = "rehearsal", "other" -- the accounts that share a journal
 
 ------------------------------------------------------------------------------------------------ who does what
 
@@ -130,32 +132,37 @@ end
 
 function Worker:live()
   local state = self.state
+  local payer = state.payers[self.account]
   local journal = assert(purser.journal.open(state.journal))
   local client = assert(purser.new {
-    base_url = "http://127.0.0.1", api_key = state.payer.api_key, secret_key = state.payer.secret_key,
-    journal = journal, account = "rehearsal", transport = self:transport(), limits = false, recv_window = 1000,
+    base_url = "http://127.0.0.1", api_key = payer.api_key, secret_key = payer.secret_key,
+    journal = journal, account = self.account, transport = self:transport(), limits = false, recv_window = 1000,
     timeout_ms = 500, visibility_lag_ms = LAG_MS, retry = { attempts = 6, base_ms = 5, max_ms = 100 },
   })
   local payouts = assert(purser.payouts.new {
     client = client, journal = journal, worker = self.name, concurrency = 4, lease_ms = LEASE_MS, retry_ms = 5,
-    idle_ms = 50, settle = { poll_ms = 500 },
+    idle_ms = 50, settle = { poll_ms = 500 }, history_check = state.check and "unless_newest" or "never",
   })
   self.lived = true
   local function make_keys()
+    local alone = state.payers[OTHER] ~= nil -- then the first worker makes all keys
+    if alone and self.number > 1 then return end
     repeat local settled = journal:recover(client) until settled
     local make = key_maker(client, function(note) return state.kept[note] ~= nil end, function(note, api_key)
       point("keeps a key", false)
       state.kept[note] = api_key
     end)
-    for _, key in ipairs(world.keys_of(self.number, state.workers, state.keys)) do make(key[1], key[2]) end
+    local makers = alone and 1 or state.workers
+    for _, key in ipairs(world.keys_of(self.number, makers, state.keys)) do make(key[1], key[2]) end
   end
   local report, err
   schedule.all { function() report, err = payouts:run() end, make_keys }
   journal:close()
   if report then
+    state.lives[self.number] = nil
     state.working = state.working - 1
-  elseif err.phase == "journal" then
-    state.start(self.number, 0) -- the journal could not be written; begin again
+  elseif err.phase == "journal" or err.code == "payouts.history" then
+    state.start(self.number, 0) -- the journal could not be written, or a history not be read; begin again
   else
     error(tostring(err), 0)
   end
@@ -176,10 +183,56 @@ local function let_work(state)
   return true
 end
 
-local function work_off(state, payouts, reckoning)
+-- The queue of the account that the workers of one number work for.
+local function account_of(state, number)
+  return number % 2 == 0 and state.payers[OTHER] and OTHER or MAIN
+end
+
+-- Opens the journal for who only looks on. It is opened once more when a copy was put in its place.
+local function open_books(state, account)
+  local journal = assert(purser.journal.open(state.journal))
+  watch_statements(journal.db)
+  local client = assert(purser.new { base_url = "http://127.0.0.1", api_key = state.payers[account].api_key,
+    secret_key = state.payers[account].secret_key, limits = false, journal = journal, account = account,
+    clock = function() return state.simulator:now() end, transport = state.simulator:transport() })
+  return journal, client, assert(purser.payouts.new { client = client, journal = journal })
+end
+
+-- The machine of all workers is lost, with what the journal had noted since a copy of it was made.
+local function put_back_copy(state, reckoning, copy)
+  state.machine:note "an older copy of the journal is put back"
+  for number = 1, state.workers do
+    local worker = state.lives[number]
+    if not worker then -- it had finished
+      state.working = state.working + 1
+      state.start(number, 1000)
+    elseif not worker.dead then
+      worker:die()
+    end
+  end
+  reckoning.journal:close()
+  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(state.journal.sqlite .. suffix) end
+  assert(os.rename(copy, state.journal.sqlite))
+  reckoning.journal, reckoning.client, reckoning.payouts = open_books(state, MAIN)
+  reckoning.lacks = true
+end
+
+-- Makes a copy of the journal while it is in use, and puts it back some time later.
+local function lose_journal(state, reckoning)
+  local machine, roll, copy = state.machine, state.machine.roll, state.journal.sqlite .. "-copy"
+  machine:at(3000 + roll:roll(5000), function()
+    assert(os.execute(("umask 077 && : > '%s'"):format(copy)))
+    assert(reckoning.journal.db:rows(("VACUUM INTO '%s'"):format(copy)))
+    machine:at(roll:roll(6000), function()
+      if state.working > 0 then put_back_copy(state, reckoning, copy) end
+    end)
+  end)
+end
+
+local function work_off(state, reckoning)
   for _ = 1, 12 do
     if not let_work(state) then return false end
-    local failed = assert(payouts:list "failed")
+    local failed = assert(reckoning.payouts:list "failed")
     if #failed == 0 then return true end
     reckoning:failed(failed)
     if #reckoning.problems > 0 then return true end
@@ -191,9 +244,11 @@ end
 -- A life begins after a while.
 local function starter(state)
   return function(number, ms)
-    local worker = setmetatable({ state = state, machine = state.machine, number = number, name = "worker-" .. number,
-      databases = {}, rests_until = 0, dies_once_in = state.dies_once_in }, Worker)
+    local worker = setmetatable({ state = state, machine = state.machine, number = number,
+      name = "worker-" .. number,
+      account = account_of(state, number), databases = {}, rests_until = 0, dies_once_in = state.dies_once_in }, Worker)
     state.machine:at(ms, function()
+      state.lives[number] = worker
       local task = schedule.spawn(worker.live, worker)
       owners[task.co] = worker
     end)
@@ -208,14 +263,15 @@ local function prepare(state)
     unsafe_without_write_ahead = state.unsafe }
   state.simulator = purser.sim.new { seed = state.seed, clock = "real", strict = false,
     start_time = state.started + roll:roll(1600) - 800, visibility_lag_ms = roll:roll(LAG_MS) - 1 }
-  state.payer = world.open_accounts(state.simulator)
-  local journal = assert(purser.journal.open(state.journal))
-  watch_statements(journal.db)
-  local client = assert(purser.new { base_url = "http://127.0.0.1", api_key = state.payer.api_key,
-    secret_key = state.payer.secret_key, limits = false, journal = journal, account = "rehearsal",
-    clock = function() return state.simulator:now() end, transport = state.simulator:transport() })
-  local payouts = assert(purser.payouts.new { client = client, journal = journal })
+  state.payers = { [MAIN] = world.open_accounts(state.simulator) }
+  local journal, client, payouts = open_books(state, MAIN)
   assert(payouts:add_all(world.payments(state.payments, roll, state.twin_in)))
+  if state.accounts == 2 and state.workers > 1 then
+    state.payers[OTHER] = world.open_other(state.simulator)
+    local of_other, _, other = open_books(state, OTHER)
+    assert(other:add_all(world.other_payments(state.payments, roll)))
+    of_other:close()
+  end
   if state.share > 0 then world.arm(state.simulator, state.share) end
   return Reckoning.new { simulator = state.simulator, client = client, payouts = payouts, journal = journal,
     started = state.started }
@@ -224,9 +280,15 @@ end
 local function perform(state)
   state.start = starter(state)
   local reckoning = prepare(state)
-  if not work_off(state, reckoning.payouts, reckoning) then reckoning:problem "the workers did not end" end
+  if state.puts_back then lose_journal(state, reckoning) end
+  if not work_off(state, reckoning) then reckoning:problem "the workers did not end" end
   state.simulator:disarm()
   local done, undecided = reckoning:all()
+  if state.payers[OTHER] then
+    local journal, client, payouts = open_books(state, OTHER)
+    reckoning:other(client, payouts, state.payments)
+    journal:close()
+  end
   reckoning:keys(world.keys_of(1, 1, state.keys), state.kept)
   reckoning.journal:close()
   return { problems = reckoning.problems, done = done, undecided = undecided, deaths = state.deaths,
@@ -235,7 +297,7 @@ end
 
 --- Plays it with `state`, the options of the rehearsal.
 return function(state)
-  state.deaths, state.kept = 0, {}
+  state.deaths, state.kept, state.lives = 0, {}, {}
   state.machine = virtual.new(dice.new(state.seed, "rehearsal"))
   state.machine.tell, state.machine.wrong_by = state.tell, 0
   state.machine.clock_of = function() return owner() and state.machine.wrong_by or 0 end

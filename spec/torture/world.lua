@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What the torture plays with: accounts at the simulator, its faults, the payments, and the API keys.
 
 local decimal = require "purser.decimal"
@@ -26,6 +27,29 @@ function M.open_accounts(simulator)
   for i = 1, SUBS do assert(simulator:account { name = sub_name(i), role = "sub", parent = payer.uid }) end
   assert(simulator:account { name = "Payee", role = "main", email = "payee@mail.example" })
   return payer
+end
+
+local OTHER_SUB = "otherdesk1"
+
+--- Opens another account that pays, from the same journal; returns it.
+function M.open_other(simulator)
+  local payer = assert(simulator:account { name = "Other", role = "broker", balances = { USDT = "900000000" } })
+  assert(simulator:account { name = OTHER_SUB, role = "sub", parent = payer.uid })
+  return payer
+end
+
+--- Whether the balance of an account of that name belongs to the other payer.
+function M.is_other(name) return name == OTHER_SUB end
+
+--- The other account's payments, under the same keys: of an operation that the first does not use.
+function M.other_payments(count, roll)
+  local list = {}
+  for i = 1, count do
+    list[i] = { key = "p" .. i, operation = "broker.transfer", params = { toAccount = OTHER_SUB,
+      fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+      amount = tostring(decimal(("%d.%06d"):format(10 + roll:roll(90), i))) } }
+  end
+  return list
 end
 
 --- Arms faults of every kind, so that `share` of all requests meets one.

@@ -1,21 +1,25 @@
+-- SPDX-License-Identifier: MIT
 -- A connection to SQLite or PostgreSQL through LuaDBI, with nothing of LuaDBI's traps: every column is text, every
 -- statement is prepared once, every result is read to its end, and a transaction is either whole or nothing.
 --
 -- What fails returns nil and a message. A connection that was lost is opened again by the next transaction.
 
 local core = require "purser.core"
+local generations = require "purser.journal.generations"
+local postgresql = require "purser.journal.postgresql"
+local sqlite = require "purser.journal.sqlite"
 
 local Database = { __name = "purser.journal.database" }
 Database.__index = Database
 
 local M = {}
 
-local function load_driver(name, package)
+local function load_driver(kind)
   local ok, driver = pcall(require, "DBI")
-  if not ok then return nil, "LuaDBI is missing; install it (Debian: " .. package .. ")" end
-  local loaded, why = pcall(require, "dbd." .. name:lower())
+  if not ok then return nil, "LuaDBI is missing; install it (Debian: " .. kind.package .. ")" end
+  local loaded, why = pcall(require, "dbd." .. kind.driver:lower())
   if not loaded then
-    return nil, ("LuaDBI's driver for %s is missing; install it (Debian: %s): %s"):format(name, package,
+    return nil, ("LuaDBI's driver for %s is missing; install it (Debian: %s): %s"):format(kind.driver, kind.package,
       tostring(why):match("^[^\n]*"))
   end
   return driver
@@ -27,71 +31,6 @@ local function plain(message)
     :gsub("^Error preparing statement handle: ", "")
     :gsub("^Failed to connect to database: ", ""):gsub("%s+$", ""))
 end
-
--- Why SQLite could not open a file, where that can be known before. It says less, and LuaDBI's driver never gives back
--- the memory of a connection that did not open. Some names are not those of files.
-local function complaint_about(path)
-  if path == "" or path:find "^:" or path:find "^file:" then return end
-  local ok, reason, folder = core.may_keep(path)
-  if ok then return end
-  if folder then
-    return ('no file can be made in the folder "%s" (%s); make the folder, or name another'):format(folder, reason)
-  end
-  return ('"%s" cannot be read and written (%s)'):format(path, reason)
-end
-
-local function connect_sqlite(self)
-  local driver, message = load_driver("SQLite3", "lua-dbi-sqlite3")
-  if not driver then return nil, message end
-  message = complaint_about(self.options.sqlite)
-  if message then return nil, message end
-  local handle
-  handle, message = driver.Connect("SQLite3", self.options.sqlite)
-  if not handle then return nil, plain(message) end
-  return handle
-end
-
-local function connect_postgresql(self)
-  local driver, message = load_driver("PostgreSQL", "lua-dbi-postgresql")
-  if not driver then return nil, message end
-  local o = self.options.postgresql
-  local handle
-  handle, message = driver.Connect("PostgreSQL", o.database, o.user, o.password, o.host, o.port)
-  if not handle then return nil, plain(message) end
-  return handle
-end
-
--- The file of an open database, and which one it was when it was opened: one that is removed or replaced meanwhile can
--- still be written to, and nobody would ever find what is written there.
-local function note_file(self)
-  for _, row in ipairs(assert(self:rows "PRAGMA database_list")) do
-    if row.name == "main" and row.file ~= "" then
-      local _, _, id = core.file_mode(row.file)
-      self.file, self.file_id = row.file, id
-    end
-  end
-end
-
--- What every new connection is told.
-local function greet_sqlite(self)
-  note_file(self)
-  assert(self:rows(("PRAGMA busy_timeout = %d"):format(self.options.lock_timeout_ms or 5000)))
-  local mode = assert(self:rows "PRAGMA journal_mode = WAL")[1].journal_mode
-  if mode ~= "wal" then
-    error("the file cannot be kept with a write-ahead log (its mode is " .. tostring(mode) .. ")", 0)
-  end
-  assert(self:rows "PRAGMA synchronous = FULL")
-end
-
-local function greet_postgresql(self)
-  assert(self:rows("SET lock_timeout = " .. (self.options.lock_timeout_ms or 5000)))
-  assert(self:rows "SET synchronous_commit = on")
-end
-
-local kinds = {
-  sqlite = { connect = connect_sqlite, greet = greet_sqlite, begin = "BEGIN IMMEDIATE" },
-  postgresql = { connect = connect_postgresql, greet = greet_postgresql, begin = "BEGIN" },
-}
 
 -- The child of a fork has its parent's connection, and must neither use nor close it: it keeps it, and it has no
 -- finaliser any more.
@@ -120,9 +59,12 @@ local function ensure(self)
   if self.closed then return nil, "it is closed" end
   if self.handle and self.process == core.process_id() then return true end
   drop(self)
-  local ok, handle, message = pcall(self.kind.connect, self)
+  local driver, message = load_driver(self.kind)
+  if not driver then return nil, message end
+  local ok, handle
+  ok, handle, message = pcall(self.connect, driver)
   if not ok then return nil, plain(handle) end
-  if not handle then return nil, message end
+  if not handle then return nil, plain(message) end
   self.handle, self.statements, self.process = handle, {}, core.process_id()
   handle:autocommit(true)
   local greeted, why = pcall(self.kind.greet, self)
@@ -149,25 +91,52 @@ local function forget(self, sql, message)
   return nil, plain(message)
 end
 
---- Runs one statement with `$1`, `$2` ... and returns its rows (a list of maps of text) and how many it changed; or
---- nil and a message.
-function Database:rows(sql, ...)
+local function gives_rows(sql)
+  return sql:find "^%s*SELECT" or sql:find "^PRAGMA" or sql:find("RETURNING", 1, true)
+end
+
+-- Both databases would take a text up to its first zero byte, and two texts for one.
+local function complaint_about_values(...)
+  for i = 1, select("#", ...) do
+    local value = select(i, ...)
+    if type(value) == "string" and value:find("\0", 1, true) then
+      return ("a text to be kept holds a zero byte (%s...); leave it out"):format(value:match "^[^%c]*":sub(1, 40))
+    end
+  end
+end
+
+local function run(self, sql, ...)
   local ok, message = ensure(self)
   if not ok then return nil, message end
   local statement
   statement, message = statement_of(self, sql)
   if not statement then return nil, message end
+  message = complaint_about_values(...)
+  if message then return nil, message end
   local ran
   ok, ran, message = pcall(statement.execute, statement, ...)
   if not ok or not ran then return forget(self, sql, ok and message or ran) end
   local rows = {}
-  if sql:find("^%s*SELECT") or sql:find("^PRAGMA") or sql:find("RETURNING", 1, true) then
+  if gives_rows(sql) then
     ok, message = pcall(function()
       for row in statement:rows(true) do rows[#rows + 1] = row end
     end)
     if not ok then return forget(self, sql, message) end
   end
   return rows, statement:affected()
+end
+
+--- Runs one statement with `$1`, `$2` ... (SQLite takes them in the order of their first use, so they stand in order)
+--- and returns its rows (a list of maps of text) and how many it changed; or nil and a message. A server's connection
+--- that fails outside of a transaction may be lost: it is given up, and what only reads is tried once more.
+function Database:rows(sql, ...)
+  local rows, affected = run(self, sql, ...)
+  if rows or self.kind ~= postgresql or self.busy or not self.handle then return rows, affected end
+  drop(self)
+  if not sql:find "^%s*SELECT" then return nil, affected end
+  rows, affected = run(self, sql, ...)
+  if not rows then drop(self) end
+  return rows, affected
 end
 
 -- In a transaction what fails is raised, so that nothing goes on after it.
@@ -183,6 +152,7 @@ end
 function Transaction:rows(sql, ...)
   local rows, affected = self.db:rows(sql, ...)
   if not rows then fail(affected) end
+  self.changes = self.changes or not gives_rows(sql)
   return rows, affected
 end
 
@@ -197,16 +167,35 @@ function Transaction:lock(number)
   if self.db.name == "postgresql" then self:rows("SELECT pg_advisory_xact_lock(" .. number .. ")::text AS locked") end
 end
 
---- The time by which hosts that share this database agree, epoch ms.
+--- The time by which hosts that share this database agree, epoch ms. It is asked once a transaction.
 function Transaction:now()
-  return self.db:now()
+  if not self.time then
+    local message
+    self.time, message = self.db.kind.now(self.db)
+    if not self.time then fail(message) end
+  end
+  return self.time
 end
 
--- What keeps the open connection from being used, or nil.
-local function complaint_about_connection(self)
-  if self.file_id and select(3, core.file_mode(self.file)) ~= self.file_id then
-    return ('the file "%s" was removed or replaced while it was open; put it back, and open it again'):format(self.file)
-  end
+--- Adds one to what the journal keeps of a worker's commits, and returns the new number.
+---@param worker string
+---@return integer
+function Transaction:bump(worker)
+  return generations.bump(self, worker)
+end
+
+local function begin(self)
+  local ok, message = self:rows(self.kind.begin)
+  if ok or self.kind ~= postgresql then return ok, message end
+  return self:rows(self.kind.begin) -- the connection was lost since it was used, and nothing has been done yet
+end
+
+local function within(self, fn)
+  local tx = setmetatable({ db = self }, Transaction)
+  local result, second = fn(tx)
+  local counted = tx.changes and self.counted
+  if counted then generations.count(counted, tx) end
+  return counted, result, second
 end
 
 --- Runs `fn(transaction)` and commits; what `fn` returns is returned. When anything fails, all of it is undone, and
@@ -214,35 +203,38 @@ end
 function Database:transaction(fn)
   local ok, message = ensure(self)
   if not ok then return nil, message end
-  message = complaint_about_connection(self)
+  message = self.kind.complaint_about_connection(self)
   if message then return nil, message end
-  ok, message = self:rows(self.kind.begin)
-  if not ok then
-    if self.name ~= "postgresql" then return nil, message end
-    drop(self) -- the connection may have died since it was used; nothing has been done yet, so try once more
-    ok, message = ensure(self)
-    if ok then ok, message = self:rows(self.kind.begin) end
-    if not ok then return nil, message end
-  end
-  local went, result, second = pcall(fn, setmetatable({ db = self }, Transaction))
+  ok, message = begin(self)
+  if not ok then return nil, message end
+  self.busy = true
+  local went, counted, result, second = pcall(within, self, fn)
   if went then
     went, ok, message = pcall(self.rows, self, "COMMIT")
-    if went and ok then return result, second end
-    result = went and setmetatable({ problem = message }, Failure) or ok
+    if went and ok then
+      self.busy = false
+      if counted then generations.committed(self.counted) end
+      return result, second
+    end
+    counted = went and setmetatable({ problem = message }, Failure) or ok
   end
+  result = counted -- what was raised
   went, ok, message = pcall(self.rows, self, "ROLLBACK")
+  self.busy = false
   -- SQLite undoes some by itself
   if not went or not ok and not message:find("no transaction is active", 1, true) then drop(self) end
   if getmetatable(result) ~= Failure then error(result, 0) end
   return nil, result.problem
 end
 
---- The time by which hosts that share this database agree, epoch ms.
-function Database:now()
-  if self.name ~= "postgresql" then return core.now_ms() end
-  local rows, message = self:rows "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now"
-  if not rows then fail(message) end
-  return tonumber(rows[1].now)
+--- Counts what this process commits from now on, in the journal and here: one that falls behind lacks commits.
+function Database:count_commits()
+  self.counted = generations.new()
+end
+
+--- How often `bump(worker)` was committed; or nil and a message.
+function Database:generation_of(worker)
+  return generations.of(self, worker)
 end
 
 function Database:close()
@@ -250,11 +242,14 @@ function Database:close()
   self.closed = true
 end
 
---- Opens a database: { sqlite = path } or { postgresql = { database, user, password, host, port } }, and
---- lock_timeout_ms.
+--- Opens a database: { sqlite = path } or { postgresql = { database, user, password, host, port, sslmode, sslrootcert,
+--- allow_insecure } }, and lock_timeout_ms.
 function M.open(options)
-  local name = options.sqlite and "sqlite" or "postgresql"
-  local self = setmetatable({ options = options, name = name, kind = kinds[name], statements = {} }, Database)
+  local kind = options.sqlite and sqlite or postgresql
+  local self = setmetatable({ name = kind.name, kind = kind, statements = {},
+    lock_timeout_ms = options.lock_timeout_ms or 5000,
+    connect = function(driver) return kind.connect(driver, options) end, -- the password is in here alone
+  }, Database)
   local ok, message = ensure(self)
   if not ok then return nil, message end
   return self

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Putting back a payment that failed or was left undecided: the machine looks once more whether it was made.
 
 local allowed = require "purser.allowed"
@@ -54,6 +55,17 @@ local function look(self, payment, write)
   return refuse(payment, "payouts.done", "it was made, and is done now", { record = answer.record })
 end
 
+-- A person's word ends what was undecided: an equal call would be held up by it for ever.
+local function end_by_hand(self, payment)
+  local entries, err = self.journal:entries { id = payment.intent }
+  if not entries then return nil, err end
+  if not entries[1] or entries[1].state ~= "undecided" then return true end
+  local ok, problem = self.journal:settled(entries[1].intent, { outcome = "not_done",
+    reason = "a person said that it was not executed" })
+  if ok then return true end
+  return refuse(payment, "payouts.unlooked", "journal: " .. tostring(problem), { phase = "journal" })
+end
+
 --- Puts a payment back. `write(fn)` runs fn(tx) in a transaction. Returns whether there was such a payment; or nil and
 --- an error.
 function M.retry(self, key, options, write)
@@ -62,12 +74,17 @@ function M.retry(self, key, options, write)
   local payment, err
   payment, err = write(function(tx) return queue.stopped(tx, self.queue, self.account, key) or false end)
   if not payment then return payment, err end
-  if payment.intent and not (options and options.look == false) then
-    local ok
+  local approved = options ~= nil and options.look == false
+  local ok = true
+  if payment.intent and approved then
+    ok, err = end_by_hand(self, payment)
+  elseif payment.intent then
     ok, err = look(self, payment, write)
-    if not ok then return nil, err end
+  elseif payment.state == "undecided" then
+    self.history = nil -- the histories are looked at again before it is sent
   end
-  return write(function(tx) return queue.put_back(tx, self.queue, self.account, payment) end)
+  if not ok then return nil, err end
+  return write(function(tx) return queue.put_back(tx, self.queue, self.account, payment, approved) end)
 end
 
 return M

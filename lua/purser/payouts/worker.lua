@@ -1,7 +1,10 @@
+-- SPDX-License-Identifier: MIT
 -- One worker: tasks that take payments, send them, and find out what became of those whose answer was lost.
 
 local clients = require "purser.client"
 local errors = require "purser.errors"
+local history_check = require "purser.payouts.history_check"
+local intents = require "purser.intent"
 local operations = require "purser.operations"
 local queue = require "purser.payouts.queue"
 local schedule = require "purser.schedule"
@@ -24,7 +27,7 @@ end
 
 -- The same, once it is certainly written.
 function Payment:begun(intent)
-  self.attempts, self.earlier, self.intent = self.attempts + 1, self.intent, intent.id
+  self.attempts, self.intent = self.attempts + 1, intent.id
 end
 
 -- The pause before the next attempt.
@@ -32,15 +35,17 @@ local function backoff(self)
   return math.min(30000, self.worker.retry_ms * 2 ^ math.min(self.attempts, 10))
 end
 
--- Whether an earlier attempt might have been carried out after all, so that a refusal may mean "a second time".
-local function may_be_second(self)
-  local settle = operations.by_name[self.operation].settle
-  return self.earlier and settle.made and self.params[settle.handle] ~= nil
+-- A payment that carries an id is looked for by that id before it counts as failed: an attempt may have been executed
+-- that this journal does not know, or whose answer was not the service's. Until the look it counts as sent.
+local function failed(self, message)
+  if not self.handle then return { state = "failed", message = message } end
+  self.refusal = message
+  return { state = "sent", refused = true, message = message }
 end
 
 local function again(self, message, ms)
   if self.attempts >= self.worker.attempts then
-    return { state = "failed", message = ("gave up after %d attempts: %s"):format(self.attempts, message) }
+    return failed(self, ("gave up after %d attempts: %s"):format(self.attempts, message))
   end
   return { state = "waiting", due_in = math.floor(ms or backoff(self)), message = message }
 end
@@ -58,18 +63,19 @@ function after.not_sent(self, _, message) return again(self, message) end
 
 function after.not_done(self, _, message)
   if self.refusal then return { state = "failed", message = self.refusal } end
-  return again(self, message ~= "" and message or "it was not carried out", 0)
+  message = message ~= "" and message or "it was not executed"
+  if self.attempts >= self.worker.attempts then
+    return { state = "failed", message = ("gave up after %d attempts: %s"):format(self.attempts, message) }
+  end
+  return again(self, message, 0)
 end
 
 function after.rejected(self, _, message, err)
   if err and err.kind == "throttled" then return again(self, message, (err.retry_after or 1) * 1000) end
   if err and err.kind ~= "api" then return again(self, message) end -- not the service's word: a firewall's, perhaps
   if err and err.code == service_clock.OUTSIDE_WINDOW then return again(self, message) end -- the clock was wrong
-  if may_be_second(self) then
-    self.refusal = message
-    return { state = "sent", message = message }
-  end
-  return { state = "failed", message = message }
+  self.refusal_code = err and err.code
+  return failed(self, message)
 end
 
 function Payment:finish(tx, state, id, message, err)
@@ -87,21 +93,41 @@ local function release(self, payment, change)
   if not ok then self.problem = self.problem or problem end
 end
 
---- The intent that covers all attempts of a payment. One that was refused may have been so because an earlier one was
---- carried out. Nil and a problem when the journal cannot say when the first was made.
+local HOUR = 3600000 -- settle does not look where a history is about to end
+
+--- The intent that covers all attempts of a payment. For a look by its id these may be attempts that the journal does
+-- not know: up to now, and since the payment was added where no history check told of them. Nil and a problem when the
+-- journal cannot say when the first was made.
 function M.widen(self, payment, intent)
   local first, problem = self.journal.db:transaction(function(tx)
     return queue.first_sent_at(tx, self, payment) or false
   end)
   if first == nil then return nil, problem end
-  local earlier = math.max(0, intent.sent_at - (first or intent.sent_at))
+  first = math.min(first or intent.sent_at, intent.sent_at)
+  local last = intent.sent_at + intent.recv_window
+  if payment.handle then
+    if self.history_check == "never" then
+      local settle = operations.by_name[payment.operation].settle
+      first = math.min(first, math.max(payment.added_at, history_check.earliest(self, settle) + 2 * HOUR))
+    end
+    last = math.max(last, self.client:now() - history_check.visible_ms(self) + intent.recv_window)
+  end
   local whole = {}
   for name, value in pairs(intent) do whole[name] = value end
-  whole.sent_at, whole.recv_window = intent.sent_at - earlier, intent.recv_window + earlier
+  whole.sent_at, whole.recv_window = math.floor(first), math.floor(last - first)
   return whole
 end
 
 local REFUSALS = 10 -- of the look itself, one after the other, until a person has to do it
+
+-- What to conclude when the service refuses to be asked: an account that it does not know, say, is the reason that it
+-- gave for the payment, too.
+local function after_refusals(payment, err)
+  if payment.refusal and payment.refusal_code and payment.refusal_code == err.code then
+    return { outcome = "not_done", reason = payment.refusal }
+  end
+  return { outcome = "undecided", reason = "it cannot be looked for: " .. err.message }
+end
 
 -- Finds out what became of a payment that was sent. Tries until the service tells, or the run is stopped.
 local function settle(self, payment, intent)
@@ -119,16 +145,14 @@ local function settle(self, payment, intent)
   while not self.stopping and not self.problem do
     local answer, err = self.client:settle(intent, self.settle_options)
     if answer then break end
-    if err.phase == "journal" then
+    if err.phase == "journal" or history_check.ends_run(err) then
       self.problem = err
       break
     end
     tries = tries + 1
-    local refused = err.kind == "argument" or err.kind == "api" and err.outcome == "rejected"
-    refusals = refused and refusals + 1 or 0
+    refusals = history_check.is_refusal(err) and refusals + 1 or 0
     if refusals >= REFUSALS then
-      self.problem = select(2, self.journal:settled(intent,
-        { outcome = "undecided", reason = "it cannot be looked for: " .. err.message }))
+      self.problem = select(2, self.journal:settled(intent, after_refusals(payment, err)))
       break
     end
     schedule.sleep(math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(tries, 10))))
@@ -146,33 +170,102 @@ local function settle_abandoned(self, payment)
   if not entries[1] then
     return release(self, payment, { state = "undecided", message = "its intent is missing from the journal" })
   end
-  settle(self, payment, entries[1].intent)
+  local intent, known = entries[1].intent, payment.handle and history_check.look(self, payment)
+  if known and known.state == "done" then -- by an attempt, perhaps, that the journal lacks
+    self.journal:attach(intent.id, payment)
+    self.problem = select(2, self.journal:settled(intent, { outcome = "done", record = known.record }))
+    return self.journal:attach(intent.id, nil)
+  end
+  settle(self, payment, intent)
+end
+
+local EQUAL_CALL_MS = 60000 -- how long a call that no worker of this queue settles may have no known end
+
+-- What becomes of a payment that guard.serial holds up: it waits for an equal one that workers of this queue settle, or
+-- that was sent a moment ago; behind any other it is blocked until a person has acted.
+local function behind_equal(self, payment, message)
+  local equal, problem = queue.find_equal_call(self, payment)
+  if equal == nil then
+    self.problem = problem
+    return
+  end
+  local wait = { state = "waiting", due_in = 500, message = message }
+  if not equal then return release(self, payment, wait) end
+  local name = equal.payment ~= "" and ('payment "%s"'):format(equal.payment) or "call"
+  if equal.state == "undecided" then
+    wait = { state = "waiting", blocked = true, message = ("an equal %s is undecided (journal entry %s), and the guard "
+      .. "rail serial allows one at a time; decide that one first"):format(name, equal.id) }
+  elseif not equal.in_queue and self.client:now() > equal.over_at + EQUAL_CALL_MS then
+    wait = { state = "waiting", blocked = true, message = ("an equal %s has no known end (journal entry %s), and the "
+      .. "guard rail serial allows one at a time; settle it first (journal:recover, or its own queue)")
+      :format(name, equal.id) }
+  end
+  release(self, payment, wait)
 end
 
 -- A refusal that was not the service's: by a guard rail, a lost lease, or what concerns all payments alike, such as a
 -- journal that cannot be written or a credentials function that says nothing.
 local function not_admitted(self, payment, err)
-  if err.kind == "config" or err.kind == "closed" then
+  if history_check.ends_run(err) then
     self.problem = err
   elseif err.kind == "throttled" then
     release(self, payment, { state = "waiting", due_in = (err.retry_after or 1) * 1000, message = err.message })
   elseif err.code == "guard.serial" then
-    release(self, payment, { state = "waiting", due_in = 500, message = err.message })
+    behind_equal(self, payment, err.message)
   elseif err.code ~= "payouts.lease" then
     release(self, payment, { state = "failed", message = err.message })
   end
 end
 
-local function pay(self, payment)
-  if payment.state == "sent" then return settle_abandoned(self, payment) end
+-- Looks for a refused payment when its record must be visible. Until then the task takes others.
+local function park(self, payment, intent)
+  payment.look_at = intent.sent_at + history_check.visible_ms(self)
+  payment.parked = intent
+  self.parked[#self.parked + 1] = payment
+end
+
+-- What a person approved is looked for by its id all the same, over all of its attempts: a record that carries the id
+-- proves more. Whether it was found, and is done.
+local function was_made(self, payment)
+  if not payment.approved or not payment.handle or not payment.intent then return false end
+  local entries = self.journal:entries { id = payment.intent }
+  local intent = entries and entries[1] and M.widen(self, payment, entries[1].intent)
+  if not intent then return false end
+  intent.id = nil
+  local answer = self.client:settle(intent, self.settle_options)
+  if not answer or answer.outcome ~= "done" then return false end
+  release(self, payment, { state = "done", record_id = intents.id_of(answer.record) })
+  return true
+end
+
+local function send(self, payment)
   local info = {}
+  self.sending = self.sending + 1
   local value, err = clients.pay(self.client, payment.operation, payment.params, { info = info }, payment)
+  self.sending = self.sending - 1
   local intent = info.intent
   if info.journal_error then self.problem = info.journal_error end
   local is_open = value == nil and not self.problem
   if not (intent and intent.id) then return is_open and not_admitted(self, payment, err) end
-  if is_open and (err.outcome == "unknown" or payment.state == "sent") then return settle(self, payment, intent) end
+  if is_open and payment.state == "sent" and payment.refusal then
+    park(self, payment, intent)
+  elseif is_open and (err.outcome == "unknown" or payment.state == "sent") then
+    return settle(self, payment, intent)
+  end
   self.journal:attach(intent.id, nil)
+end
+
+local function pay(self, payment)
+  local parked = payment.parked
+  if parked then
+    payment.parked = nil
+    return settle(self, payment, parked)
+  end
+  if payment.state == "sent" then return settle_abandoned(self, payment) end
+  local known = history_check.look(self, payment)
+  if self.problem or self.stopping then return end
+  if known then return release(self, payment, known) end
+  if not was_made(self, payment) then send(self, payment) end
 end
 
 -- More payments to send: first what was left behind, then what waits. Returns whether there is any work left at all.
@@ -187,10 +280,7 @@ local function refill(self)
     end
     if #taken == 0 then taken = queue.take_waiting(tx, self, self.concurrency) end
     local left = #taken
-    if left == 0 then
-      local counts = queue.counts(tx, self.queue, self.account)
-      left = counts.waiting + counts.taken + counts.sent
-    end
+    if left == 0 then left = queue.left(tx, self.queue, self.account) end
     return taken, left
   end)
   if not took then
@@ -206,14 +296,34 @@ local function refill(self)
   return self.left
 end
 
+-- The refused payment whose look is due first, and how long it is until then (ms).
+local function next_parked(self)
+  local first
+  for i, payment in ipairs(self.parked) do
+    if not first or payment.look_at < self.parked[first].look_at then first = i end
+  end
+  return first, first and self.parked[first].look_at - self.client:now()
+end
+
+-- Rests while others are at work on what is left, or while it is not due yet.
+local function rest(self)
+  local first, ms = next_parked(self)
+  if not first or self.is_resting then return schedule.sleep(self.idle_ms) end
+  self.is_resting = true -- one task is enough to wait by the client's clock
+  history_check.rest(self, math.max(1, math.min(ms, 1000)))
+  self.is_resting = false
+end
+
 local function next_payment(self)
   while not self.stopping and not self.problem do
+    local first, ms = next_parked(self)
+    if first and ms <= 0 then return table.remove(self.parked, first) end
     local payment = table.remove(self.hand, 1)
     if payment then return payment end
     local left = refill(self)
     if #self.hand == 0 then
-      if left == 0 then return nil end
-      schedule.sleep(self.idle_ms) -- others are at work on the rest, or it is not due yet
+      if left == 0 and not self.parked[1] then return nil end
+      rest(self)
     end
   end
 end
@@ -245,20 +355,24 @@ local function attend(self, tasks)
       self.journal.db:transaction(function(tx) queue.renew(tx, self) end)
     end
     self.tell()
-    local rest = self.clock() + self.progress_ms
-    while at_work(self, tasks) and self.clock() < rest do schedule.sleep(20) end
+    local ends = self.clock() + self.progress_ms
+    while at_work(self, tasks) and self.clock() < ends do schedule.sleep(20) end
   end
   self.tell()
 end
 
 --- Runs a worker until nothing is left to do. Returns nothing, or what kept it from going on.
 function M.run(self)
+  self.hand, self.parked, self.look_for_abandoned_at, self.refill_at, self.sending = {}, {}, 0, 0, 0
+  self.is_resting, self.waiting_for = false, nil
   local ok, problem = self.journal.db:transaction(function(tx)
     queue.reclaim(tx, self)
+    queue.unblock(tx, self.queue, self.account)
     return true
   end)
   if not ok then return problem end
-  self.hand, self.look_for_abandoned_at, self.refill_at = {}, 0, 0
+  problem = history_check.begin(self)
+  if problem then return problem end
   schedule.run(function()
     local tasks = {}
     for i = 1, self.concurrency do
@@ -268,7 +382,8 @@ function M.run(self)
     attend(self, tasks)
     for _, task in ipairs(tasks) do schedule.join(task) end
   end)
-  return self.problem
+  if self.problem or self.stopping then return self.problem end
+  return history_check.finish(self)
 end
 
 return M

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- The simulator: the service itself, in memory, with a ledger and a clock that can be moved.
 --
 --     local sim = purser.sim.new { seed = 7 }
@@ -67,6 +68,7 @@ local rules_of_options = {
   seed = "number", start_time = "number", clock = { "virtual", "real" }, variant = "any",
   profile = "string or table", strict = "boolean", record_requests = { 0, allowed.EXACT },
   visibility_lag_ms = { 0, allowed.EXACT }, transfer_wait_ms = { 0, allowed.EXACT },
+  repeated_ids = { "execute", "refuse" },
 }
 
 -- What a new simulator and a restored one have in common.
@@ -77,6 +79,7 @@ local function build(options)
   local sim = setmetatable({
     options = options, profile = profile, variant = render.resolve(options.variant), seed = options.seed or 1,
     dice = dice.new(options.seed or 1, "service"), granted = {}, lag = options.visibility_lag_ms or 0,
+    refuses_repeated_ids = options.repeated_ids == "refuse",
   }, meta)
   sim.fault_state = faults.new { seed = sim.seed, variant = options.variant, now = function() return sim:now() end }
   for _, name in ipairs(order) do concepts[name].setup(sim) end
@@ -92,6 +95,7 @@ end
 --   strict             checks the books after every request (true)
 --   record_requests    how many requests sim:requests() remembers (100)
 --   visibility_lag_ms  how long a new record is missing from histories and lists (0)
+--   repeated_ids       what becomes of a clientTranId or withdrawOrderId that was used before: "execute" or "refuse"
 --   transfer_wait_ms   how long a C9 transfer stays WAIT (0)
 ---@param options table|nil
 function M.new(options)

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Transfers between a parent and its sub-accounts (A13, B6), and between the spot and futures accounts of one user
 -- (C9).
 
@@ -67,7 +68,7 @@ local function transfer(sim, parent, values, row)
   end
   if not coins.by_name[values.asset] then return nil, "10232" end
   local client_id = values.clientTranId
-  if client_id and sim.client_ids[client_key(parent.uid, client_id)] then
+  if client_id and sim.refuses_repeated_ids and sim.client_ids[client_key(parent.uid, client_id)] then
     return nil, rules.bad_value(row), "clientTranId was used before"
   end
   if not sim.ledger:move(values.asset, values.amount, ledger.place(from.uid, values.fromAccountType),

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Withdrawals: checked, locked, audited, packaged, confirmed, done; cancelled while that is still possible.
 --
 -- The amount is what goes out; the fee comes on top. Both are locked when the withdrawal is applied for, and leave
@@ -118,7 +119,7 @@ local function apply(sim, account, values, row, network)
   if not code then code, message = check_amount(row, network, values) end
   if code then return nil, code, message end
   local order_id = values.withdrawOrderId
-  if order_id and sim.withdraw_order_ids[order_key(account.uid, order_id)] then
+  if order_id and sim.refuses_repeated_ids and sim.withdraw_order_ids[order_key(account.uid, order_id)] then
     return nil, rules.bad_value(row), "withdrawOrderId was used before"
   end
   local amount, fee = tostring(values.amount), network.public.withdrawFee

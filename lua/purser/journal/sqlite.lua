@@ -1,0 +1,105 @@
+-- SPDX-License-Identifier: MIT
+-- The journal's database in a file, by SQLite: how it is opened, and what is looked at before every transaction. It
+-- holds who is paid what, so it is this user's alone.
+
+local core = require "purser.core"
+
+local M = { name = "sqlite", begin = "BEGIN IMMEDIATE", package = "lua-dbi-sqlite3", driver = "SQLite3" }
+
+local SUFFIXES = { "", "-wal", "-shm" }
+
+local function quoted(path)
+  return "'" .. path:gsub("'", "'\\''") .. "'"
+end
+
+-- Why files that others may read or write are not used; nil when nobody else may.
+local function complaint_about_modes(path)
+  for _, suffix in ipairs(SUFFIXES) do
+    local mode = core.file_mode(path .. suffix)
+    if mode and mode % 64 ~= 0 then
+      local names = {}
+      for i, each in ipairs(SUFFIXES) do
+        names[i] = core.file_mode(path .. each) and " " .. quoted(path .. each) or ""
+      end
+      return ('"%s" is open to other users (its mode is %o); run: chmod 600%s'):format(path .. suffix, mode,
+        table.concat(names))
+    end
+  end
+end
+
+-- Why SQLite could not open a file, where that can be known before. It says less, and LuaDBI's driver never gives back
+-- the memory of a connection that did not open.
+local function complaint_about(path)
+  if path == "" or path:find("\0", 1, true) or path:find "^file:" then
+    return "the path must name a file: no URI, no empty text, no zero byte"
+  end
+  if path:find "^:" then return end -- :memory:, which has no write-ahead log, and is refused for that
+  local ok, reason, folder = core.may_keep(path)
+  if not ok and folder then
+    return ('no file can be made in the folder "%s" (%s); make the folder, or name another'):format(folder, reason)
+  elseif not ok then
+    return ('"%s" cannot be read and written (%s)'):format(path, reason)
+  end
+  return complaint_about_modes(path)
+end
+
+--- Opens the file, which is made when it is missing. Returns a handle of LuaDBI; or nil and a message.
+function M.connect(driver, options)
+  local path = options.sqlite
+  local message = complaint_about(path)
+  if message then return nil, message end
+  if not path:find "^:" and not core.file_mode(path) then
+    local made, reason = core.create_private(path)
+    if not made and not core.file_mode(path) then -- another process may have made it meanwhile
+      return nil, ('"%s" cannot be made (%s)'):format(path, reason)
+    end
+  end
+  return driver.Connect("SQLite3", path)
+end
+
+-- Which files an open database has. One that is removed or replaced meanwhile can still be written to, and nobody would
+-- ever find what is written there.
+local function note_files(db)
+  db.files = {}
+  for _, row in ipairs(assert(db:rows "PRAGMA database_list")) do
+    if row.name == "main" and row.file ~= "" then
+      local message = complaint_about_modes(row.file) -- the path may have been a link
+      if message then error(message, 0) end
+      for _, suffix in ipairs(SUFFIXES) do
+        local mode, _, id = core.file_mode(row.file .. suffix)
+        if not mode then error(('its file "%s%s" is missing'):format(row.file, suffix), 0) end
+        db.files[#db.files + 1] = { path = row.file .. suffix, id = id }
+      end
+    end
+  end
+end
+
+--- Prepares a new connection; raises when it cannot be used.
+function M.greet(db)
+  assert(db:rows(("PRAGMA busy_timeout = %d"):format(db.lock_timeout_ms)))
+  local mode = assert(db:rows "PRAGMA journal_mode = WAL")[1].journal_mode
+  if mode ~= "wal" then
+    error("the file cannot be kept with a write-ahead log (its mode is " .. tostring(mode) .. ")", 0)
+  end
+  assert(db:rows "PRAGMA synchronous = FULL")
+  assert(db:rows "SELECT name FROM sqlite_master LIMIT 1") -- the first read makes the log and its index
+  note_files(db)
+end
+
+--- What keeps the open connection from being used, or nil.
+function M.complaint_about_connection(db)
+  for _, file in ipairs(db.files) do
+    local _, _, id = core.file_mode(file.path)
+    if id ~= file.id then
+      return ('the file "%s" was removed or replaced while it was open; put it back, or stop every program that has '
+        .. "the journal open (docs/backups.md)"):format(file.path)
+    end
+  end
+end
+
+--- The time by which all users of this database agree, epoch ms.
+function M.now()
+  return core.now_ms()
+end
+
+return M

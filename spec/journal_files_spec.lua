@@ -1,0 +1,245 @@
+-- SPDX-License-Identifier: MIT
+-- The files of a journal: this user's alone, watched while they are open, and refused when they became older.
+
+local core = require "purser.core"
+local purser = require "purser"
+
+local sim, account, path, folder, journal, client
+
+local function open(options)
+  local all = { sqlite = path }
+  for name, value in pairs(options or {}) do all[name] = value end
+  return purser.journal.open(all)
+end
+
+local function client_with(options)
+  local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
+    transport = sim:transport(), clock = function() return sim:now() end, retry = false, limits = false,
+    journal = journal, account = "treasury" }
+  for name, value in pairs(options or {}) do all[name] = value end
+  return assert(purser.new(all))
+end
+
+local function run(command)
+  local ok = os.execute(command)
+  assert(ok == true or ok == 0, command)
+end
+
+before_each(function()
+  folder = os.tmpname()
+  os.remove(folder)
+  run("umask 022 && mkdir " .. folder)
+  path = folder .. "/purser's journal"
+  sim = purser.sim.new { seed = 5 }
+  account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
+  assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+  journal = assert(open())
+  client = client_with()
+end)
+
+after_each(function()
+  journal:close()
+  run("rm -r " .. folder)
+end)
+
+local function move(amount, opts)
+  return client.sub_account:transfer({ toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT",
+    asset = "USDT", amount = amount }, opts)
+end
+
+local function received()
+  local count = sim:counts()["sub_account.transfer"]
+  return count and count.received or 0
+end
+
+local function refused_with(pattern)
+  local before = received()
+  local result, err = move "7"
+  assert.is_nil(result)
+  assert.same({ "not_sent", "journal" }, { err.outcome, err.phase })
+  assert.matches(pattern, err.message)
+  assert.equal(before, received())
+end
+
+describe("the files of a journal", function()
+  it("are readable by nobody but their user", function()
+    assert(move "1")
+    for _, suffix in ipairs { "", "-wal", "-shm" } do
+      assert.equal("600", ("%o"):format((core.file_mode(path .. suffix))))
+    end
+  end)
+
+  for _, mode in ipairs { "644", "640", "604", "620", "602", "666" } do
+    it("are refused when others may read or write them (" .. mode .. "), with the cure", function()
+      journal:close()
+      run(('chmod %s "%s"'):format(mode, path))
+      local opened, err = open()
+      assert.is_nil(opened)
+      assert.equal("config", err.kind)
+      assert.matches("is open to other users %(its mode is " .. mode .. "%)", err.message)
+      run(err.message:match "run: (chmod 600 [^\n]*)")
+      journal = assert(open())
+    end)
+  end
+
+  it("are refused when only the write-ahead log is open to others", function()
+    assert(move "1")
+    run(('chmod 644 "%s-wal"'):format(path))
+    local _, err = open()
+    assert.matches("%-wal\" is open to other users", err.message)
+    run(err.message:match "run: (chmod 600 [^\n]*)")
+    assert(open()):close()
+  end)
+
+  it("are refused when a link leads to one that is open to others", function()
+    assert(move "1")
+    run(('ln -s "%s" "%s/link" && chmod 644 "%s-wal"'):format(path, folder, path))
+    local _, err = open { sqlite = folder .. "/link" }
+    assert.matches("journal%-wal\" is open to other users", err.message)
+    run(err.message:match "run: (chmod 600 [^\n]*)")
+    assert(open { sqlite = folder .. "/link" }):close()
+  end)
+
+  for _, suffix in ipairs { "", "-wal", "-shm" } do
+    it("keep calls from being sent when one is removed (" .. (suffix == "" and "the database" or suffix) .. ")",
+      function()
+        assert(move "1")
+        assert(os.rename(path .. suffix, path .. ".kept"))
+        refused_with "removed or replaced"
+        assert(io.open(path .. suffix, "w")):close()
+        refused_with "removed or replaced"
+        assert(os.rename(path .. ".kept", path .. suffix))
+        assert(move "2")
+      end)
+  end
+
+  it("must be named by a path", function()
+    for _, name in ipairs { "", "file:" .. path, path .. "\0x" } do
+      assert.matches("must name a file", select(2, open { sqlite = name }).message)
+    end
+  end)
+end)
+
+describe("a journal that is put back to an older state while it is open", function()
+  local function put_back(between)
+    assert(move "1")
+    local other = assert(open())
+    for _, name in ipairs { "intents", "payments", "generations", "meta" } do
+      assert(other.db:rows(("CREATE TABLE kept_%s AS SELECT * FROM purser_%s"):format(name, name)))
+    end
+    between()
+    for _, name in ipairs { "intents", "payments", "generations", "meta" } do
+      assert(other.db:rows("DELETE FROM purser_" .. name))
+      assert(other.db:rows(("INSERT INTO purser_%s SELECT * FROM kept_%s"):format(name, name)))
+    end
+    other:close()
+  end
+
+  it("keeps calls from being sent", function()
+    put_back(function() assert(move "2") end)
+    refused_with "older than it was"
+    refused_with "older than it was" -- and it stays so
+  end)
+
+  it("keeps payments from being added and taken", function()
+    local payouts = assert(purser.payouts.new { client = client, journal = journal })
+    local params = { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+      amount = "3" }
+    put_back(function() assert(payouts:add("a", "sub_account.transfer", params)) end)
+    assert.matches("older than it was", select(2, payouts:add("b", "sub_account.transfer", params)).message)
+    assert.matches("older than it was", select(2, payouts:run()).message)
+    assert.equal(1, received())
+  end)
+
+  it("is used when nothing was written since", function()
+    put_back(function() end)
+    assert(move "2")
+  end)
+
+  it("is used by a process that wrote nothing into it before", function()
+    put_back(function() assert(move "2") end)
+    journal:close()
+    journal = assert(open())
+    client = client_with()
+    assert(move "3")
+  end)
+end)
+
+describe("a commit that is reported as failed though it was made", function()
+  it("is not taken for a journal that was put back", function()
+    assert(move "1")
+    local rows, lost = journal.db.rows, 0
+    journal.db.rows = function(self, sql, ...)
+      local result, message = rows(self, sql, ...)
+      if sql == "COMMIT" and lost < 2 then
+        lost = lost + 1
+        return nil, "the connection was lost"
+      end
+      return result, message
+    end
+    assert.matches("connection was lost", select(2, move "2").message)
+    assert.matches("connection was lost", select(2, move "3").message)
+    journal.db.rows = nil
+    assert(move "4")
+    assert.equal(2, received())
+  end)
+end)
+
+describe("a text with a zero byte", function()
+  it("is refused as an account's name, since the database would take two names for one", function()
+    for _, name in ipairs { "a\0b", "a\0c", "a\nb" } do
+      local made, err = purser.new { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s",
+        journal = journal, account = name }
+      assert.is_nil(made)
+      assert.matches('"account" holds a line break or another control character', err.message)
+    end
+  end)
+
+  it("is refused wherever else it would be kept", function()
+    local payouts = assert(purser.payouts.new { client = client, journal = journal, queue = "a\0b" })
+    local added, err = payouts:add("k", "sub_account.transfer", { toAccount = "tradingdesk1",
+      fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "1" })
+    assert.is_nil(added)
+    assert.matches("zero byte", err.message)
+    assert.matches("zero byte", select(2, journal:entries { account = "a\0b" }).message)
+  end)
+
+  it("in an answer does not keep its end from being written", function()
+    local inner = sim:transport()
+    client = client_with { transport = { send = function(_, request)
+      local response, failure = inner:send(request)
+      if response then
+        response.status, response.body = 400, '{"code":30001,"msg":"no \\u0000 way"}'
+      end
+      return response, failure
+    end } }
+    local info = {}
+    local _, err = move("1", { info = info })
+    assert.equal("rejected", err.outcome)
+    assert.is_nil(info.journal_error)
+    assert.equal("rejected", assert(journal:entries())[1].state)
+  end)
+end)
+
+describe("what a call is given as extra parameters", function()
+  it("is in no file of the journal, and not in the intent, since it may be a password", function()
+    local info = {}
+    assert(move("1", { info = info, extra = { tradePassword = "hunter2-extra" } }))
+    assert.same({ "tradePassword" }, info.intent.extra)
+    assert.is_nil(info.intent.params.tradePassword)
+    local lost = sim:transport()
+    client = client_with { transport = { send = function(_, request)
+      lost:send(request)
+      return nil, { code = "timeout", phase = "receive", message = "lost", outcome = "unknown" }
+    end } }
+    local _, err = move("2", { extra = { tradePassword = "hunter2-extra" } })
+    assert.equal("unknown", err.outcome)
+    assert.is_nil(err.intent.params.tradePassword)
+    assert.equal("done", assert(client_with():settle(err)).outcome)
+    for _, suffix in ipairs { "", "-wal", "-shm" } do
+      local file = assert(io.open(path .. suffix, "rb"))
+      assert.is_nil(file:read "*a":find("hunter2-extra", 1, true))
+      file:close()
+    end
+  end)
+end)
