@@ -2,13 +2,12 @@
 -- Hostile texts in every text member of every operation's answers, in refusals and in the pages of proxies: none of
 -- them reaches a terminal, a file or a question as it is.
 
-package.path = "spec/hostile/?.lua;" .. package.path
 local command = require "command"
 local core = require "purser.core"
 local files = require "files"
 local json = require "purser.json"
 local plain_text = require "purser.plain_text"
-local texts = require "texts"
+local texts = require "hostile_texts"
 
 local LUA = os.getenv "LUA" or "lua5.4"
 local SEED = tonumber(os.getenv "PURSER_SEED" or "20261")
@@ -18,7 +17,7 @@ describe("the command, when every text of the service is hostile (seed " .. SEED
   local commands, bytes = 0, 0
 
   setup(function()
-    pipe = assert(io.popen(("echo $$; exec %s spec/hostile/service.lua %d"):format(LUA, SEED)))
+    pipe = assert(io.popen(("echo $$; exec %s spec/support/hostile_service.lua %d"):format(LUA, SEED)))
     pid = assert(pipe:read "*l")
     base_url = "http://127.0.0.1:" .. assert(pipe:read "*l")
     keys = files.temporary "api_key = mx0k\nsecret_key = worthnothing\n"
@@ -33,8 +32,8 @@ describe("the command, when every text of the service is hostile (seed " .. SEED
   end)
 
   local function words(format, rounds, counts, more)
-    return ("env PURSER_TEST_PASSWORD=hunter2 %s spec/hostile/commands.lua %s %d %s %s %s %s"):format(LUA, format,
-      rounds, base_url, keys, counts, more or "")
+    return ("env PURSER_TEST_PASSWORD=hunter2 %s spec/support/hostile_commands.lua %s %d %s %s %s %s"):format(LUA,
+      format, rounds, base_url, keys, counts, more or "")
   end
 
   local function counts_of(path)
@@ -125,7 +124,7 @@ describe("--raw", function()
 
   setup(function()
     path = files.temporary(answer)
-    pipe = assert(io.popen(("echo $$; exec %s spec/hostile/fixed.lua %s"):format(LUA, path)))
+    pipe = assert(io.popen(("echo $$; exec %s spec/support/fixed_service.lua %s"):format(LUA, path)))
     pid = assert(pipe:read "*l")
     environment = { PURSER_API_KEY = "k", PURSER_SECRET_KEY = "s",
       PURSER_BASE_URL = "http://127.0.0.1:" .. assert(pipe:read "*l") }

@@ -1,13 +1,14 @@
 -- SPDX-License-Identifier: MIT
--- A service whose answers have the right form and hostile texts: `lua service.lua SEED` prints its port and answers
--- until it is stopped, or nobody asks for five minutes.
+-- A service whose answers have the right form and hostile texts: `lua hostile_service.lua SEED` prints its port and
+-- answers until it is stopped, or nobody asks for five minutes.
 
-package.path = "spec/hostile/?.lua;spec/support/?.lua;" .. package.path
+package.path = "spec/support/?.lua;" .. package.path
+
 local answers = require "answers"
 local json = require "purser.json"
 local operations = require "purser.operations"
 local serve = require "purser.sim.serve"
-local texts = require "texts"
+local texts = require "hostile_texts"
 
 local random = texts.random(tonumber(arg[1]))
 
