@@ -9,7 +9,6 @@ local queue = require "purser.payouts.queue"
 
 local kind, rounds, report = arg[1], tonumber(arg[2]) or 9, arg[3]
 local LIMIT = 1.5
-local DAY = 86400000
 local sizes = { small = { payments = 1000, intents = 1000 }, large = { payments = 100000, intents = 1000000 } }
 
 local folder = os.tmpname()
@@ -52,7 +51,11 @@ end
 local server
 local function open(name)
   if kind == "sqlite" then return assert(purser.journal.open { sqlite = folder .. "/" .. name }) end
-  server = server or dofile("spec/torture/postgresql.lua").start(folder)
+  if not server then
+    server = dofile("spec/torture/postgresql.lua").start(folder)
+    os.execute(("echo \"shared_buffers = '512MB'\" >> %s/postgresql/postgresql.conf"):format(folder))
+    server.restart() -- the default of 128 MB is less than the large journal
+  end
   local options = { database = "postgres", user = "purser", host = "127.0.0.1", port = server.options.port }
   local admin = assert(require("purser.journal.database").open { postgresql = options })
   assert(admin:rows("CREATE DATABASE " .. name))
@@ -70,7 +73,7 @@ local function make_transport()
     if self.lost then return nil, { code = "timeout", phase = "receive", message = "lost", outcome = "unknown" } end
     return { status = 200, body = ('{"tranId":"%d"}'):format(count), headers = "" }
   end
-  function transport:sleep() end
+  transport.sleep = function() end
   return transport
 end
 
@@ -84,7 +87,7 @@ local function make_side(name)
   side.client = client()
   side.guarded = client { serial = true, budget = { USDT = "100000000" } }
   side.payouts = assert(purser.payouts.new { client = side.client, journal = side.journal, queue = "history",
-    worker = "bench", idle_ms = 1 })
+    worker = "bench" })
   return side
 end
 
@@ -113,11 +116,6 @@ local function payments(side, count, id)
   return list
 end
 
-local function intent_of(side, n)
-  return { id = "intent" .. n, operation = "sub_account.transfer", params = transfer(n), account = "bench",
-    sent_at = side.now - 1000, recv_window = 5000 }
-end
-
 -- Each: what it is, how often in a round, what is timed, and what is made ready before.
 local works = {
   { "add one payment", 20, function(side) assert(side.payouts:add_all(payments(side, 1))) end },
@@ -134,26 +132,22 @@ local works = {
   { "the same with a budget and serial", 20, function(side)
     assert(side.guarded.sub_account:transfer(transfer(number(side))))
   end },
+  { "the open calls", 20, function(side) assert(#side.journal:entries { state = "open" } == 0) end },
   { "recover with nothing open", 20, function(side) assert(side.journal:recover(side.client)) end },
-  { "settle: the equal calls of an intent, and its end", 20, function(side)
-    local intent = intent_of(side, 1 + number(side) % 900)
+  { "take over what was left behind, and settle it", 20, function(side)
+    local n = number(side) % 900 + 1
+    local intent = assert(side.journal:entries { id = "intent" .. n })[1].intent
+    assert(side.journal.db:transaction(function(tx)
+      return queue.first_sent_at(tx, { account = "bench", queue = "history" }, { key = "key" .. n })
+    end))
+    intent.params = transfer(n)
     assert(side.journal:rivals(intent, intent.sent_at - 60000))
     assert(side.journal:settled(intent, { outcome = "done", record = { tranId = "found" } }))
   end },
-  { "settle: equal calls of each day", 20, function(side)
-    assert(side.journal.db:rows([[SELECT state, record_id, sent_at FROM purser_intents WHERE digest = $1
-      AND account = $2 AND sent_at >= $3 AND id <> $4]], "digest77", "bench", ("%013d"):format(side.now - DAY), "x"))
-  end },
-  { "entries { id = }", 20, function(side)
+  { "entries { id = }", 200, function(side)
     assert(#side.journal:entries { id = "intent" .. 1 + number(side) % 900 } == 1)
   end },
   { "a page of 100 entries", 5, function(side) assert(#side.journal:entries { limit = 100 } == 100) end },
-  { "when a payment was first sent", 20, function(side)
-    assert(side.journal.db:transaction(function(tx)
-      return queue.first_sent_at(tx, { account = "bench", queue = "history" },
-        { key = "key" .. number(side) % 900 + 1 })
-    end))
-  end },
 }
 
 local function timed(work, side)
@@ -173,7 +167,7 @@ local ok, message = pcall(function()
   local sides = { small = make_side "small", large = make_side "large" }
   local measured = {}
   for i = 1, #works do measured[i] = { small = {}, large = {}, ratio = {} } end
-  for round = 0, rounds do -- the first one warms up
+  for round = -1, rounds do -- the first two warm up
     for i, work in ipairs(works) do
       local order = round % 2 == 0 and { "small", "large" } or { "large", "small" }
       local time = {}

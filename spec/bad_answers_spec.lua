@@ -68,7 +68,7 @@ for _, row in ipairs(operations.list) do
 
     if row.result.record then
       it("takes no answer for a result that lacks what the result is for", function()
-        for _, body in ipairs { '{"msg":"Service unavailable"}', '{"success":false,"time":1}', "{}", '{"data":{}}',
+        for _, body in ipairs { '{"msg":"Service unavailable"}', '{"success":true,"time":1}', "{}", '{"data":{}}',
           '[{"code":700002,"msg":"refused","time":1}]', '{"code":"0","message":"","data":[{"msg":"refused"}]}' } do
           fails(row, 200, body, "decode", "unknown", "lacks `" .. row.result.essential .. "`")
         end
@@ -80,11 +80,94 @@ for _, row in ipairs(operations.list) do
           local record = ('{"%s":%s,"note":"n"}'):format(member, text)
           for _, body in ipairs { record, "[" .. record .. "]", '{"code":0,"data":' .. record .. "}",
             '{"code":"200","msg":"","data":[' .. record .. "]}", '{"code":"0",' .. record:sub(2) } do
-            fails(row, 200, body, "decode", "unknown", "lacks `" .. member .. "`")
+            fails(row, 200, body, "decode", "unknown", "`" .. member .. "`")
           end
         end
       end)
+
+      it("takes no word or number that stands for nothing for an id", function()
+        local member = row.result.essential
+        if not ({ id = true, tranId = true, apiKey = true, address = true })[member] then return end
+        for _, value in ipairs { "false", "true", "0", '"0"', '"null"', '"NULL"', '"None"', '"undefined"', '"false"', "-1",
+          '"-1"', "0.0", '"NaN"', '"00000000-0000-0000-0000-000000000000"', '"a\\u0000b"', '"\\u202ex"' } do
+          local record = ('{"%s":%s}'):format(member, value)
+          for _, body in ipairs { record, "[" .. record .. "]", '{"code":0,"data":' .. record .. "}" } do
+            fails(row, 200, body, "decode", "unknown", "`" .. member .. "`")
+          end
+        end
+      end)
+    else
+      it("takes nothing but a list for a list", function()
+        for _, body in ipairs { "{}", '{"code":200}', '{"code":200,"msg":"success"}', '{"code":"0","message":"","data":null}',
+          '{"data":null}', '{"data":{}}', '{"result":{}}', '{"result":null}', '{"success":true,"code":0,"message":"busy"}',
+          '{"code":0,"msg":"maintenance"}', '{"data":{"message":"busy"}}', '{"rows":{},"total":0}', '{"total":0}',
+          '{"totalRecords":0,"page":1}', '{"rows":null,"total":0}', '{"data":null,"totalRecords":0}', '{"note":"[]"}' } do
+          fails(row, 200, body, "decode", "unknown")
+        end
+        fails(row, 200, '{"success":false,"data":[],"rows":[]}', "decode", "unknown", "success = false")
+      end)
     end
+
+    if row.effect ~= "read" then
+      it("does not take a code that proves nothing for a refusal", function()
+        for _, code in ipairs { "500", "503", "504", "10200", "10201", "10202", "10219", "20002", "730000" } do
+          for _, status in ipairs { 200, 400, 403, 429 } do
+            local kind = status == 429 and "throttled" or "api"
+            assert.equal(code, fails(row, status, '{"code":' .. code .. ',"msg":"x"}', kind, "unknown", "^x$").code)
+            fails(row, status, '{"code":"' .. code .. '","message":"x","data":null}', kind, "unknown", "^x$")
+          end
+        end
+      end)
+
+      it("does not take a code that means success, with the status of a refusal, for one", function()
+        for _, code in ipairs { "0", "200" } do
+          fails(row, 400, '{"code":' .. code .. ',"msg":"success"}', "api", "unknown", "this code means success")
+        end
+      end)
+
+      it("takes no answer for a result that shows two", function()
+        local form = '{"code":0,"%s":"15","data":{"%s":"16"}}'
+        fails(row, 200, form:format(row.result.essential, row.result.essential), "decode", "unknown", "two different")
+      end)
+
+      it("does not take a code beside a result for a refusal", function()
+        local member = row.result.essential
+        local record = ('"%s":"15"'):format(member)
+        for _, status in ipairs { 200, 400 } do
+          for _, body in ipairs { '{"code":1,' .. record .. "}", '{"code":"SUCCESS",' .. record .. "}",
+            '{"code":"200000","data":{' .. record .. "}}",
+            '{"code":1,' .. record .. ',"data":{' .. record:gsub("15", "16") .. "}}",
+            '{"code":"200000","msg":"","data":[{' .. record .. "}]}" } do
+            fails(row, status, body, "api", "unknown", "holds the id of a result")
+          end
+          fails(row, status, '{"code":1,"' .. member .. '":""}', "api", "rejected")
+        end
+        for _, body in ipairs { '[{"code":1,' .. record .. "}]", '{"code":0,"data":{"code":"1",' .. record .. "}}",
+          '{"data":[{"code":700002,' .. record .. "}]}" } do
+          fails(row, 200, body, "decode", "unknown", "error code %d+ beside its record")
+        end
+      end)
+    else
+      it("may be read again after a code that proves nothing", function()
+        for _, status in ipairs { 200, 400 } do
+          assert.is_true(fails(row, status, '{"code":504,"msg":"Gateway Time-out"}', "api", "unknown").retryable)
+        end
+        assert.is_false(fails(row, 200, '{"code":33333,"msg":"x"}', "api", "rejected").retryable)
+      end)
+    end
+
+    it("makes the texts of an answer plain in its error", function()
+      local odd = '"a\\u001b[2J\\r\\nforged\\u202e\\u009b"'
+      for _, status in ipairs { 200, 400, 500 } do
+        local _, err = parse(row, status, '{"code":' .. odd .. ',"msg":' .. odd .. "}")
+        assert.equal("a\\x1B[2J\\x0D\\x0Aforged\\u{202E}\\u{9B}", err.message)
+        assert.equal(err.message, err.code)
+        _, err = parse(row, status, '{"code":700002,"message":"' .. ("x"):rep(70000) .. '"}')
+        assert.equal(500, #err.message)
+      end
+      local _, err = parse(row, 503, "<html>", { ["content-type"] = "text/html\27[2J" })
+      assert.matches("(text/html\\x1B[2J)", err.message, 1, true)
+    end)
 
     it("takes a refusal out of a 4xx answer", function()
       local err = fails(row, 400, '{"code":700002,"msg":"Signature for this request is not valid."}', "api", "rejected",
@@ -162,7 +245,7 @@ describe("results", function()
 
   it("are empty tables when a list is empty, in whatever envelope", function()
     for _, name in ipairs { "broker.list_sub_accounts", "wallet.deposit_history", "sub_account.balances" } do
-      for _, body in ipairs { "[]", '{"code":"0","message":"","data":[]}', '{"code":0,"data":null}', '{"result":[]}' } do
+      for _, body in ipairs { "[]", ' [ ] ', '{"code":"0","message":"","data":[]}', '{"data" : [ ]}', '{"result":[]}' } do
         assert.same({}, client:parse(name, 200, body))
       end
     end
@@ -199,6 +282,75 @@ describe("results", function()
     end
     assert.same({ data = {}, page = 1, totalRecords = 0, totalPageNum = 0 },
       client:parse("wallet.conversion_history", 200, '{"data":[],"totalRecords":0,"page":1,"totalPage":"0"}'))
+  end)
+end)
+
+describe("a total", function()
+  local result = require "purser.result"
+
+  local function contradicts(name, body, words)
+    local row = operations.by_name[name]
+    fails(row, 200, body, "decode", "unknown", words)
+  end
+
+  it("that the records beside it contradict makes an answer no result", function()
+    for _, name in ipairs { "broker.transfer_history", "sub_account.transfer_history" } do
+      for _, form in ipairs { "%s", '{"code":0,"data":%s}' } do
+        contradicts(name, form:format '{"result":[],"totalCount":7}', "no record and a total of 7")
+        contradicts(name, form:format '{"result":[{"tranId":1},{"tranId":2}],"totalCount":1}', "2 records and a total of 1")
+        contradicts(name, form:format '{"result":[],"totalCount":"many"}', "total is no number")
+      end
+    end
+    contradicts("wallet.transfer_history", '{"rows":[],"total":3}', "no record and a total of 3")
+    contradicts("wallet.transfer_history", '[{"rows":[{"tranId":1}],"total":0}]', "1 records and a total of 0")
+    for _, name in ipairs { "wallet.internal_transfer_history", "wallet.conversion_history", "broker.rebates",
+      "wallet.withdrawal_addresses" } do
+      contradicts(name, '{"data":[],"page":1,"totalRecords":5,"totalPageNum":1}', "no record and a total of 5")
+      contradicts(name, '{"data":[{}],"totalRecords":0}', "1 records and a total of 0")
+    end
+  end)
+
+  it("of a list without pages stays with the list", function()
+    for _, body in ipairs { '{"result":[{"tranId":1}],"totalCount":9}', '{"code":0,"data":{"result":[{"tranId":1}],"totalCount":"9"}}' } do
+      local list = assert(client:parse("broker.transfer_history", 200, body))
+      assert.same({ { tranId = "1" } }, list)
+      assert.equal(9, result.total_of(list))
+    end
+    assert.is_nil(result.total_of(assert(client:parse("broker.transfer_history", 200, "[]"))))
+  end)
+
+  it("may be more than an empty page behind the first one shows", function()
+    local reader = assert(purser.new { base_url = "https://service.example", api_key = "key", secret_key = "secret",
+      retry = false, transport = { send = function(_, request)
+        local body = request.target:find("capital/transfer?", 1, true) and '{"rows":[],"total":3}'
+          or '{"result":[],"totalCount":7}'
+        return { status = 200, body = body, headers = "" }
+      end } })
+    local window = { fromAccountType = "SPOT", toAccountType = "FUTURES" }
+    for page, words in pairs { "shows no record", false } do
+      window.page = page
+      for _, name in ipairs { "sub_account.transfer_history", "wallet.transfer_history" } do
+        local answer, err = reader:call(name, window)
+        if words then assert.matches(words, err.message) else assert.same({}, answer.rows or answer) end
+      end
+    end
+  end)
+end)
+
+describe("the profile's null_lists", function()
+  it("make a success without data an empty list, for plain reads alone", function()
+    local sent = 0
+    local reader = assert(purser.new { base_url = "https://service.example", api_key = "key", secret_key = "secret",
+      retry = false, profile = { null_lists = { ["wallet.deposit_history"] = true } },
+      transport = { send = function()
+        sent = sent + 1
+        return { status = 200, body = '{"code":200,"msg":"success","data":null}', headers = "" }
+      end } })
+    assert.same({}, reader.wallet:deposit_history())
+    assert.equal("decode", select(2, reader.wallet:withdrawal_history()).kind)
+    assert.equal("decode", select(2, reader.wallet:each_deposit():next()).kind)
+    assert.equal(3, sent)
+    assert.is_nil(client:parse("wallet.deposit_history", 200, '{"code":200,"data":null}'))
   end)
 end)
 

@@ -24,6 +24,7 @@ end
 -- A value each parameter accepts, by kind, so that one at a time can be made bad.
 local good = {
   text = "text", new_name = "subaccount01", client_id = ID32, amount = "1.5", time = 1700000000000, count = 1, status = 5,
+  named_status = "PENDING",
   flag = true, choice = function(param)
     return require("purser.parameters").choices[param.choices][1]
   end, permissions = { "SPOT_ACCOUNT_READ" }, ips = { "203.0.113.7" }, coins = { "DOGE" }, md5 = MD5, area_code = "86",
@@ -43,6 +44,7 @@ local bad = {
     { "17000000000000", "13 digits" } },
   count = { { 0, "less than 1" }, { -1, "less than 1" }, { "-1", "integer" }, { 1.5, "integer" }, { "many", "integer" }, { {}, "integer" } },
   status = { { "done", "number" }, { -1, "number" }, { 1.5, "number" } },
+  named_status = { { "done", "number" }, { -1, "number" }, { "SUCESS", "did you mean" } },
   flag = { { "yes", "boolean" }, { 1, "boolean" } },
   choice = { { "spot", "allowed are" }, { "", "empty" }, { 7.5, "float" } },
   permissions = { { {}, "empty list" }, { { "SPOT_ACCOUNT_RED" }, "did you mean" }, { "SPOT_ACCOUNT_READ,,", "item 2" },

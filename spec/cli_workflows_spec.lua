@@ -77,6 +77,13 @@ describe("purser", function()
       assert.matches("^3,USDT,[^\n]*\n$", out)
     end)
 
+    it("has no cursor beside a state, in which a record may come later", function()
+      local cursor = temporary()
+      local code, out, err = run("export", "wallet.deposit_history", "--param", "status=5", "--cursor", cursor)
+      assert.same({ 2, "" }, { code, out })
+      assert.matches("--cursor has no meaning beside `status`", err, 1, true)
+    end)
+
     it("writes its cursor through no link that lies beside it", function()
       local cursor, diary = temporary(), temporary()
       files.write(diary, "my diary")

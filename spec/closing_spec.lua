@@ -259,7 +259,7 @@ end)
 -- the same object at nearly every allocation. It is a process of its own: a collection each time wants a small heap.
 describe("a finaliser that runs in the middle", function()
   local function run(case)
-    local command = "%s spec/support/finalisers.lua %s %s 2>&1"
+    local command = "MALLOC_PERTURB_=165 %s spec/support/finalisers.lua %s %s 2>&1" -- freed memory is overwritten
     local pipe = assert(io.popen(command:format(os.getenv "LUA" or "lua5.4", case, peer:url "http")))
     local output = pipe:read "*a"
     pipe:close()
@@ -271,5 +271,14 @@ describe("a finaliser that runs in the middle", function()
   it("regression: cannot take away the answer that a multi transport is giving", function() run "multi" end)
   it("regression: cannot change a text that a signer or layout is giving", function() run "signer" end)
   it("may use the same decoder", function() run "decoder" end)
+  it("regression: may close a signer whose text is still a number", function() run "signer_numbers" end)
+  it("regression: may close a server that is handing out a request", function() run "server_closed" end)
+  it("regression: gets no request that is being handed out", function() run "server_taken" end)
+  it("regression: may bring back a decoder, whose own finaliser then runs in a decoding", function()
+    run "decoder_brought_back"
+  end)
+  it("regression: may bring back a decimal, whose own finaliser then runs in an addition", function()
+    run "decimal_brought_back"
+  end)
   it("may close the transport, which then ends behind the call", function() run "close" end)
 end)

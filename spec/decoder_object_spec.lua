@@ -35,7 +35,30 @@ describe("a decoder", function()
     assert.are.equal("purser.decoder (deposit_record or deposit_record[])",
       tostring(core.decoder { one_or_many = shape }))
     assert.are.equal("purser.decoder (string[][])", tostring(core.decoder { list = { list = "string" } }))
+    assert.are.equal("purser.decoder (any[])", tostring(core.decoder { list = "any" }))
+    assert.are.equal("purser.decoder (record)", tostring(core.decoder { record = { fields = {} } }))
     assert.are.equal("purser.decoder (any)", tostring(core.decoder "any"))
+  end)
+
+  it("regression: has a name when a member that its type does not use goes deep, or round", function()
+    local one = { one_or_many = { fields = {} } }
+    one.list = one
+    assert.are.equal("purser.decoder (record or record[])", tostring(core.decoder(one)))
+    local deep = { record = { fields = {} } }
+    for _ = 1, 300 do deep = { list = deep } end
+    deep.one_or_many = { name = "r", fields = {} }
+    assert.are.equal("purser.decoder (r or r[])", tostring(core.decoder(deep)))
+  end)
+
+  it("regression: has a name when its type says something else each time it is asked", function()
+    local asked = 0
+    local type = setmetatable({}, { __index = function(self, name)
+      asked = asked + 1
+      if name == "record" and asked < 10 then return { fields = {} } end
+      if name == "list" and asked >= 3 then return self end
+    end })
+    local ok, made = pcall(core.decoder, type)
+    assert.matches(ok and "purser%.decoder" or "deep", tostring(made))
   end)
 
   it("is refused when its type makes no sense", function()

@@ -401,6 +401,27 @@ describe("a document", function()
     assert.is_true(peak < 1.5 * kept, ("%.0f kB while decoding, %.0f kB kept"):format(peak, kept))
   end)
 
+  it("regression: of 16 MB is refused before it makes hundreds of megabytes", function()
+    for name, case in pairs {
+      ["more than 262144 objects and lists in one document"] = { "[", "{},", 5300000, "{}]" },
+      ["more than 2097152 values in one document"] = { "[", "1,", 8000000, "1]" },
+    } do
+      local text = case[1] .. case[2]:rep(case[3]) .. case[4]
+      collectgarbage()
+      local before = collectgarbage "count"
+      local value, message, offset = core.decode(text)
+      assert.is_nil(value)
+      assert.are.equal(name, message)
+      assert.is_true(offset < #text / 2)
+      assert.is_true(collectgarbage "count" - before < 80 * 1024)
+    end
+    local members = {}
+    for i = 1, 140000 do members[i] = ('"n%d":1'):format(i) end
+    local value, message = core.decode("{" .. table.concat(members, ",") .. "}")
+    assert.is_nil(value)
+    assert.are.equal("more than 131072 unknown names in one document", message)
+  end)
+
   it("of one page takes no large stack in a fresh task", function()
     local text = records.deposits(20)
     local decoder = core.decoder { list = { record = records.deposit } }

@@ -122,7 +122,8 @@ describe("the annotation file", function()
   -- Written out again, not taken from the generator: what a value of each kind may be in Lua.
   local kind_types = {
     text = "string|integer", new_name = "string", client_id = "string", amount = "string|integer|purser.decimal",
-    time = "integer|string", count = "integer|string", status = "integer|string", flag = "boolean", md5 = "string",
+    time = "integer|string", count = "integer|string", status = "integer|string", named_status = "integer|string",
+    flag = "boolean", md5 = "string",
     ips = "string[]|string", coins = "string[]|string", area_code = "string|integer",
   }
   local function type_of(param)
@@ -298,9 +299,11 @@ describe("the codes", function()
         assert(found, code .. ": " .. pattern)
       end
     end
-    assert.same({ "10101", "10102", "10212", "10232", "33333", "44444" }, codes.of("wallet.withdraw", true))
+    assert.same({ "10101", "10102", "10200", "10201", "10202", "10212", "10219", "10232", "10265", "30005", "33333",
+      "44444", "60005" }, codes.of("wallet.withdraw", true))
     -- C9 moves funds within one account: no sub-account can be missing or frozen
-    assert.same({ "10101", "10102", "10232", "33333", "44444" }, codes.of("wallet.transfer", true))
+    assert.same({ "10101", "10102", "10200", "10201", "10202", "10219", "10232", "30005", "33333", "44444" },
+      codes.of("wallet.transfer", true))
     assert.equal(codes.get "700002", codes.get(700002))
     assert.is_nil(codes.get "999")
   end)

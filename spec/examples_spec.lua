@@ -9,7 +9,8 @@ local DAY = 86400000
 local SPOT = "SPOT"
 local PRIVATE = 384 -- octal 600
 
--- A service whose clock stands still (or goes: "real"), a broker's account in it, and what runs an example with its key.
+-- A service whose clock stands still unless it is "real", a broker's account in it, and what runs an example with its
+-- key.
 local function open(balances, clock)
   local service = start { "--clock", clock or "virtual" }
   local world = service.world

@@ -90,6 +90,15 @@ describe("the files of a journal", function()
     assert(open()):close()
   end)
 
+  it("are refused when a link leads to one that is open to others", function()
+    assert(move "1")
+    run(('ln -s "%s" "%s/link" && chmod 644 "%s-wal"'):format(path, folder, path))
+    local _, err = open { sqlite = folder .. "/link" }
+    assert.matches("journal%-wal\" is open to other users", err.message)
+    run(err.message:match "run: (chmod 600 [^\n]*)")
+    assert(open { sqlite = folder .. "/link" }):close()
+  end)
+
   for _, suffix in ipairs { "", "-wal", "-shm" } do
     it("keep calls from being sent when one is removed (" .. (suffix == "" and "the database" or suffix) .. ")",
       function()

@@ -195,3 +195,46 @@ describe("a program whose options are right", function()
     assert.equal("", text)
   end)
 end)
+
+describe("purser.new", function()
+  local function refusal(options)
+    local given = { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s" }
+    for name, value in pairs(options) do given[name] = value end
+    local client, err = purser.new(given)
+    if client then client:close() end
+    return err and err.message
+  end
+
+  it("refuses what only a transport can do beside a transport", function()
+    local given = {
+      pinned_key = "sha256//x", ca_file = "/a", ca_path = "/a", ca_pem = "-----BEGIN ", proxy = "",
+      max_response_bytes = 2048, connect_timeout_ms = 100,
+    }
+    local transport = { send = function() end }
+    for name, value in pairs(given) do
+      local message = refusal { transport = transport, [name] = value }
+      assert.matches('"' .. name .. '" is the transport\'s', message, 1, true)
+    end
+    assert.is_nil(refusal { transport = transport, timeout_ms = 100, user_agent = "x" })
+  end)
+
+  it("takes for this machine what no name server is asked about", function()
+    for _, host in ipairs { "127.0.0.1", "127.255.255.255", "127.0.10.200", "localhost", "LocalHost", "[::1]" } do
+      assert.is_nil(refusal { base_url = "http://" .. host .. ":8080" }, host)
+    end
+    for _, host in ipairs { "127.0.0.256", "127.999.999.999", "127.0.0.01", "127.00.0.1", "127.1", "127.0.0.1.evil",
+      "127.0.0.1x", "localhost.evil", "[::2]", "[::ffff:127.0.0.1]", "0.0.0.0", "2130706433", "127.0.0.1000" } do
+      assert.matches("another machine", refusal { base_url = "http://" .. host .. ":8080" }, 1, true)
+      assert.is_nil(refusal { base_url = "http://" .. host .. ":8080", allow_insecure = true }, host)
+    end
+  end)
+
+  it("refuses a proxy that could read the key, unless it is allowed", function()
+    for _, base in ipairs { "http://127.0.0.1:1", "HTTP://localhost" } do
+      assert.matches('^"proxy" would see the key', refusal { base_url = base, proxy = "http://127.0.0.1:3128" })
+      assert.is_nil(refusal { base_url = base, proxy = "http://127.0.0.1:3128", allow_insecure = true })
+      assert.is_nil(refusal { base_url = base, proxy = "" })
+    end
+    assert.is_nil(refusal { base_url = "https://example.org", proxy = "http://127.0.0.1:3128" })
+  end)
+end)

@@ -375,7 +375,7 @@ describe("a witness file", function()
   end)
 
   it("says nothing for a run that was killed, or while another worker runs", function()
-    local payouts = witnessed()
+    local payouts = witnessed { lease_ms = 200 }
     add(payouts, 1, 1)
     assert(payouts:run())
     local inner = sim:transport()
@@ -387,7 +387,7 @@ describe("a witness file", function()
     assert.is_nil(payouts:run())
     open()
     local first = looks()
-    payouts = witnessed { worker = "two" }
+    payouts = witnessed { worker = "two", lease_ms = 200 }
     add(payouts, 3, 3)
     assert(payouts:run())
     assert.is_true(looks() > first)

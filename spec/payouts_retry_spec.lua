@@ -127,6 +127,22 @@ describe("a payment that was left undecided", function()
     assert.equal("payouts.done", err.code)
   end)
 
+  it("is looked for over its own attempts, not over those of the same key in another queue", function()
+    local older = payouts_with { queue = "older" }
+    assert(older:add("a", TRANSFER, move "5"))
+    assert.equal(1, assert(older:run()).done)
+    sim:advance(200 * 86400000)
+    local began = sim:now()
+    leave_undecided(true)
+    local settle, sent_at = client.settle, nil
+    client.settle = function(self, intent, ...)
+      sent_at = intent.sent_at
+      return settle(self, intent, ...)
+    end
+    assert.equal("payouts.done", select(2, payouts:retry "a").code)
+    assert.is_true(sent_at >= began)
+  end)
+
   it("is put back by one of two who look at the same time", function()
     leave_undecided(false)
     client.settle = function(_, ...)

@@ -460,7 +460,8 @@ describe("a request that somebody else sends", function()
     assert(sub_client:prepare("broker.withdraw", { coin = "USDT", network = TRON, address = TRON_ADDRESS,
       amount = "20", funds_password = "correct horse" }, { extra = { tag = "7" }, info = info }))
     assert.same({ operation = "broker.withdraw", sent_at = sim:now(), recv_window = 5000, extra = { "tag" },
-      params = { coin = "USDT", network = TRON, address = TRON_ADDRESS, amount = "20" } }, info.intent)
+      call_id = info.intent.call_id, params = { coin = "USDT", network = TRON, address = TRON_ADDRESS, amount = "20" },
+    }, info.intent)
     info = {}
     assert(client:prepare("wallet.coins", nil, { info = info }))
     assert.same({}, info)

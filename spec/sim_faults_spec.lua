@@ -39,7 +39,7 @@ describe("a fault", function()
     assert.same({ number = 1, time = 1700000000000, kind = "refuse", when = "before", operation = "wallet.withdraw",
       target = "/api/v3/capital/withdraw", applied = false }, record)
     answer = strike({ kind = "refuse" }, create)
-    assert.equal('{"code":730000,"msg":"Request failed"}', answer.body)
+    assert.equal('{"code":730002,"msg":"Parameter error"}', answer.body)
   end)
 
   it("lost_answer: carried out, and the connection closes without an answer", function()

@@ -315,9 +315,10 @@ describe("the client reads the same result", function()
   end
 
   local function read(row, variant)
-    local value, message, offset = result.decoder(row):decode(answer(row.id, variant))
+    local body = answer(row.id, variant)
+    local value, message, offset = result.decoder(row):decode(body)
     assert(value, ("%s: %s at byte %s"):format(row.id, tostring(message), tostring(offset)))
-    return assert(result.take(row, value))
+    return assert(result.take(row, value, body))
   end
 
   local function expected(row)

@@ -221,7 +221,7 @@ describe("the window that settle reads", function()
   it("is read with the parameters of the question, and errors are passed on", function()
     local problem = { message = "no" }
     local made = service(function(params)
-      assert.same({ coin = "USDT", limit = 1000, startTime = NOW - HOUR - 1, endTime = NOW + HOUR + 1 }, params)
+      assert.same({ coin = "USDT", limit = 1000, startTime = NOW - HOUR - 1000, endTime = NOW + HOUR + 1000 }, params)
       return nil, problem
     end)
     local list, err = all(made, drawn, nil, nil, nil, { coin = "USDT" })

@@ -37,7 +37,7 @@ describe("the blocking transport", function()
       local response = assert(t:send { method = "GET", target = "/", brief = true })
       assert.same({
         status = 200, body = "{}",
-        headers = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n",
+        headers = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n", connection = 1,
       }, response)
       assert.equal("127.0.0.1", assert(t:send { method = "GET", target = "/" }).address)
       peer:script "head close"

@@ -98,6 +98,8 @@ describe("the blocking transport", function()
     local cases = {
       { "a line break in a header", { headers = { Key = "a\r\nX-Evil: b" } } },
       { "a NUL byte in a header", { headers = { Key = "a\0b" } } },
+      { "a NUL byte that would begin another header", { headers = { Key = "a\0Evil: 2" } } },
+      { "a NUL byte in a header's name", { headers = { ["Key: a\0Evil"] = "2" } } },
       { "a colon in a header's name", { headers = { ["A: b\r\nC"] = "d" } } },
       { "a blank in a header's name", { headers = { ["A b"] = "c" } } },
       { "a header that frames the body", { headers = { ["content-LENGTH"] = "3" } } },

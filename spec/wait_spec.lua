@@ -3,7 +3,7 @@
 local errors = require "purser.errors"
 local purser = require "purser"
 
-local NOW, MINUTE = 1700000000000, 60000
+local NOW, MINUTE, HOUR = 1700000000000, 60000, 3600000
 local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
 
 local function world(options)
@@ -12,7 +12,8 @@ local function world(options)
     transfer_wait_ms = options.transfer_wait }
   local owner = sim:account { role = "main", email = "a@example.org", balances = { USDT = "1000" } }
   local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key,
-    secret_key = owner.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
+    secret_key = owner.secret_key, limits = false,
+    transport = sim:transport(), clock = function() return sim:now() end })
   return sim, client, owner
 end
 
@@ -214,9 +215,9 @@ describe("watch_deposits", function()
 
   it("forgets what is old and final", function()
     local sim, client, owner = world()
-    for _ = 1, 50 do sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = "5" } end
+    for _ = 1, 47 do sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = "5" } end
     local _, cursor = events(client, { since = NOW, timeout_ms = 3 * MINUTE })
-    assert.is_true(#cursor > 50 * 16)
+    assert.is_true(#cursor > 47 * 16)
     sim:advance(60 * MINUTE)
     local list
     list, cursor = events(client, { cursor = cursor, timeout_ms = 1000 })
@@ -233,5 +234,107 @@ describe("watch_deposits", function()
     assert.is_false(pcall(events, client, { since = NOW, timeout_ms = 20000 }))
     local _, err = client.wallet:watch_deposits({ sinse = 1 }):next()
     assert.truthy(err.message:find('did you mean "since"', 1, true))
+  end)
+end)
+
+describe("watch_deposits over equal deposits", function()
+  local core = require "purser.core"
+  local keys = require "purser.history.key"
+  local operations = require "purser.operations"
+  local key_of = keys.of(operations.by_name["wallet.deposit_history"].paging)
+
+  local function deposit(status)
+    return { coin = "USDT", network = "TRX", txId = "one", address = "T", amount = "5", insertTime = NOW - 5000,
+      status = status }
+  end
+
+  -- A client whose looks show these states in turn, in an order that changes; the last is shown for ever. `asleep` has
+  -- its pauses.
+  local function client_of(looks)
+    local now, number = NOW, 0
+    local client = { asleep = {} }
+    function client.now() return now end
+    function client.sleep(_, ms)
+      assert(ms >= 1 and ms <= 3 * 86400000, "a pause of " .. tostring(ms))
+      client.asleep[#client.asleep + 1] = ms
+      now = now + ms
+    end
+    function client.call()
+      number = number + 1
+      local look = looks[math.min(number, #looks)]
+      if errors.is(look) then return nil, look end
+      local list = {}
+      for i, status in ipairs(look) do table.insert(list, number % 2 == 0 and 1 or i, deposit(status)) end
+      return list
+    end
+    return client
+  end
+
+  local function events(looks, params)
+    params = params or { since = NOW - HOUR, timeout_ms = 10 * MINUTE }
+    local client = client_of(looks)
+    local list, watch = {}, require("purser.watch").deposits(client, params)
+    for event in watch do list[#list + 1] = ("%s>%d"):format(event.before or "", event.deposit.status) end
+    return list, watch:cursor(), client
+  end
+
+  it("has one event for each change, however they are ordered", function()
+    assert.same({ ">4", ">5" }, (events { { 4, 5 } }))
+    assert.same({ ">4", ">4", "4>5" }, (events { { 4, 4 }, { 4, 5 } }))
+    assert.same({ ">4", ">4", "4>5", "4>5" }, (events { { 4, 4 }, { 4, 5 }, { 5, 5 } }))
+    assert.same({ ">4", ">6", "4>5", "6>7" }, (events { { 4, 6 }, { 7, 5 } }))
+  end)
+
+  it("credits equal deposits as often as there are", function()
+    assert.same({ ">5", ">5" }, (events { { 5, 5 } }))
+    assert.same({ ">5", ">5" }, (events { { 5 }, { 5, 5 } }))
+    assert.same({ ">4", "4>5", ">4", "4>5" }, (events { { 4 }, { 5 }, { 5, 4 }, { 5, 5 } }))
+  end)
+
+  it("has no event for one that is missing for a while, nor for an answer that lags behind success", function()
+    assert.same({ ">4", ">5" }, (events { { 4, 5 }, { 5 }, { 5, 4 } }))
+    assert.same({ ">4", "4>5", "5>7" }, (events { { 4 }, { 5 }, { 4 }, { 5 }, { 4 }, { 7 } }))
+  end)
+
+  it("goes on from a cursor of an older version", function()
+    local digits = core.md5_hex((key_of(deposit(4)))):sub(1, 16)
+    local old = ("purser1;watch;%d;%s:%d:5.4"):format(NOW - HOUR, digits, NOW - 5000)
+    local list, cursor = events({ { 4, 5 }, { 5, 5 } }, { cursor = old, timeout_ms = MINUTE })
+    assert.same({ "4>5" }, list)
+    assert.matches("^purser2;watch;", cursor)
+    assert.is_nil(cursor:find("m" .. digits, 1, true))
+    assert.same({ "5>7" }, (events({ { 5, 5 }, { 5, 7 } }, { cursor = cursor, timeout_ms = MINUTE })))
+  end)
+
+  it("sleeps no longer than it lasts, whatever pause the service asks for", function()
+    local busy = errors.new { kind = "throttled", outcome = "rejected", retryable = true, retry_after = 99999999,
+      message = "slow down" }
+    local list, _, client = events { { 4 }, busy, { 5 } }
+    assert.same({ ">4" }, list)
+    assert.is_true(#client.asleep < 200)
+    busy.retry_after = math.huge
+    list = events({ busy, { 4 } }, { since = NOW - HOUR, timeout_ms = 5 * 86400000, poll_ms = 86400000 })
+    assert.same({ ">4" }, list)
+  end)
+end)
+
+describe("wait_deposit beside what sources disagree about", function()
+  it("calls state 12 neither success nor rejection", function()
+    local client = { now = function() return NOW end, sleep = function() error "it waits" end, call = function()
+      return { { txId = "x:0", transHash = "x", insertTime = NOW - 5, status = 12 } }
+    end }
+    local record, err = require("purser.wait").deposit(client, { txId = "x" })
+    assert.is_nil(record)
+    assert.same({ "workflow", "unknown", 12 }, { err.kind, err.outcome, err.record.status })
+    assert.matches("returned or completed %(sources disagree%)", err.message)
+    assert.is_falsy(err.retryable)
+  end)
+
+  it("finds a deposit by the chain's own hash, with the number of an output behind it or apart", function()
+    for _, record in ipairs { { txId = "ab:0" }, { txId = "ab" }, { txId = "z", transHash = "ab" } } do
+      record.insertTime, record.status = NOW - 5, 5
+      local client = { now = function() return NOW end, call = function() return { record } end }
+      assert.equal(record, (require("purser.wait").deposit(client, { txId = "ab" })))
+    end
   end)
 end)

@@ -124,10 +124,72 @@ describe("an answer that shows", function()
     end
   end)
 
+  it("another coin, address or name than was sent is not believed, whatever was called", function()
+    local payee = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
+    local payment = { coin = "USDT", netWork = "TRX", address = payee, amount = "20", withdrawOrderId = "invoice-1" }
+    for words, case in pairs {
+      ["another coin"] = { "wallet.withdraw", payment, '{"id":"w1","coin":"BTC"}' },
+      ["another address"] = { "wallet.withdraw", payment,
+        '{"id":"w1","address":"TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"}' },
+      ["another withdrawOrderId"] = { "wallet.withdraw", payment, '{"id":"w1","withdrawOrderId":"invoice-2"}' },
+      ["another amount"] = { "wallet.withdraw", payment, '{"id":"w1","amount":"much"}' },
+      ["another subAccount"] = { "sub_account.create_sub_account", { subAccount = "desk00001", note = "n" },
+        '{"subAccount":"desk00002"}' },
+      ["another id"] = { "wallet.cancel_withdrawal", { id = "w1" }, '{"id":"w2"}' },
+      ["another asset"] = { "wallet.convert", { asset = "BTC,ETH" }, '{"successList":["DOGE"],"totalConvert":"1"}' },
+    } do
+      local client = client_with(function() return { status = 200, headers = "", body = case[3] } end)
+      local result, err = client:call(case[1], case[2])
+      is_unknown(result, err, words)
+      -- the answer to a request that another program sent is judged by the same rule
+      local info = {}
+      assert(client:prepare(case[1], case[2], { info = info }))
+      result, err = client:parse(case[1], 200, case[3], "", info.intent)
+      is_unknown(result, err, words)
+      assert.is_string(err.settle)
+    end
+  end)
+
+  it("the record of an earlier call is no answer to a prepared request either", function()
+    local client = client_with(function(_, _, send) return send() end)
+    local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
+    local made, one, other = assert(client.wallet:transfer(params)), {}, {}
+    assert(client:prepare("wallet.transfer", params, { info = one }))
+    assert(client:prepare("wallet.transfer", params, { info = other }))
+    local body = ('{"tranId":"%s"}'):format(made.tranId)
+    is_unknown(nil, select(2, client:parse("wallet.transfer", 200, body, "", one.intent)), "another call")
+    assert(client:parse("wallet.transfer", 200, '{"tranId":"new"}', "", one.intent))
+    assert(client:parse("wallet.transfer", 200, '{"tranId":"new"}', "", one.intent))
+    local _, err = client:parse("wallet.transfer", 200, '{"tranId":"new"}', "", other.intent)
+    is_unknown(nil, err, "another call")
+  end)
+
   it("what was sent in other words is", function()
+    local payee = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
+    local client = client_with(function()
+      local body = ('{"id":"w1","coin":"usdt","address":"%s:7","amount":20.00}'):format(payee)
+      return { status = 200, headers = "", body = body }
+    end)
+    assert(client.wallet:withdraw { coin = "USDT", netWork = "TRX", address = payee, memo = "7", amount = "20" })
     assert(move(answers '"amount":"5.00","asset":"usdt"', "5"))
     assert(move(answers '"amount":5.0', "5"))
     assert(move(answers(('"clientTranId":"%s"'):format(ID)), "5", { clientTranId = ID }))
+  end)
+end)
+
+describe("a new key with a text that cannot be kept", function()
+  it("is no success, and the advice is to delete it", function()
+    for _, members in ipairs { '"apiKey":"mx0KEY\\nbase_url = https://evil.example","secretKey":"s"',
+      '"apiKey":"mx0KEY","secretKey":"s\\u001b[2J"', '"apiKey":"mx0KEY","secretKey":"s\\u202e"' } do
+      local client = client_with(function() return { status = 200, headers = "", body = "{" .. members .. "}" } end)
+      for _, group in ipairs { "sub_account", "broker" } do
+        local result, err = client[group]:create_api_key { subAccount = "tradingdesk1", note = "bot",
+          permissions = "SPOT_DEAL_READ" }
+        is_unknown(result, err, "delete this key")
+        assert.is_nil(err.message:find("[%c]"))
+        assert.is_nil(err.message:find("evil", 1, true))
+      end
+    end
   end)
 end)
 

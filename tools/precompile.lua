@@ -9,8 +9,8 @@ local M = {}
 --- The modules that a first read loads, beside purser itself; spec/package_spec.lua compares.
 M.first_read = {
   "version", "client", "errors", "furnish", "budget", "options", "allowed", "profiles", "pipeline", "check",
-  "parameters", "interpret", "result", "shapes", "retry", "service_clock", "operations", "libcurl", "transport.curl",
-  "wallet", "private", "frozen",
+  "parameters", "interpret", "plain_text", "result", "shapes", "retry", "service_clock", "operations", "libcurl",
+  "transport.curl", "wallet", "private", "frozen", "loopback",
 }
 
 local compile = loadstring or load -- luacheck: ignore 113

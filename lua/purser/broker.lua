@@ -11,7 +11,8 @@ local key_note = { "note", "text", type = "string", required = true, note = "rem
 local coin = { "coin", "text", type = "string", required = true }
 local network = { "network", "text", type = "string", required = true, note = "network name, such as Tron(TRC20)" }
 local coin_filter = { "coin", "text", type = "string" }
-local status_filter = { "status", "status", type = "string", note = "deposit status" }
+local status_filter = { "status", "named_status", type = "string", choices = "deposit_states",
+  note = "deposit status; a name is sent as it is" }
 local start_time = { "startTime", "time", type = "string" }
 local end_time = { "endTime", "time", type = "string" }
 local page = { "page", "count", type = "string", default = 1 }
@@ -29,7 +30,7 @@ return {
       { "limit", "count", type = "string", default = 500, max = 500 },
     },
     paging = { each = "transfer", size = "limit", most = 500, page = "page", time = "timestamp", id = "tranId" },
-    result = { list = "sub_account_transfer", from = { "result" } },
+    result = { list = "sub_account_transfer", from = { "result" }, total = "totalCount" },
   },
   {
     id = "A2", name = "create_sub_account", method = "POST", path = "/api/v3/broker/sub-account/virtualSubAccount",
@@ -41,7 +42,7 @@ return {
       { "password", "md5", type = "string", plain = "funds_password", note = "funds password as hexadecimal MD5" },
     },
     result = { record = "created_sub_account", essential = "subAccount" },
-    settle = { by = "name", handle = "subAccount", through = "broker.list_sub_accounts", pass = { "subAccount" },
+    settle = { by = "name", handle = "subAccount", through = "broker.list_sub_accounts", narrow = { "subAccount" },
       time = "timestamp" },
   },
   {
@@ -74,14 +75,14 @@ return {
     },
     result = { record = "api_key", essential = "apiKey" },
     settle = { by = "token", handle = "note", through = "broker.list_api_keys", undo = "broker.delete_api_key",
-      pass = { "subAccount" }, on = { "note" }, time = "createTime" },
+      accounts = "broker.list_sub_accounts", pass = { "subAccount" }, on = { "note" }, time = "createTime" },
   },
   {
     id = "A6", name = "list_api_keys", method = "GET", path = "/api/v3/broker/sub-account/apiKey",
     summary = "The API keys of a sub-account.",
     effect = "read", signer = "main",
     params = { sub_account },
-    result = { list = "api_key", from = { "subAccount" } },
+    result = { list = "api_key", from = { "subAccount" }, lone = "apiKey" },
   },
   {
     id = "A7", name = "delete_api_key", method = "DELETE", path = "/api/v3/broker/sub-account/apiKey",
@@ -90,7 +91,7 @@ return {
     params = { sub_account, { "apiKey", "text", type = "string", required = true, note = "public key" } },
     result = { record = "named_sub_account", essential = "subAccount" },
     settle = { by = "state", handle = "apiKey", through = "broker.list_api_keys", pass = { "subAccount" },
-      wanted = "absent" },
+      accounts = "broker.list_sub_accounts", wanted = "absent" },
   },
   {
     id = "A8", name = "create_deposit_address", method = "POST", path = "/api/v3/broker/capital/deposit/subAddress",
@@ -152,7 +153,7 @@ return {
     },
     result = { record = "withdrawal_id", essential = "id" },
     moves = { asset = "coin", amount = "amount", to = "address", address = "address", network = "network" },
-    settle = { by = "nothing", through = "wallet.withdrawal_history", pass = { "coin" },
+    settle = { by = "nothing", through = "wallet.withdrawal_history",
       on = { "coin", "address", "amount", "remark" }, near = { "coin", "address" }, time = "applyTime" },
   },
   {
@@ -167,7 +168,8 @@ return {
     result = { record = "transfer_id", essential = "tranId" },
     moves = { asset = "asset", amount = "amount", to = "sub_account", sub_accounts = { "fromAccount", "toAccount" } },
     settle = { by = "handle", handle = "clientTranId", made = true, through = "broker.transfer_history",
-      pass = { "clientTranId", "fromAccount", "toAccount", "fromAccountType", "toAccountType" },
+      pass = { "fromAccount", "toAccount", "fromAccountType", "toAccountType" },
+      narrow = { "clientTranId" }, accounts = "broker.list_sub_accounts",
       on = { "asset", "amount" }, time = "timestamp", failed = "FAILED" },
   },
   {

@@ -6,6 +6,7 @@
 local core = require "purser.core"
 
 local SLICES = 20
+local LONGEST_MS = 7 * 86400000
 
 local Budget = { __name = "purser.budget" }
 Budget.__index = Budget
@@ -78,9 +79,9 @@ function Budget:take(weight)
   return true
 end
 
---- The service said to stay away for `ms` milliseconds.
+--- The service said to stay away for `ms` milliseconds. A week at most: no ban of the service is as long.
 function Budget:block(ms)
-  self.blocked_until = math.max(self.blocked_until or 0, self.now() + ms)
+  self.blocked_until = math.max(self.blocked_until or 0, self.now() + math.min(ms, LONGEST_MS))
 end
 
 return M

@@ -56,7 +56,13 @@ local function take_plain(row, params, name, value, values)
       if type(value) ~= "string" or value == "" then
         return complain(row, name, "must be a string that is not empty")
       end
-      values[param[1]] = core.md5_hex(value)
+      local digest, problem = core.md5_hex(value)
+      if not digest then
+        return nil, errors.new { kind = "config", outcome = "not_sent", phase = "check", parameter = name,
+          operation = row.full_name, message = ('parameter "%s" cannot be hashed: %s; give its hexadecimal MD5 as "%s"')
+            :format(name, problem, param[1]) }
+      end
+      values[param[1]] = digest
       return true
     end
   end

@@ -67,7 +67,8 @@ function State:prepare(name, params, opts)
   local headers = {}
   for header, value in pairs(request.headers) do headers[header] = value end
   if opts.info and row.effect ~= "read" then
-    opts.info.intent = require("purser.recording").intent_of(self, row, values, opts)
+    opts.info.intent, err = require("purser.recording").intent_of(self, row, values, opts)
+    if not opts.info.intent then return nil, err end
   end
   return { method = request.method, url = request.base_url .. request.target, headers = headers, body = request.body }
 end
@@ -89,12 +90,15 @@ end
 function State:parse(name, status, body, headers, intent)
   local row, err = row_of(name)
   if not row then return nil, err end
-  if row.unsigned then return interpret.unsigned_answer(row, { status = status, body = body, headers = headers }) end
+  if row.unsigned then
+    return interpret.unsigned_answer(row, self.profile, { status = status, body = body, headers = headers })
+  end
   local value
-  value, err = interpret.answer(row, self.profile.success_codes, status, body, headers)
+  value, err = interpret.answer(row, self.profile, status, body, headers)
+  intent = row.settle and intent_for(row, intent)
+  if intent then value, err = require("purser.recording").believe_prepared(self, row, intent, value, err) end
   if value ~= nil then return value end
   if err.outcome == "unknown" and row.settle then
-    intent = intent_for(row, intent)
     err.settle, err.intent = require("purser.settling").advice(row, intent and intent.params), intent
   end
   return nil, err

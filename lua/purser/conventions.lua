@@ -16,18 +16,25 @@ rules.algorithm = { "hmac-sha256", "hmac-sha512", "ed25519", "rsa-sha256" }
 rules.encoding, rules.order = { "hex", "base64" }, { "sent", "sorted" }
 rules.object_body, rules.array_body = { "object", "query" }, { "array", "object", "query" }
 
--- A set of codes as texts, which is how they are looked up: a list or a number would turn each success into a refusal.
-local function is_code_set(value)
-  for code, is_success in pairs(value) do
-    if type(code) ~= "string" or type(is_success) ~= "boolean" then return false end
+-- The conventions that are sets of texts, which is how they are looked up, with an example of each. A list or a number
+-- as code would turn each success into a refusal.
+local sets = {
+  success_codes = 'by code as text, such as { ["0"] = true, ["200"] = true }',
+  unknown_codes = 'by code as text, such as { ["504"] = true }',
+  null_lists = 'by operation, such as { ["wallet.deposit_history"] = true }',
+}
+
+local function is_set(value)
+  for member, is_in in pairs(value) do
+    if type(member) ~= "string" or type(is_in) ~= "boolean" then return false end
   end
   return true
 end
 
 local function check_convention(name, value)
   if value == "" then return ('profile convention "%s" is empty'):format(name) end
-  if name == "success_codes" and not is_code_set(value) then
-    return 'profile convention "success_codes" is a table by code as text, such as { ["0"] = true, ["200"] = true }'
+  if sets[name] and not is_set(value) then
+    return ('profile convention "%s" is a table %s'):format(name, sets[name])
   end
   if type(value) == "string" and value:find("%c") then
     return ('profile convention "%s" holds a control character'):format(name)

@@ -186,7 +186,9 @@ local function store(self, step, key)
 end
 
 function steps.create_key(self, step, again)
-  local note = ("%s #%s"):format(step.key.note, core.random_token(8))
+  local mark, wrong = core.random_token(8)
+  if not mark then return nil, errors.config("no random text could be made: " .. tostring(wrong)) end
+  local note = ("%s #%s"):format(step.key.note, mark)
   local key, err = api(self):create_api_key { subAccount = step.account, note = note,
     permissions = step.key.permissions, ip = step.key.ip }
   if key and key.secretKey then

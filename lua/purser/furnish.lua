@@ -43,6 +43,17 @@ local function make_guard(options)
   return require("purser.guard").new(options.guard, options)
 end
 
+local function use_keys(self, options)
+  if not (options.secret_key_file or options.secret_key_env) then
+    return pipeline.use_credentials(self, options.api_key, options.secret_key)
+  end
+  local secret, complaint = require("purser.secrets").of(options)
+  if not secret then return complaint end
+  complaint = pipeline.use_credentials(self, options.api_key, secret)
+  secret:close()
+  return complaint
+end
+
 local function user_agent_of(options)
   local agent = options.user_agent or ("purser/" .. require("purser.version"))
   if agent:find("[%c]") then return nil, '"user_agent" holds a control character' end
@@ -61,6 +72,8 @@ function M.furnish(self, options)
   if not url then return '"base_url" is missing; give one, or a profile that has one' end
   self._origin, self._prefix = options_.split_url(url, options.allow_insecure)
   if not self._origin then return self._prefix end
+  complaint = options_.check_proxy(url, options)
+  if complaint then return complaint end
   self._user_agent, wrong = user_agent_of(options)
   if wrong then return wrong end
   self._retry, wrong = retry.policy(options.retry)
@@ -69,7 +82,7 @@ function M.furnish(self, options)
   if wrong then return wrong end
   self._credentials = options.credentials
   if not options.credentials then
-    complaint = pipeline.use_credentials(self, options.api_key, options.secret_key)
+    complaint = use_keys(self, options)
     if complaint then return complaint end
   end
   self._clock, self._hooks = service_clock.new(options.clock), options.hooks

@@ -41,8 +41,9 @@ local function take_windows(self, count)
   while #batch < count and #queue > 0 do
     local window = table.remove(queue)
     if not window.records and window.last - window.first + 1 > self.width then
-      queue[#queue + 1] = { first = window.first + self.width, last = window.last, depth = 0 }
-      window = { first = window.first, last = window.first + self.width - 1, depth = 0 }
+      local edge = window_reader.edge(window.first, window.last, window.first + self.width - 1)
+      queue[#queue + 1] = { first = edge + 1, last = window.last, depth = 0, expected = window.expected }
+      window = { first = window.first, last = edge, depth = 0, expected = window.expected }
     end
     batch[#batch + 1] = window
   end
@@ -51,6 +52,8 @@ end
 
 -- What a window's answer teaches about the width of the next.
 local function learn_width(self, window, found)
+  if found.suspected then return end
+  if found.cut then self.goal = math.max(1, math.min(self.goal, math.floor(found.count * 0.75))) end
   local span, goal = window.last - window.first + 1, self.goal
   local width
   if found.records then
@@ -96,8 +99,9 @@ local function put_back(self, batch, from)
     if i == from then err = window.err end
     window.found, window.err = nil, nil
     if found and found.at then
-      self.queue[#self.queue + 1] = { first = found.at + 1, last = window.last, depth = window.depth + 1 }
-      self.queue[#self.queue + 1] = { first = window.first, last = found.at, depth = window.depth + 1 }
+      local depth, expected = window.depth + 1, found.expected
+      self.queue[#self.queue + 1] = { first = found.at + 1, last = window.last, depth = depth, expected = expected }
+      self.queue[#self.queue + 1] = { first = window.first, last = found.at, depth = depth, expected = expected }
     else
       window.records = window.records or (found and found.records)
       self.queue[#self.queue + 1] = window
@@ -182,10 +186,19 @@ function Walk:collect()
   end
 end
 
+-- Why a walk that is filtered by what changes has no cursor.
+local function no_cursor(row, name)
+  local instead = row.result.list == "deposit" and "use watch_deposits, which shows each change"
+    or "walk without it, and look at each record"
+  return ('has no meaning beside `%s`: a record that comes into that state later would never be delivered; %s')
+    :format(name, instead)
+end
+
 --- Where the walk stands, as a plain string for the parameter `cursor` of another. Only histories by time have one: a
---- list returns nil and says so.
+--- list returns nil and says so, and so does a walk that is filtered by what changes (`status`).
 ---@return string|nil cursor, string|nil message
 function Walk:cursor()
+  if self.filtered then return nil, no_cursor(self.source.row, self.filtered) end
   if not self.tail then return nil, "a list without times has no cursor" end
   return self.tail:text()
 end
@@ -198,7 +211,8 @@ end
 
 local own_rules = {
   from = allowed.TIME, to = allowed.TIME, cursor = "any", parallel = { 0, allowed.EXACT },
-  settle_ms = { 0, allowed.EXACT },
+  settle_ms = { 0, allowed.EXACT }, shows_at_least = { 1, allowed.EXACT },
+  day_offset_minutes = { -840, 840, says = "the minutes by which the service's days are ahead of UTC (-840 to 840)" },
 }
 
 local function refuse(row, name, message)
@@ -220,13 +234,18 @@ local function take_words(row, params)
   end
   local complaint, wrong = allowed.check(own, own_rules, "parameter")
   if complaint then return refuse(row, wrong, complaint) end
-  for _, number in ipairs { "from", "to", "parallel", "settle_ms" } do
+  for _, number in ipairs { "from", "to", "parallel", "settle_ms", "shows_at_least",
+    "day_offset_minutes" } do
     own[number] = own[number] and math.floor(own[number])
   end
   for _, name in ipairs { "startTime", "endTime", row.paging.page or false, row.paging.size } do
     if name and rest[name] ~= nil then
       return complain(row, name, "is set by the walk; give `from` and `to` for the times")
     end
+  end
+  if own.day_offset_minutes and not (row.window and row.window.from_midnight) then
+    return complain(row, "day_offset_minutes", "is only for a history that begins at a midnight: "
+      .. "broker.all_deposit_history")
   end
   return own, rest
 end
@@ -242,12 +261,20 @@ local function begin(self, from, to, known)
   self.tail = cursors.new(self.source.row.full_name, from - 1, known)
 end
 
+-- What is said of a beginning that lies too far back.
+local function beyond(row, own, from, earliest)
+  local words = reach.words(row.window, own.day_offset_minutes)
+  return select(2, complain(row, own.cursor and "cursor" or "from", ("is %d, beyond the reach of this history (%s); "
+    .. "the earliest time it tells of is now %d"):format(from, words, earliest)))
+end
+
 -- Sets a walk through time up as the user's parameters say. Returns nil, or an error.
 local function furnish(self, own)
   local row, now = self.source.row, self.source.now()
-  local earliest = reach.earliest(row.window, now)
+  local earliest = reach.earliest(row.window, now, own.day_offset_minutes)
   local from, known = own.from, nil
   if own.cursor ~= nil then
+    if self.filtered then return select(2, complain(row, "cursor", no_cursor(row, self.filtered))) end
     local time, told = cursors.read(own.cursor, row.full_name)
     if not time then return select(2, complain(row, "cursor", told)) end
     from, known = math.max(from or 0, time + 1), told
@@ -255,16 +282,11 @@ local function furnish(self, own)
   if not from and not earliest then
     return select(2, complain(row, "from", "is required: how far this history reaches back is documented nowhere"))
   end
-  if from and earliest and from < earliest then
-    return select(2, complain(row, own.cursor and "cursor" or "from", ("is %d, beyond the reach of this history (%s); "
-      .. "the earliest time it tells of is now %d"):format(from, reach.words(row.window), earliest)))
-  end
+  if from and earliest and from < earliest then return beyond(row, own, from, earliest) end
   self.earliest = earliest
   self.parallel = math.max(1, own.parallel or DEFAULT_PARALLEL)
   self.settle_ms = own.settle_ms or DEFAULT_SETTLE_MS
-  -- Time goes on while the walk does: a default start at the very edge would be beyond it when its turn comes.
-  from = from or earliest + (row.window.from_midnight and 0 or reach.MARGIN_MS)
-  begin(self, from, math.min(own.to or now, now), known)
+  begin(self, from or reach.default(row.window, now, own.day_offset_minutes), math.min(own.to or now, now), known)
 end
 
 local function source_of(client, row, paging, opts)
@@ -280,7 +302,8 @@ end
 --- A walk over every record of the operation `row`.
 ---@param client purser.Client
 ---@param row table
----@param params table|nil  `from`, `to`, `cursor`, `parallel`, `settle_ms`, and the operation's own parameters
+---@param params table|nil  `from`, `to`, `cursor`, `parallel`, `settle_ms`, `shows_at_least`, `day_offset_minutes`, and
+---the operation's own
 ---@param opts table|nil    the options of each call
 ---@return purser.Walk
 function M.walk(client, row, params, opts)
@@ -290,8 +313,13 @@ function M.walk(client, row, params, opts)
     self.problem = rest
     return self
   end
-  self.source.params, self.source.keep = pages.split(row.paging, rest)
-  if row.paging.time then
+  local wrong
+  self.source.shown = own.shows_at_least
+  self.source.params, self.source.keep, self.filtered = pages.split(row, rest)
+  if not self.source.params then
+    wrong, self.filtered = self.filtered, nil
+    self.problem = select(2, complain(row, wrong, self.source.keep))
+  elseif row.paging.time then
     self.problem = furnish(self, own)
   elseif own.cursor then
     self.problem = select(2, complain(row, "cursor", "is only for histories by time"))
@@ -318,7 +346,10 @@ function M.pages(client, row, params, opts)
   paging.time, paging.most = nil, math.floor(tonumber(params[paging.size]) or paging.most)
   sent[paging.page], sent[paging.size], sent.startTime, sent.endTime = nil, nil, nil, nil
   local self = new_walk(source_of(client, row, paging, opts))
-  self.source.params, self.source.keep = pages.split(paging, sent)
+  local complaint, name
+  self.source.params, complaint, name = pages.split(row, sent)
+  self.source.keep = complaint
+  if not self.source.params then self.problem = select(2, complain(row, name, complaint)) end
   self.from, self.to = params.startTime, params.endTime
   lists.begin(self)
   return self
@@ -344,7 +375,7 @@ function M.strict(run, row, params, first, last, time)
   local paging = row.paging or NO_PAGES
   local self = new_walk { row = row, paging = paging, run = run, strict = true, time = paging.time or time,
     now = function() return last end }
-  self.source.params, self.source.keep = pages.split(paging, params)
+  self.source.params, self.source.keep = pages.split(row, params)
   self.parallel, self.settle_ms = 1, 0
   if paging.time then begin(self, first, last) else lists.begin(self) end
   return self

@@ -23,6 +23,7 @@ end
 ---@field profiles table       the conventions by profile name; read-only
 ---@field budget fun(options: purser.BudgetOptions?): table  a request-weight budget, for purser.new { limits = ... }
 ---@field decimal fun(value: any): purser.decimal?, string?   an exact amount
+---@field secrets table        secret keys that no Lua string holds
 ---@field sim table            the simulator
 ---@field transport table<string, fun(options: table?): purser.Transport>  transports by name
 local M = { _VERSION = require "purser.version" }
@@ -42,8 +43,8 @@ function M.restricted(client, operations)
   return require("purser.restricted").new(client, operations)
 end
 
---- A fresh clientTranId: 32 random letters and digits.
----@return string
+--- A fresh clientTranId: 32 random letters and digits; or nil and a message when OpenSSL has no random bytes.
+---@return string|nil id, string|nil message
 function M.client_id()
   return require("purser.core").random_token(32)
 end
@@ -65,6 +66,7 @@ local lazy = {
   join = function() return require("purser.schedule").join end,
   all = function() return require("purser.schedule").all end,
   sleep = function() return require("purser.schedule").sleep end,
+  secrets = function() return require "purser.secrets" end,
   fleet = function() return require "purser.fleet" end,
   sim = function() return require "purser.sim" end,
   journal = function() return require "purser.journal" end,

@@ -7,6 +7,7 @@
 --   sent_at      the request's timestamp, epoch ms: the service refuses the request once it is older than recv_window
 --   recv_window  ms
 --   account      which key signed: a digest of the API key, never the key
+--   call_id      the name of this call: a copy of the intent, in another process too, is that of the same call
 --   id           in the journal, when there is one
 
 local core = require "purser.core"
@@ -20,6 +21,7 @@ local M = {}
 ---@field sent_at integer
 ---@field recv_window integer
 ---@field account string|nil
+---@field call_id string|nil
 ---@field id string|nil
 
 local hasher
@@ -49,10 +51,11 @@ end
 ---@param row table
 ---@param values table<string, any>
 ---@param extra string[]|nil the names of parameters that the row does not know
-function M.new(row, values, extra, sent_at, recv_window, account)
+---@param call_id string|nil
+function M.new(row, values, extra, sent_at, recv_window, account, call_id)
   return {
     operation = row.full_name, params = keep(row, values, row.names), extra = extra, sent_at = sent_at,
-    recv_window = recv_window, account = account,
+    recv_window = recv_window, account = account, call_id = call_id,
   }
 end
 

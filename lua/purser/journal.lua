@@ -64,7 +64,9 @@ end
 --- Records an intent, durably, and gives it its id. `guard` may refuse it, and `payment` takes part in the
 --- transaction. Returns true; or nil and an error or a message, and then it must not be sent.
 function Journal:begin(intent, row, guard, payment)
-  intent.id = assert(core.random_token(24))
+  local id, wrong = core.random_token(24)
+  if not id then return nil, "no random id could be made: " .. tostring(wrong) end
+  intent.id = id
   if payment then self.payments[intent.id] = payment end
   if self.options.unsafe_without_write_ahead then return true end
   local digest = intents.digest(row, intent.params)
@@ -255,6 +257,8 @@ local filter_rules = {
   id = "string", limit = { 1, 2 ^ 31 - 1 }, after = "table",
 }
 
+local is_undecided = { open = true, unknown = true, undecided = true }
+
 -- The query for a filter, and its values.
 local function query_of(filter)
   local conditions, values = {}, {}
@@ -264,6 +268,7 @@ local function query_of(filter)
       conditions[#values] = ("%s = $%d"):format(name, #values)
     end
   end
+  if is_undecided[filter.state] then conditions[#conditions + 1] = schema.UNDECIDED end
   local after = filter.after and filter.after.intent
   if after then
     conditions[#conditions + 1] = ("(sent_at, id) > ($%d, $%d)"):format(#values + 1, #values + 2)
@@ -346,8 +351,8 @@ end
 ---@param client purser.Client
 ---@param options purser.SettleOptions|nil
 function Journal:recover(client, options)
-  local rows, message = self.db:rows("SELECT " .. columns .. [[ FROM purser_intents
-    WHERE account = $1 AND payment = '' AND state IN ('open', 'unknown') ORDER BY sent_at, id]], client:account())
+  local rows, message = self.db:rows("SELECT " .. columns .. " FROM purser_intents WHERE " .. schema.UNDECIDED
+    .. " AND state <> 'undecided' AND account = $1 AND payment = '' ORDER BY sent_at, id", client:account())
   if not rows then return problem(message) end
   local settled = {}
   for i, row in ipairs(rows) do

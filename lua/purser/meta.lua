@@ -24,6 +24,20 @@
 ---| "SPOT_DEPOSIT_READ"
 ---| "SPOT_DEPOSIT_WRITE"
 
+---@alias purser.deposit_states
+---| "SMALL"
+---| "TIME_DELAY"
+---| "LARGE_DELAY"
+---| "PENDING"
+---| "SUCCESS"
+---| "AUDITING"
+---| "REJECTED"
+---| "REFUND"
+---| "PRE_SUCCESS"
+---| "INVALID"
+---| "RESTRICTED"
+---| "COMPLETED"
+
 ---@alias purser.identifier_types
 ---| "EMAIL"
 ---| "UID"
@@ -40,6 +54,18 @@
 ---| "CONTRACT_DEAL_WRITE"
 ---| "SPOT_TRANSFER_READ"
 ---| "SPOT_TRANSFER_WRITE"
+
+---@alias purser.withdrawal_states
+---| "APPLY"
+---| "AUDITING"
+---| "WAIT"
+---| "PROCESSING"
+---| "WAIT_PACKAGING"
+---| "WAIT_CONFIRM"
+---| "SUCCESS"
+---| "FAILED"
+---| "CANCEL"
+---| "MANUAL"
 
 ---@class purser.record.api_key
 ---@field subAccount? string  name of the sub-account; lists leave it out
@@ -322,7 +348,7 @@
 
 ---@class purser.broker.deposit_history.params
 ---@field coin? string|integer  text; such as USDT
----@field status? integer|string  status number; deposit status
+---@field status? integer|string  status number, or its name; deposit status; a name is sent as it is
 ---@field startTime? integer|string  epoch milliseconds (13 digits)
 ---@field endTime? integer|string  epoch milliseconds (13 digits)
 ---@field limit? integer|string  integer from 1; default 20
@@ -330,7 +356,7 @@
 
 ---@class purser.broker.all_deposit_history.params
 ---@field coin? string|integer  text; such as USDT
----@field status? integer|string  status number; deposit status
+---@field status? integer|string  status number, or its name; deposit status; a name is sent as it is
 ---@field startTime? integer|string  epoch milliseconds (13 digits)
 ---@field endTime? integer|string  epoch milliseconds (13 digits)
 ---@field limit? integer|string  integer from 1 to 1000; default 100
@@ -708,14 +734,14 @@ function SubAccount:balances(params, opts) end
 
 ---@class purser.wallet.deposit_history.params
 ---@field coin? string|integer  text; such as USDT
----@field status? integer|string  status number; deposit status
+---@field status? integer|string  status number, or its name; deposit status
 ---@field startTime? integer|string  epoch milliseconds (13 digits)
 ---@field endTime? integer|string  epoch milliseconds (13 digits)
 ---@field limit? integer|string  integer from 1 to 1000; default 1000
 
 ---@class purser.wallet.withdrawal_history.params
 ---@field coin? string|integer  text; such as USDT
----@field status? integer|string  status number; withdrawal status
+---@field status? integer|string  status number, or its name; withdrawal status
 ---@field limit? integer|string  integer from 1 to 1000; default 1000
 ---@field startTime? integer|string  epoch milliseconds (13 digits)
 ---@field endTime? integer|string  epoch milliseconds (13 digits)
@@ -992,7 +1018,9 @@ function Wallet:withdraw_legacy(params, opts) end
 ---@field base_url? string  Where the service is. https://; http:// only to this machine. Default: of the profile.
 ---@field profile? string|table  The signing conventions. Default: "default".
 ---@field api_key? string  The public key.
----@field secret_key? string  Its secret, or a PEM private key. Kept in C, wiped by client:close().
+---@field secret_key? string|userdata  Its secret, or a PEM private key. C's copy is wiped by client:close(), a string's copies in Lua are not.
+---@field secret_key_file? string  A file that holds the secret alone: it never becomes a Lua string.
+---@field secret_key_env? string  An environment variable that holds it: likewise, and the variable is wiped.
 ---@field credentials? fun(): string, string  Called before each request instead: returns both, so that keys can rotate.
 ---@field recv_window? integer  Milliseconds a request stays acceptable; at most 60000. Default: the service's 5000.
 ---@field timeout_ms? integer  For one attempt, connecting included. Default: 10000.

@@ -23,6 +23,15 @@ M.choices = {
     "CONTRACT_ACCOUNT_WRITE", "CONTRACT_DEAL_READ", "CONTRACT_DEAL_WRITE", "SPOT_TRANSFER_READ",
     "SPOT_TRANSFER_WRITE", "SPOT_WITHDRAW_READ", "SPOT_WITHDRAW_WRITE", "SPOT_DEPOSIT_READ", "SPOT_DEPOSIT_WRITE",
   },
+  -- The state of each number, from 1.
+  deposit_states = {
+    "SMALL", "TIME_DELAY", "LARGE_DELAY", "PENDING", "SUCCESS", "AUDITING", "REJECTED", "REFUND", "PRE_SUCCESS",
+    "INVALID", "RESTRICTED", "COMPLETED",
+  },
+  withdrawal_states = {
+    "APPLY", "AUDITING", "WAIT", "PROCESSING", "WAIT_PACKAGING", "WAIT_CONFIRM", "SUCCESS", "FAILED", "CANCEL",
+    "MANUAL",
+  },
 }
 
 -- Integers are told from floats where the host can (5.3 on); elsewhere a number with an integral value is one.
@@ -99,6 +108,21 @@ local function integer_of(value)
   return type(value) == "string" and #value <= 15 and value:find("^%d+$") and tonumber(value)
 end
 
+-- The number of a state as it travels, and its name where that was given; or nil, nil and a complaint.
+local function status_of(value, param)
+  local number = integer_of(value)
+  if number and number >= 0 then return ("%d"):format(number) end
+  local names = M.choices[param.choices]
+  if number or type(value) ~= "string" then
+    return nil, nil, "is not a status; pass its number, such as 5, or its name"
+  end
+  local name, complaint = one_of(value, names)
+  for i = 1, #names do
+    if names[i] == name then return ("%d"):format(i), name end
+  end
+  return nil, nil, complaint .. ", or the number"
+end
+
 M.kinds = {
   text = { text = "text", check = function(value) return clean_text(value) end },
 
@@ -128,11 +152,19 @@ M.kinds = {
   },
 
   status = {
-    text = "status number",
-    check = function(value)
-      local status = integer_of(value)
-      if not status or status < 0 then return nil, "is not a status; pass its number, such as 5" end
-      return ("%d"):format(status)
+    text = "status number, or its name",
+    check = function(value, param)
+      local number, _, complaint = status_of(value, param)
+      return number, complaint
+    end,
+  },
+
+  -- Of an operation whose names travel as they are.
+  named_status = {
+    text = "status number, or its name",
+    check = function(value, param)
+      local number, name, complaint = status_of(value, param)
+      return name or number, complaint
     end,
   },
 

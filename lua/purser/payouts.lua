@@ -5,10 +5,11 @@
 --     local report = assert(payouts:run())
 --
 -- A payment has a key of its own: the same key with the same content is one payment, with other content an error. The
--- id by which the service tells payments apart is made when it is added, so every attempt carries the same. A payment
--- is recorded before it is sent; one whose answer was lost is settled, and sent again only when it was certainly not
--- carried out; what nobody can decide is listed. A run that was killed goes on where it was. Over PostgreSQL any
--- number of workers share a queue.
+-- id by which the service tells payments apart comes from account, queue and key, so every attempt carries the same. A
+-- payment is recorded before it is sent; one whose answer was lost is settled, and sent again only when settling says
+-- that it was not done; what cannot be decided is listed. A journal that cannot show that it is the newest is compared
+-- with the histories first. A run that was killed is continued by the next. Over PostgreSQL any number of workers share
+-- a queue.
 
 local allowed = require "purser.allowed"
 local check = require "purser.check"
@@ -176,9 +177,9 @@ end
 ---@field total integer
 ---@field waiting integer
 ---@field taken integer      a worker has it, and has not sent it
----@field sent integer       sent, and its end is not known yet
+---@field sent integer       sent, and its end is not known yet, or refused and looked for by its id
 ---@field done integer
----@field failed integer     refused: certainly not paid
+---@field failed integer     refused, and where it carries an id not found by it
 ---@field undecided integer  a person must look
 ---@field undecided_payments table[]  those, each with key, operation, params, message
 ---@field blocked integer    of those that wait: nothing can be done before a person has acted
@@ -273,9 +274,8 @@ local defaults = {
 --- Makes a queue's face: { client =, journal =, queue = "default", worker =, concurrency = 16, lease_ms = 60000,
 --- attempts = 20, retry_ms = 250, progress = fn, settle = { options of client:settle }, history_check =
 --- "unless_newest" or "never", witness = path, look_back_days = 90, unidentified = "undecided" or "pay" }; see
---- docs/payouts.md. A worker's name must belong
---- to one running process at a time; one that is started again under its name goes on at once with what it had, others
---- wait until its leases end.
+--- docs/payouts.md. A worker's name must belong to one running process at a time; one that is started again under its
+--- name continues at once with what it had, others wait until its leases end.
 ---@return purser.Payouts|nil, purser.Error|nil
 function M.new(options)
   local complaint = allowed.check(options, rules, "payouts option")

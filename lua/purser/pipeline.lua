@@ -11,6 +11,7 @@ local core = require "purser.core"
 local errors = require "purser.errors"
 local interpret = require "purser.interpret"
 local options_ = require "purser.options"
+local plain_text = require "purser.plain_text"
 local result = require "purser.result"
 local retry = require "purser.retry"
 local service_clock = require "purser.service_clock"
@@ -128,7 +129,7 @@ function M.build(self, row, layout, values, opts)
   return {
     method = row.method, base_url = self._origin, target = self._prefix .. row.path .. "?" .. query,
     headers = self._headers, body = body, single_send = row.effect ~= "read", operation = row.full_name,
-    timeout_ms = opts.timeout_ms or self._timeout_ms, brief = opts.info == nil,
+    timeout_ms = opts.timeout_ms or self._timeout_ms, brief = opts.info == nil, corrections = self._clock.corrections,
   }
 end
 
@@ -163,8 +164,8 @@ local function transport_error(row, failure)
   local not_sent = failure.outcome == "not_sent"
   return errors.new {
     kind = kind, outcome = not_sent and "not_sent" or "unknown", phase = failure.phase,
-    code = failure.code and tostring(failure.code), operation = row.full_name,
-    message = failure.message and tostring(failure.message) or "the transport failed",
+    code = failure.code and plain_text.clean(tostring(failure.code), 60), operation = row.full_name,
+    message = failure.message and plain_text.clean(tostring(failure.message), 500) or "the transport failed",
     retryable = kind == "transport" and (row.effect == "read" or not_sent),
   }
 end
@@ -186,35 +187,41 @@ local function fill_info(info, response, attempts)
   }
 end
 
+-- Whether an answer may be one to another request, or was not the service's: only its own refusals are sure to be.
+local function is_doubtful(err)
+  return err.outcome == "unknown" or err.kind ~= "api" and err.kind ~= "throttled"
+end
+
 -- Sends a request and reads its answer: `result | nil, err`, and the response. `progress` is that of a call that is not
--- a read.
-local function exchange(self, row, request, progress)
+-- a read, `values` are those of one that is.
+local function exchange(self, row, request, progress, values)
   if self._closed then return nil, closed_error(row) end -- by the hook, or during the pause before this attempt
   if progress then progress.sent = true end
   local response, failure = self._transport:send(request)
   if type(response) ~= "table" then return nil, transport_error(row, failure) end
   local value, err
   if row.unsigned then
-    value, err = interpret.unsigned_answer(row, response)
+    value, err = interpret.unsigned_answer(row, self.profile, response)
   else
-    value, err = interpret.answer(row, self.profile.success_codes, response.status, response.body, response.headers)
+    value, err = interpret.answer(row, self.profile, response.status, response.body, response.headers, values)
   end
   if progress then
     if value then value, err = require("purser.recording").believe(self, row, progress.intent, value) end
     progress.value, progress.err = value, err
   end
+  if err and is_doubtful(err) and self._transport.discard then self._transport:discard(response) end
   return value, err, response
 end
 
 -- One attempt: from a request to `result | nil, err`.
-local function attempt_once(self, row, request, attempt, info, progress)
+local function attempt_once(self, row, request, attempt, info, progress, values)
   local watch = self._hooks and require("purser.hooks").begin(self._hooks, row, request, attempt, info)
   local value, err, response
   if watch and not progress then
-    value, err, response = watch:carry_out(exchange, self, row, request)
+    value, err, response = watch:carry_out(exchange, self, row, request, nil, values)
   else
     if progress then progress.watch = watch end
-    value, err, response = exchange(self, row, request, progress)
+    value, err, response = exchange(self, row, request, progress, values)
   end
   if err and err.code == service_clock.OUTSIDE_WINDOW and response then
     err.service_date = result.headers(response.headers).date
@@ -247,18 +254,35 @@ local function wait_for_budget(self, row)
   end
 end
 
--- Learns the service's time: from its own answer, else from the Date header of a refusal. Whether that worked.
+-- Learns the service's time: from its own answer, else from the Date header of a refusal. Whether that worked; the
+-- refusal says why it did not.
 local function correct_clock(self, err)
-  local correction = self._clock:learn(function() return M.run(self, M.unsigned.server_time) end)
-  return correction ~= nil or self._clock:learn_date(err and err.service_date) == true
+  local correction, problem = self._clock:learn(function() return M.run(self, M.unsigned.server_time) end)
+  if correction or self._clock:learn_date(err and err.service_date) then return true end
+  if err then err.message = ("%s; the clock was not corrected: %s"):format(err.message, problem.message) end
+  return false
+end
+
+-- A burst of calls finds out together that the clock is wrong: one asks, the others wait for it. A request that was
+-- stamped before the clock was last set right tells nothing of it.
+local function correct_clock_once(self, err, request)
+  local clock, ends = self._clock, core.monotonic_ms() + self._timeout_ms
+  while clock.asking and core.monotonic_ms() < ends do M.pause(self, 5) end
+  if clock.corrections ~= request.corrections then return true end
+  clock.asking = true
+  local ok, corrected = require("purser.schedule").protect(correct_clock, self, err)
+  clock.asking = false
+  if not ok then error(corrected, 0) end
+  return corrected
 end
 
 -- What a failure tells before anything else is done: how long the service wants to be left alone, and that the clock
 -- is wrong, which is set right once a call. Whether it was.
-local function learn(self, err, corrected)
+local function learn(self, err, request, corrected)
   if err.retry_after and self._limits then self._limits:block(err.retry_after * 1000) end
   if err.code ~= service_clock.OUTSIDE_WINDOW or not self._correct_clock or corrected then return false end
-  err.clock_corrected = correct_clock(self, err)
+  if not request.corrections then return false end -- not signed: it has no timestamp that could be wrong
+  err.clock_corrected = correct_clock_once(self, err, request)
   return err.clock_corrected
 end
 
@@ -268,7 +292,7 @@ local function send_recorded(self, progress, row, request, opts)
   local value, err = attempt_once(self, row, request, 1, opts.info, progress)
   require("purser.recording").finish(self, progress, value, err, opts.info)
   if value ~= nil then return value end
-  learn(self, err)
+  learn(self, err, request)
   if err.outcome == "unknown" then err.settle, err.intent = progress.lost.settle, progress.intent end
   return nil, err
 end
@@ -287,8 +311,8 @@ function M.run(self, row, params, opts, payment)
   if type(opts) == "table" and type(opts.info) == "table" then clear_info(opts.info) end
   if not values then return nil, layout end
   if row.effect ~= "read" then
-    require("purser.recording").make_handle(self, row, values)
-    local refusal = self._guard and self._guard:check(row, values)
+    local refusal = require("purser.recording").make_handle(self, row, values)
+      or self._guard and self._guard:check(row, values)
     if refusal then return nil, refusal end
   end
   local started, attempt, corrected = core.monotonic_ms(), 0, false
@@ -304,9 +328,9 @@ function M.run(self, row, params, opts, payment)
     end
     if row.effect ~= "read" then return run_recorded(self, row, request, values, opts, payment) end
     attempt = attempt + 1
-    value, err = attempt_once(self, row, request, attempt, opts.info)
+    value, err = attempt_once(self, row, request, attempt, opts.info, nil, values)
     if value ~= nil then return value end
-    local ms = learn(self, err, corrected) and 0
+    local ms = learn(self, err, request, corrected) and 0
       or retry.pause(self._retry, attempt, core.monotonic_ms() - started, err)
     corrected = corrected or err.code == service_clock.OUTSIDE_WINDOW
     if not ms then return nil, err end

@@ -226,11 +226,14 @@ function M.withdraw(client, given)
     if given.check_saved then err = check_saved(plan, client, network, given) end
     if err then return nil, err end
   end
+  -- an id of one's own is what an unknown outcome is settled by
+  local order_id, wrong = given.withdrawOrderId, nil
+  if not order_id then order_id, wrong = core.random_token(32) end
+  if not order_id then return nil, errors.config("no random id could be made: " .. tostring(wrong)) end
   plan.params = {
     coin = given.coin, netWork = network and network.netWork, address = given.address, memo = given.memo,
     amount = amount and tostring(amount), remark = given.remark, contractAddress = given.contractAddress,
-    -- an id of one's own is what an unknown outcome is settled by
-    withdrawOrderId = given.withdrawOrderId or core.random_token(32),
+    withdrawOrderId = order_id,
   }
   plan.ok = #plan.problems == 0
   return plan

@@ -22,6 +22,14 @@ M.default = {
   ping_path = "/api/v3/ping",
   time_path = "/api/v3/time",
   success_codes = { ["0"] = true, ["200"] = true },
+  -- Codes that do not say whether the service executed a write call: its outcome is unknown, whatever the HTTP status.
+  unknown_codes = {
+    ["500"] = true, ["503"] = true, ["504"] = true, ["10200"] = true, ["10201"] = true, ["10202"] = true,
+    ["10219"] = true, ["20002"] = true, ["730000"] = true,
+  },
+  -- Operations, by full name, whose success envelope without data is known to mean an empty list. It is believed for a
+  -- plain read alone, never by settling or a walk.
+  null_lists = {},
   weight_limit = 500,             -- request weight in one window
   weight_window_ms = 10000,
 }

@@ -1,6 +1,7 @@
 -- What happens around a call that is not a read: the id that finds it again, its intent, written down before the first
 -- byte leaves and completed after, and an end that tells the outcome whatever is raised on the way.
 
+local compare = require "purser.settle.compare"
 local core = require "purser.core"
 local errors = require "purser.errors"
 local intents = require "purser.intent"
@@ -21,11 +22,19 @@ function M.signs_as(client, account)
   return account == client:account() or M.rivals_of(client).accounts[account] == true
 end
 
---- Makes the id by which the outcome can be found, where the row has one and the caller gave none.
+local function no_random(row, message)
+  return errors.new { kind = "config", outcome = "not_sent", phase = "build", operation = row.full_name,
+    message = "nothing was sent, because no random id could be made: " .. tostring(message) .. "; check OpenSSL" }
+end
+
+--- Makes the id by which the outcome can be found, where the row has one and the caller gave none. Returns nil, or the
+--- error of a call that must not be sent.
 function M.make_handle(client, row, values)
   local settle = row.settle
   if settle.made and client._client_ids and values[settle.handle] == nil then
-    values[settle.handle] = core.random_token(32)
+    local id, message = core.random_token(32)
+    if not id then return no_random(row, message) end
+    values[settle.handle] = id
   end
 end
 
@@ -36,17 +45,20 @@ local function names_of(values)
   return names
 end
 
---- The intent of a call whose request was built of these values.
+--- The intent of a call whose request was built of these values; or nil and an error.
 ---@param account string|nil
 function M.intent_of(client, row, values, opts, account)
   local profile = client.profile
+  local call_id, message = rivals.name_call(M.rivals_of(client))
+  if not call_id then return nil, no_random(row, message) end
   return intents.new(row, values, opts.extra and names_of(opts.extra), values[profile.timestamp_name],
-    values[profile.recv_window_name] or 5000, account)
+    values[profile.recv_window_name] or 5000, account, call_id)
 end
 
 -- Records what is about to be sent. Returns the intent; or nil and the error that keeps it from being sent.
 local function begin(client, row, values, opts, payment)
-  local intent = M.intent_of(client, row, values, opts, client:account())
+  local intent, refused = M.intent_of(client, row, values, opts, client:account())
+  if not intent then return nil, refused end
   M.rivals_of(client).accounts[intent.account] = true
   if opts.info then rawset(opts.info, "intent", intent) end -- no code of the caller runs before it is written down
   if not client._journal then return intent end
@@ -83,28 +95,63 @@ function M.begin(client, row, values, opts, payment)
   return progress
 end
 
--- Why an answer that tells of a success is not that of this call; nil where nothing speaks against it.
+-- What an answer may show of what was sent, beside the id by which the service tells calls apart.
+local SHOWN = { "coin", "asset", "address", "amount", "subAccount" }
+
+local function shows_another(name, sent, shown)
+  if name == "amount" then
+    local amount = core.decimal(tostring(shown))
+    return amount == nil or amount ~= core.decimal(tostring(sent))
+  end
+  if name == "address" then return not compare.may_name(sent, shown) end
+  return tostring(sent):upper() ~= tostring(shown):upper()
+end
+
+-- Whether a batch holds a coin that was not asked for.
+local function converts_another(params, value)
+  local asked = {}
+  for coin in tostring(params.asset):upper():gmatch "[^,]+" do asked[coin] = true end
+  for _, coin in ipairs(type(value.successList) == "table" and value.successList or {}) do
+    if not asked[tostring(coin):upper()] then return true end
+  end
+  return false
+end
+
+-- Why an answer that shows a success is not that of this call; nil where nothing does.
 local function doubt(client, row, intent, value)
-  local params, handle = intent.params, row.settle.handle
-  for _, name in ipairs(row.effect == "move" and { handle or "amount", "asset", "amount" } or {}) do
+  local params, settle = intent.params, row.settle
+  if settle.by == "conversion" then
+    return converts_another(params, value) and "it shows another asset than was sent" or nil
+  end
+  for i = 0, #SHOWN do
+    local name = i == 0 and (settle.by == "handle" or row.effect == "change") and settle.handle or SHOWN[i]
     local sent, shown = params[name], value[name]
-    if sent and shown and tostring(sent):upper() ~= tostring(shown):upper()
-      and not (name == "amount" and core.decimal(sent) == core.decimal(tostring(shown))) then
+    if sent ~= nil and not compare.is_blank(shown) and shows_another(name, sent, shown) then
       return ("it shows another %s than was sent"):format(name)
     end
   end
-  if rivals.is_others(M.rivals_of(client), row, intent, intents.id_of(value)) then
+  if row.effect ~= "change" and rivals.is_others(M.rivals_of(client), row, intent, intents.id_of(value)) then
     return "it names the record that another call was told of"
   end
 end
 
---- Returns the result of a call that moves funds or makes something; or nil and an error of unknown outcome when the
---- answer is another call's: of a transport that mixes answers up, or of somebody in between.
+--- Returns the result of a write call; or nil and an error of unknown outcome when the answer is another call's: of a
+--- transport that mixes answers up, or of a proxy.
 function M.believe(client, row, intent, value)
-  local why = row.effect ~= "change" and doubt(client, row, intent, value)
+  local why = doubt(client, row, intent, value)
   if not why then return value end
   return nil, errors.new { kind = "decode", outcome = "unknown", phase = "decode", operation = row.full_name,
     message = "the answer is not that of this call: " .. why }
+end
+
+--- The same for the answer of a request that client:prepare made, and notes what is known of that call.
+function M.believe_prepared(client, row, intent, value, err)
+  if value ~= nil then value, err = M.believe(client, row, intent, value) end
+  if type(intent.sent_at) == "number" then
+    local id, over = value and intents.id_of(value), err ~= nil and err.outcome ~= "unknown"
+    rivals.note(M.rivals_of(client), row, intent, id, over)
+  end
+  return value, err
 end
 
 --- Keeps how it ended. What was done stays done when that cannot be written: the intent stays open, and recover

@@ -17,6 +17,10 @@ M.OUTSIDE_WINDOW = "700003"
 -- By how much the host's clock and the monotonic one may drift apart before one of them is said to have jumped.
 local JUMP_MS = 1000
 
+-- How far the service's time may lie from the host's. A clock is not wrong by more unless it was never set; and whoever
+-- answers in the service's place must not have requests signed for another year.
+local FARTHEST_MS = 86400000
+
 local Clock = {}
 Clock.__index = Clock
 
@@ -25,7 +29,7 @@ Clock.__index = Clock
 ---@param monotonic (fun(): integer)|nil  ms that only ever grow; nil: the host's, or none when `wall` was given
 function M.new(wall, monotonic)
   if not wall then wall, monotonic = core.now_ms, monotonic or core.monotonic_ms end
-  return setmetatable({ wall = wall, monotonic = monotonic, offset = nil }, Clock)
+  return setmetatable({ wall = wall, monotonic = monotonic, offset = nil, corrections = 0, asking = false }, Clock)
 end
 
 -- What is counted with: the monotonic clock where there is one.
@@ -49,10 +53,18 @@ function Clock:jumped()
   return true
 end
 
+-- Why a time is not believed, or nil.
+local function doubt(self, time)
+  local apart = time - self.wall()
+  if math.abs(apart) <= FARTHEST_MS then return nil end
+  return ("the service's time is %.0f hours %s this machine's clock, and more than 24 are not believed; set it, "
+    .. "or give the option clock"):format(math.floor(math.abs(apart) / 3600000), apart > 0 and "ahead of" or "behind")
+end
+
 -- The service's time was `time` when `counted` was read.
 local function set(self, time, counted)
   local apart = self.monotonic and self.wall() - self.monotonic() or nil -- a user's clock may raise
-  self.offset, self.apart = time - counted, apart
+  self.offset, self.apart, self.corrections = time - counted, apart, self.corrections + 1
 end
 
 --- Learns from the service's own time. `ask()` returns it in epoch ms, or nil and an error: it is taken to be that of
@@ -64,6 +76,8 @@ function Clock:learn(ask)
   local time, err = ask()
   if not time then return nil, err end
   local received = count(self)
+  local wrong = doubt(self, time)
+  if wrong then return nil, require("purser.errors").new { kind = "decode", outcome = "rejected", message = wrong } end
   set(self, time + math.floor((received - sent) / 2), received)
   return self.offset + sent - before
 end
@@ -84,10 +98,10 @@ function M.parse_date(text)
 end
 
 --- Learns from a Date header. It counts whole seconds, so the clock is late by one at most, which a request's window
---- bears; it would not bear one that is ahead. Returns true, or nil when there is no such header.
+--- bears; it would not bear one that is ahead. Returns true, or nil when there is no such header, or none to believe.
 function Clock:learn_date(text)
   local time = M.parse_date(text)
-  if not time then return nil end
+  if not time or doubt(self, time) then return nil end
   set(self, time, count(self))
   return true
 end

@@ -12,11 +12,12 @@
 -- nobody guesses.
 
 local allowed = require "purser.allowed"
-local check = require "purser.check"
-local decimal = require "purser.decimal"
+local checked = require "purser.settle.checked"
+local compare = require "purser.settle.compare"
 local errors = require "purser.errors"
 local intents = require "purser.intent"
 local operations = require "purser.operations"
+local questions = require "purser.settle.questions"
 local rivals = require "purser.settle.rivals"
 local scan = require "purser.settle.scan"
 
@@ -52,43 +53,8 @@ local HANDLE_AFTER_MS = 3600000
 -- The service takes a timestamp that is up to a second ahead of its clock, so by its clock we may be early by as much.
 local AHEAD_MS = 1000
 
----------------------------------------------------------------------------------------------------- comparing
-
-local function same_amount(wanted, found)
-  local a, b = decimal(wanted), decimal(found)
-  return a ~= nil and b ~= nil and a == b
-end
-
--- Whether a record shows what the intent's parameters said. A parameter that was not given may be anything. `nearly`
--- ignores upper and lower case, which the service may ignore as well.
-local function agrees(params, record, names, nearly)
-  for _, name in ipairs(names) do
-    local wanted, shown = params[name], record[name]
-    if wanted ~= nil and wanted ~= shown and not (name == "amount" and same_amount(wanted, shown))
-      and not (nearly and tostring(wanted):lower() == tostring(shown):lower()) then
-      return false
-    end
-  end
-  return true
-end
-
--- Whether a record that carries the right id shows another payment all the same: the id was used for two. An amount may
--- be shown without the fee that it was asked for with, and an address with its memo.
-local function contradicts(params, record)
-  local wanted, shown = decimal(params.amount), decimal(record.amount)
-  if wanted and shown and wanted ~= shown then
-    local fee = decimal(record.transactionFee)
-    if not fee or shown + fee ~= wanted then return true end
-  end
-  local address = params.address
-  return type(address) == "string" and type(record.address) == "string"
-    and not record.address:lower():find(address:lower(), 1, true)
-end
-
-local function within(record, time_name, first, last)
-  local at = record[time_name]
-  return type(at) ~= "number" or (at >= first and at <= last)
-end
+local agrees, may_agree, within = compare.agrees, compare.may_agree, compare.within
+local contradicts, is_blank = compare.contradicts, compare.is_blank
 
 local function journal_error(message)
   return errors.new { kind = "config", outcome = "unknown", phase = "journal",
@@ -97,18 +63,11 @@ end
 
 ------------------------------------------------------------------------------------------------------ looking
 
--- What the operation that lists is asked for.
-local function question(look)
-  local params = {}
-  for _, name in ipairs(look.settle.pass or {}) do params[name] = look.intent.params[name] end
-  return params
-end
-
 -- Lists records between two times. Of a list that cannot be shown to be complete `look.incomplete` says why: what is in
 -- it is there, and what is not in it may be there all the same. Nil, nil and why when there is no such list at all.
-local function list(look, first, last)
-  local records, err, why = scan.all(look.read, operations.by_name[look.settle.through], question(look), first, last,
-    look.settle.time)
+local function list(look, first, last, narrow)
+  local through = operations.by_name[look.settle.through]
+  local records, err, why = scan.all(look.read, through, questions.ask(look, narrow), first, last, look.settle.time)
   look.incomplete = records and why
   return records, err, why
 end
@@ -129,7 +88,47 @@ local function found(look, record)
   return { outcome = "done", record = record }
 end
 
-local NOTHING_YET = {}
+local NOTHING_YET, ASK_AGAIN = {}, {}
+
+-- Looks by a narrow question, which finds most records with one request; and where that shows nothing, and a record
+-- that exists must be seen, by the broad one.
+local function narrow_then_broad(look, way)
+  local answer, err, why = way(look, true)
+  if answer ~= NOTHING_YET or not look.late or questions.are_same(look) then return answer, err, why end
+  return way(look, false)
+end
+
+-- What a look says that found records which may be the call's, and none that certainly is.
+local function nothing_but(look, candidates, reason)
+  if #candidates == 0 or not look.late then return NOTHING_YET end
+  return undecided(candidates, reason)
+end
+
+-- The codes by which the service says for good that this key does not list sub-accounts: a permission that the key lacks,
+-- and an account that is no broker. Any other refusal may pass, so it is an error of the look.
+local MAY_NOT_LIST = { ["700007"] = true, ["730603"] = true }
+
+-- What it means that a late look shows nothing: `not_done`. A list that was asked for by the name of a sub-account
+-- shows nothing, too, where the service spells that name in another way. Then it is ASK_AGAIN: the next look asks in
+-- that spelling, or without a name that is listed nowhere.
+local function missing(look)
+  if look.incomplete then return undecided({}, look.incomplete) end
+  local asked, again = questions.ask(look), false
+  for _, name in ipairs(look.settle.accounts and { "subAccount", "fromAccount", "toAccount" } or {}) do
+    local spelled, err = asked[name], nil
+    if spelled then spelled, err = questions.spelling_of(look, spelled) end
+    if err and not MAY_NOT_LIST[err.code] then return nil, err end
+    if err then
+      return undecided({}, "nothing shows how the service spells the sub-account, because they cannot be listed: "
+        .. err.message)
+    elseif spelled == false and name == "subAccount" or look.spelled[name] == false then
+      return undecided({}, ("no sub-account is listed as %s, so what is listed for that name proves nothing")
+        :format(name))
+    end
+    again, look.spelled[name] = again or spelled ~= asked[name], spelled
+  end
+  return again and ASK_AGAIN or { outcome = "not_done" }
+end
 
 -- The ways to settle. Each looks once and returns a settlement; NOTHING_YET when another look might show more; or nil
 -- and an error. `look.late` is true once a record that exists must be seen.
@@ -164,7 +163,7 @@ local function by_match(look)
   local exact, near = {}, {}
   for _, record in ipairs(records) do
     if within(record, settle.time, first, last) and not claimed[intents.id_of(record) or ""]
-      and agrees(params, record, settle.near or settle.on, true) then
+      and may_agree(params, record, settle.near or settle.on) then
       near[#near + 1] = record
       if agrees(params, record, settle.on) then exact[#exact + 1] = record end
     end
@@ -178,44 +177,62 @@ end
 
 ways.match = by_match
 
-function ways.handle(look)
-  local name = look.settle.handle
-  local handle = look.intent.params[name]
-  if not handle then return by_match(look) end
+local UNNAMED = "the service shows a record of equal content without any id, which may be this call's"
+
+local function by_handle(look, narrow)
+  local name, params = look.settle.handle, look.intent.params
   local first = look.intent.sent_at - AHEAD_MS - look.skew_ms
   local last = math.min(look.now() + HANDLE_MARGIN_MS, look.deadline + HANDLE_AFTER_MS)
-  local records, err, why = list(look, first, last)
+  local records, err, why = list(look, first, last, narrow)
   if not records then return nil, err, why end
+  local claimed, open = look.rivals(first)
+  if not claimed then return nil, journal_error(open) end
   local other
+  local unnamed = {}
   for _, record in ipairs(records) do
-    if record[name] == handle then
-      local fits = not contradicts(look.intent.params, record)
+    if record[name] == params[name] then
+      local fits = not contradicts(params, record)
       if fits and not has_failed(look, record) then return found(look, record) end
       if not other or not fits then other = record end
+    elseif is_blank(record[name]) and within(record, look.settle.time, first, look.last)
+      and not claimed[intents.id_of(record) or ""] and not has_failed(look, record)
+      and may_agree(params, record, look.settle.on) then
+      unnamed[#unnamed + 1] = record
     end
   end
   -- An id that failed may be taken again, so another record of it may be on its way.
-  if not other or not look.late then return NOTHING_YET end
-  if contradicts(look.intent.params, other) then return undecided({ other }, "the id was used for another payment") end
+  if not other or not look.late then return nothing_but(look, unnamed, UNNAMED) end
+  if contradicts(params, other) then return undecided({ other }, "the id was used for another payment") end
   if look.incomplete then return undecided({ other }, look.incomplete) end
   return found(look, other)
 end
 
+function ways.handle(look)
+  if not look.intent.params[look.settle.handle] then return by_match(look) end
+  return narrow_then_broad(look, by_handle)
+end
+
 -- A name can be taken only once, so a record of that name is ours unless it is older than the call.
-function ways.name(look)
+local function by_name(look, narrow)
   local name, time = look.settle.handle, look.settle.time
-  local records, err, why = list(look, 0, 0)
+  local wanted, candidates = look.intent.params[name], {}
+  local records, err, why = list(look, 0, 0, narrow)
   if not records then return nil, err, why end
   for _, record in ipairs(records) do
-    if record[name] == look.intent.params[name] then
-      local at = record[time]
-      if type(at) == "number" and at < look.intent.sent_at - AHEAD_MS - look.skew_ms then
-        return { outcome = "not_done", record = record, reason = "the name had been taken before" }
-      end
-      return { outcome = "done", record = record }
+    local at, shown = record[time], record[name]
+    local is_older = type(at) == "number" and at < look.intent.sent_at - AHEAD_MS - look.skew_ms
+    if shown == wanted then
+      if not is_older then return { outcome = "done", record = record } end
+      return { outcome = "not_done", record = record, reason = "the name had been taken before" }
+    elseif not is_older and (is_blank(shown) or tostring(shown):lower() == wanted:lower()) then
+      candidates[#candidates + 1] = record
     end
   end
-  return NOTHING_YET
+  return nothing_but(look, candidates, "the service shows a record whose name may be the one that was sent")
+end
+
+function ways.name(look)
+  return narrow_then_broad(look, by_name)
 end
 
 function ways.token(look)
@@ -234,7 +251,11 @@ end
 
 -- What is missing early may be too new to be listed; only later is it gone.
 function states.absent(look, record)
-  if not record and look.late and not look.incomplete then return { outcome = "done" } end
+  if not record and look.late then
+    local answer, err, why = missing(look)
+    if answer and answer.outcome == "not_done" then return { outcome = "done" } end
+    return answer, err, why
+  end
   if record and look.late then return { outcome = "not_done", record = record } end
   return NOTHING_YET
 end
@@ -254,16 +275,35 @@ end
 
 local NINETY_DAYS = 90 * 86400000
 
-function ways.state(look)
+-- Whether a record that does not show the name that is looked for may be it: names are left out, or hidden in part.
+local function may_be_named(shown, wanted)
+  return is_blank(shown)
+    or type(shown) == "string" and (shown:find("*", 1, true) ~= nil or shown:lower() == wanted:lower())
+end
+
+local function by_state(look, narrow)
   local name = look.settle.handle
   local now = look.now()
-  local records, err, why = list(look, now - NINETY_DAYS + 60000, now)
+  local records, err, why = list(look, now - NINETY_DAYS + 60000, now, narrow)
   if not records then return nil, err, why end
   local record
+  local candidates = {}
   for _, other in ipairs(records) do
-    if look.intent.params[name] == other[name] then record = other end
+    local shown, wanted = other[name], look.intent.params[name]
+    if shown == wanted then
+      record = other
+    elseif may_be_named(shown, wanted) then
+      candidates[#candidates + 1] = other
+    end
+  end
+  if not record and #candidates > 0 then
+    return nothing_but(look, candidates, "the service shows a record whose name may be the one that was sent")
   end
   return states[look.settle.wanted](look, record)
+end
+
+function ways.state(look)
+  return narrow_then_broad(look, by_state)
 end
 
 -- Doing it twice is the same as doing it once.
@@ -293,29 +333,51 @@ function ways.nothing(look)
   return answer
 end
 
+local function coins_of(intent)
+  local coins = {}
+  for coin in intent.params.asset:upper():gmatch "[^,]+" do coins[coin] = true end
+  return coins
+end
+
+-- Whether a batch may be of a call for these coins: it holds no other. One that shows no coins may be of any.
+local function may_hold(batch, coins)
+  for _, detail in ipairs(batch.convertDetails or {}) do
+    if not is_blank(detail.asset) and not coins[detail.asset:upper()] then return false end
+  end
+  return true
+end
+
 -- C13: a batch whose coins were all asked for; where there is none, the coins themselves say whether there is still
--- something to convert.
+-- something to convert. Neither batches nor answers have an id, so another call for coins of a batch may have made it.
 function ways.conversion(look)
   local first = look.intent.sent_at - AHEAD_MS - look.skew_ms
   local last = look.last
   local batches, err, why = list(look, first, last)
   if not batches then return nil, err, why end
-  local asked, fitting = {}, {}
-  for coin in look.intent.params.asset:gmatch("[^,]+") do asked[coin] = true end
+  local asked, fitting = coins_of(look.intent), {}
   for _, batch in ipairs(batches) do
-    local fits = batch.convertDetails and #batch.convertDetails > 0 and within(batch, look.settle.time, first, last)
-    for _, detail in ipairs(batch.convertDetails or {}) do fits = fits and asked[detail.asset] end
-    if fits then fitting[#fitting + 1] = batch end
+    if within(batch, look.settle.time, first, last) and may_hold(batch, asked) then fitting[#fitting + 1] = batch end
   end
+  local claimed, open = look.rivals(first)
+  if not claimed then return nil, journal_error(open) end
   if not look.late then return NOTHING_YET end
   if look.incomplete then return undecided(fitting, look.incomplete) end
-  if #fitting == 1 then return { outcome = "done", record = fitting[1] } end
   if #fitting > 1 then return undecided(fitting, "more than one batch fits") end
+  local batch = fitting[1]
+  if batch then
+    if #(batch.convertDetails or {}) == 0 then return undecided(fitting, "a batch that shows no coins fits in part") end
+    local others = rivals.others(look.host.rivals, look.row, look.intent, first, last)
+    for _, other in ipairs(others) do
+      if may_hold(batch, coins_of(other)) then open = open + 1 end
+    end
+    if open > 0 then return undecided(fitting, "another conversion of these coins could have made it as well") end
+    return { outcome = "done", record = batch }
+  end
   local coins
   coins, err = look.read(operations.by_name[look.settle.also], {})
   if not coins then return nil, err end
   for _, coin in ipairs(coins) do
-    if asked[coin.asset] and not coin.code then return { outcome = "not_done" } end
+    if asked[tostring(coin.asset):upper()] and not coin.code then return { outcome = "not_done" } end
   end
   return undecided({}, "no batch shows it, but none of the coins can be converted any more")
 end
@@ -340,17 +402,22 @@ end
 
 ----------------------------------------------------------------------------------------------------- the loop
 
+-- How long a history is relied on whose reach is documented nowhere: what others show by default.
+local UNDOCUMENTED_REACH_DAYS = 7
+
 -- Too long ago for the list that would show it.
 local function out_of_reach(look)
   local through = operations.by_name[look.settle.through]
-  local window = through and through.window or {}
-  local days = window.reach_days or window.reach_months and window.reach_months * 30
-  return look.settle.by ~= "state" and days and look.intent.sent_at < look.now() - days * 86400000 + 3600000
+  if not through or look.settle.by == "state" or not (through.paging and through.paging.time) then return false end
+  local window = through.window or {}
+  local days = window.reach_days or window.reach_months and window.reach_months * 30 or UNDOCUMENTED_REACH_DAYS
+  return look.intent.sent_at < look.now() - days * 86400000 + 3600000
 end
 
 local function look_until_decided(look)
   if out_of_reach(look) then
-    return undecided({}, "it is too long ago: " .. look.settle.through .. " does not reach back that far")
+    return undecided({}, "it is too long ago: nothing shows that " .. look.settle.through
+      .. " reaches back that far")
   end
   while true do
     local now, told = look.now(), look.correction()
@@ -363,9 +430,10 @@ local function look_until_decided(look)
     if look.correction() ~= told or look.now() < now then
       answer = NOTHING_YET -- the clock was wrong when the look began, which may have been too early
     elseif answer == NOTHING_YET and look.late then
-      return look.incomplete and undecided({}, look.incomplete) or { outcome = "not_done" }
+      answer, err, why = missing(look)
+      if not answer then return why and undecided({}, why), err end
     end
-    if answer ~= NOTHING_YET then return answer end
+    if answer ~= NOTHING_YET and answer ~= ASK_AGAIN then return answer end
     now = look.now()
     if look.options.wait == false and now < look.deadline then
       local early = undecided({}, "it is too early to say that it was not done")
@@ -378,31 +446,6 @@ end
 
 local function complain(message)
   return nil, errors.argument(nil, message)
-end
-
--- The row and the parameters of an intent that a caller may have read from anywhere; or nil and a complaint.
-local function check_intent(intent)
-  if type(intent) ~= "table" or type(intent.params) ~= "table" or type(intent.sent_at) ~= "number"
-    or intent.sent_at ~= math.floor(intent.sent_at) then
-    return nil, "settle takes an error of unknown outcome, or an intent { operation, params, sent_at }"
-  end
-  local row = operations.by_name[intent.operation]
-  if not row then return nil, ('operation "%s" is not known'):format(tostring(intent.operation)) end
-  if row.effect == "read" then return nil, intent.operation .. " is a read; run it again" end
-  if intent.sent_at < 1e12 or intent.sent_at >= 1e13 then
-    return nil, "the intent's sent_at does not have 13 digits; it is epoch milliseconds (seconds times 1000)"
-  end
-  local window = intent.recv_window
-  if window ~= nil and not allowed.fits(window, { 1 }) then
-    return nil, "the intent's recv_window must be a whole number of milliseconds"
-  end
-  local known = {}
-  for name, value in pairs(intent.params) do
-    if row.by_name[name] then known[name] = value end
-  end
-  local _, err = check.check(row, known)
-  if err then return nil, err.message end
-  return row
 end
 
 --- Settles an intent for `host`: { run = fn(row, params), now = fn, pause = fn(ms), rivals, journal, lag_ms,
@@ -420,8 +463,8 @@ function M.settle(host, intent, options)
     intent = intent.intent
   end
   local row
-  row, complaint = check_intent(intent)
-  if not row then return complain(complaint) end
+  row, intent = checked.row_of(intent)
+  if not row then return complain(intent) end
   if intent.account and host.signs_as and not host.signs_as(intent.account) then
     return complain(('it was signed by account "%s", whose records this client may not see; settle it with that '
       .. 'account\'s client (where it is one account with a new key, give the client account = "%s")')
@@ -430,7 +473,7 @@ function M.settle(host, intent, options)
   local look = {
     host = host, row = row, settle = row.settle, intent = intent, options = options, read = host.run, now = host.now,
     correction = host.correction or function() end, pause = host.pause, skew_ms = options.skew_ms or 5000,
-    poll_ms = math.max(1, options.poll_ms or 1000),
+    poll_ms = math.max(1, options.poll_ms or 1000), spelled = {},
     visible_ms = (intent.recv_window or host.recv_window) + AHEAD_MS + (options.lag_ms or host.lag_ms),
     rivals = function(first)
       if host.journal and intent.id then return host.journal:rivals(intent, first) end

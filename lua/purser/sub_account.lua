@@ -18,7 +18,7 @@ return {
       { "note", "text", type = "string", required = true, note = "remark" },
     },
     result = { record = "created_sub_account", essential = "subAccount" },
-    settle = { by = "name", handle = "subAccount", through = "sub_account.list_sub_accounts", pass = { "subAccount" },
+    settle = { by = "name", handle = "subAccount", through = "sub_account.list_sub_accounts", narrow = { "subAccount" },
       time = "createTime" },
   },
   {
@@ -48,7 +48,8 @@ return {
     },
     result = { record = "api_key", essential = "apiKey" },
     settle = { by = "token", handle = "note", through = "sub_account.list_api_keys",
-      undo = "sub_account.delete_api_key", pass = { "subAccount" }, on = { "note" }, time = "createTime" },
+      undo = "sub_account.delete_api_key", accounts = "sub_account.list_sub_accounts",
+      pass = { "subAccount" }, on = { "note" }, time = "createTime" },
   },
   {
     id = "B4", name = "list_api_keys", method = "GET", path = "/api/v3/sub-account/apiKey",
@@ -64,7 +65,7 @@ return {
     params = { sub_account, { "apiKey", "text", type = "string", required = true, note = "public key" } },
     result = { record = "named_sub_account", essential = "subAccount" },
     settle = { by = "state", handle = "apiKey", through = "sub_account.list_api_keys", pass = { "subAccount" },
-      wanted = "absent" },
+      accounts = "sub_account.list_sub_accounts", wanted = "absent" },
   },
   {
     id = "B6", name = "transfer", method = "POST", path = "/api/v3/capital/sub-account/universalTransfer",
@@ -78,7 +79,8 @@ return {
     result = { record = "transfer_id", essential = "tranId" },
     moves = { asset = "asset", amount = "amount", to = "sub_account", sub_accounts = { "fromAccount", "toAccount" } },
     settle = { by = "handle", handle = "clientTranId", made = true, through = "sub_account.transfer_history",
-      pass = { "clientTranId", "fromAccount", "toAccount", "fromAccountType", "toAccountType" },
+      pass = { "fromAccount", "toAccount", "fromAccountType", "toAccountType" },
+      narrow = { "clientTranId" }, accounts = "sub_account.list_sub_accounts",
       on = { "asset", "amount" }, time = "timestamp", failed = "FAILED" },
   },
   {
@@ -93,7 +95,7 @@ return {
       { "limit", "count", type = "string", default = 500, max = 500 },
     },
     paging = { each = "transfer", size = "limit", most = 500, page = "page", time = "timestamp", id = "tranId" },
-    result = { list = "sub_account_transfer", from = { "result" } },
+    result = { list = "sub_account_transfer", from = { "result" }, total = "totalCount" },
   },
   {
     id = "B8", name = "balances", method = "GET", path = "/api/v3/sub-account/asset",

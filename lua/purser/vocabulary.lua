@@ -21,8 +21,9 @@ local row_words = {
   rules = "table",       -- rules over several parameters, by name
   window = "table",      -- what a history covers: default_days, longest_days, reach_days, reach_months, from_midnight
   paging = "table",      -- how a history or list is read to its end (see paging_words)
-  result = "table",      -- { list | record | page | rows = shape, from = carriers, essential = member without whose
-                         -- text an answer is no result }
+  result = "table",      -- { list | record | page | rows = shape, from = carriers, total = member beside a list that
+                         -- says how many there are, lone = member that a single record in `data` needs to pass for a
+                         -- list of one, essential = member without whose text an answer is no result }
   moves = "table",       -- what a write call that moves funds moves, and where to (see moves_words)
   settle = "table",      -- how an unknown outcome is found out
   deprecated = "string", -- what to call instead
@@ -37,6 +38,7 @@ local param_words = {
 }
 local result_words = {
   list = "string", record = "string", page = "string", rows = "string", from = "table", essential = "string",
+  total = "string", lone = "string",
 }
 -- Each but `to` names a parameter of the row.
 local moves_words = {
@@ -54,6 +56,7 @@ local settle_words = {
   by = "string",       -- the way: see ways_to_settle
   through = "string",  -- the operation that lists what was done
   pass = "table",      -- parameters that it is given from those of the call
+  narrow = "table",    -- filters that it is given as well, at first: without them it shows more, and nothing else
   handle = "string",   -- parameter that names the one record
   made = "boolean",    -- the handle is an id that Purser makes when the caller gave none
   on = "table",        -- without a handle: what has to be equal in the call and in its record
@@ -63,6 +66,7 @@ local settle_words = {
   wanted = "string",   -- state: present, absent or cancelled
   undo = "string",     -- the operation that deletes what was made
   also = "string",     -- a second list
+  accounts = "string", -- the operation that lists sub-accounts, where the list is that of one
 }
 local window_words = {
   default_days = "number", longest_days = "number", reach_days = "number", reach_months = "number",

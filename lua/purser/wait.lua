@@ -16,6 +16,7 @@ local M = {}
 local DAY = 86400000
 local defaults = { timeout_ms = 600000, first_ms = 1000, most_ms = 30000 }
 local GROWTH = 1.5
+local MOST_SHOWN = 1000 -- by C4 and C5 at once
 
 local function failure(outcome, message, record, retryable)
   return errors.new { kind = "workflow", outcome = outcome, phase = "wait", message = message, record = record,
@@ -35,8 +36,8 @@ local function take_times(options, own)
   return times, rest
 end
 
--- Reads until `judge` says "reached" or "lost". `read` returns a value, or nil when there is none yet, or nil and an
--- error; `judge(value)` returns its verdict and words.
+-- Reads until `judge` says "reached", "lost" or "unclear". `read` returns a value, or nil when there is none yet, or
+-- nil and an error; `judge(value)` returns its verdict and words.
 local function wait(client, times, what, read, judge)
   local deadline, pause = nil, times.first_ms
   local value, words, last_err
@@ -49,6 +50,7 @@ local function wait(client, times, what, read, judge)
       value = now_value
       verdict, words = judge(value)
       if verdict == "reached" then return value end
+      if verdict == "unclear" then return nil, failure("unknown", ("%s %s"):format(what, words), value) end
       if verdict == "lost" then return nil, failure("rejected", ("%s %s"):format(what, words), value) end
     end
     -- The first read may have set the client's clock right, so the time counts from there.
@@ -103,7 +105,8 @@ end
 local function finder(client, operation, time_of, since, params, fits)
   local at
   return function()
-    local query = { from = at or since, to = at }
+    -- Nothing is concluded from a record that is missing, so one that was found needs no proof of what else there is.
+    local query = { from = at or since, to = at, shows_at_least = at and MOST_SHOWN or nil }
     for name, value in pairs(params) do query[name] = value end
     local walk = history.each(client, operation, query)
     while true do
@@ -147,9 +150,9 @@ local deposit_states = {
   "too small to be credited", "delayed", "large and delayed", "pending", "successful", "auditing", "rejected",
   "refunded", "credited early", "invalid", "restricted", "returned or completed (sources disagree)",
 }
--- What sources disagree about is no success that money may be spent on.
+-- What sources disagree about is no success that money may be spent on, and no proof that it came back either.
 local deposit_goals = {
-  success = { [1] = "lost", [5] = "reached", [7] = "lost", [8] = "lost", [10] = "lost", [12] = "lost" },
+  success = { [1] = "lost", [5] = "reached", [7] = "lost", [8] = "lost", [10] = "lost", [12] = "unclear" },
   seen = {},
   ended = { [1] = "reached", [5] = "reached", [7] = "reached", [8] = "reached", [10] = "reached", [12] = "reached" },
 }
@@ -159,6 +162,13 @@ local deposit_rules = { goal = nearest.names_of(deposit_goals), since = allowed.
 local deposit_members = {
   txId = "string", coin = "string", network = "string", address = "string", memo = "string", amount = "string",
 }
+
+-- Whether a record is of the transaction: the id of the service may have the number of an output behind the chain's
+-- own, which is in another member then.
+local function is_transaction(record, id)
+  return record.txId == id or record.transHash == id
+    or type(record.txId) == "string" and record.txId:match "^(.+):%d+$" == id
+end
 
 -- Whether a deposit is the one that `wanted` describes. Amounts are equal as numbers: "5" is "5.00".
 local function fits_deposit(wanted)
@@ -170,6 +180,8 @@ local function fits_deposit(wanted)
       if name == "amount" then
         local other = decimal(found or "")
         if not other or other:compare(amount) ~= 0 then return false end
+      elseif name == "txId" then
+        if not is_transaction(record, value) then return false end
       elseif found ~= value then
         return false
       end

@@ -40,7 +40,7 @@ return {
     moves = { asset = "coin", amount = "amount", to = "address", address = "address", memo = "memo",
       network = "netWork", contract = "contractAddress" },
     settle = { by = "handle", handle = "withdrawOrderId", made = true, through = "wallet.withdrawal_history",
-      pass = { "coin" }, on = { "coin", "address", "amount", "memo" }, near = { "coin", "address" },
+      narrow = { "coin" }, on = { "coin", "address", "amount", "memo" }, near = { "coin", "address" },
       time = "applyTime" },
   },
   {
@@ -57,11 +57,13 @@ return {
     summary = "Deposits of the last 7 days, or of a window within the last 90.",
     permission = "SPOT_WITHDRAW_READ", weight = 1, effect = "read",
     params = {
-      coin_filter, { "status", "status", type = "string", note = "deposit status" }, start_time, end_time,
+      coin_filter, { "status", "status", type = "string", choices = "deposit_states", note = "deposit status" },
+      start_time, end_time,
       { "limit", "count", type = "int", default = 1000, max = 1000 },
     },
     window = { default_days = 7, longest_days = 7, reach_days = 90 },
-    paging = { each = "deposit", size = "limit", most = 1000, time = "insertTime", key = deposit_key },
+    paging = { each = "deposit", size = "limit", most = 1000, time = "insertTime", key = deposit_key,
+      varies = { "status" } },
     result = { list = "deposit" },
   },
   {
@@ -69,11 +71,12 @@ return {
     summary = "Withdrawals of the last 7 days, or of a window within the last 90.",
     permission = "SPOT_WITHDRAW_READ", weight = 1, effect = "read",
     params = {
-      coin_filter, { "status", "status", type = "string", note = "withdrawal status" },
+      coin_filter, { "status", "status", type = "string", choices = "withdrawal_states", note = "withdrawal status" },
       { "limit", "count", type = "int", default = 1000, max = 1000 }, start_time, end_time,
     },
     window = { default_days = 7, longest_days = 7, reach_days = 90 },
-    paging = { each = "withdrawal", size = "limit", most = 1000, time = "applyTime", id = "id" },
+    paging = { each = "withdrawal", size = "limit", most = 1000, time = "applyTime", id = "id",
+      varies = { "status" } },
     result = { list = "withdrawal" },
   },
   {
@@ -85,8 +88,8 @@ return {
       { "network", "text", type = "string", required = true, note = "long network name, such as Tron(TRC20)" },
     },
     result = { record = "deposit_address", essential = "address" },
-    settle = { by = "state", handle = "network", through = "wallet.deposit_addresses", pass = { "coin", "network" },
-      wanted = "present" },
+    settle = { by = "state", handle = "network", through = "wallet.deposit_addresses", pass = { "coin" },
+      narrow = { "network" }, wanted = "present" },
   },
   {
     id = "C7", name = "deposit_addresses", method = "GET", path = "/api/v3/capital/deposit/address",
@@ -216,7 +219,7 @@ return {
     moves = { asset = "coin", amount = "amount", to = "address", address = "address", memo = "memo",
       network = "network" },
     settle = { by = "handle", handle = "withdrawOrderId", made = true, through = "wallet.withdrawal_history",
-      pass = { "coin" }, on = { "coin", "address", "amount", "memo" }, near = { "coin", "address" },
+      narrow = { "coin" }, on = { "coin", "address", "amount", "memo" }, near = { "coin", "address" },
       time = "applyTime" },
   },
 }

@@ -232,7 +232,7 @@ static void secrets_are_on_the_secure_heap_where_there_is_one(void)
     pu_secret_free(NULL, 64);
 
     /* Our share ends at half the heap; what comes after is ordinary memory, and OpenSSL's half stays free. */
-    enum { MANY = 2000 };
+    enum { MANY = 17000 };
     static void *all[MANY];
     for (int i = 0; i < MANY; i++) all[i] = pu_secret_alloc(512);
     CHECK(all[MANY - 1] != NULL);

@@ -125,18 +125,18 @@ int main(void)
 {
     CHECK(CRYPTO_set_mem_functions(openssl_malloc, openssl_realloc, openssl_free));
     static char pem[8192];
-    enum { FILLERS = 1100 };
+    enum { FILLERS = 17000 };
     static void *fillers[FILLERS];
-    /* With our half of the secure heap taken, keys come from ordinary memory, which can be made to fail. */
+    /* With our half of the secure heap taken, HMAC keys come from ordinary memory, which can be made to fail. */
     for (int i = 0; i < FILLERS; i++) fillers[i] = pu_secret_alloc(512);
 
     each_allocation_fails_in_turn("hmac-sha256", "secret", 6);
     each_allocation_fails_in_turn("hmac-sha512", "secret", 6);
+    for (int i = 0; i < FILLERS; i++) pu_secret_free(fillers[i], 512);
+
     size_t len = make_pem(EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"), pem, sizeof pem);
     each_allocation_fails_in_turn("ed25519", pem, len);
     len = make_pem(EVP_RSA_gen(1024), pem, sizeof pem);
     each_allocation_fails_in_turn("rsa-sha256", pem, len);
-
-    for (int i = 0; i < FILLERS; i++) pu_secret_free(fillers[i], 512);
     return report();
 }

@@ -142,4 +142,114 @@ function cases.decoder()
   end)
 end
 
+-- A number becomes a text after the signer was looked at, and that text is an allocation.
+function cases.signer_numbers()
+  local layout, values, ended, signer = core.layout({ "a" }, {}, nil, false), {}, 0, nil
+  local function try(ok, text)
+    assert(ok and #text >= 64 or tostring(text):find "closed", tostring(text))
+    if not ok then ended = ended + 1 end
+  end
+  with(function() if signer then signer:close() end end, function()
+    for i = 1, 300 do
+      signer = core.signer("hmac-sha256", "secret")
+      try(pcall(signer.sign, signer, i + 0.5))
+      signer = core.signer("hmac-sha256", "secret")
+      try(pcall(signer.sign_query, signer, layout, values, i + 0.25))
+    end
+  end)
+  assert(ended > 0)
+end
+
+-- A server that hands out a request while a finaliser does `act`, which returns what it took of the server.
+local function server_case(act)
+  local httpd, socket = require "purser.httpd", require "socket"
+  local target = "/" .. ("x"):rep(300)
+  local function is_whole(request) return request.target == target and #request.headers["x-one"] == 300 end
+  for _ = 1, 40 do
+    local server = assert(httpd.listen { port = 0 })
+    local client = assert(socket.connect("127.0.0.1", server:port()))
+    client:send(("GET %s HTTP/1.1\r\nHost: a\r\nX-One: %s\r\n\r\n"):format(target, ("1"):rep(300)))
+    local taken = 0
+    finalised(function() if act(server) then taken = taken + 1 end end)
+    repeat
+      local ok, request = pcall(server.next, server, 10)
+      if ok and request then
+        assert(is_whole(request))
+        taken = taken + 1
+      end
+    until not ok and request:find "closed" or taken > 0
+    assert(taken <= 1, "a request was handed out twice")
+    client:close()
+    server:close()
+  end
+end
+
+function cases.server_closed()
+  with(function() end, function() server_case(function(server) server:close() end) end)
+end
+
+function cases.server_taken()
+  with(function() end, function() server_case(function(server) return server:next(0) end) end)
+end
+
+-- An object that a finaliser brought back, while its own finaliser is still to come; nil where that ran already.
+local function brought_back(make, is_open)
+  local kept
+  collectgarbage "stop"
+  local function leave()
+    local object = make()
+    for _ = 1, 1500 do finalised(function() end) end
+    local holder = { object }
+    finalised(function() kept = holder[1] end)
+  end
+  leave()
+  for _ = 1, 100000 do
+    if kept then break end
+    collectgarbage("step", 0)
+  end
+  collectgarbage "restart"
+  return is_open(assert(kept, "nothing was brought back")) and kept or nil
+end
+
+local function slow_collector()
+  if _VERSION == "Lua 5.4" then collectgarbage("incremental", 1000, 1, 3) else collectgarbage("setstepmul", 1) end
+end
+
+function cases.decoder_brought_back()
+  slow_collector()
+  local function is_open(decoder) return not tostring(decoder):find "closed" end
+  local records, found = {}, 0
+  for i = 1, 20000 do records[i] = ('{"a":"%d","new":1}'):format(i) end
+  local text = "[" .. table.concat(records, ",") .. "]"
+  for _ = 1, 5 do
+    local decoder = brought_back(function()
+      return core.decoder { list = { record = { name = "r", fields = { { name = "a", type = "string" } } } } }
+    end, is_open)
+    if decoder then
+      found = found + 1
+      local list = assert(decoder:decode(text))
+      for i = 1, 20000 do assert(list[i].a == tostring(i) and list[i].new == 1) end
+    end
+  end
+  print((100 + found) .. " runs")
+end
+
+function cases.decimal_brought_back()
+  slow_collector()
+  local function is_open(decimal) return pcall(tostring, decimal) end
+  local found = 0
+  for _ = 1, 5 do
+    local decimal = brought_back(function() return assert(core.decimal "12345678901234567890123.5") end, is_open)
+    for i = 1, decimal and 50000 or 0 do
+      local ok, sum = pcall(function() return decimal + ("1." .. i) end)
+      if not ok then
+        found = found + 1
+        assert(sum:find "has been collected", sum)
+        break
+      end
+    end
+  end
+  print((100 + found) .. " runs")
+end
+
 cases[case]()

@@ -4,8 +4,9 @@
  * lines, each answered by one line:
  *
  *   script STEPS       connections accepted from now on follow STEPS
- *   tls CERT KEY [HOW] they speak TLS with these PEM files; HOW: `1.1` at most TLS 1.1, `h2` HTTP/2; `plain` ends that
- *   count              -> connections, requests of which a byte was seen, requests read whole, connections that ended
+ *   tls CERT KEY [HOW] they speak TLS with these PEM files; HOW: `1.1`, `1.2` at most that, `h2` HTTP/2; `plain` ends that
+ *   count              -> connections, requests of which a byte was seen, requests read whole, connections that ended,
+ *                         steps `mark` that were reached
  *   last               -> the last whole request, percent-escaped
  *
  * STEPS is a list of groups divided by `;`. A connection's first request meets the first group, its second the second;
@@ -16,7 +17,7 @@
  *   body      read as much as Content-Length says               stall     do nothing until the client goes away
  *   ok        answer 200 with the body {}                       wait=MS   rest
  *   send=TEXT send TEXT (percent-escaped)                       drip=TEXT send it byte by byte, 5 ms apart
- *   fill=N    send N bytes `x`
+ *   fill=N    send N bytes `x`                              mark      count it
  *
  * and, when TLS agreed on HTTP/2 (`tls CERT KEY h2`), one of
  *
@@ -43,7 +44,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char script[SCRIPT_MAX] = "head body ok";
 static SSL_CTX *context;
-static long connections, requests, wholes, ended;
+static long connections, requests, wholes, ended, marks;
 static char last[REQUEST_MAX];
 static size_t last_len;
 
@@ -165,6 +166,14 @@ static bool step_arrive(link_t *link)
     return true;
 }
 
+static bool step_mark(void)
+{
+    pthread_mutex_lock(&lock);
+    marks++;
+    pthread_mutex_unlock(&lock);
+    return true;
+}
+
 static bool step_reset(link_t *link)
 {
     struct linger hard = {.l_onoff = 1, .l_linger = 0};
@@ -198,6 +207,7 @@ static bool perform(link_t *link, char *step)
     if (strcmp(step, "close") == 0) return step_close(link);
     if (strcmp(step, "reset") == 0) return step_reset(link);
     if (strcmp(step, "stall") == 0) return step_stall(link);
+    if (strcmp(step, "mark") == 0) return step_mark();
     if (strcmp(step, "h2") == 0) return h2_greet(link);
     if (strcmp(step, "headers") == 0) return h2_headers(link);
     if (strcmp(step, "data") == 0) return h2_data(link);
@@ -308,6 +318,7 @@ static bool use_tls(char *arguments)
         SSL_CTX_set_security_level(made, 0);
         SSL_CTX_set_max_proto_version(made, TLS1_1_VERSION);
     }
+    if (how && strcmp(how, "1.2") == 0) SSL_CTX_set_max_proto_version(made, TLS1_2_VERSION);
     if (!certificate || !key || SSL_CTX_use_certificate_chain_file(made, certificate) != 1 ||
         SSL_CTX_use_PrivateKey_file(made, key, SSL_FILETYPE_PEM) != 1)
         return false;
@@ -338,7 +349,7 @@ static void obey(char *line, FILE *out)
         context = NULL;
         fputs("ok\n", out);
     } else if (strcmp(line, "count") == 0) {
-        fprintf(out, "%ld %ld %ld %ld\n", connections, requests, wholes, ended);
+        fprintf(out, "%ld %ld %ld %ld %ld\n", connections, requests, wholes, ended, marks);
     } else if (strcmp(line, "last") == 0) {
         show_last(out);
     } else {

@@ -37,9 +37,10 @@ function methods:plain()
   assert(self:command("plain") == "ok")
 end
 
-local counts = { "connections", "requests", "wholes", "ended" }
+local counts = { "connections", "requests", "wholes", "ended", "marks" }
 
---- How many connections, requests, wholly read requests and ended connections there were since `mark`, or ever.
+--- How many connections, requests, wholly read requests, ended connections and steps `mark` there were since the count
+--- `mark`, or ever.
 function methods:count(mark)
   local now, i = {}, 0
   for number in self:command("count"):gmatch("%d+") do
@@ -57,6 +58,15 @@ function methods:settle()
     socket.sleep(0.01)
   end
   error("a connection did not end")
+end
+
+--- Waits until the step `mark` has been reached `times` times since `mark`: what was sent before it has arrived.
+function methods:await_marks(times, mark)
+  for _ = 1, 2000 do
+    if self:count(mark).marks >= times then return end
+    socket.sleep(0.005)
+  end
+  error("the peer did not come to its mark")
 end
 
 --- The last request that was read whole, byte for byte.

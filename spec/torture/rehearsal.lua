@@ -72,7 +72,8 @@ function M.varied(seed, folder, tell)
   local loses = seed % 4 == 3 -- then workers live long enough to look at the histories
   return { seed = seed, folder = folder, tell = tell, payments = 10 + seed % 50, workers = 1 + seed % 4,
     accounts = 1 + math.floor(seed / 2) % 2, check = loses, puts_back = loses,
-    keys = loses and 0 or seed % 4, twin_in = seed % 3 == 0 and 2 or 20, dies_once_in = ({ 60, 120, 400, 4000 })[seed % 4 + 1],
+    keys = loses and 0 or seed % 4, twin_in = seed % 3 == 0 and 2 or 20,
+    dies_once_in = ({ 60, 120, 400, 4000 })[seed % 4 + 1],
     jumps_once_in = ({ 1000, 300, 3000 })[seed % 3 + 1], share = ({ 0.3, 0.5, 0.1, 0, 0.3 })[seed % 5 + 1] }
 end
 

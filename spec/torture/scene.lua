@@ -160,8 +160,8 @@ function Worker:live()
   if report then
     state.lives[self.number] = nil
     state.working = state.working - 1
-  elseif err.phase == "journal" then
-    state.start(self.number, 0) -- the journal could not be written; begin again
+  elseif err.phase == "journal" or err.code == "payouts.history" then
+    state.start(self.number, 0) -- the journal could not be written, or a history not be read; begin again
   else
     error(tostring(err), 0)
   end

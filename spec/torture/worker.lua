@@ -22,7 +22,7 @@ local client = assert(purser.new {
 local payouts = assert(purser.payouts.new {
   client = client, journal = journal, worker = config.worker, concurrency = config.concurrency,
   lease_ms = config.lease_ms, retry_ms = 5, idle_ms = 50, settle = { poll_ms = 1000 },
-  history_check = "never", -- it dies more often than it could look, and its journal is never lost (rehearsal.lua: it is)
+  history_check = "never", -- it dies too often to look, and its journal is never lost (see rehearsal.lua)
 })
 
 local function have(note)

@@ -20,14 +20,3 @@ void pu_settype(lua_State *L, const char *name)
     luaL_getmetatable(L, name);
     lua_setmetatable(L, -2);
 }
-
-int pu_guarded(lua_State *L, bool *busy, lua_CFunction body)
-{
-    int count = lua_gettop(L);
-    lua_pushcfunction(L, body);
-    for (int i = 1; i <= count; i++) lua_pushvalue(L, i); /* the first keeps the object alive in both frames */
-    *busy = true;
-    int status = lua_pcall(L, count, LUA_MULTRET, 0);
-    *busy = false;
-    return status == 0 ? lua_gettop(L) - count : -1;
-}

@@ -2,15 +2,22 @@
  *
  * A body here reads check -> call -> return. Userdata is made closed and with its metatable first; the C resource is
  * acquired into it second; `close`, `__gc` and `__close` are one idempotent function. Misuse raises; what can happen
- * in a correct program returns nil and a reason. */
+ * in a correct program returns nil and a reason.
+ *
+ * Arguments first, state last. A finaliser may run at any allocation of Lua (the text of a number is one), and may
+ * close the very object that a body works with; even the object's own `__gc` may run there, when another finaliser
+ * brought the object back. So a body reads its arguments, makes room for its result, and then looks at the object's
+ * state. Where Lua allocates while the state is in use, the body runs in pu_guarded, and `close` waits. */
 #ifndef PURSER_BIND_BIND_H
 #define PURSER_BIND_BIND_H
 
 #include "compat.h"
+#include "guarded.h"
 
 /* Each expects the module table on top of the stack and leaves it there. Those of purser.core: */
 void pu_bind_clock(lua_State *L);
 void pu_bind_layout(lua_State *L);
+void pu_bind_secret(lua_State *L);
 void pu_bind_signer(lua_State *L);
 void pu_bind_decoder(lua_State *L);
 void pu_bind_decimal(lua_State *L);
@@ -26,10 +33,5 @@ void pu_newtype(lua_State *L, const char *name, const luaL_Reg *methods, const l
 
 /* Gives the value on top of the stack the metatable `name`. */
 void pu_settype(lua_State *L, const char *name);
-
-/* Calls `body` with the arguments on the stack, `*busy` being set meanwhile, and leaves its results on top. Returns how
- * many there are, or -1 with the error on top. A finaliser may run at any allocation, and call the very object that is
- * being used: what must not be entered twice says so by `busy`, which is never left set, not even by an error. */
-int pu_guarded(lua_State *L, bool *busy, lua_CFunction body);
 
 #endif

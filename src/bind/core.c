@@ -9,6 +9,7 @@ int luaopen_purser_core(lua_State *L)
     lua_newtable(L);
     pu_bind_clock(L);
     pu_bind_layout(L);
+    pu_bind_secret(L);
     pu_bind_signer(L);
     pu_bind_decoder(L);
     pu_bind_decimal(L);

@@ -55,7 +55,7 @@ static const char *push_converted(lua_State *L, int index)
 }
 
 /* The decimal argument `index`; a text or an integer there is replaced by its decimal. */
-static const pu_decimal *check_operand(lua_State *L, int index)
+static const pu_decimal *convert_operand(lua_State *L, int index)
 {
     pu_decimal *d = to_decimal(L, index);
     if (!d) {
@@ -64,7 +64,19 @@ static const pu_decimal *check_operand(lua_State *L, int index)
         lua_replace(L, index);
         d = lua_touserdata(L, index);
     }
+    return d;
+}
+
+/* The last look before a value is used: no call of Lua that can allocate may follow it. */
+static void check_alive(lua_State *L, int index, const pu_decimal *d)
+{
     if (!d->value) luaL_argerror(L, index, "the decimal has been collected");
+}
+
+static const pu_decimal *check_operand(lua_State *L, int index)
+{
+    const pu_decimal *d = convert_operand(L, index);
+    check_alive(L, index, d);
     return d;
 }
 
@@ -79,8 +91,11 @@ typedef enum pu_code (*operation)(pu_decimal *, const pu_decimal *, const pu_dec
 
 static int combine(lua_State *L, operation apply)
 {
-    const pu_decimal *a = check_operand(L, 1), *b = check_operand(L, 2);
-    return check_done(L, apply(push_empty(L), a, b));
+    const pu_decimal *a = convert_operand(L, 1), *b = convert_operand(L, 2);
+    pu_decimal *result = push_empty(L);
+    check_alive(L, 1, a);
+    check_alive(L, 2, b);
+    return check_done(L, apply(result, a, b));
 }
 
 static int decimal_add(lua_State *L)
@@ -106,20 +121,26 @@ static int decimal_round_down(lua_State *L)
 
 static int decimal_negate(lua_State *L)
 {
-    const pu_decimal *a = check_operand(L, 1);
-    return check_done(L, pu_decimal_copy(push_empty(L), a, true));
+    const pu_decimal *a = convert_operand(L, 1);
+    pu_decimal *result = push_empty(L);
+    check_alive(L, 1, a);
+    return check_done(L, pu_decimal_copy(result, a, true));
 }
 
 static int decimal_abs(lua_State *L)
 {
-    const pu_decimal *a = check_operand(L, 1);
-    return check_done(L, pu_decimal_copy(push_empty(L), a, pu_decimal_sign(a) < 0));
+    const pu_decimal *a = convert_operand(L, 1);
+    pu_decimal *result = push_empty(L);
+    check_alive(L, 1, a);
+    return check_done(L, pu_decimal_copy(result, a, pu_decimal_sign(a) < 0));
 }
 
 static int compare(lua_State *L)
 {
-    const pu_decimal *a = check_operand(L, 1), *b = check_operand(L, 2);
+    const pu_decimal *a = convert_operand(L, 1), *b = convert_operand(L, 2);
     int order = 0;
+    check_alive(L, 1, a);
+    check_alive(L, 2, b);
     check_done(L, pu_decimal_compare(a, b, &order));
     return order;
 }

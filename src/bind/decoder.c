@@ -11,7 +11,9 @@
  *   - Making a Lua string costs more than recognising one. Coins, networks and states repeat, so short strings go
  *     through a small table of those made before in the same document; a field that rarely repeats stops asking.
  *   - A finaliser may run during any Lua call here and use the same decoder. All state of one decoding lies on the C
- *     and Lua stacks, so that is harmless. */
+ *     and Lua stacks, so that is harmless.
+ *   - The decoder's own __gc may run during a decoding, too, when a finaliser of something else brought the decoder
+ *     back. Its plan is retired then, and freed when the Lua state ends. */
 #include <string.h>
 
 #include "bind.h"
@@ -19,7 +21,7 @@
 #include "decoder_type.h"
 #include "json.h"
 
-static const char TYPE_NAME[] = "purser.decoder";
+static const char TYPE_NAME[] = "purser.decoder", RETIRED_NAME[] = "purser.decoder.retired";
 
 enum {
     TEXT = 2, /* stack places, see above */
@@ -37,8 +39,16 @@ enum {
     MISS = 8                /* in nine stops asking, for what it wins is lost by the processor's guessing wrong */
 };
 
+/* Plans of decoders that were collected while they decoded. It lives as long as the metatable of decoders. */
+typedef struct retired_plans {
+    pu_plan *first;
+    bool over; /* the state ends, and no decoding is under way */
+} retired_plans;
+
 typedef struct decoder {
     pu_plan *plan; /* NULL: not made yet, or gone */
+    retired_plans *retired;
+    unsigned decoding; /* how many are under way; one that raised is never counted off */
 } decoder;
 
 /* A string at its place on the stack, and the bytes of the document it was made of. */
@@ -262,9 +272,10 @@ static int values_log_for(size_t len)
 
 /* Expects the decoder, the text and the companion, and nothing else, on the stack. The decoder stays there: a
  * collection during the decoding must not find it unused. */
-static int decode(lua_State *L, pu_plan *plan)
+static int decode(lua_State *L, decoder *self)
 {
     size_t len;
+    pu_plan *plan = self->plan;
     const char *text = lua_tolstring(L, TEXT, &len);
     lua_sink sink;
     sink.calls = (pu_sink){sink_open, sink_fields, sink_items, sink_close_field, sink_close_item, sink_scalar};
@@ -282,17 +293,20 @@ static int decode(lua_State *L, pu_plan *plan)
     lua_settop(L, COMPANION + sink.key_places + values);
 
     pu_fault fault;
-    if (pu_decode(plan, text, len, &sink.calls, &fault) != PU_OK) return push_fault(L, &fault);
-    return 1;
+    self->decoding++;
+    enum pu_code code = pu_decode(plan, text, len, &sink.calls, &fault);
+    int results = code == PU_OK ? 1 : push_fault(L, &fault); /* which quotes the plan */
+    self->decoding--;
+    return results;
 }
 
 static int decoder_decode(lua_State *L)
 {
-    decoder *self = check_decoder(L, 1);
+    luaL_checkudata(L, 1, TYPE_NAME);
     luaL_checktype(L, TEXT, LUA_TSTRING);
     lua_settop(L, TEXT);
     pu_getcompanion(L, 1);
-    return decode(L, self->plan);
+    return decode(L, check_decoder(L, 1));
 }
 
 /* core.decode(text): the same through a decoder of type `any`, kept as upvalue. */
@@ -305,13 +319,13 @@ static int module_decode(lua_State *L)
     return decoder_decode(L);
 }
 
-/* core.decoder(type) */
+/* core.decoder(type), with the list of retired plans as upvalue */
 static int module_decoder(lua_State *L)
 {
     luaL_checkany(L, 1);
     lua_settop(L, 1);
     decoder *self = pu_newuserdata(L, sizeof *self); /* type self */
-    self->plan = NULL;
+    *self = (decoder){.retired = lua_touserdata(L, lua_upvalueindex(1))};
     pu_settype(L, TYPE_NAME);
     lua_newtable(L); /* type self shapes */
     self->plan = pu_plan_new(PU_INTEGER_MIN, PU_INTEGER_MAX);
@@ -328,8 +342,25 @@ static int module_decoder(lua_State *L)
 static int decoder_gc(lua_State *L)
 {
     decoder *self = luaL_checkudata(L, 1, TYPE_NAME);
-    pu_plan_free(self->plan);
+    if (self->plan && self->decoding && !self->retired->over) {
+        self->plan->next = self->retired->first;
+        self->retired->first = self->plan;
+    } else {
+        pu_plan_free(self->plan);
+    }
     self->plan = NULL;
+    return 0;
+}
+
+static int retired_gc(lua_State *L)
+{
+    retired_plans *retired = luaL_checkudata(L, 1, RETIRED_NAME);
+    retired->over = true;
+    while (retired->first) {
+        pu_plan *plan = retired->first;
+        retired->first = plan->next;
+        pu_plan_free(plan);
+    }
     return 0;
 }
 
@@ -350,10 +381,19 @@ void pu_bind_decoder(lua_State *L)
 {
     static const luaL_Reg methods[] = {{"decode", decoder_decode}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", decoder_gc}, {"__tostring", decoder_tostring}, {NULL, NULL}};
+    static const luaL_Reg none[] = {{NULL, NULL}}, retired_meta[] = {{"__gc", retired_gc}, {NULL, NULL}};
     pu_newtype(L, TYPE_NAME, methods, meta);
-    lua_pushcfunction(L, module_decoder);
-    lua_setfield(L, -2, "decoder");
-    lua_pushcfunction(L, module_decoder);
+    pu_newtype(L, RETIRED_NAME, none, retired_meta);
+    luaL_getmetatable(L, TYPE_NAME); /* module metatable */
+    retired_plans *retired = lua_newuserdata(L, sizeof *retired);
+    *retired = (retired_plans){NULL, false};
+    pu_settype(L, RETIRED_NAME);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, RETIRED_NAME); /* module metatable retired */
+    lua_pushcclosure(L, module_decoder, 1);
+    lua_replace(L, -2); /* module constructor */
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, "decoder");
     lua_pushliteral(L, "any");
     lua_call(L, 1, 1); /* module decoder */
     lua_pushcclosure(L, module_decode, 1);

@@ -143,30 +143,28 @@ void pu_compile_type(lua_State *L, pu_plan *plan)
     check_code(L, pu_plan_seal(plan, compile_type(L, plan, 1, 0)), "type");
 }
 
+/* In the order of compile_type, and no deeper: a type that answers by a metamethod may say something else this time. */
 void pu_push_type_text(lua_State *L, int index)
 {
-    if (lua_type(L, index) == LUA_TSTRING) {
-        lua_pushvalue(L, index);
-        return;
+    int lists = 0, top = lua_gettop(L);
+    bool both = false;
+    lua_pushvalue(L, index); /* type */
+    while (lists < TYPES_DEEP && lua_istable(L, -1)) {
+        both = push_member(L, lua_gettop(L), "one_or_many");
+        if (both || !push_member(L, lua_gettop(L), "list")) break;
+        lua_replace(L, -2);
+        lists++;
+    } /* type, or type shape when it has both forms */
+    const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "record";
+    if (lua_istable(L, -1) && (both || push_member(L, lua_gettop(L), "record"))) {
+        if (lua_istable(L, -1) && push_member(L, lua_gettop(L), "name") && lua_type(L, -1) == LUA_TSTRING)
+            name = lua_tostring(L, -1);
     }
-    lua_getfield(L, index, "list");
-    if (!lua_isnil(L, -1)) {
-        pu_push_type_text(L, lua_gettop(L)); /* item text */
+    lua_pushfstring(L, both ? "%s or %s[]" : "%s", name, name);
+    for (; lists > 0; lists--) {
         lua_pushliteral(L, "[]");
         lua_concat(L, 2);
-        lua_remove(L, -2);
-        return;
     }
-    lua_pop(L, 1);
-    lua_getfield(L, index, "record");
-    bool one = !lua_isnil(L, -1);
-    if (!one) {
-        lua_pop(L, 1);
-        lua_getfield(L, index, "one_or_many");
-    }
-    lua_getfield(L, -1, "name"); /* shape name */
-    const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "record";
-    lua_pushfstring(L, one ? "%s" : "%s or %s[]", name, name); /* shape name text */
-    lua_replace(L, -3);
-    lua_pop(L, 1);
+    lua_replace(L, top + 1);
+    lua_settop(L, top + 1);
 }

@@ -63,15 +63,15 @@ static int http_send(lua_State *L)
     return results < 0 ? lua_error(L) : results;
 }
 
+/* http:discard(connection) */
+static int http_discard(lua_State *L)
+{
+    return pu_http_discard(L, &check_http(L)->easy.own);
+}
+
 static int http_close(lua_State *L)
 {
     return pu_http_close(&check_http(L)->object);
-}
-
-static int http_gc(lua_State *L)
-{
-    pu_http_release(&check_http(L)->object);
-    return 0;
 }
 
 static int http_tostring(lua_State *L)
@@ -81,9 +81,9 @@ static int http_tostring(lua_State *L)
 
 void pu_bind_http(lua_State *L)
 {
-    static const luaL_Reg methods[] = {{"send", http_send}, {"close", http_close}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"send", http_send}, {"discard", http_discard}, {"close", http_close}, {NULL, NULL}};
     static const luaL_Reg meta[] = {
-        {"__gc", http_gc}, {"__close", http_close}, {"__tostring", http_tostring}, {NULL, NULL}};
+        {"__gc", http_close}, {"__close", http_close}, {"__tostring", http_tostring}, {NULL, NULL}};
     pu_newtype(L, TYPE, methods, meta);
     lua_pushcfunction(L, http_new);
     lua_setfield(L, -2, "easy");

@@ -105,6 +105,16 @@ static void append(lua_State *L, pu_buf *lines, const char *data, size_t len)
     if (code != PU_OK) luaL_error(L, code == PU_NOMEM ? "not enough memory" : "the request's headers are too long");
 }
 
+/* NUL ends a line in the block, and what follows it would be a header of its own. A line break, which is refused, stands
+ * for it. */
+static void append_text(lua_State *L, pu_buf *lines, const char *data, size_t len)
+{
+    size_t at = lines->len;
+    append(L, lines, data, len);
+    for (; at < lines->len; at++)
+        if (lines->data[at] == '\0') lines->data[at] = '\n';
+}
+
 static void read_headers(lua_State *L, int index, pu_buf *lines)
 {
     lines->len = 0;
@@ -116,9 +126,9 @@ static void read_headers(lua_State *L, int index, pu_buf *lines)
             luaL_error(L, "the request's headers must be strings with string names");
         size_t name_len, value_len;
         const char *name = lua_tolstring(L, -2, &name_len), *value = lua_tolstring(L, -1, &value_len);
-        append(L, lines, name, name_len);
+        append_text(L, lines, name, name_len);
         append(L, lines, ": ", 2);
-        append(L, lines, value, value_len);
+        append_text(L, lines, value, value_len);
         append(L, lines, "", 1);
     }
 }
@@ -184,6 +194,13 @@ static void push_failure(lua_State *L, const pu_http_answer *answer)
     }
 }
 
+int pu_http_discard(lua_State *L, pu_http_sockets *sockets)
+{
+    pu_http_socket *socket = pu_http_sockets_get(sockets, pu_checkinteger(L, 2, 0, PU_INTEGER_MAX));
+    if (socket) socket->distrusted = true;
+    return 0;
+}
+
 int pu_http_push_answer(lua_State *L, const pu_http_answer *answer)
 {
     luaL_checkstack(L, 6, "answer");
@@ -192,10 +209,11 @@ int pu_http_push_answer(lua_State *L, const pu_http_answer *answer)
         push_failure(L, answer);
         return 2;
     }
-    lua_createtable(L, 0, answer->brief ? 3 : 11);
+    lua_createtable(L, 0, answer->brief ? 4 : 12);
     set_integer(L, "status", answer->status);
     set_text(L, "body", answer->body);
     set_text(L, "headers", answer->headers);
+    set_integer(L, "connection", answer->connection);
     if (answer->brief) return 1;
     set_string(L, "http_version", version_name(answer->http_version));
     set_string(L, "address", answer->address ? answer->address : "");

@@ -46,4 +46,7 @@ void pu_http_read_request(lua_State *L, int index, pu_http_request *request, pu_
 /* Pushes `response` (1 value) or `nil, failure` (2 values) and returns how many. */
 int pu_http_push_answer(lua_State *L, const pu_http_answer *answer);
 
+/* `discard` of Lua: no later request goes out on the connection whose id is at 2. */
+int pu_http_discard(lua_State *L, pu_http_sockets *sockets);
+
 #endif

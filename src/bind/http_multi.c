@@ -11,7 +11,7 @@ typedef struct http_multi {
     pu_http_job *taken; /* its answer is being pushed */
 } http_multi;
 
-enum { MULTIS_MAX = 64 };
+enum { MULTIS_ON_STACK = 16 };
 
 static http_multi *check_multi(lua_State *L, int index)
 {
@@ -72,7 +72,7 @@ static int end_alone(lua_State *L, http_multi *self, int results)
 
 static int submit_alone(lua_State *L)
 {
-    http_multi *self = lua_touserdata(L, 1);
+    http_multi *self = check_open(L);
     pu_http_request request;
     pu_http_read_request(L, 2, &request, &self->object.lines);
     int64_t id = pu_http_multi_submit(&self->multi, &request);
@@ -107,7 +107,7 @@ static int multi_step(lua_State *L)
 
 static int next_alone(lua_State *L)
 {
-    http_multi *self = lua_touserdata(L, 1);
+    http_multi *self = check_open(L);
     self->taken = pu_http_multi_take(&self->multi);
     if (!self->taken) return 0;
     pu_pushinteger(L, self->taken->id);
@@ -132,7 +132,7 @@ static int multi_next(lua_State *L)
 
 static int cancel_alone(lua_State *L)
 {
-    http_multi *self = lua_touserdata(L, 1);
+    http_multi *self = check_open(L);
     self->taken = pu_http_multi_cancel(&self->multi, pu_checkinteger(L, 2, 0, PU_INTEGER_MAX));
     if (!self->taken) return 0;
     pu_http_push_answer(L, self->taken->answer); /* nil failure */
@@ -179,15 +179,15 @@ static int multi_timeout(lua_State *L)
     return 1;
 }
 
+/* multi:discard(connection) */
+static int multi_discard(lua_State *L)
+{
+    return pu_http_discard(L, &check_multi(L, 1)->multi.sockets);
+}
+
 static int multi_close(lua_State *L)
 {
     return pu_http_close(&check_multi(L, 1)->object);
-}
-
-static int multi_gc(lua_State *L)
-{
-    pu_http_release(&check_multi(L, 1)->object);
-    return 0;
 }
 
 static int multi_tostring(lua_State *L)
@@ -198,11 +198,12 @@ static int multi_tostring(lua_State *L)
 /* multi:wait(ms, other...): until it or one of the others has something to do, at most `ms` milliseconds */
 static int multi_wait(lua_State *L)
 {
-    pu_http_multi *multis[MULTIS_MAX] = {&check_multi(L, 1)->multi};
+    pu_http_multi *few[MULTIS_ON_STACK], **multis = few;
     int64_t ms = pu_checkinteger(L, 2, 0, INT32_MAX);
     int count = lua_gettop(L) - 1;
-    luaL_argcheck(L, count <= MULTIS_MAX, 3, "too many transports");
-    for (int i = 1; i < count; i++) multis[i] = &check_multi(L, i + 2)->multi;
+    /* made before the objects are looked at: a finaliser that runs here may close some */
+    if (count > MULTIS_ON_STACK) multis = lua_newuserdata(L, (size_t)count * sizeof *multis);
+    for (int i = 0; i < count; i++) multis[i] = &check_multi(L, i ? i + 2 : 1)->multi;
     pu_http_wait(multis, (size_t)count, ms);
     return 0;
 }
@@ -211,10 +212,10 @@ void pu_bind_http_multi(lua_State *L)
 {
     static const luaL_Reg methods[] = {
         {"submit", multi_submit}, {"step", multi_step},       {"next", multi_next}, {"cancel", multi_cancel},
-        {"fds", multi_fds},       {"timeout", multi_timeout}, {"wait", multi_wait}, {"close", multi_close},
-        {NULL, NULL}};
+        {"fds", multi_fds},       {"timeout", multi_timeout}, {"wait", multi_wait}, {"discard", multi_discard},
+        {"close", multi_close},   {NULL, NULL}};
     static const luaL_Reg meta[] = {
-        {"__gc", multi_gc}, {"__close", multi_close}, {"__tostring", multi_tostring}, {NULL, NULL}};
+        {"__gc", multi_close}, {"__close", multi_close}, {"__tostring", multi_tostring}, {NULL, NULL}};
     pu_newtype(L, TYPE, methods, meta);
     lua_pushcfunction(L, multi_new);
     lua_setfield(L, -2, "multi");

@@ -121,6 +121,7 @@ static int layout_gc(lua_State *L)
     layout_object *object = luaL_checkudata(L, 1, LAYOUT_TYPE);
     pu_layout_close(&object->layout);
     pu_buf_free(&object->text);
+    object->uses++;
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "digest.h"
 #include "layout_object.h"
 #include "percent.h"
+#include "secret_object.h"
 #include "signer.h"
 
 #define SIGNER_TYPE "purser.signer"
@@ -24,9 +25,13 @@ static const char signer_tag;
 
 static signer_object *check_signer(lua_State *L, int index)
 {
-    signer_object *object = pu_checktagged(L, index, sizeof *object, &signer_tag, SIGNER_TYPE);
+    return pu_checktagged(L, index, sizeof(signer_object), &signer_tag, SIGNER_TYPE);
+}
+
+/* The last look before the key is used: no call of Lua that can allocate may follow it. */
+static void check_open(lua_State *L, const signer_object *object)
+{
     if (!object->signer.algorithm) luaL_error(L, "signer is closed");
-    return object;
 }
 
 static int signer_sign(lua_State *L)
@@ -35,6 +40,7 @@ static int signer_sign(lua_State *L)
     pu_message message = {0};
     message.text = luaL_checklstring(L, 2, &message.len);
     message.more = luaL_optlstring(L, 3, "", &message.more_len);
+    check_open(L, object);
 
     char signature[PU_SIGNATURE_TEXT];
     size_t len;
@@ -66,6 +72,7 @@ static int signer_sign_query(lua_State *L)
 
     pu_value values[PU_LAYOUT_MAX];
     const pu_layout *layout = pu_readquery(L, 2, 3, values);
+    check_open(L, object);
 
     char signature[PU_SIGNATURE_TEXT];
     size_t len;
@@ -88,7 +95,9 @@ static int signer_sign_query(lua_State *L)
 
 static int signer_algorithm(lua_State *L)
 {
-    lua_pushstring(L, pu_algorithm_name(check_signer(L, 1)->signer.algorithm));
+    const signer_object *object = check_signer(L, 1);
+    check_open(L, object);
+    lua_pushstring(L, pu_algorithm_name(object->signer.algorithm));
     return 1;
 }
 
@@ -116,14 +125,13 @@ static const pu_algorithm *check_algorithm(lua_State *L, int index)
     return algorithm;
 }
 
+/* core.signer(algorithm, key [, encoding]) -> signer | nil, message. The key is a string or a secret. */
 static int new_signer(lua_State *L)
 {
     static const char *const encodings[] = {"hex", "base64", NULL};
     const pu_algorithm *algorithm = check_algorithm(L, 1);
-    luaL_checktype(L, 2,
-                   LUA_TSTRING); /* a number would be converted, and its text is not the key that was meant */
-    size_t len;
-    const char *key = lua_tolstring(L, 2, &len);
+    const pu_secret_text *secret = lua_type(L, 2) == LUA_TUSERDATA ? pu_check_secret(L, 2) : NULL;
+    if (!secret) luaL_checktype(L, 2, LUA_TSTRING); /* a number's text is not the key that was meant */
     enum pu_encoding encoding = luaL_checkoption(L, 3, "hex", encodings) ? PU_BASE64 : PU_HEX;
 
     signer_object *object = pu_newuserdata(L, sizeof *object);
@@ -133,6 +141,10 @@ static int new_signer(lua_State *L)
     object->text.secret = true; /* a query may hold a funds password's hash */
     pu_settype(L, SIGNER_TYPE);
 
+    size_t len = 0;
+    const char *key = secret ? secret->data : lua_tolstring(L, 2, &len);
+    if (secret) len = secret->len;
+    luaL_argcheck(L, key, 2, "the secret is closed");
     pu_error error;
     if (pu_signer_open(&object->signer, algorithm, key, len, encoding, &error) != PU_OK) {
         return pu_pushfailure(L, &error);

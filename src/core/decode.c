@@ -24,6 +24,9 @@ static bool is_container(const walk *w, const char *p, enum pu_kind kind)
 static const char *enter(walk *w, const char *p)
 {
     if (w->depth == PU_MAX_DEPTH) return refuse(w, p, "nested too deep");
+    if (w->containers == PU_MAX_CONTAINERS) return refuse_more(w, p, "more than 262144 objects and lists in one document");
+    if (!values_left(w, p)) return NULL;
+    w->containers++;
     w->depth++;
     return pu_json_space(p + 1, w->end);
 }
@@ -67,6 +70,7 @@ static void flush_record(walk *w, record *r, bool complete)
     }
     if (w->count) w->sink->fields(w->sink, w->entries, w->count);
     r->total += w->count;
+    w->values += w->count;
     w->count = 0;
 }
 
@@ -213,7 +217,10 @@ static inline const char *read_usual(walk *w, record *r, const char *p, const pu
 /* The path of nearly every member, an expected name and a usual value, is written out; read_value does the rest. */
 static inline const char *read_member(walk *w, record *r, const char *p)
 {
-    if (w->count == BATCH) flush_record(w, r, false);
+    if (w->count == BATCH) {
+        if (!values_left(w, p)) return NULL;
+        flush_record(w, r, false);
+    }
     pu_entry *entry = &w->entries[w->count];
     uint16_t number = r->guess;
     const pu_key *keys = r->shape->keys, *key;
@@ -226,6 +233,7 @@ static inline const char *read_member(walk *w, record *r, const char *p)
             uint16_t type = entry->slot == PU_NO_SLOT ? (uint16_t)PU_KIND_ANY : r->shape->prefix_type;
             entry->key = number;
             w->key = NULL;
+            if (++w->names > PU_MAX_NAMES) return refuse_more(w, p, "more than 131072 unknown names in one document");
             return read_value(w, r, p, &w->plan->types[type], entry);
         }
     }
@@ -378,6 +386,7 @@ static void flush_items(walk *w, size_t *place)
 {
     if (w->count) w->sink->items(w->sink, w->entries, w->count, *place);
     *place += w->count;
+    w->values += w->count;
     w->count = 0;
 }
 
@@ -394,7 +403,10 @@ static const char *read_items(walk *w, const char *p, pu_type *item, size_t *len
             if (!p) return NULL;
             w->sink->close_item(w->sink, place++);
         } else {
-            if (w->count == BATCH) flush_items(w, &place);
+            if (w->count == BATCH) {
+                if (!values_left(w, p)) return NULL;
+                flush_items(w, &place);
+            }
             const pu_entry *entry = &w->entries[w->count];
             const char *at = p;
             p = read_scalar(w, p, item->kind, &w->entries[w->count]);
@@ -453,6 +465,7 @@ enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sin
     w.sink = sink;
     w.fault = fault;
     w.depth = w.lists = 0;
+    w.containers = w.values = w.names = 0;
     w.key = NULL;
     w.count = 0;
     *fault = (pu_fault){.error = {PU_OK, "", 0}};

@@ -7,7 +7,8 @@
  * cost. Containers inside a record or list flush the batch and nest.
  *
  * The walk takes no memory at all and keeps its state on the C stack, so a sink may leave by longjmp at any call (a
- * Lua error) and the plan is as usable as before. Nesting is bounded by PU_MAX_DEPTH. Texts handed to the sink point
+ * Lua error) and the plan is as usable as before. Nesting is bounded by PU_MAX_DEPTH, and what
+ * a document makes of memory by the ceilings beside it. Texts handed to the sink point
  * into the document and live as long as it does. */
 #ifndef PURSER_CORE_DECODE_H
 #define PURSER_CORE_DECODE_H
@@ -16,6 +17,9 @@
 
 enum {
     PU_MAX_DEPTH = 64, /* containers inside one another */
+    PU_MAX_CONTAINERS = 1 << 18, /* objects and lists of a document: a table takes forty times the two bytes of {} */
+    PU_MAX_VALUES = 1 << 21,     /* scalars of a document, give or take a batch */
+    PU_MAX_NAMES = 1 << 17,      /* members whose name the plan neither declares nor has learned: a string each */
     PU_NO_SLOT = 0xFFFF
 };
 
@@ -65,7 +69,7 @@ typedef struct pu_fault {
 } pu_fault;
 
 /* Decodes one document, which fills [text, text + len) apart from white space around it. The outermost value stays
- * with the sink, the only one that is not closed. PU_SYNTAX and PU_TYPE are the failures; `fault` is filled then, and
+ * with the sink, the only one that is not closed. PU_SYNTAX, PU_TYPE and PU_TOO_BIG are the failures; `fault` is filled then, and
  * what the sink was given so far is to be thrown away. */
 enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_fault *fault);
 

@@ -1,18 +1,13 @@
 #include "http_easy.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/socket.h>
 
 enum {
-    HEADER_CEILING = 256 * 1024,      /* of all header lines of one exchange */
     TARGET_CEILING = 1024 * 1024,     /* of a request target, and of its header lines */
     KEEP_CAPACITY = 2 * 1024 * 1024,  /* a larger buffer is given back before the next exchange */
-    READ_IDLE_S = 118,                /* libcurl's own limit on the rest of a kept connection */
-    SILENT_MS = 20000                 /* after which a connection is dead whose peer acknowledges nothing */
+    READ_IDLE_S = 118                 /* libcurl's own limit on the rest of a kept connection */
 };
 
 static pthread_once_t global_once = PTHREAD_ONCE_INIT;
@@ -38,98 +33,21 @@ bool pu_http_global(pu_error *error)
     return true;
 }
 
-/* The callbacks: they see a pu_http_easy and nothing of Lua. */
-
-static int before_sending(void *context, char *remote, char *local, int remote_port, int local_port)
-{
-    (void)remote, (void)local, (void)remote_port, (void)local_port;
-    pu_http_easy *easy = context;
-    if (easy->single_send && easy->sends > 0) return CURL_PREREQFUNC_ABORT;
-    easy->sends++;
-    return CURL_PREREQFUNC_OK;
-}
-
-/* Returning another count than `len` makes libcurl end the transfer. */
-static size_t keep(pu_http_easy *easy, pu_buf *buf, const char *bytes, size_t len)
-{
-    enum pu_code code = pu_buf_append(buf, bytes, len);
-    if (code == PU_OK) return len;
-    if (code == PU_TOO_BIG) easy->over_ceiling = true;
-    else easy->out_of_memory = true;
-    return 0;
-}
-
-static size_t on_body(char *bytes, size_t size, size_t count, void *context)
-{
-    pu_http_easy *easy = context;
-    size_t len = size * count;
-    return len ? keep(easy, &easy->body, bytes, len) : 0;
-}
-
-/* Only the last block is kept: what came before it was interim (100, 103) or an answer to a sending that libcurl
- * repeated. Trailers, which follow a finished block without a status line, are counted and dropped. */
-static size_t on_header(char *line, size_t size, size_t count, void *context)
-{
-    pu_http_easy *easy = context;
-    size_t len = size * count;
-    easy->header_bytes += len;
-    if (easy->header_bytes > HEADER_CEILING) {
-        easy->over_ceiling = true;
-        return 0;
-    }
-    if (easy->block_ended) {
-        if (len < 5 || memcmp(line, "HTTP/", 5) != 0) return len;
-        easy->response_headers.len = 0;
-        easy->block_ended = false;
-    }
-    if (line[0] == '\r' || line[0] == '\n') easy->block_ended = true;
-    return keep(easy, &easy->response_headers, line, len);
-}
-
-/* Where packets are dropped without a word the kernel would send them again for a quarter of an hour, and all requests
- * that share the connection would wait for it. A system that knows no such limit goes on without. */
-static int on_connecting(void *context, curl_socket_t fd, curlsocktype purpose)
-{
-    (void)purpose;
-#ifdef TCP_USER_TIMEOUT
-    const pu_http_easy *easy = context;
-    int64_t connect_ms = easy->options->number[PU_HTTP_CONNECT_TIMEOUT_MS];
-    int ms = connect_ms > SILENT_MS ? (int)connect_ms : SILENT_MS;
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
-#else
-    (void)context, (void)fd;
-#endif
-    return CURL_SOCKOPT_OK;
-}
-
-static bool set_callbacks(pu_http_easy *easy)
-{
-    CURL *curl = easy->curl;
-    return curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, on_connecting) == CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_SOCKOPTDATA, easy) == CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, easy->detail) == CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, before_sending) == CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_PREREQDATA, easy) == CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_WRITEDATA, easy) == CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_HEADERDATA, easy) == CURLE_OK;
-}
-
 bool pu_http_easy_open(pu_http_easy *easy, const pu_http_options *options, pu_error *error)
 {
     memset(easy, 0, sizeof *easy);
     easy->options = options;
+    easy->sockets = &easy->own;
     pu_buf_init(&easy->base, TARGET_CEILING);
     pu_buf_init(&easy->target, TARGET_CEILING);
     pu_buf_init(&easy->header_block, TARGET_CEILING);
-    pu_buf_init(&easy->response_headers, HEADER_CEILING);
+    pu_buf_init(&easy->response_headers, PU_HTTP_HEADER_CEILING);
     pu_buf_init(&easy->body, (size_t)options->number[PU_HTTP_MAX_RESPONSE_BYTES]);
     easy->header_block.secret = true; /* the access key travels in a header */
 
     if (!pu_http_global(error)) return false;
     easy->curl = curl_easy_init();
-    if (easy->curl && set_callbacks(easy)) {
+    if (easy->curl && pu_http_easy_watch(easy)) {
         if (pu_http_options_apply(options, easy->curl, error)) return true;
     } else {
         *error = (pu_error){.code = PU_NOMEM, .message = "libcurl could not make a handle"};
@@ -153,6 +71,7 @@ void pu_http_easy_close(pu_http_easy *easy)
 {
     if (easy->curl && !pu_http_is_foreign(&easy->owner)) curl_easy_cleanup(easy->curl);
     easy->curl = NULL;
+    pu_http_sockets_free(&easy->own);
     easy->stale = false; /* closed for good: nothing is renewed */
     curl_slist_free_all(easy->headers);
     easy->headers = NULL;
@@ -166,6 +85,10 @@ void pu_http_easy_close(pu_http_easy *easy)
 static void forget_exchange(pu_http_easy *easy)
 {
     easy->sends = 0;
+    easy->turns = 0;
+    easy->received_before = 0;
+    easy->connection = 0;
+    easy->unquiet = easy->early = false;
     easy->over_ceiling = easy->out_of_memory = false;
     easy->block_ended = true;
     easy->header_bytes = 0;
@@ -429,8 +352,10 @@ static const char *set_limits(pu_http_easy *easy, const pu_http_request *request
     long timeout = request->timeout_ms > 0 ? request->timeout_ms : (long)number[PU_HTTP_TIMEOUT_MS];
     long fresh = once && number[PU_HTTP_FRESH_CONNECT];
     long idle_s = once ? (long)number[PU_HTTP_SINGLE_SEND_IDLE_S] : READ_IDLE_S;
+    easy->fresh = fresh != 0;
     bool fine = curl_easy_setopt(easy->curl, CURLOPT_TIMEOUT_MS, timeout) == CURLE_OK &&
                 curl_easy_setopt(easy->curl, CURLOPT_FRESH_CONNECT, fresh) == CURLE_OK &&
+                (!easy->forbids || pu_http_easy_forbid_reuse(easy, false)) &&
                 curl_easy_setopt(easy->curl, CURLOPT_MAXAGE_CONN, idle_s) == CURLE_OK;
     return fine ? NULL : no_memory;
 }
@@ -451,6 +376,39 @@ bool pu_http_easy_prepare(pu_http_easy *easy, const pu_http_request *request)
     return true;
 }
 
+void pu_http_easy_share(pu_http_easy *easy, pu_http_sockets *sockets)
+{
+    easy->sockets = sockets;
+    curl_easy_setopt(easy->curl, CURLOPT_CLOSESOCKETDATA, sockets);
+}
+
+void pu_http_easy_set_fresh(pu_http_easy *easy, bool fresh)
+{
+    easy->fresh = fresh;
+    curl_easy_setopt(easy->curl, CURLOPT_FRESH_CONNECT, (long)fresh);
+}
+
+bool pu_http_easy_reconnects(pu_http_easy *easy, long timeout_ms)
+{
+    if (!easy->unquiet || easy->fresh || (easy->single_send && easy->sends > 0) || timeout_ms <= 0) return false;
+    easy->unquiet = false;
+    pu_http_easy_set_fresh(easy, true);
+    pu_http_easy_forbid_reuse(easy, false);
+    curl_easy_setopt(easy->curl, CURLOPT_TIMEOUT_MS, timeout_ms);
+    easy->detail[0] = '\0';
+    return true;
+}
+
+/* What the first attempt has left of the request's time. */
+static long time_left(const pu_http_easy *easy, const pu_http_request *request)
+{
+    if (!easy->unquiet) return 0;
+    curl_off_t spent_us = 0;
+    long timeout = request->timeout_ms > 0 ? request->timeout_ms : (long)easy->options->number[PU_HTTP_TIMEOUT_MS];
+    curl_easy_getinfo(easy->curl, CURLINFO_TOTAL_TIME_T, &spent_us);
+    return timeout - (long)(spent_us / 1000);
+}
+
 bool pu_http_send(pu_http_easy *easy, const pu_http_request *request)
 {
     if (pu_http_is_foreign(&easy->owner)) {
@@ -463,6 +421,8 @@ bool pu_http_send(pu_http_easy *easy, const pu_http_request *request)
         return false;
     }
     if (!pu_http_easy_prepare(easy, request)) return false;
-    pu_http_easy_finish(easy, curl_easy_perform(easy->curl));
+    CURLcode code = curl_easy_perform(easy->curl);
+    if (pu_http_easy_reconnects(easy, time_left(easy, request))) code = curl_easy_perform(easy->curl);
+    pu_http_easy_finish(easy, code);
     return easy->answer.failure == PU_HTTP_OK;
 }

@@ -23,11 +23,13 @@
 #include "buf.h"
 #include "http_options.h"
 #include "http_request.h"
+#include "http_sockets.h"
 
 typedef struct pu_http_easy {
     CURL *curl; /* NULL: closed */
     const pu_http_options *options;
     pid_t owner; /* the process whose connections these are; 0: there are none */
+    pu_http_sockets own, *sockets; /* where its connections are noted: there, or in those of a multi handle */
 
     /* What the handle was told last, so that it is told again only what changes. */
     pu_buf base;         /* URL of the base, NUL-terminated */
@@ -39,11 +41,18 @@ typedef struct pu_http_easy {
     struct curl_slist *headers;
     pu_buf target; /* scratch for a target that must be put together */
     char custom[8];      /* the method laid over libcurl's, or "" */
+    bool fresh;          /* a new connection was asked for */
+    bool forbids;        /* the connection is to be closed behind the exchange */
 
     /* The exchange. */
     bool single_send;
     size_t body_len;
     int sends;
+    int64_t connection; /* the id of that of the latest sending */
+    bool unquiet;       /* nothing was sent on a connection, as bytes waited on it or it was distrusted */
+    bool early;         /* the answer began before the request was sent whole */
+    unsigned turns;     /* libcurl's, counted */
+    uint64_t received_before;
     bool over_ceiling, out_of_memory;
     bool block_ended; /* the next header line begins a new block */
     size_t header_bytes;
@@ -51,6 +60,9 @@ typedef struct pu_http_easy {
     pu_http_answer answer;
     char detail[CURL_ERROR_SIZE];
 } pu_http_easy;
+
+/* Of all header lines of one exchange. */
+enum { PU_HTTP_HEADER_CEILING = 256 * 1024 };
 
 /* Initialises libcurl once in the process. False: libcurl refused, or is too old to be trusted. */
 bool pu_http_global(pu_error *error);
@@ -60,6 +72,22 @@ bool pu_http_easy_open(pu_http_easy *easy, const pu_http_options *options, pu_er
 
 /* Idempotent; a zeroed struct counts as closed. */
 void pu_http_easy_close(pu_http_easy *easy);
+
+/* Sets the callbacks of a new handle. False: no memory. */
+bool pu_http_easy_watch(pu_http_easy *easy);
+
+/* Whether libcurl is to close the connection behind the exchange. */
+bool pu_http_easy_forbid_reuse(pu_http_easy *easy, bool forbid);
+
+/* Whether the next transfer is to make a connection of its own. */
+void pu_http_easy_set_fresh(pu_http_easy *easy, bool fresh);
+
+/* For the handles of a multi handle, whose connections are noted in `sockets`. */
+void pu_http_easy_share(pu_http_easy *easy, pu_http_sockets *sockets);
+
+/* Behind a transfer: whether it ended before the request was sent because the connection could not be trusted. The
+ * handle is ready for the same request on a new connection then, within `timeout_ms`. At most once an exchange. */
+bool pu_http_easy_reconnects(pu_http_easy *easy, long timeout_ms);
 
 /* Whether another process owns it; a thing that nobody owns becomes this one's. */
 bool pu_http_is_foreign(pid_t *owner);

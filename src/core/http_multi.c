@@ -103,6 +103,7 @@ bool pu_http_multi_open(pu_http_multi *multi, const pu_http_options *options, pu
         pu_http_slot *slot = calloc(1, sizeof *slot);
         *error = (pu_error){.code = PU_NOMEM, .message = "there is not enough memory"};
         if (slot && pu_http_easy_open(&slot->easy, options, error)) {
+            pu_http_easy_share(&slot->easy, &multi->sockets);
             multi->free_slots = slot;
             multi->slots = 1;
             return true;
@@ -153,6 +154,7 @@ void pu_http_multi_close(pu_http_multi *multi)
     }
     if (multi->curl && !foreign) curl_multi_cleanup(multi->curl);
     multi->curl = NULL;
+    pu_http_sockets_free(&multi->sockets);
     free(multi->polls);
     multi->polls = NULL;
     multi->poll_count = multi->poll_cap = 0;
@@ -173,7 +175,10 @@ static pu_http_slot *get_slot(pu_http_multi *multi)
         free(slot);
         slot = NULL;
     }
-    if (slot) multi->slots++;
+    if (slot) {
+        pu_http_easy_share(&slot->easy, &multi->sockets);
+        multi->slots++;
+    }
     return slot;
 }
 
@@ -201,7 +206,7 @@ static void start(pu_http_multi *multi, pu_http_job *job, pu_http_slot *slot, in
     }
     curl_easy_setopt(slot->easy.curl, CURLOPT_PRIVATE, job);
     if (job->request.single_send && now < multi->anew_until_ms)
-        curl_easy_setopt(slot->easy.curl, CURLOPT_FRESH_CONNECT, 1L);
+        pu_http_easy_set_fresh(&slot->easy, true);
     if (!make_room(multi) || curl_multi_add_handle(multi->curl, slot->easy.curl) != CURLM_OK) {
         pu_http_easy_refuse(&slot->easy, PU_HTTP_TRANSPORT, "there is not enough memory to send the request");
         finish(multi, &multi->running, job);
@@ -229,6 +234,9 @@ static void collect(pu_http_multi *multi)
         CURLcode code = message->data.result;
         curl_easy_getinfo(curl, CURLINFO_PRIVATE, (char **)&job);
         curl_multi_remove_handle(multi->curl, curl); /* `message` is gone from here on */
+        if (pu_http_easy_reconnects(&job->slot->easy, (long)(job->deadline_ms - monotonic_ms())) &&
+            curl_multi_add_handle(multi->curl, curl) == CURLM_OK)
+            continue;
         pu_http_easy_finish(&job->slot->easy, code);
         if (job->slot->easy.stale) multi->anew_until_ms = monotonic_ms() + DISTRUST_MS;
         job->slot->easy.stale = false; /* its connections are everybody's */

@@ -39,6 +39,7 @@ typedef struct pu_http_multi {
     CURLM *curl; /* NULL: closed */
     const pu_http_options *options;
     pid_t owner; /* as that of a pu_http_easy */
+    pu_http_sockets sockets;
     pu_http_list queued, running, done;
     pu_http_slot *free_slots;
     int slots;            /* made so far, free ones included */

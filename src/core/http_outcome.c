@@ -61,6 +61,7 @@ static void read_answer(pu_http_easy *easy)
     pu_http_answer *answer = &easy->answer;
     curl_easy_getinfo(easy->curl, CURLINFO_RESPONSE_CODE, &answer->status);
     answer->sends = easy->sends;
+    answer->connection = easy->connection;
     answer->body = (pu_http_text){easy->body.data, easy->body.len};
     answer->headers = (pu_http_text){easy->response_headers.data, easy->response_headers.len};
 }
@@ -177,6 +178,11 @@ static void fail(pu_http_easy *easy, CURLcode code)
         write_message(easy, CURLE_OK, "the answer is larger than `max_response_bytes` or its headers than 256 KiB");
         return;
     }
+    if (easy->unquiet && easy->sends == 0) {
+        answer->phase = PU_PHASE_CONNECT;
+        write_message(easy, CURLE_OK, "the service sends before it is asked: no answer of such a connection can be believed");
+        return;
+    }
     /* A kept connection that died may be noticed only by a failing attempt at a new one. What matters is the first. */
     if (easy->sends > 0 && before_request(code)) code = CURLE_ABORTED_BY_CALLBACK;
     const curl_rule *rule = find_rule(code);
@@ -189,6 +195,14 @@ static void fail(pu_http_easy *easy, CURLcode code)
         write_message(easy, code, rule ? rule->sentence : curl_easy_strerror(code));
 }
 
+static void disbelieve(pu_http_easy *easy)
+{
+    easy->answer.failure = PU_HTTP_TRANSPORT;
+    easy->answer.outcome = PU_OUTCOME_UNKNOWN;
+    easy->answer.phase = PU_PHASE_SEND;
+    write_message(easy, CURLE_OK, "an answer came before the request was sent whole: it may be that of another request");
+}
+
 void pu_http_easy_finish(pu_http_easy *easy, CURLcode code)
 {
     read_answer(easy);
@@ -198,6 +212,7 @@ void pu_http_easy_finish(pu_http_easy *easy, CURLcode code)
     /* A silent HTTP/2 connection is kept by libcurl after a time-out, and the next request would wait on it as well. */
     easy->stale = code == CURLE_OPERATION_TIMEDOUT && easy->sends > 0 && pu_http_easy_shares(easy);
     if (code != CURLE_OK) fail(easy, code);
+    else if (easy->early) disbelieve(easy);
 }
 
 const char *pu_http_phase_name(enum pu_http_phase phase)

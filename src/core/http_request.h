@@ -44,6 +44,7 @@ typedef struct pu_http_answer {
     long status;
     pu_http_text body, headers;
     int sends; /* how often the request was given to a connection */
+    int64_t connection; /* which one; 0: none */
 
     /* More facts of every exchange, zero where it did not come that far. An answer that was wanted brief, and is no
      * failure, lacks them. */

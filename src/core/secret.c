@@ -1,6 +1,10 @@
 /* Why the heap is large and never filled by us: once it exists, OpenSSL takes all its own private values from
  * it (a TLS handshake's among them) and fails when it is full, without falling back. So it has room for
- * thousands of keys, and ours stop at half of it. */
+ * thousands of keys, and ours stop at half of it.
+ *
+ * Locked memory is counted against RLIMIT_MEMLOCK, untouched or not. A user's limit is 8 MiB on Debian 12: a heap that
+ * cannot be locked is tried with a quarter, which leaves the other half of a limit to the program. One that cannot be
+ * locked at any size is as large as can be: a heap too small for TLS would be worse. */
 #include "secret.h"
 
 #include <pthread.h>
@@ -8,13 +12,24 @@
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 
-enum { HEAP_SIZE = 1 << 20, HEAP_SMALLEST = 32 };
+enum { LARGEST = 16 << 20, LEAST_LOCKED = 1 << 20, SMALLEST_BLOCK = 32, LARGEST_KEY = 8192 };
 
 static pthread_once_t heap_once = PTHREAD_ONCE_INIT;
+static size_t heap_size; /* these two are written once, at the start */
+static bool heap_locked;
+
+static pthread_mutex_t count_mutex = PTHREAD_MUTEX_INITIALIZER;
+static size_t ordinary_bytes;
 
 static void start_heap(void)
 {
-    if (!CRYPTO_secure_malloc_initialized()) (void)CRYPTO_secure_malloc_init(HEAP_SIZE, HEAP_SMALLEST);
+    if (CRYPTO_secure_malloc_initialized()) return;
+    for (size_t size = LARGEST; size >= LEAST_LOCKED && !heap_size; size /= 4) {
+        int made = CRYPTO_secure_malloc_init(size, SMALLEST_BLOCK); /* 2: made, but not locked */
+        if (made == 1) heap_locked = true;
+        if (made == 1 || (made && !CRYPTO_secure_malloc_done())) heap_size = size;
+    }
+    if (!heap_size && CRYPTO_secure_malloc_init(LARGEST, SMALLEST_BLOCK)) heap_size = LARGEST;
     ERR_clear_error(); /* no secure heap is not a failure */
 }
 
@@ -23,17 +38,56 @@ void pu_secret_start(void)
     (void)pthread_once(&heap_once, start_heap);
 }
 
+static bool below_half(void)
+{
+    return !heap_size || CRYPTO_secure_used() < heap_size / 2;
+}
+
+static void count_ordinary(size_t more, size_t less)
+{
+    pthread_mutex_lock(&count_mutex);
+    ordinary_bytes += more - less;
+    pthread_mutex_unlock(&count_mutex);
+}
+
 void *pu_secret_alloc(size_t size)
 {
     pu_secret_start();
     void *secret = NULL;
-    if (CRYPTO_secure_malloc_initialized() && CRYPTO_secure_used() < HEAP_SIZE / 2) {
-        secret = OPENSSL_secure_malloc(size);
+    if (CRYPTO_secure_malloc_initialized() && below_half()) secret = OPENSSL_secure_malloc(size);
+    if (secret) {
+        if (!CRYPTO_secure_allocated(secret)) count_ordinary(size, 0);
+        return secret;
     }
-    return secret ? secret : OPENSSL_malloc(size);
+    secret = OPENSSL_malloc(size);
+    if (secret) count_ordinary(size, 0);
+    return secret;
 }
 
 void pu_secret_free(void *secret, size_t size)
 {
+    if (!secret) return;
+    if (!CRYPTO_secure_allocated(secret)) count_ordinary(0, size);
     OPENSSL_secure_clear_free(secret, size); /* knows which heap it came from */
+}
+
+bool pu_secret_has_room(void)
+{
+    pu_secret_start();
+    if (!CRYPTO_secure_malloc_initialized()) return true;
+    if (!below_half()) return false;
+    void *probe = OPENSSL_secure_malloc(LARGEST_KEY); /* the program's own heap may be full at any size */
+    OPENSSL_secure_free(probe);
+    return probe != NULL;
+}
+
+void pu_secret_look(pu_secret_status *status)
+{
+    pu_secret_start();
+    status->size = heap_size;
+    status->locked = heap_locked;
+    status->used = CRYPTO_secure_malloc_initialized() ? CRYPTO_secure_used() : 0;
+    pthread_mutex_lock(&count_mutex);
+    status->ordinary = ordinary_bytes;
+    pthread_mutex_unlock(&count_mutex);
 }

@@ -78,6 +78,7 @@ typedef struct pu_plan {
     uint16_t slot_room; /* slots there can ever be */
     uint16_t root;
     int64_t low, high; /* the integers the host holds exactly */
+    struct pu_plan *next; /* for a list that the owner keeps */
 } pu_plan;
 
 /* An empty plan, or NULL without memory. */

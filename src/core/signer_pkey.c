@@ -7,8 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include "secret.h"
 
 /* Without a callback OpenSSL would ask for a passphrase on the terminal. */
 static int no_passphrase(char *text, int size, int writing, void *user)
@@ -17,13 +21,32 @@ static int no_passphrase(char *text, int size, int writing, void *user)
     return -1;
 }
 
+/* The bytes between the lines of the PEM lie in secret memory on their way. */
+static EVP_PKEY *read_pem(const void *pem, size_t len)
+{
+    EVP_PKEY *key = NULL;
+    unsigned char *bytes = NULL;
+    const unsigned char *at;
+    long count = 0;
+    BIO *bio = BIO_new_mem_buf(pem, (int)len);
+    if (bio && PEM_bytes_read_bio_secmem(&bytes, &count, NULL, PEM_STRING_EVP_PKEY, bio, no_passphrase, NULL)) {
+        at = bytes;
+        key = d2i_AutoPrivateKey(NULL, &at, count);
+        OPENSSL_secure_clear_free(bytes, (size_t)count);
+    }
+    BIO_free(bio);
+    return key;
+}
+
 static enum pu_code open_pem(void **state, const char *type, const char *message, const void *pem, size_t len,
                              pu_error *error)
 {
-    EVP_PKEY *key = NULL;
-    BIO *bio = BIO_new_mem_buf(pem, (int)len);
-    if (bio) key = PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL);
-    BIO_free(bio);
+    if (!pu_secret_has_room()) {
+        message = "the memory for secret keys is full; close clients and signers that are not used any more";
+        *error = (pu_error){PU_NOMEM, message, 0};
+        return PU_NOMEM;
+    }
+    EVP_PKEY *key = read_pem(pem, len);
     if (!key || !EVP_PKEY_is_a(key, type)) goto failed;
     if ((size_t)EVP_PKEY_get_size(key) > PU_SIGNATURE_RAW) {
         message = "the RSA key is longer than 8192 bits";

@@ -16,6 +16,7 @@ typedef struct walk {
     pu_fault *fault;
     unsigned depth; /* open containers */
     unsigned lists; /* those of them that are lists */
+    size_t containers, values, names; /* so far: the ceilings of decode.h */
     const pu_key *key; /* whose value is being read */
     size_t count; /* entries collected */
     pu_entry entries[BATCH];
@@ -28,6 +29,17 @@ static inline const char *refuse(walk *w, const char *at, const char *message)
     if (at == w->end) message = ends_early;
     w->fault->error = (pu_error){PU_SYNTAX, message, (size_t)(at - w->text)};
     return NULL;
+}
+
+static inline const char *refuse_more(walk *w, const char *at, const char *message)
+{
+    w->fault->error = (pu_error){PU_TOO_BIG, message, (size_t)(at - w->text)};
+    return NULL;
+}
+
+static inline bool values_left(walk *w, const char *at)
+{
+    return w->values < PU_MAX_VALUES || refuse_more(w, at, "more than 2097152 values in one document");
 }
 
 static inline const char *refuse_mark(walk *w, const pu_mark *mark)

@@ -12,7 +12,7 @@
  * An id that is not open (never given, or answered) is misuse and raises, and so is a closed server. */
 #include <string.h>
 
-#include "compat.h"
+#include "guarded.h"
 #include "server.h"
 #include "signals.h"
 
@@ -26,11 +26,19 @@ enum {
 
 typedef struct handle {
     httpd_server *server; /* NULL: closed */
+    bool busy;            /* handing out a request: a finaliser may run there and call this very server */
+    bool closing;         /* it asked for close */
 } handle;
 
+static handle *check_handle(lua_State *L)
+{
+    return luaL_checkudata(L, 1, TYPE);
+}
+
+/* The last look before the server or a request of it is used: no call of Lua that can allocate may follow it. */
 static httpd_server *check_server(lua_State *L)
 {
-    handle *h = luaL_checkudata(L, 1, TYPE);
+    handle *h = check_handle(L);
     luaL_argcheck(L, h->server, 1, "the server is closed");
     return h->server;
 }
@@ -64,7 +72,7 @@ static int httpd_lua_listen(lua_State *L)
     options.host = lua_isnil(L, -1) ? "127.0.0.1" : lua_tostring(L, -1);
 
     handle *h = lua_newuserdata(L, sizeof *h);
-    h->server = NULL;
+    *h = (handle){.server = NULL};
     luaL_getmetatable(L, TYPE);
     lua_setmetatable(L, -2);
 
@@ -112,11 +120,10 @@ static void push_headers(lua_State *L, const httpd_request *request)
     }
 }
 
-static int server_next(lua_State *L)
+static int next_alone(lua_State *L)
 {
-    httpd_server *server = check_server(L);
     int64_t timeout_ms = lua_isnoneornil(L, 2) ? -1 : pu_checkinteger(L, 2, 0, INT32_MAX);
-    httpd_request *request = httpd_wait(server, timeout_ms);
+    httpd_request *request = httpd_wait(check_server(L), timeout_ms);
     if (!request) {
         lua_pushnil(L);
         return 1;
@@ -139,6 +146,29 @@ static int server_next(lua_State *L)
     lua_setfield(L, -2, "headers");
     httpd_take(request);
     return 1;
+}
+
+static void release(handle *h)
+{
+    httpd_close(h->server);
+    h->server = NULL;
+    h->closing = false;
+}
+
+/* Nothing may take the request, or end the server, while a table is made of it. */
+static int server_next(lua_State *L)
+{
+    handle *h = check_handle(L);
+    lua_settop(L, 2);
+    check_server(L);
+    if (!lua_isnil(L, 2)) pu_checkinteger(L, 2, 0, INT32_MAX);
+    if (h->busy) { /* asked by a finaliser, for which there is nothing just now */
+        lua_pushnil(L);
+        return 1;
+    }
+    int results = pu_guarded(L, &h->busy, next_alone);
+    if (h->closing) release(h);
+    return results < 0 ? lua_error(L) : results;
 }
 
 /* ---- respond and fail ---- */
@@ -201,9 +231,9 @@ static int answer(lua_State *L, httpd_server *server, httpd_request *request, un
 
 static int server_respond(lua_State *L)
 {
+    unsigned status = check_answer(L, 3);
     httpd_server *server = check_server(L);
     httpd_request *request = check_request(L, server);
-    unsigned status = check_answer(L, 3);
     size_t len;
     const char *body = body_at(L, 5, &len);
     /* libmicrohttpd copies the bytes and only reads them; its prototype just says void *. */
@@ -218,16 +248,17 @@ static int server_respond(lua_State *L)
 static int server_fail(lua_State *L)
 {
     static const char *const faults[] = {"close", "reset", "truncate", "drip", NULL};
+    check_handle(L);
+    int fault = luaL_checkoption(L, 3, NULL, faults);
+    unsigned status = fault < 2 ? 0 : check_answer(L, 4);
     httpd_server *server = check_server(L);
     httpd_request *request = check_request(L, server);
-    int fault = luaL_checkoption(L, 3, NULL, faults);
     if (fault < 2) {
         httpd_fail(request, fault == 0 ? HTTPD_CLOSE : HTTPD_RESET);
         httpd_flush(server);
         lua_pushboolean(L, 1);
         return 1;
     }
-    unsigned status = check_answer(L, 4);
     size_t len;
     const char *body = body_at(L, 6, &len);
     httpd_pace pace = {.limit = len / 2};
@@ -250,15 +281,15 @@ static int server_port(lua_State *L)
 
 static int server_close(lua_State *L)
 {
-    handle *h = luaL_checkudata(L, 1, TYPE);
-    httpd_close(h->server);
-    h->server = NULL;
+    handle *h = check_handle(L);
+    if (h->busy) h->closing = true;
+    else release(h);
     return 0;
 }
 
 static int server_tostring(lua_State *L)
 {
-    handle *h = luaL_checkudata(L, 1, TYPE);
+    const handle *h = check_handle(L);
     if (h->server)
         lua_pushfstring(L, TYPE " (port %d)", (int)httpd_port(h->server));
     else

@@ -15,9 +15,9 @@ local M = {}
 -- What Lua may hand over for each kind of parameter.
 M.kinds = {
   text = "string|integer", new_name = "string", client_id = "string", amount = "string|integer|purser.decimal",
-  time = "integer|string", count = "integer|string", status = "integer|string", flag = "boolean",
-  permissions = "string[]|string", ips = "string[]|string", coins = "string[]|string", md5 = "string",
-  area_code = "string|integer",
+  time = "integer|string", count = "integer|string", status = "integer|string", named_status = "integer|string",
+  flag = "boolean", permissions = "string[]|string", ips = "string[]|string", coins = "string[]|string",
+  md5 = "string", area_code = "string|integer",
 }
 
 local function param_type(param)

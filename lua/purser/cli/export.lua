@@ -136,6 +136,11 @@ function M.start(options)
   client, complaint = connection.open(options)
   if not client then return report.bad_input("%s", complaint) end
   local walk = client:each(row.full_name, params)
+  local kept, without = walk:cursor()
+  if options.cursor and not walk.problem and not kept then
+    client:close()
+    return report.bad_input("--cursor %s", without)
+  end
   local written, count, err = write_all(walk, row, options, cursor == nil)
   local code = not written and report.NOT_WRITTEN or err and report.failure(row, {}, err) or report.DONE
   if err then advise(err) end

@@ -11,9 +11,9 @@ local words = require "purser.cli.words"
 local M = {}
 
 local argnames = {
-  amount = "<amount>", time = "<ms>", count = "<n>", status = "<n>", flag = "<bool>", permissions = "<names>",
-  ips = "<addresses>", coins = "<coins>", md5 = "<source>", choice = "<choice>", client_id = "<id>",
-  area_code = "<digits>",
+  amount = "<amount>", time = "<ms>", count = "<n>", status = "<status>", named_status = "<status>", flag = "<bool>",
+  permissions = "<names>", ips = "<addresses>", coins = "<coins>", md5 = "<source>", choice = "<choice>",
+  client_id = "<id>", area_code = "<digits>",
 }
 
 local function describe(param)

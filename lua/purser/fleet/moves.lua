@@ -11,12 +11,14 @@ local M = {}
 local Moves = { __name = "purser.fleet.moves" }
 Moves.__index = Moves
 
---- A plan of moves: list of { from, to (nil: the parent), asset, amount (text) }.
+--- A plan of moves: list of { from, to (nil: the parent), asset, amount (text) }; or nil and an error.
 function M.new(client, group, list)
   for _, move in ipairs(list) do
+    local id, wrong = core.random_token(32)
+    if not id then return nil, errors.config("no random id could be made: " .. tostring(wrong)) end
     move.state = "planned"
     move.params = {
-      clientTranId = core.random_token(32), fromAccount = move.from, toAccount = move.to, fromAccountType = "SPOT",
+      clientTranId = id, fromAccount = move.from, toAccount = move.to, fromAccountType = "SPOT",
       toAccountType = "SPOT", asset = move.asset, amount = move.amount,
     }
   end

@@ -1,36 +1,41 @@
 -- Cursors: where a walk stands, as a plain string.
 --
---   purser1;<operation>;<time>;<hash>,<hash>,...
+--   purser2;<operation>;<time>;<hash>,<hash>,...
 --
 -- Everything up to and with <time> has been delivered, and of what comes behind it the records with these hashes. There
 -- are such records because more than one may have a millisecond, and because what is younger than `settle_ms` is asked
 -- for once more by the next walk: a record may show up late. Their number is small: they are of one millisecond, or of
 -- the last minute.
 
-local core = require "purser.core"
+local digests = require "purser.history.digest"
 
 local M = {}
 
 local Tail = {}
 Tail.__index = Tail
 
-local function hash(key) return core.md5_hex(key):sub(1, 16) end
-
 --- What a walk remembers for its cursor.
 ---@param operation string
 ---@param time integer  everything up to and with this time has been delivered
 ---@param known table<string, integer>|nil  hashes of records behind it that an earlier walk delivered, and how often
 function M.new(operation, time, known)
+  local has_old = false
+  for digits in pairs(known or {}) do has_old = has_old or digests.is_old(digits) end
   return setmetatable({
-    operation = operation, time = time, known = known or {}, first = 1, last = 0, times = {}, keys = {},
+    operation = operation, time = time, known = known or {}, has_old = has_old, first = 1, last = 0,
+    times = {}, keys = {},
   }, Tail)
 end
 
 --- Whether a record that was read is to be delivered: an earlier walk may have done it.
 function Tail:pass(key)
   if next(self.known) == nil then return true end
-  local digits = hash(key)
+  local digits = digests.of(key)
   local count = self.known[digits]
+  if not count and self.has_old then
+    digits = digests.old_of(key)
+    count = self.known[digits]
+  end
   if not count then return true end
   self.known[digits] = count > 1 and count - 1 or nil
   return false
@@ -60,11 +65,11 @@ end
 
 function Tail:text()
   local hashes = {}
-  for i = self.first, self.last do hashes[#hashes + 1] = hash(self.keys[i]) end
+  for i = self.first, self.last do hashes[#hashes + 1] = digests.of(self.keys[i]) end
   for digits, count in pairs(self.known) do
     for _ = 1, count do hashes[#hashes + 1] = digits end
   end
-  return ("purser1;%s;%d;%s"):format(self.operation, self.time, table.concat(hashes, ","))
+  return ("purser2;%s;%d;%s"):format(self.operation, self.time, table.concat(hashes, ","))
 end
 
 --- Reads a cursor. Returns its time and what an earlier walk delivered behind it; or nil and a complaint.
@@ -73,11 +78,15 @@ end
 ---@return integer|nil time, table<string, integer>|string known
 function M.read(text, operation)
   if type(text) ~= "string" then return nil, "is not a string; give what walk:cursor() returned" end
-  local name, time, list = text:match("^purser1;([%w_%.]+);(%d%d%d%d%d%d%d%d%d%d%d%d%d);([%x,]*)$")
+  local version, name, time, list = text:match("^purser([12]);([%w_%.]+);(%d%d%d%d%d%d%d%d%d%d%d%d%d);([%xm,]*)$")
   if not name then return nil, "is not a cursor that walk:cursor() returned" end
   if name ~= operation then return nil, ("is one of %s, not of %s"):format(name, operation) end
   local known = {}
-  for digits in list:gmatch("%x+") do known[digits] = (known[digits] or 0) + 1 end
+  for digits in list:gmatch("m?%x+") do
+    if version == "1" then digits = digests.old(digits) end
+    if digests.is_old(digits) and digests.old_problem() then return nil, digests.old_problem() end
+    known[digits] = (known[digits] or 0) + 1
+  end
   return math.floor(tonumber(time)), known
 end
 

@@ -1,8 +1,14 @@
 -- One page of a history or list, as the records that are wanted of it and what the service says of the whole.
 
 local errors = require "purser.errors"
+local parameters = require "purser.parameters"
+local result = require "purser.result"
 
 local M = {}
+
+-- No service shows fewer records at once than this.
+local FEWEST_SHOWN = 10
+M.FEWEST_SHOWN = FEWEST_SHOWN
 
 ---@class purser.history.source
 ---@field run fun(row: table, params: table): any, purser.Error|nil
@@ -12,33 +18,50 @@ local M = {}
 ---@field params table          what every request carries
 ---@field keep fun(record: table): boolean   filters that are applied here
 ---@field key fun(record: table): string, boolean
+---@field size integer|nil       how many records the service shows at once, once it showed fewer than it was asked for
+---@field shown integer|nil      the most records that one answer has shown
 ---@field strict boolean|nil    for who concludes from a record that is missing: see history.strict
 ---@field incomplete string|nil strict: why nothing shows that the records are all there are
 ---@field time string|nil       strict: the member that holds a record's time, also where there are no windows
 
+-- What a filter that is applied here compares: a state is a number or its name, in parameters and in records.
+local function plain(param, value)
+  local states = param and param.choices and parameters.choices[param.choices]
+  for number, name in ipairs(states or {}) do
+    if name == value then return tostring(number) end
+  end
+  return tostring(value)
+end
+
 --- Splits the user's parameters: what every request carries, and a filter for what is better applied here. A filter by
---- something that changes moves records from page to page while they are turned, and one would be missed.
-function M.split(paging, params)
-  local sent, wanted = {}, {}
+--- something that changes moves records from page to page while they are turned, and one would be missed. Returns both
+--- and the name of a parameter that is applied here; or nil, a complaint and the name of the parameter it is about.
+function M.split(row, params)
+  local sent, wanted, here = {}, {}, nil
   for name, value in pairs(params) do sent[name] = value end
-  for _, name in ipairs(paging.varies or {}) do
-    if sent[name] ~= nil then wanted[name], sent[name] = tostring(sent[name]), nil end
+  for _, name in ipairs(row.paging and row.paging.varies or {}) do
+    if sent[name] ~= nil then
+      local param = row.by_name[name]
+      local value, complaint = parameters.kinds[param[2]].check(sent[name], param)
+      if not value then return nil, complaint, name end
+      wanted[name], sent[name], here = plain(param, value), nil, name
+    end
   end
   return sent, function(record)
     for name, text in pairs(wanted) do
-      if tostring(record[name]) ~= text then return false end
+      if plain(row.by_name[name], record[name]) ~= text then return false end
     end
     return true
-  end
+  end, here
 end
 
 -- The records of an answer; the total and the number of pages as far as the service tells them.
-local function open(source, answer)
+local function open(source, answer, size)
   local form = source.row.result
   if form.page then return answer.data, answer.totalRecords, answer.totalPageNum end
-  if not form.rows then return answer end
+  if form.list then return answer, result.total_of(answer) end
   local total = answer.total
-  return answer.rows, total, type(total) == "number" and math.ceil(total / source.paging.most) or nil
+  return answer.rows, total, type(total) == "number" and math.ceil(total / size) or nil
 end
 
 --- The error of an answer that makes no sense, so that it does not pass for one that lacks a record.
@@ -62,6 +85,7 @@ end
 
 local function makes_sense(source, records, total, page_count)
   if total ~= nil and (type(total) ~= "number" or total < #records) then return false end
+  if not source.strict then return true end
   if page_count ~= nil and type(page_count) ~= "number" then return false end
   for _, record in ipairs(records) do
     if type(record) ~= "table" or source.time and not is_time(source, record[source.time]) then return false end
@@ -73,20 +97,33 @@ local function number(value)
   return type(value) == "number" and value or nil
 end
 
---- Asks for a page. Returns all its records, the total and the number of pages where the service tells them; or nil and
---- an error.
+-- Whether answers as long as this one are complete. A service may show fewer records at once than it was asked for, and
+-- not say so; but what it showed once it shows again, so that a shorter answer was not cut.
+local function is_short(source, count)
+  return count < FEWEST_SHOWN or count < (source.shown or 0)
+end
+
+--- Asks for a page. Returns all its records, the total and the number of pages where the service tells them, and
+--- whether the answer is too short to have been cut; or nil and an error.
 ---@param source purser.history.source
-function M.ask(source, first, last, page)
+---@param size integer|nil  how many records are asked for
+function M.ask(source, first, last, page, size)
   local paging, params = source.paging, {}
+  size = size or paging.most
   for name, value in pairs(source.params) do params[name] = value end
-  if paging.size then params[paging.size] = paging.most end
+  if paging.size then params[paging.size] = size end
   if paging.page then params[paging.page] = page end
   params.startTime, params.endTime = first, last
   local answer, err = source.run(source.row, params)
   if not answer then return nil, err end
-  local records, total, page_count = open(source, answer)
-  if source.strict and not makes_sense(source, records, total, page_count) then return nil, M.senseless(source) end
-  return records, number(total), number(page_count)
+  local doubt = result.doubt_of(answer)
+  if doubt == "assumed" then return nil, M.senseless(source) end
+  if doubt then source.incomplete = "one record came where a list belongs, so there may be others" end
+  local records, total, page_count = open(source, answer, size)
+  if not makes_sense(source, records, total, page_count) then return nil, M.senseless(source) end
+  local short = is_short(source, #records)
+  source.shown = math.max(source.shown or 0, #records)
+  return records, number(total), number(page_count), short
 end
 
 return M

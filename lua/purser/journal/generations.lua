@@ -16,9 +16,16 @@ local function time_text()
   return ("%013d"):format(core.now_ms())
 end
 
---- What a process remembers of its commits.
+--- What a process remembers of its commits. It gets its name with the first.
 function M.new()
-  return { name = "process " .. assert(core.random_token(16)), process = core.process_id(), confirmed = 0, tried = 0 }
+  return { process = false, confirmed = 0, tried = 0 }
+end
+
+-- Gives a process its row's name; the child of a fork gets another than its parent.
+local function name_process(self, tx)
+  local token, why = core.random_token(16)
+  if not token then tx:refuse("no random name could be made: " .. tostring(why)) end
+  self.name, self.process, self.confirmed, self.tried = "process " .. token, core.process_id(), 0, 0
 end
 
 local OLDER = "the journal is older than it was: it lacks what this process wrote into it, as a copy that is put back "
@@ -33,9 +40,7 @@ end
 --- Counts a commit, as its transaction's last statement. A commit that failed may have been made all the same, so what
 --- is remembered is the last that certainly was. Ends the transaction when the journal lacks that one.
 function M.count(self, tx)
-  if self.process ~= core.process_id() then -- the child of a fork counts for itself
-    for name, value in pairs(M.new()) do self[name] = value end
-  end
+  if self.process ~= core.process_id() then name_process(self, tx) end
   self.tried = self.tried + 1
   self.time = time_text()
   local _, changed = tx:rows([[UPDATE purser_generations SET generation = $1, changed_at = $2 WHERE name = $3

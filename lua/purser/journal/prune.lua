@@ -32,23 +32,34 @@ end
 
 local undecided = "('open', 'unknown', 'undecided')"
 
--- $1, $2 to $3, $4: from one intent to another, by time and id.
-local delete_intents = [[DELETE FROM purser_intents WHERE (sent_at, id) > ($1, $2) AND (sent_at, id) <= ($3, $4)
-  AND state NOT IN ]] .. undecided .. [[
+local delete_intent = "DELETE FROM purser_intents WHERE id = $1 AND state NOT IN " .. undecided .. [[
   AND NOT EXISTS (SELECT 1 FROM purser_intents AS other WHERE other.digest = purser_intents.digest
     AND other.account = purser_intents.account AND other.state IN ]] .. undecided .. [[)
   AND (payment = '' OR NOT EXISTS (SELECT 1 FROM purser_payments WHERE purser_payments.account = purser_intents.account
     AND purser_payments.key = purser_intents.payment AND purser_payments.state <> 'done'
     AND (purser_payments.queue = purser_intents.queue OR purser_intents.queue = '')))]]
 
+-- Whether an intent was charged to a period of a budget that is not over: a line ends with the period's length, its
+-- number, and the amount.
+local function counts_in_budget(charges, before)
+  for line in charges:gmatch "[^\n]+" do
+    local length, number = line:match " (%d+) (%d+) %S+$"
+    if not length or (tonumber(number) + 1) * tonumber(length) > tonumber(before) then return true end
+  end
+  return false
+end
+
 -- One step. Returns how many intents it deleted, and where the next begins; nil there when it was the last.
 local function prune_intents(tx, before, from)
-  local page = tx:rows(([[SELECT sent_at, id FROM purser_intents WHERE sent_at < $1 AND (sent_at, id) > ($2, $3)
-    ORDER BY sent_at, id LIMIT %d]]):format(STEP), before, from.sent_at, from.id)
-  if #page == 0 then return 0 end
-  local last = page[#page]
-  local _, deleted = tx:rows(delete_intents, from.sent_at, from.id, last.sent_at, last.id)
-  return deleted, #page == STEP and last or nil
+  local page = tx:rows(([[SELECT sent_at, id, charges FROM purser_intents WHERE sent_at < $1
+    AND (sent_at, id) > ($2, $3) ORDER BY sent_at, id LIMIT %d]]):format(STEP), before, from.sent_at, from.id)
+  local count = 0
+  for _, row in ipairs(page) do
+    if not counts_in_budget(row.charges, before) then
+      count = count + select(2, tx:rows(delete_intent, row.id))
+    end
+  end
+  return count, #page == STEP and page[#page] or nil
 end
 
 local function prune_payments(tx, before, from)

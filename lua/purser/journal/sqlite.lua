@@ -62,6 +62,8 @@ local function note_files(db)
   db.files = {}
   for _, row in ipairs(assert(db:rows "PRAGMA database_list")) do
     if row.name == "main" and row.file ~= "" then
+      local message = complaint_about_modes(row.file) -- the path may have been a link
+      if message then error(message, 0) end
       for _, suffix in ipairs(SUFFIXES) do
         local mode, _, id = core.file_mode(row.file .. suffix)
         if not mode then error(('its file "%s%s" is missing'):format(row.file, suffix), 0) end

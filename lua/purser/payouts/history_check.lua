@@ -23,7 +23,7 @@ local DAY = 86400000
 local SLICE_MS = 30 * DAY    -- of a history that may be asked for as a whole, so that not all of it is held at once
 local AHEAD_MS = 60000       -- how far ahead of the client's clock a record's time may lie
 local LONGEST_SLEEP_MS = 1000
-local REFUSALS = 5           -- one after the other, until what was asked for is at fault
+local REFUSALS = 10          -- one after the other, until what was asked for is at fault
 
 --- Lets `ms` pass, by the clock of the client's transport, unless the run ends.
 function M.rest(self, ms)

@@ -151,6 +151,13 @@ function M.counts(tx, queue, account)
   return counts
 end
 
+--- How many payments are neither finished nor blocked. Those that are finished may be many, and are not looked at.
+function M.left(tx, queue, account)
+  return tonumber(tx:rows([[SELECT CAST(count(*) AS TEXT) AS number FROM purser_payments WHERE account = $1
+    AND queue = $2 AND state IN ('waiting', 'taken', 'sent') AND (state <> 'waiting' OR due_at NOT LIKE 'blocked%')]],
+    account, queue)[1].number)
+end
+
 --- What keeps a worker from sending anything: { due_at = when the next payment that waits is due, message = why it was
 --- put off, sent = how many of this worker's were sent, others = how many other workers have, lease_until = until when
 --- the first of these }.

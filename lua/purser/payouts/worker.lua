@@ -279,10 +279,7 @@ local function refill(self)
     end
     if #taken == 0 then taken = queue.take_waiting(tx, self, self.concurrency) end
     local left = #taken
-    if left == 0 then
-      local counts = queue.counts(tx, self.queue, self.account)
-      left = counts.waiting - counts.blocked + counts.taken + counts.sent
-    end
+    if left == 0 then left = queue.left(tx, self.queue, self.account) end
     return taken, left
   end)
   if not took then

@@ -1,18 +1,28 @@
 -- Equal calls made by this client a short while ago. Where only direction, asset, amount and time tell a record from
 -- another, a record that answered one call must not be taken for the effect of its twin.
 
+local core = require "purser.core"
 local intents = require "purser.intent"
 
 local M = {}
 
 local KEPT_MS = 3600000
 
-local Rivals = {}
-Rivals.__index = Rivals
-
 function M.new()
-  return setmetatable({ by_digest = {}, by_id = setmetatable({}, { __mode = "v" }), pruned_at = 0, accounts = {} },
-    Rivals)
+  return { by_digest = {}, by_id = setmetatable({}, { __mode = "v" }), pruned_at = 0, accounts = {}, prefix = false,
+    count = 0 }
+end
+
+--- A name that no other call has; or nil and a message. One client is used by one process alone, so a random text that
+--- is its own and a number are enough.
+function M.name_call(self)
+  if not self.prefix then
+    local prefix, message = core.random_token(20)
+    if not prefix then return nil, message end
+    self.prefix = prefix
+  end
+  self.count = self.count + 1
+  return ("%s-%d"):format(self.prefix, self.count)
 end
 
 local function prune(self, now)
@@ -27,11 +37,30 @@ local function prune(self, now)
   end
 end
 
--- One call is one entry, known by its operation and its timestamp and parameters: its intent.
+--- Whether two intents are of one call: a copy (decoded JSON, another process) is known by its name, or by its id in
+--- the journal. Nil where nothing says.
+function M.is_same(one, other)
+  if one == other then return true end
+  if one.call_id and other.call_id then return one.call_id == other.call_id end
+  if one.id and other.id then return one.id == other.id end
+  return nil
+end
+
+-- The entry of an intent's call among those of equal operation and content; nil when there is none. An intent without a
+-- name, of an older version or of the caller's own making, is that of the first call of its time.
 local function entry_of(list, intent)
+  local alike
   for _, entry in ipairs(list) do
-    if entry.intent == intent then return entry end
+    local same = M.is_same(entry.intent, intent)
+    if same then return entry end
+    if same == nil and not alike and entry.sent_at == intent.sent_at then alike = entry end
   end
+  return alike
+end
+
+local function equals_of(self, row, intent)
+  local digest = intents.digest(row, intent.params)
+  return self.by_digest[digest] or {}, digest
 end
 
 --- Notes how a call ended: `id` is the record it made, nil while that is not known; `over` when it certainly made none.
@@ -44,7 +73,7 @@ end
 --- tells calls apart may have made it together.
 function M.is_others(self, row, intent, id)
   local entry = id and self.by_id[id]
-  if not entry or entry.intent == intent then return false end
+  if not entry or entry == entry_of(equals_of(self, row, intent), intent) then return false end
   local handle = row.settle.made and row.settle.handle
   return not handle or intent.params[handle] == nil or intent.params[handle] ~= entry.intent.params[handle]
 end
@@ -52,8 +81,7 @@ end
 --- Notes a call, and how it ended, as close() takes it. Returns the entry, for close().
 function M.note(self, row, intent, id, over)
   prune(self, intent.sent_at)
-  local digest = intents.digest(row, intent.params)
-  local list = self.by_digest[digest] or {}
+  local list, digest = equals_of(self, row, intent)
   self.by_digest[digest] = list
   local entry = entry_of(list, intent)
   if not entry then
@@ -70,12 +98,30 @@ end
 ---@return table<string, integer> ids, integer open
 function M.of(self, row, intent, first)
   local ids, open = {}, 0
-  for _, entry in ipairs(self.by_digest[intents.digest(row, intent.params)] or {}) do
-    if entry.intent ~= intent and not entry.over then
+  local list = equals_of(self, row, intent)
+  local own = entry_of(list, intent)
+  for _, entry in ipairs(list) do
+    if entry ~= own and not entry.over then
       if entry.id then ids[entry.id] = entry.sent_at elseif entry.sent_at >= first then open = open + 1 end
     end
   end
   return ids, open
+end
+
+--- The intents of other calls of this operation, sent between two times, which are not equal to this one and may have
+--- been executed.
+---@return table[] intents
+function M.others(self, row, intent, first, last)
+  local equal, found = equals_of(self, row, intent), {}
+  for _, list in pairs(self.by_digest) do
+    for _, entry in ipairs(list) do
+      if list ~= equal and entry.intent.operation == row.full_name and not entry.over and entry.sent_at >= first
+        and entry.sent_at <= last then
+        found[#found + 1] = entry.intent
+      end
+    end
+  end
+  return found
 end
 
 return M

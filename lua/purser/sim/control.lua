@@ -6,6 +6,7 @@
 
 local core = require "purser.core"
 local json = require "purser.json"
+local loopback = require "purser.loopback"
 local plain = require "purser.sim.plain"
 
 local M = {}
@@ -95,12 +96,11 @@ local function refuse(status, message, ...)
 end
 
 local function is_loopback(ip)
-  return ip ~= nil and (ip:find("^127%.") or ip == "::1" or ip:find("^::ffff:127%.")) ~= nil
+  return ip ~= nil and loopback.is((ip:gsub("^::ffff:", "")))
 end
 
 local function is_loopback_host(host)
-  local name = (host or ""):lower():gsub(":%d+$", "")
-  return name == "localhost" or name == "[::1]" or name:find("^127%.%d+%.%d+%.%d+$") ~= nil
+  return loopback.is(((host or ""):lower():gsub(":%d+$", "")))
 end
 
 local function read_body(request)

@@ -65,6 +65,9 @@ local function pause(status, message, seconds)
   end
 end
 
+-- The code of a refusal that names none: one that says that nothing was done.
+local REFUSAL = "730002"
+
 local function at_least(number) return { number, 2 ^ 31 - 1 } end
 
 -- Each kind: when it may strike (the first is the default), rules of its own options (purser.allowed), and `answer`.
@@ -72,9 +75,9 @@ local kinds = {
   refuse = {
     when = { "before" }, rules = { code = "string", message = "string" },
     answer = function(fault, row, _, state)
-      local status, body = render.refusal(fault.code or "730000", fault.message, state.variant, row)
+      local status, body = render.refusal(fault.code or REFUSAL, fault.message, state.variant, row)
       local answer = json(status, body)
-      answer.code = tostring(fault.code or "730000")
+      answer.code = tostring(fault.code or REFUSAL)
       return answer
     end,
   },

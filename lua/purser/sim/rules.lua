@@ -95,6 +95,14 @@ function kinds.status(text)
   return tonumber(text)
 end
 
+-- The names by which the broker's deposit histories take a state as well.
+local STATES = { SMALL = 1, TIME_DELAY = 2, LARGE_DELAY = 3, PENDING = 4, SUCCESS = 5, AUDITING = 6, REJECTED = 7 }
+
+function kinds.named_status(text)
+  if STATES[text] then return STATES[text] end
+  return kinds.status(text)
+end
+
 function kinds.flag(text)
   if text ~= "true" and text ~= "false" then return nil, nil, "must be true or false" end
   return text
@@ -166,6 +174,7 @@ local sub_name, key_note = must("subAccount", "text", "730600"), must("note", "t
 local public_key = must("apiKey", "text", "730707")
 local amount, asset, coin, coin_filter = must("amount", "amount"), must "asset", must "coin", may "coin"
 local status, client_id = may("status", "status"), may("clientTranId", "client_id")
+local named_status = may("status", "named_status")
 local from, to = may "fromAccount", may "toAccount"
 local broker_from = must("fromAccountType", "broker_account_type")
 local broker_to = must("toAccountType", "broker_account_type")
@@ -184,8 +193,8 @@ M.by_id = {
   A7 = { sub_name, public_key },
   A8 = { coin, must "network" },
   A9 = { coin },
-  A10 = { coin_filter, status, first, last, count("limit", 20), page },
-  A11 = { coin_filter, status, first, last, count("limit", 100, 1000), page },
+  A10 = { coin_filter, named_status, first, last, count("limit", 20), page },
+  A11 = { coin_filter, named_status, first, last, count("limit", 100, 1000), page },
   A12 = { coin, must "network", address, amount, may("password", "md5"), remark },
   A13 = { client_id, from, to, broker_from, broker_to, asset, amount },
   A14 = { sub_name },

@@ -26,6 +26,7 @@ end
 ---@field status integer
 ---@field body string
 ---@field headers string the raw header block
+---@field connection integer which one it came on, for `discard`
 ---@field http_version string
 ---@field address string the peer's IP address
 ---@field reused boolean on a kept connection
@@ -50,6 +51,12 @@ end
 ---@return purser.transport.failure|nil
 function methods:send(request)
   return self.http:send(request)
+end
+
+--- The answer was not believed: no later request goes out on its connection.
+---@param response purser.transport.response
+function methods:discard(response)
+  if response.connection then self.http:discard(response.connection) end
 end
 
 --- Ends the kept connections. May be called again.

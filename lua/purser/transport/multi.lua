@@ -121,6 +121,12 @@ function methods:send(request)
   return call.response, call.failure
 end
 
+--- The answer was not believed: no later request goes out on its connection.
+---@param response purser.transport.response
+function methods:discard(response)
+  if response.connection then self.multi:discard(response.connection) end
+end
+
 --- What a foreign loop has to watch: a list of `{ fd =, read =, write = }`, and a number that changes with it. When
 -- one is ready, or `timeout()` milliseconds have passed, call `step`, or `schedule.step` where there are tasks.
 ---@return table
@@ -142,14 +148,30 @@ function methods:sleep(ms) -- luacheck: ignore self
   schedule.sleep(math.ceil(ms))
 end
 
---- Ends everything. Who waits gets a failure; its outcome is unknown if its request had been sent.
-function methods:close()
-  if self.closed then return end
+-- Cannot be met unless a finaliser closes the transport while it hands out an answer.
+local UNFINISHED = { kind = "closed", outcome = "unknown", phase = "receive", sends = 1,
+  message = "the transport was closed: the request may have been executed" }
+
+local function unfinished_calls(self)
   local ids = {}
   for id, call in pairs(self.calls) do
     if not call.done then ids[#ids + 1] = id end
   end
-  for _, id in ipairs(ids) do self:cancel(id) end
+  return ids
+end
+
+--- Ends everything. Whoever waits gets the answer that has come, or a failure; its outcome is unknown if the request
+-- had been sent.
+function methods:close()
+  if self.closed then return end
+  distribute(self, self.multi:next())
+  for _, id in ipairs(unfinished_calls(self)) do self:cancel(id) end
+  distribute(self, self.multi:next()) -- what ended meanwhile
+  for _, id in ipairs(unfinished_calls(self)) do
+    local call = self.calls[id]
+    call.done, call.failure = true, UNFINISHED
+    if call.task then wake(self, id, call) end
+  end
   self.closed = true
   self.multi:close()
 end

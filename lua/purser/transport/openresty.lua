@@ -34,6 +34,8 @@ end
 local NO_MEMORY = { kind = "transport", outcome = "unknown", phase = "receive", sends = 1,
   message = "there is not enough memory to take the answer" }
 
+local LOST = { kind = "transport", outcome = "unknown", phase = "receive", sends = 1, message = "the answer was lost" }
+
 -- Hands every answer that has come to the call that waits for it. Whether there was one.
 local function distribute(self, id, response, failure)
   if not id then return false end
@@ -100,7 +102,7 @@ function methods:send(request)
   call.semaphore:wait((request.timeout_ms or self.timeout_ms) / 1000 + GRACE_S)
   if not call.done then
     self.waiting[id] = nil
-    return nil, self.multi:cancel(id) or { kind = "transport", outcome = "unknown", message = "the answer was lost" }
+    return nil, self.multi:cancel(id) or LOST
   end
   return call.response, call.failure
 end
@@ -111,12 +113,22 @@ function methods:sleep(ms) -- luacheck: ignore self
   ngx.sleep(ms / 1000)
 end
 
---- Ends everything; calls that wait get a failure. May be called again.
+--- The answer was not believed: no later request goes out on its connection.
+---@param response purser.transport.response
+function methods:discard(response)
+  if response.connection then self.multi:discard(response.connection) end
+end
+
+--- Ends everything; calls that wait get the answer that has come, or a failure. May be called again.
 function methods:close()
   if self.closed then return end
   self.closed = true
+  distribute(self, self.multi:next())
+  local failures = {}
+  for id in pairs(self.waiting) do failures[id] = self.multi:cancel(id) or false end
+  distribute(self, self.multi:next()) -- what ended meanwhile
   for id, call in pairs(self.waiting) do
-    call.done, call.failure = true, self.multi:cancel(id)
+    call.done, call.failure = true, failures[id] or LOST
     call.semaphore:post(1)
   end
   self.waiting = {}

@@ -1,0 +1,118 @@
+--- Texts of others (the service, a proxy, a depositor) made harmless: what changes how a terminal, a log or a reader
+--- shows a text becomes a visible escape.
+--
+--     plain_text.clean("a\27[2J", 500)   -- a\x1B[2J
+--     plain_text.is_plain("pay\226\128\174") -- false, "bidirectional mark U+202E"
+
+local M = {}
+
+-- First and last code point, and what they are. Nobody types them, and nobody sees them.
+local HIDDEN = {
+  { 0x80, 0x9F, "control character" },
+  { 0xAD, 0xAD, "zero-width character" },
+  { 0x61C, 0x61C, "bidirectional mark" },
+  { 0x180E, 0x180E, "zero-width character" },
+  { 0x200B, 0x200D, "zero-width character" },
+  { 0x200E, 0x200F, "bidirectional mark" },
+  { 0x2028, 0x2029, "line separator" },
+  { 0x202A, 0x202E, "bidirectional mark" },
+  { 0x2060, 0x2064, "zero-width character" },
+  { 0x2066, 0x2069, "bidirectional mark" },
+  { 0x206A, 0x206F, "zero-width character" },
+  { 0xFEFF, 0xFEFF, "zero-width character" },
+  { 0xFFF9, 0xFFFB, "zero-width character" },
+  { 0xE0000, 0xE007F, "zero-width character" },
+}
+
+local function hidden_kind(point)
+  for i = 1, #HIDDEN do
+    local range = HIDDEN[i]
+    if point <= range[2] then return point >= range[1] and range[3] or nil end
+  end
+end
+
+-- The least code point of a UTF-8 character of so many bytes.
+local LEAST = { 0, 0x80, 0x800, 0x10000 }
+
+-- The code point of the character that begins at byte `at` and how many bytes it has; nil where it is not UTF-8.
+local function character(text, at)
+  local lead = text:byte(at)
+  if lead < 0x80 then return lead, 1 end
+  local length = lead >= 0xF0 and 4 or lead >= 0xE0 and 3 or 2
+  if lead < 0xC2 or lead > 0xF4 then return nil end
+  local point = lead % 2 ^ (7 - length)
+  for i = at + 1, at + length - 1 do
+    local byte = text:byte(i)
+    if not byte or byte < 0x80 or byte > 0xBF then return nil end
+    point = point * 64 + byte - 0x80
+  end
+  if point < LEAST[length] or point > 0x10FFFF or point >= 0xD800 and point <= 0xDFFF then return nil end
+  return math.floor(point), length
+end
+
+-- What is at byte `at`, which is no printable ASCII character: how many bytes, and where it has to be replaced what it
+-- is and its escape.
+local function look_at(text, at)
+  local point, length = character(text, at)
+  if not point then
+    return 1, ("byte %02X, which is not UTF-8"):format(text:byte(at)), ("\\x%02X"):format(text:byte(at))
+  end
+  if length == 1 then return 1, ("control character U+%04X"):format(point), ("\\x%02X"):format(point) end
+  local kind = hidden_kind(point)
+  if not kind then return length end
+  return length, ("%s U+%04X"):format(kind, point), ("\\u{%X}"):format(point)
+end
+
+--- Whether clean() would leave the text as it is, whatever its length; and if not, the name of the first character that
+--- it would replace.
+---@param text string
+---@return boolean plain, string|nil offending_name
+function M.is_plain(text)
+  local at = text:find("[^ -~]")
+  while at do
+    local length, name = look_at(text, at)
+    if name then return false, name end
+    at = text:find("[^ -~]", at + length)
+  end
+  return true
+end
+
+local ELLIPSIS = "..."
+
+-- The pieces that fit into `most` bytes with an ellipsis behind them. A run of ASCII may be cut, nothing else.
+local function shorten(pieces, is_run, most)
+  local kept, room = {}, most - #ELLIPSIS
+  for i, piece in ipairs(pieces) do
+    if #piece > room then
+      if is_run[i] then kept[#kept + 1] = piece:sub(1, math.max(0, room)) end
+      break
+    end
+    kept[#kept + 1], room = piece, room - #piece
+  end
+  return (table.concat(kept) .. ELLIPSIS):sub(1, most)
+end
+
+--- The text on one line, with visible escapes for control characters, bidirectional and zero-width marks, line
+--- separators and bytes that are not UTF-8; cut to `max_bytes` where that is given, between two characters.
+---@param text string
+---@param max_bytes integer|nil
+---@return string
+function M.clean(text, max_bytes)
+  local most = max_bytes or math.huge
+  local pieces, is_run, size, at = {}, {}, 0, 1
+  while at <= #text do
+    local odd = text:find("[^ -~]", at)
+    if odd ~= at then
+      is_run[#pieces + 1] = true
+      pieces[#pieces + 1], at = text:sub(at, (odd or 0) - 1), odd or #text + 1
+    else
+      local length, _, escape = look_at(text, at)
+      pieces[#pieces + 1], at = escape or text:sub(at, at + length - 1), at + length
+    end
+    size = size + #pieces[#pieces]
+    if size > most then return shorten(pieces, is_run, most) end
+  end
+  return table.concat(pieces)
+end
+
+return M

@@ -1,0 +1,91 @@
+-- Whether a record that a history shows is that of a call, as far as its content tells.
+
+local decimal = require "purser.decimal"
+
+local M = {}
+
+--- Whether a member holds nothing that could be compared.
+function M.is_blank(value)
+  return value == nil or value == ""
+end
+
+-- An amount that can be reckoned with, or nil.
+local function amount_of(value)
+  return type(value) == "string" and #value <= 100 and decimal(value) or nil
+end
+
+local function same_amount(wanted, shown)
+  local a, b = amount_of(wanted), amount_of(shown)
+  return a ~= nil and b ~= nil and a == b
+end
+
+--- Whether a record shows what the intent's parameters said. A parameter that was not given may be anything.
+function M.agrees(params, record, names)
+  for _, name in ipairs(names) do
+    local wanted, shown = params[name], record[name]
+    if wanted ~= nil and wanted ~= shown and not (name == "amount" and same_amount(wanted, shown)) then return false end
+  end
+  return true
+end
+
+-- Whether an amount is equal as far as it is shown: with fewer places, cut or rounded.
+local function is_shortened(wanted, shown, text)
+  local places = #(text:match "%.(%d*)$" or "")
+  local step = places == 0 and "1" or "0." .. ("0"):rep(places - 1) .. "1"
+  return (wanted - shown):abs() < decimal(step)
+end
+
+-- An amount may be cut, and be shown with or without the fee.
+local function may_be_amount(wanted, shown, record)
+  local a, b = amount_of(wanted), amount_of(shown)
+  if not a or not b or a == b or is_shortened(a, b, shown) then return true end
+  local fee = amount_of(record.transactionFee)
+  return fee ~= nil and (a == b + fee or b == a + fee)
+end
+
+-- Whether a text is another one, in any case, and perhaps with a memo behind it: "T...:100".
+local function begins_with(text, start)
+  return text:sub(1, #start) == start and not text:find("^%w", #start + 1)
+end
+
+--- Whether two texts that people spell may name the same thing.
+function M.may_name(wanted, shown)
+  local a, b = tostring(wanted):lower(), tostring(shown):lower()
+  return a == b or begins_with(a, b) or begins_with(b, a)
+end
+
+--- Whether nothing that the record shows speaks against its being the call's. Upper and lower case, a memo behind an
+--- address, places of an amount and what is not shown at all are no difference.
+function M.may_agree(params, record, names)
+  for _, name in ipairs(names) do
+    local wanted, shown = params[name], record[name]
+    if wanted ~= nil and not M.is_blank(shown) then
+      local may = name == "amount" and may_be_amount(wanted, shown, record)
+        or name == "address" and M.may_name(wanted, shown)
+        or name ~= "amount" and tostring(wanted):lower() == tostring(shown):lower()
+      if not may then return false end
+    end
+  end
+  return true
+end
+
+--- Whether a record that carries the right id shows another payment all the same: the id was used for two. An amount
+--- may be shown without the fee that it was asked for with, and an address with its memo.
+function M.contradicts(params, record)
+  local wanted, shown = amount_of(params.amount), amount_of(record.amount)
+  if wanted and shown and wanted ~= shown then
+    local fee = amount_of(record.transactionFee)
+    if not fee or shown + fee ~= wanted then return true end
+  end
+  local address = params.address
+  return type(address) == "string" and type(record.address) == "string"
+    and not record.address:lower():find(address:lower(), 1, true)
+end
+
+--- Whether a record may have been made between two times.
+function M.within(record, time_name, first, last)
+  local at = record[time_name]
+  return type(at) ~= "number" or (at >= first and at <= last)
+end
+
+return M

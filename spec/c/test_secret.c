@@ -1,0 +1,178 @@
+/* The locked heap: how large it is under which limit, that OpenSSL finds room in it whatever keys are kept, and what is
+ * said when it is full. Each case is a process of its own, for a process has one heap. */
+#include "test.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+
+#include "secret.h"
+#include "signer.h"
+
+enum { MIB = 1 << 20, NOBODY = 65534 };
+
+/* Runs `fails` in a child; it returns how many of its checks failed. */
+static void child(int (*fails)(void))
+{
+    int status = -1;
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int failed = fails();
+        fflush(stdout);
+        _exit(failed < 100 ? failed : 100);
+    }
+    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* What the heap is for a user without privileges whose limit is `limit`. */
+static pu_secret_status heap_under(rlim_t limit)
+{
+    struct rlimit limits = {limit, limit};
+    pu_secret_status status = {.size = 1};
+    CHECK(setrlimit(RLIMIT_MEMLOCK, &limits) == 0);
+    if (geteuid() == 0) CHECK(setgid(NOBODY) == 0 && setuid(NOBODY) == 0);
+    pu_secret_look(&status);
+    return status;
+}
+
+static int usual_limit(void)
+{
+    pu_secret_status status = heap_under(8 * MIB);
+    CHECK(status.locked && status.size == 4 * MIB && status.ordinary == 0);
+    return failed_count;
+}
+
+static int narrow_limit(void)
+{
+    pu_secret_status status = heap_under(MIB);
+    CHECK(status.locked && status.size == MIB);
+    return failed_count;
+}
+
+static int no_limit_to_speak_of(void)
+{
+    pu_secret_status status = heap_under(64 << 10);
+    CHECK(!status.locked && status.size == 16 * MIB);
+    return failed_count;
+}
+
+/* A program that started the heap before us, as small as OpenSSL permits. */
+static int foreign_heap(void)
+{
+    pu_secret_status status;
+    CHECK(CRYPTO_secure_malloc_init(4096, 32) != 0);
+    pu_secret_look(&status);
+    CHECK(status.size == 0 && !status.locked);
+    CHECK(!pu_secret_has_room());
+    void *large = pu_secret_alloc(8192);
+    CHECK(large && !CRYPTO_secure_allocated(large));
+    pu_secret_look(&status);
+    CHECK(status.ordinary == 8192);
+    pu_secret_free(large, 8192);
+    pu_secret_look(&status);
+    CHECK(status.ordinary == 0);
+    return failed_count;
+}
+
+static size_t pem_of(const char *type, int bits, char *pem, size_t room)
+{
+    EVP_PKEY *key = bits ? EVP_PKEY_Q_keygen(NULL, NULL, type, (size_t)bits) : EVP_PKEY_Q_keygen(NULL, NULL, type);
+    BIO *bio = BIO_new(BIO_s_mem());
+    int len = 0;
+    if (key && bio && PEM_write_bio_PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL))
+        len = BIO_read(bio, pem, (int)room);
+    BIO_free(bio);
+    EVP_PKEY_free(key);
+    return len > 0 ? (size_t)len : 0;
+}
+
+/* Opens signers until one is refused or there are `most`; returns how many there are. */
+static size_t open_many(pu_signer *signers, size_t most, const char *algorithm, const char *pem, size_t len,
+                        pu_error *error)
+{
+    for (size_t i = 0; i < most; i++)
+        if (pu_signer_open(&signers[i], pu_algorithm_find(algorithm), pem, len, PU_HEX, error) != PU_OK) return i;
+    return most;
+}
+
+static void close_all(pu_signer *signers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) pu_signer_close(&signers[i]);
+}
+
+/* What a handshake takes of the heap, and more. */
+static bool tls_finds_room(void)
+{
+    bool fine = true;
+    for (int i = 0; i < 50 && fine; i++) {
+        EVP_PKEY *one = EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-521"), *other = EVP_PKEY_Q_keygen(NULL, NULL, "X25519");
+        fine = one && other;
+        EVP_PKEY_free(one);
+        EVP_PKEY_free(other);
+    }
+    return fine;
+}
+
+static size_t heap_used(void)
+{
+    pu_secret_status status;
+    pu_secret_look(&status);
+    return status.used;
+}
+
+static int many_keys(void)
+{
+    enum { RSA = 1200, ED25519 = 100, HMAC = 20000 };
+    static char pem[8192];
+    static pu_signer signers[HMAC];
+    pu_error error;
+    pu_secret_status status;
+    CHECK(tls_finds_room()); /* OpenSSL's generator keeps a part of the heap from now on */
+    size_t before = heap_used();
+
+    size_t len = pem_of("RSA", 2048, pem, sizeof pem);
+    CHECK(len > 0 && open_many(signers, RSA, "rsa-sha256", pem, len, &error) == RSA);
+    CHECK(tls_finds_room());
+    close_all(signers, RSA);
+
+    /* a hundred, because OpenSSL takes a millisecond for each; by what they take there is room for 33,000 */
+    len = pem_of("ED25519", 0, pem, sizeof pem);
+    CHECK(len > 0 && open_many(signers, ED25519, "ed25519", pem, len, &error) == ED25519);
+    pu_secret_look(&status);
+    CHECK((status.used - before) / ED25519 * 33000 + before < status.size / 2);
+    close_all(signers, ED25519);
+
+    /* HMAC keys over half of the heap go to ordinary memory, and are counted */
+    CHECK(open_many(signers, HMAC, "hmac-sha256", "key", 3, &error) == HMAC);
+    pu_secret_look(&status);
+    CHECK(status.ordinary > 0 && status.used <= status.size / 2 + 512);
+    CHECK(tls_finds_room());
+
+    /* and a key that OpenSSL would keep in the heap is refused with the true reason */
+    pu_signer refused;
+    CHECK(pu_signer_open(&refused, pu_algorithm_find("ed25519"), pem, len, PU_HEX, &error) == PU_NOMEM);
+    CHECK(strncmp(error.message, "the memory for secret keys is full", 34) == 0);
+    close_all(signers, HMAC);
+    CHECK(pu_signer_open(&refused, pu_algorithm_find("ed25519"), pem, len, PU_HEX, &error) == PU_OK);
+    pu_signer_close(&refused);
+
+    pu_secret_look(&status);
+    CHECK(status.used == before && status.ordinary == 0);
+    return failed_count;
+}
+
+int main(void)
+{
+    child(usual_limit);
+    child(narrow_limit);
+    child(no_limit_to_speak_of);
+    child(foreign_heap);
+    child(many_keys);
+    return report();
+}

@@ -1,0 +1,156 @@
+/* What libcurl calls during a transfer. */
+#include "http_easy.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum {
+    SILENT_MS = 20000,            /* after which a connection is dead whose peer acknowledges nothing */
+    FRAMING_CEILING = 1024 * 1024 /* of what frames an answer, beside as much again as the answer may have */
+};
+
+/* The callbacks: they see a pu_http_easy and nothing of Lua. */
+
+/* Whether a request may go out on the connection that libcurl has chosen. Bytes wait on a new one over TLS, because
+ * session tickets follow the handshake; on any other they are no answer to what was not sent yet. */
+static bool may_use(pu_http_easy *easy, pu_http_socket *socket)
+{
+    if (!socket) return easy->fresh; /* not one that is noted: a new connection is another request's at least not */
+    bool used = socket->used;
+    socket->used = true;
+    easy->connection = socket->id;
+    if (socket->distrusted) return false;
+    if (!easy->base_secure) return pu_http_socket_is_quiet(socket);
+    return !used || pu_http_socket_is_quiet_tls(socket, easy->curl, easy->single_send);
+}
+
+static int before_sending(void *context, char *remote, char *local, int remote_port, int local_port)
+{
+    (void)remote, (void)local;
+    pu_http_easy *easy = context;
+    if (easy->single_send && easy->sends > 0) return CURL_PREREQFUNC_ABORT;
+    if (!may_use(easy, pu_http_sockets_find(easy->sockets, local_port, remote_port))) {
+        easy->unquiet = true;
+        pu_http_easy_forbid_reuse(easy, true);
+        return CURL_PREREQFUNC_ABORT;
+    }
+    easy->sends++;
+    return CURL_PREREQFUNC_OK;
+}
+
+bool pu_http_easy_forbid_reuse(pu_http_easy *easy, bool forbid)
+{
+    easy->forbids = forbid;
+    return curl_easy_setopt(easy->curl, CURLOPT_FORBID_REUSE, (long)forbid) == CURLE_OK;
+}
+
+/* Returning another count than `len` makes libcurl end the transfer. */
+static size_t keep(pu_http_easy *easy, pu_buf *buf, const char *bytes, size_t len)
+{
+    enum pu_code code = pu_buf_append(buf, bytes, len);
+    if (code == PU_OK) return len;
+    if (code == PU_TOO_BIG) easy->over_ceiling = true;
+    else easy->out_of_memory = true;
+    return 0;
+}
+
+static size_t on_body(char *bytes, size_t size, size_t count, void *context)
+{
+    pu_http_easy *easy = context;
+    size_t len = size * count;
+    return len ? keep(easy, &easy->body, bytes, len) : 0;
+}
+
+static long http_version(const pu_http_easy *easy)
+{
+    long version = 0;
+    curl_easy_getinfo(easy->curl, CURLINFO_HTTP_VERSION, &version);
+    return version;
+}
+
+/* At a status line: an answer that begins while the request is still going out may be that of another request. Those
+ * of HTTP/2 are told apart by their streams. */
+static void look_for_early(pu_http_easy *easy)
+{
+    curl_off_t sent = 0;
+    if (easy->body_len == 0) return;
+    curl_easy_getinfo(easy->curl, CURLINFO_SIZE_UPLOAD_T, &sent);
+    easy->early = (size_t)sent < easy->body_len && http_version(easy) <= CURL_HTTP_VERSION_1_1;
+    if (easy->early) pu_http_easy_forbid_reuse(easy, true);
+}
+
+/* libcurl bounds what an answer holds and not what frames it, such as the extensions of chunks. The system's count is
+ * asked for now and then; on a connection of HTTP/2 it counts other answers, too. */
+static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up_now)
+{
+    (void)total, (void)now, (void)up_total, (void)up_now;
+    enum { EVERY = 8 };
+    pu_http_easy *easy = context;
+    if (++easy->turns % EVERY || easy->header_bytes == 0 || http_version(easy) > CURL_HTTP_VERSION_1_1) return 0;
+    const pu_http_socket *socket = pu_http_sockets_get(easy->sockets, easy->connection);
+    uint64_t received = socket ? pu_http_socket_received(socket) : 0;
+    if (easy->received_before == 0) easy->received_before = received;
+    uint64_t most = 2 * (uint64_t)easy->options->number[PU_HTTP_MAX_RESPONSE_BYTES] + FRAMING_CEILING;
+    if (received < easy->received_before || received - easy->received_before <= most) return 0;
+    easy->over_ceiling = true;
+    return 1;
+}
+
+/* Only the last block is kept: what came before it was interim (100, 103) or an answer to a sending that libcurl
+ * repeated. Trailers, which follow a finished block without a status line, are counted and dropped. */
+static size_t on_header(char *line, size_t size, size_t count, void *context)
+{
+    pu_http_easy *easy = context;
+    size_t len = size * count;
+    easy->header_bytes += len;
+    if (easy->header_bytes > PU_HTTP_HEADER_CEILING) {
+        easy->over_ceiling = true;
+        return 0;
+    }
+    if (easy->block_ended) {
+        if (len < 5 || memcmp(line, "HTTP/", 5) != 0) return len;
+        easy->response_headers.len = 0;
+        easy->block_ended = false;
+        if (easy->single_send) look_for_early(easy);
+    }
+    if (line[0] == '\r' || line[0] == '\n') easy->block_ended = true;
+    return keep(easy, &easy->response_headers, line, len);
+}
+
+/* Where packets are dropped without a word the kernel would send them again for a quarter of an hour, and all requests
+ * that share the connection would wait for it. A system that knows no such limit goes on without. */
+static int on_connecting(void *context, curl_socket_t fd, curlsocktype purpose)
+{
+    (void)purpose;
+    pu_http_easy *easy = context;
+    if (!pu_http_sockets_add(easy->sockets, fd)) {
+        easy->out_of_memory = true;
+        return CURL_SOCKOPT_ERROR;
+    }
+#ifdef TCP_USER_TIMEOUT
+    int64_t connect_ms = easy->options->number[PU_HTTP_CONNECT_TIMEOUT_MS];
+    int ms = connect_ms > SILENT_MS ? (int)connect_ms : SILENT_MS;
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
+#endif
+    return CURL_SOCKOPT_OK;
+}
+
+bool pu_http_easy_watch(pu_http_easy *easy)
+{
+    CURL *curl = easy->curl;
+    return curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, on_connecting) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_SOCKOPTDATA, easy) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_CLOSESOCKETFUNCTION, pu_http_sockets_on_close) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_CLOSESOCKETDATA, easy->sockets) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_XFERINFODATA, easy) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, easy->detail) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, before_sending) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_PREREQDATA, easy) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_WRITEDATA, easy) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_HEADERDATA, easy) == CURLE_OK;
+}

@@ -1,0 +1,125 @@
+#include "http_sockets.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <linux/tcp.h>
+#endif
+
+#include <openssl/ssl.h>
+
+/* From the TLS library that libcurl brings. Missing where libcurl brings another one, or where all is linked together
+ * without it. */
+#pragma weak SSL_pending
+#pragma weak SSL_get0_alpn_selected
+
+bool pu_http_sockets_add(pu_http_sockets *sockets, curl_socket_t fd)
+{
+    if (sockets->count == sockets->cap) {
+        size_t cap = sockets->cap ? 2 * sockets->cap : 4;
+        pu_http_socket *list = realloc(sockets->list, cap * sizeof *list);
+        if (!list) return false;
+        sockets->list = list;
+        sockets->cap = cap;
+    }
+    sockets->list[sockets->count++] = (pu_http_socket){.fd = fd, .id = ++sockets->last_id};
+    return true;
+}
+
+int pu_http_sockets_on_close(void *context, curl_socket_t fd)
+{
+    pu_http_sockets *sockets = context;
+    for (size_t i = 0; i < sockets->count; i++)
+        if (sockets->list[i].fd == fd) {
+            sockets->list[i] = sockets->list[--sockets->count];
+            break;
+        }
+    return close(fd);
+}
+
+void pu_http_sockets_free(pu_http_sockets *sockets)
+{
+    free(sockets->list);
+    *sockets = (pu_http_sockets){.list = NULL};
+}
+
+static int port_of(const struct sockaddr_storage *address)
+{
+    struct sockaddr_in in;
+    struct sockaddr_in6 in6;
+    if (address->ss_family == AF_INET) return memcpy(&in, address, sizeof in), ntohs(in.sin_port);
+    if (address->ss_family == AF_INET6) return memcpy(&in6, address, sizeof in6), ntohs(in6.sin6_port);
+    return 0;
+}
+
+/* Both stay 0 while the socket is not connected. */
+static void learn_ports(pu_http_socket *socket)
+{
+    struct sockaddr_storage local, remote;
+    socklen_t local_size = sizeof local, remote_size = sizeof remote;
+    if (getpeername(socket->fd, (struct sockaddr *)&remote, &remote_size) != 0) return;
+    if (getsockname(socket->fd, (struct sockaddr *)&local, &local_size) != 0) return;
+    socket->local = port_of(&local);
+    socket->remote = port_of(&remote);
+}
+
+pu_http_socket *pu_http_sockets_find(pu_http_sockets *sockets, int local, int remote)
+{
+    for (size_t i = 0; i < sockets->count; i++) {
+        pu_http_socket *socket = &sockets->list[i];
+        if (!socket->local) learn_ports(socket);
+        if (socket->local == local && socket->remote == remote) return socket;
+    }
+    return NULL;
+}
+
+pu_http_socket *pu_http_sockets_get(pu_http_sockets *sockets, int64_t id)
+{
+    for (size_t i = 0; i < sockets->count; i++)
+        if (sockets->list[i].id == id) return &sockets->list[i];
+    return NULL;
+}
+
+/* The end of a connection, or what broke it, is something to read, too. */
+bool pu_http_socket_is_quiet(const pu_http_socket *socket)
+{
+    char byte;
+    return recv(socket->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+static bool speaks_http2(const SSL *ssl)
+{
+    const unsigned char *name = NULL;
+    unsigned len = 0;
+    if (SSL_get0_alpn_selected) SSL_get0_alpn_selected(ssl, &name, &len);
+    return len == 2 && memcmp(name, "h2", 2) == 0;
+}
+
+/* What can be read on an idle connection is a late answer, the end of the connection, or a session ticket. Only the TLS
+ * library could tell which; asking it would take the bytes in. A ticket that comes so late costs one new connection. */
+bool pu_http_socket_is_quiet_tls(const pu_http_socket *socket, CURL *curl, bool strict)
+{
+    struct curl_tlssessioninfo *info = NULL;
+    bool asked = SSL_pending && curl_easy_getinfo(curl, CURLINFO_TLS_SSL_PTR, &info) == CURLE_OK && info &&
+                 info->backend == CURLSSLBACKEND_OPENSSL && info->internals;
+    if (asked && speaks_http2(info->internals)) return true;
+    if (asked && SSL_pending(info->internals) > 0) return false;
+    return (asked || !strict) && pu_http_socket_is_quiet(socket);
+}
+
+uint64_t pu_http_socket_received(const pu_http_socket *socket)
+{
+#ifdef __linux__
+    struct tcp_info info;
+    socklen_t size = sizeof info;
+    memset(&info, 0, sizeof info);
+    if (getsockopt(socket->fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0) return info.tcpi_bytes_received;
+#else
+    (void)socket;
+#endif
+    return 0;
+}

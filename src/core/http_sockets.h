@@ -1,0 +1,56 @@
+/* The open sockets of a transport, and whether the next request may go out on one.
+ *
+ * HTTP/1.1 has no number that tells which request an answer belongs to: whatever arrives next counts as the answer. So
+ * a connection on which bytes wait before a request is sent would shift every later answer by one request. libcurl
+ * reuses such a connection; the transports here do not.
+ *
+ * libcurl names a connection by its ports. The owner must outlive the libcurl handle that makes the sockets. */
+#ifndef PURSER_CORE_HTTP_SOCKETS_H
+#define PURSER_CORE_HTTP_SOCKETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <curl/curl.h>
+
+typedef struct pu_http_socket {
+    curl_socket_t fd;
+    int local, remote; /* ports; 0: not known yet */
+    bool used;         /* a request was sent on it */
+    bool distrusted;   /* an answer that came on it was not believed */
+    int64_t id;
+} pu_http_socket;
+
+typedef struct pu_http_sockets {
+    pu_http_socket *list;
+    size_t count, cap;
+    int64_t last_id;
+} pu_http_sockets;
+
+/* Notes a socket that libcurl made. False: no memory. */
+bool pu_http_sockets_add(pu_http_sockets *sockets, curl_socket_t fd);
+
+/* For CURLOPT_CLOSESOCKETFUNCTION, with the owner as its data: forgets the socket and closes it. */
+int pu_http_sockets_on_close(void *sockets, curl_socket_t fd);
+
+/* Frees the list; the sockets are libcurl's to close. */
+void pu_http_sockets_free(pu_http_sockets *sockets);
+
+/* The connection between these ports, or NULL. */
+pu_http_socket *pu_http_sockets_find(pu_http_sockets *sockets, int local, int remote);
+
+/* The connection with this id, or NULL when it is closed. */
+pu_http_socket *pu_http_sockets_get(pu_http_sockets *sockets, int64_t id);
+
+/* Whether nothing waits to be read on a connection of plain HTTP. */
+bool pu_http_socket_is_quiet(const pu_http_socket *socket);
+
+/* The same for the connection over TLS that `curl` is about to use; call it in its CURLOPT_PREREQFUNCTION. True also
+ * for HTTP/2, whose answers name their requests. `strict`: false where TLS cannot be asked what it holds. */
+bool pu_http_socket_is_quiet_tls(const pu_http_socket *socket, CURL *curl, bool strict);
+
+/* How many bytes have arrived on the connection, framing included; 0 where the system does not count them. */
+uint64_t pu_http_socket_received(const pu_http_socket *socket);
+
+#endif

@@ -1,0 +1,19 @@
+/* The lines of a credentials file: `name = value`, blank ones, and comments that begin with #. */
+#ifndef PURSER_CORE_KEY_LINES_H
+#define PURSER_CORE_KEY_LINES_H
+
+#include <stddef.h>
+
+enum pu_line { PU_LINE_NONE /* no more */, PU_LINE_ENTRY, PU_LINE_WRONG /* it is of another form */ };
+
+/* Begins as { text, text + len }. */
+typedef struct pu_key_lines {
+    const char *at, *end;
+    int number; /* of the line found, from 1 */
+    const char *name, *value; /* of an entry; they point into the text */
+    size_t name_len, value_len;
+} pu_key_lines;
+
+enum pu_line pu_key_lines_next(pu_key_lines *lines);
+
+#endif
