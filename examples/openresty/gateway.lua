@@ -30,11 +30,12 @@ local LOOK_S, STEP_S = 0.2, 0.002
 local SHOWN = { waiting = "waiting", taken = "waiting", sent = "unknown", done = "done", failed = "failed",
   undecided = "undecided" }
 
-local payouts, reader -- of this worker
+local payouts, reader, secret -- of this worker
 
 local function new_client(options)
+  secret = secret or assert(purser.secrets.from_environment "PURSER_SECRET_KEY")
   options.base_url, options.profile = os.getenv "PURSER_BASE_URL", os.getenv "PURSER_PROFILE"
-  options.api_key, options.secret_key = os.getenv "PURSER_API_KEY", os.getenv "PURSER_SECRET_KEY"
+  options.api_key, options.secret_key = os.getenv "PURSER_API_KEY", secret
   return assert(purser.new(options))
 end
 
