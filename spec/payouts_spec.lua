@@ -97,6 +97,8 @@ describe("adding", function()
     local payouts = payouts_with()
     for expected, entry in pairs {
       ["is a float"] = { "k", "sub_account.transfer", move(1.5) },
+      ["holds a bidirectional mark U%+202E"] = { "k", "wallet.withdraw", { coin = "USDT", netWork = "TRX", amount = "1",
+        address = "TSampLe\226\128\174Address" } },
       ["moves funds"] = { "k", "wallet.coins", {} },
       ["1 to 200"] = { "", "sub_account.transfer", move("1") },
       ["password"] = { "k", "broker.withdraw", { coin = "USDT", network = "x", address = "y", amount = "1",

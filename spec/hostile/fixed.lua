@@ -1,0 +1,15 @@
+-- A service that answers every request with the text of one file: `lua fixed.lua FILE` prints its port.
+
+local file = assert(io.open(arg[1], "rb"))
+local body = file:read "*a"
+file:close()
+
+require("purser.sim.serve").run(function()
+  return { status = 200, headers = { ["content-type"] = "application/json" }, body = body }
+end, {
+  idle_exit_ms = 60000,
+  on_listen = function(port)
+    io.stdout:write(port, "\n")
+    io.stdout:flush()
+  end,
+})
