@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Purser's build. `make demo` and `make test` install what is missing by themselves; the other targets expect it there.
 #
 #   make demo       set up, build, and run examples/tour.lua against the simulator over HTTP

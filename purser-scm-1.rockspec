@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 rockspec_format = "3.0"
 package = "purser"
 version = "scm-1"

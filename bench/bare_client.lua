@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- The least a Lua program can do for the same request: the objects of purser.core one after the other, without
 -- options, checks, budget, retries or errors. What it costs beside bench/floor_http.c no pipeline can save.
 --

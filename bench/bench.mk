@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Measurements, and rules for the programs they measure against, one block a topic. `make bench` runs all; what it
 # measured is in build/bench/ as tab-separated text.
 .PHONY: bench bench-sign bench-instructions

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Decoding 1000 deposit and 1000 withdrawal records: Purser beside its peers and beside the cost of the tables alone.
 --
 --     make bench-decode            (Lua 5.4 and LuaJIT)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The floor under decoding: builds the tables of a list of flat records through the plain Lua API, with nothing to
  * parse.
  *

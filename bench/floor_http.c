@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The floors of the transport: what libcurl alone costs. The loops send the request Purser sends and throw the answer
  * away undecoded; they are what one writes first, a URL a request.
  *

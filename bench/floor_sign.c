@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The floor of W1: what building and signing one withdraw costs when nothing of Lua is there.
  *
  *   floor_sign kept|prepared COUNT      prints nanoseconds a request

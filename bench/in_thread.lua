@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- What bench/openresty.lua has nginx run in a thread (ngx.run_worker_thread): a blocking call. Each of nginx's threads
 -- takes a Lua state of its own from a pool, so there is a client for every call that waits.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- What a large journal costs beside a small one: bench/journal.lua KIND ROUNDS REPORT; KIND is sqlite or postgresql.
 --
 -- Two journals, one with 1,000 payments and 1,000 intents and one with 100,000 and 1,000,000, are used in turns by the

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Two ways to call inside nginx without holding up the worker: purser.transport.openresty, and a blocking call in a
 -- thread of nginx's pool (ngx.run_worker_thread). One worker of nginx, a service that is another nginx, and requests of
 -- this program, each of which makes the worker do one call.

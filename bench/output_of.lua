@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- What a command of the shell prints.
 ---@param command string
 ---@return string

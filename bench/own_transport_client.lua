@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- A start without libcurl: the client has a transport of its own, as in OpenResty, which answers at once.
 
 local answer = { status = 200, body = require("bench.records").deposits(20), headers = "" }

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Deterministic history answers as the service sends them: every run, on every Lua, makes the same bytes.
 local M = {}
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- nginx with a canned answer of 20 deposit records: at once, over TLS, and under /slow after a service time.
 
 local certificates = require "certificates"

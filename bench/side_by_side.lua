@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Runs `one` `count` times in tasks, `in_flight` of them side by side.
 return function(one, count, in_flight)
   local schedule = require "purser.schedule"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- W1: build and sign one withdraw of eight parameters. Purser's public signer beside pure Lua with luaossl and beside
 -- the floors in C (bench/floor_sign.c).
 --

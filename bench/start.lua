@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- What TLS adds to a start: from the start of the interpreter to the first decoded answer (20 deposit records),
 -- against nginx, without TLS and with the system's authorities in play; and a start that needs no libcurl.
 --

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- W3 and W4: what a client call costs beside plain libcurl in C (bench/floor_http.c), against nginx with a canned
 -- answer of 20 deposit records.
 --

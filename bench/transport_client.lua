@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Purser's side of bench/transport.lua; the counterpart of bench/floor_http.c, with the same arguments and output.
 --
 --   transport_client.lua seq URL COUNT [CA_FILE]

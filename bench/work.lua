@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- One kind of work, COUNT times, for bench/instructions.lua: work.lua NAME COUNT.
 
 local records = require "bench.records"

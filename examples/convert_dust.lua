@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Converts all small balances into the platform's token, 15 coins a call.
 --
 --   lua examples/convert_dust.lua [--yes]

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Writes the deposits and withdrawals of the last three months as CSV.
 --
 --   lua examples/export_csv.lua > history.csv

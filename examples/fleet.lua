@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Makes a fleet of sub-accounts as a file declares it, and keeps the secrets in a file only the user can read.
 --
 --   lua examples/fleet.lua DECLARATION SECRETS plan|apply|rotate|retire

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Purser inside a loop that is not its own: libuv's, through luv. Nothing polls: libuv watches the descriptors that
 -- libcurl waits for, and one timer.
 --

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Pays sub-accounts from a list, each payment once, however often the program is started or killed.
 --
 --   lua examples/payouts.lua LIST JOURNAL

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Plans a withdrawal, shows the plan, and carries it out and waits for it when `--go` is given.
 --
 --   lua examples/planned_withdrawal.lua COIN NETWORK ADDRESS AMOUNT [MEMO] [--go]

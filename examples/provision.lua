@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Makes the sub-accounts of a list, and an API key for each. Run again after a failure, it makes what is missing.
 --
 --   lua examples/provision.lua accounts.csv keys.csv

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Moves what the sub-accounts hold to the parent.
 --
 --   lua examples/sweep.lua [ASSET [KEEP]] [--yes]

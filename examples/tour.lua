@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- A tour of all 40 operations against a running simulator: `make demo`, or
 --
 --   purser sim --port 8080          in one terminal

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Writes a report of balances and flows as one HTML file that needs nothing else: charts are SVG inside it.
 --
 --   lua examples/treasury_report.lua report.html

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Credits deposits once: writes each that succeeded to a file, and goes on after a restart where it was.
 --
 --   lua examples/watch_credit.lua STATE_FILE CREDITS_FILE [SECONDS]

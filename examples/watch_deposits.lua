@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Watches the deposits of the last day: prints a line when one appears and whenever its state changes.
 --
 --   lua examples/watch_deposits.lua [SECONDS BETWEEN LOOKS [LOOKS]]

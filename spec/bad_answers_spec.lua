@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- luacheck: ignore 631
 -- Answers that are not what the document says: each ends as a clear error or as the documented result, for every operation.
 

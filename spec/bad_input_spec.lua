@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- luacheck: ignore 631
 -- Bad input ends before anything is sent: a clear error that names the parameter and the cure.
 

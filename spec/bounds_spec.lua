@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What an answer may ask of a client: how long it keeps silent, and which time it counts from.
 
 local budget = require "purser.budget"

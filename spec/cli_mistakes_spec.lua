@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What people get wrong on a command line, and what they are told. Nothing of it may move money.
 
 local command = require "command"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The command line against the simulator over real HTTP: one process a test, judged by its exit code and its output.
 
 local command = require "command"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Where the keys go, and where they come from: one source each, the nearest one, and it is shown before anything is
 -- signed. What is written to files with keys is the command's own.
 

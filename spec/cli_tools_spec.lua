@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What `purser` offers beside the operations: help, ops, doctor, completion; and how it reads times.
 
 local command = require "command"

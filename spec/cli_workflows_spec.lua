@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The commands of whole workflows: export, wait, plan-withdraw, fleet.
 
 local command = require "command"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The client itself: odd options, odd transports, and what happens to a call while the client changes under it.
 
 local new = require("recorder").new

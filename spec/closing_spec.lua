@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Objects end in every order, more than once, while others use them, and in the middle of their own work. What is
 -- closed says so; what is open goes on; nothing is used after its end (make asan and make valgrind watch this).
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What the page of the codes says of who answers what, against what the simulator answers.
 
 local codes = require "purser.codes"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The rows against the interface document, transcribed by hand in spec/support/contract.lua.
 
 local contract = require "contract"

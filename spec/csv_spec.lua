@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Lines of CSV that no spreadsheet runs and no terminal obeys, and the exact ones for programs.
 
 local csv = require "purser.csv"

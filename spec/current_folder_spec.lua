@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The command runs no code of the folder that it is called in, whatever lies there under the names of its modules.
 
 local command = require "command"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 local decimal = require "purser.decimal"
 local math_type = rawget(math, "type") -- absent before Lua 5.3
 

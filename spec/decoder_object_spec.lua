@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The decoder as an object: what it is made of and from, its name, and what becomes of it while it works.
 local core = require "purser.core"
 local records = require "bench.records"

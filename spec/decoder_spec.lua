@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The decoder as Lua sees it: what each type makes of each variant, and what a refusal says.
 local core = require "purser.core"
 local records = require "bench.records"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Every code block of the documentation runs, so that none can be wrong for long.
 
 package.path = "tools/?.lua;" .. package.path

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What the documentation and the annotation file say must be what the rows say, and nothing public may go undocumented.
 
 package.path = "tools/?.lua;" .. package.path

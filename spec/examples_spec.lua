@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The programs in examples/ run against the simulator, and their output is what the world they found demands.
 
 local purser = require "purser"

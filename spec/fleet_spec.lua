@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Fleets: what is declared is planned and made; no secret is lost or told; no transfer is made twice.
 
 local private = require "purser.private"

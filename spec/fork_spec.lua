@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- A program that forks while it holds a client and a journal: the child neither sends over its parent's connection nor
 -- writes through its parent's handle of the journal. Lua 5.4 cannot fork by itself; LuaJIT can, through its FFI.
 

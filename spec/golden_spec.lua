@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Walks spec/golden: one folder a case, one test a stage, so that a failure names both.
 --
 -- `parameters` and `layout` are Lua assignments; every other file is the exact text and one line end. The signatures

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What a budget counts: what an account spent in a period, whichever client spent it and however the period is cut.
 
 local new = require("recorder").new

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Every write call under every guard rail: what is not allowed is refused before anything is sent, and what is allowed
 -- is sent.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Guard rails: what a client refuses whatever it is told, and what a restart does not make it forget.
 
 local purser = require "purser"

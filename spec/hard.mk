@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The suite once more under tools that see what a test cannot: they take minutes, so `make test` leaves them out.
 #   make asan      every C test and every spec under AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer
 #   make valgrind  the C tests, and the specs of every C object, under memcheck: no bad access, not a byte lost

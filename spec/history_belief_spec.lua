@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What a walk asks for more than once, what it refuses to promise, and the cursors of older versions.
 
 local core = require "purser.core"

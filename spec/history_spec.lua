@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Histories and lists, walked to their end: every record once, whatever the windows, the pages and the world do.
 
 local errors = require "purser.errors"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The hooks: `after` is told once of each attempt, whatever becomes of it, and changes nothing.
 
 local private = require "purser.private"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Hostile texts in every text member of every operation's answers, in refusals and in the pages of proxies: none of
 -- them reaches a terminal, a file or a question as it is.
 

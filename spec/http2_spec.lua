@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The promise of transport_spec.lua over HTTP/2: at most one request on the wire, whatever becomes of its stream.
 
 local curl = require "purser.transport.curl"

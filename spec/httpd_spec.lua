@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 local httpd = require "purser.httpd"
 local socket = require "socket"
 

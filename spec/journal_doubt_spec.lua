@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- A journal to which something happens: its file is removed, others write to it, what it knows is disputed.
 
 local purser = require "purser"

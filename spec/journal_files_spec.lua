@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The files of a journal: this user's alone, watched while they are open, and refused when they became older.
 
 local core = require "purser.core"

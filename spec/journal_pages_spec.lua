@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What is written is read in pages, and what is old and decided can be taken out.
 
 local core = require "purser.core"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The journal: what is about to happen is on disk before it happens, and what cannot be written is not sent.
 
 local core = require "purser.core"

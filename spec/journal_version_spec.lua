@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- A journal of an older version is opened, and nothing that it kept is lost.
 
 local core = require "purser.core"

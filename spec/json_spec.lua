@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 local json = require "purser.json"
 local cjson = require "cjson"
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The rules for valid and invalid JSON documents, case by case: see spec/support/json_cases.lua.
 local core = require "purser.core"
 local cases = require "spec.support.json_cases"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Which answers are believed to be those of a request on a kept connection of HTTP/1.1, where nothing but their order
 -- says so; and that connections are kept all the same.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 local core = require "purser.core"
 
 local function error_of(f, ...)

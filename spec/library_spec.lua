@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- libcurl and its libraries are loaded with the first transport that needs them, and never before.
 
 local core = require "purser.core"

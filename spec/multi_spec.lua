@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Many requests at once. tasks_spec.lua is about the tasks that wait for them.
 
 local core = require "purser.core"

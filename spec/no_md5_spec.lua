@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- A machine whose OpenSSL has neither MD5 nor random bytes for us, as one that is confined to FIPS without its module:
 -- nothing is sent, nothing is raised, and what is wrong is said.
 

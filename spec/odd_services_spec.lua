@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Services that differ from the document, each in one thing, over every history: a walk delivers every record once, or
 -- ends with an error. It never ends early without one, and neither does what settle reads.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Every operation that moves money, creates or changes anything: one call puts at most one request on the wire,
 -- wherever the service gives up, over HTTP/1.1, TLS and HTTP/2, by the blocking and the multi transport. A peer counts.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Every operation through real HTTP against the simulator, from the public surface: with the document's conventions and
 -- answers, and with the live ones. The two must end in the same results.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- One way to check options (purser.allowed): what is refused, in which words, and how it is told: docs/errors.md.
 
 local allowed = require "purser.allowed"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The packages must hold every file, and the version must be written once.
 
 local function load_rockspec(path)

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Payouts with a journal that lacks what was sent: nothing is paid twice, because the service is asked first.
 
 local private = require "purser.private"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Putting payments back: what failed or was left undecided is looked for once more before it may be paid again.
 
 local purser = require "purser"

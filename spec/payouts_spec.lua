@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Payouts: each payment once, whatever happens to its answer, to the program, or to the other workers.
 
 local decimal = require "purser.decimal"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Payouts never wait without an end or a reason: behind undecided payments, behind clocks, behind other accounts.
 
 local private = require "purser.private"

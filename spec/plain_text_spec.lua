@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Texts of others, made harmless for terminals, logs and readers.
 
 local plain_text = require "purser.plain_text"

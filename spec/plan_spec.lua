@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Plans: names of networks resolved, every problem at once, and nothing carried out twice. And dust, in batches.
 
 local coins = require "purser.coins"

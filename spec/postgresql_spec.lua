@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- How a journal's server is reached: what is asked of one that may be another machine. (spec/torture/on_postgresql.lua
 -- has the servers.)
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What users hold of a client leads to nothing that the client works with, and changing it changes nothing.
 
 local private = require "purser.private"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Every convention of a profile, changed alone and together, end to end: the simulator takes the same profile and
 -- checks what arrives over the raw bytes.
 

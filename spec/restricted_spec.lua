@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What a script can do that is given a restricted client, a sandbox's environment, and bad intentions.
 
 local purser = require "purser"

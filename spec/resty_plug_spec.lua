@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The plug for lua-resty-http in docs/transports.md, with a module of the same interface in its place: what it
 -- is asked, and what its answers and failures become.
 

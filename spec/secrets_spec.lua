@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Secrets that are read in C: where they may come from, what is refused and in which words, and that no other byte of
 -- the process holds them. What is searched is the memory of a child, so that the specs may know what they search for.
 

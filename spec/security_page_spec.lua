@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What docs/security.md promises has a test, and what it names exists.
 
 local options = require "purser.options"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The client's clock: learned from the service, corrected once, and not fooled when the host's clock jumps.
 
 local private = require "purser.private"

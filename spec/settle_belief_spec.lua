@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What settle does not conclude from: histories that show no list, records without an id, names and amounts that the
 -- service shows in another way, records of other calls.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What might make settle say "not done" of a payment that was made, or "done" of one that was not.
 
 local errors = require "purser.errors"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What became of a call whose answer was lost: every operation that is not a read, carried out and not carried out.
 
 local purser = require "purser"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- `tools/setup`, on a machine whose commands are made up: what it asks for as root, and what it leaves alone.
 
 local files = require "files"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 local core = require "purser.core"
 
 local SECRET = "test-secret-0123456789abcdef"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Sub-accounts, their keys and their states; the coin configuration; saved addresses; rebates.
 
 local core = require "purser.core"

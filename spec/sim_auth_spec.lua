@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Who may ask the simulator, and how a request must be signed, timed and placed.
 
 local purser = require "purser"

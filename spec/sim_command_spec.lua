@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- `purser sim`, started for real: it listens, answers over HTTP, misbehaves on demand, keeps its state, and ends.
 
 local core = require "purser.core"

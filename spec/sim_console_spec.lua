@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The simulator's page as HTTP: who gets it, what it holds, and which wrong signatures it can explain. The page in a
 -- browser is tested by `make console-test`.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The simulator's own door over HTTP: who may enter, what each endpoint forwards, what it answers.
 
 local control = require "purser.sim.control"

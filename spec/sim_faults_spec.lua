@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The fault injector is itself tested: each fault is seen to happen, and a seed replays them.
 
 local cjson = require "cjson"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Histories: their windows, pages and edges, at any size; records that become visible late.
 
 local clock = require "purser.sim.clock"

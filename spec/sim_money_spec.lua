@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What moves funds: transfers, withdrawals, deposits, conversions. After every step the books are checked in full.
 
 local decimal = require "purser.decimal"

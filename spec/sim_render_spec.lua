@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What the simulator answers: the interface document's form to the letter, and each variant of it.
 
 local answers = require "answers"

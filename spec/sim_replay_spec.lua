@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- One seed replays a run; a snapshot goes on where it was taken; broken books are seen.
 
 local decimal = require "purser.decimal"

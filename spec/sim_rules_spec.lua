@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Every rule on a parameter's value, with the code that refuses it. A case names the operation, its good parameters,
 -- and what is changed about them.
 

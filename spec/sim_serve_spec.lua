@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 local serve = require "purser.sim.serve"
 local socket = require "socket"
 local httpd = require "purser.httpd"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Clients come and go without leaving anything behind. `make soak` does the same a million times.
 
 local soak = require "many_clients"

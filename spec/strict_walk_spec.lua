@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What settle reads: a history or list of which a missing record proves something. Services that a simulator is not.
 
 local intents = require "purser.settle"

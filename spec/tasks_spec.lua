@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Tasks that wait for answers and times together.
 
 local core = require "purser.core"

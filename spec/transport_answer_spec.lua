@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What the blocking transport makes of answers: whole, slow, too long, broken.
 
 local curl = require "purser.transport.curl"

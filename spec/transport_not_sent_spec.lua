@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- When the blocking transport is sure that nothing was sent: names, connections, proxies and TLS that fail.
 
 local certificates = require "certificates"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The blocking transport as an object: its options, its name, its end.
 
 local curl = require "purser.transport.curl"

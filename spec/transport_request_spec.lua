@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What the blocking transport puts on the wire, and which requests it refuses instead.
 
 local curl = require "purser.transport.curl"

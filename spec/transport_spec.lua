@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The blocking transport against a peer that misbehaves at every point: whatever it does, a request that moves money
 -- reaches the wire once, and the caller knows what that means. Together with transport_not_sent_spec.lua (names,
 -- connections, TLS), transport_request_spec.lua (what goes out), transport_answer_spec.lua (what comes) and

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Histories and lists of services that a simulator is not: what they leave open, get wrong, or never end.
 
 local history = require "purser.history"

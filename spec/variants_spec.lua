@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Variants in combination: whatever the service mixes, every operation gives the result of the document's own form.
 
 local purser = require "purser"

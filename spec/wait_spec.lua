@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Waiting for withdrawals, deposits and transfers, and watching deposits: on the simulator's clock, so no time passes.
 
 local errors = require "purser.errors"

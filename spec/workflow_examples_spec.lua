@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The examples of whole workflows, run as programs against a service of their own.
 
 local files = require "files"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Answers that are whole and well-formed, and another call's: of a transport that mixes them up or hands one out twice,
 -- or of somebody in between. A call that moves funds does not take them for its own.
 

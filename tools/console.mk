@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The simulator's page in a headless Chromium. Leaves its pictures in build/.
 
 .PHONY: console-test

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Makes the parts of the documentation that repeat what the rows say: `make docs`.
 --
 --   lua tools/docs.lua           writes them

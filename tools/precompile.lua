@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Replaces the Lua files below a folder by what Lua's own compiler makes of them, which starts faster: most of a start
 -- is reading source. What a first read loads goes into init.lua, so that it is one file to open. Names and line numbers
 -- in messages stay. Only the Lua that runs this can read them. The annotations stay text, for editors.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Releases, and what can be said of a build.
 #   make dist          build/dist: the archive of the last commit, its list of parts (SPDX), checksums
 #   make reproducible  builds the last commit in two folders; every installed file must be the same

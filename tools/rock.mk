@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The LuaRocks packages: packed from the tree, installed into an empty one offline, and used from there.
 .PHONY: rock-test
 rock-test:

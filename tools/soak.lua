@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Makes 10^6 clients (SOAK_CLIENTS) and prints the memory they leave behind; fails when it grew by more than a tenth.
 -- `make soak` calls it.
 

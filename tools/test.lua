@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Runs every check of the project and adds up what each counted. `make test` calls it; named stages limit it to those.
 --
 -- A stage is a command whose output holds one line of the form `N passed, N failed`, or busted's closing line. A stage

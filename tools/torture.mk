@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # make torture: payments at a service that answers badly, by workers that are killed (spec/torture). Takes some minutes.
 #   make torture PAYMENTS=1000 SEED=7        fewer, and another run
 #   make rehearse SEEDS=1000 FIRST=1         the same on virtual time, where one seed is one run

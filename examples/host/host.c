@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program with a frame loop, as a game has one, that runs Purser in a Lua state of its own: its own allocator with a
  * ceiling, one call into Lua a frame, and no frame that waits for the network. docs/hosts.md explains it.
  *

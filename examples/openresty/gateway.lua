@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The handlers of a payout gateway (nginx.conf beside this file; docs/openresty.md explains both).
 --
 --   POST /payouts      { reference, coin, network, address, amount }   -> 202, or 200 when the reference is known

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Options by name: which there are, and what each may be. A rule is one of
 --
 --   "string", "string or table", "any"  types

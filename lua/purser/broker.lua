@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Group A: what a broker does with its sub-accounts.
 -- One row an operation; vocabulary.lua says what a row may hold.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The request-weight budget: keeps a process below the service's rate limit, and silent while it is banned.
 --
 -- A sliding window of slices, each of which counts until its latest request is a window old. A budget may be shared by

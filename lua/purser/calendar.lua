@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Dates in UTC.
 
 local M = {}

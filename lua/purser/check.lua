@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The first stage: parameters against their row. What does not pass ends here, and nothing is sent.
 
 local errors = require "purser.errors"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The client: what users hold. Its groups have one method an operation, made from the rows; the pipeline runs them all.
 --
 -- What users hold has no fields but its groups and a copy of its profile. Everything else is in its inner state, which

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- The service's error codes that are known: what each means, and what cures it.
 -- Codes nobody listed pass through untouched; an error's `code` is then all there is to know.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The coin configuration (C1), remembered for a while, and the networks of a coin by whatever name people use for them.
 
 local nearest = require "purser.nearest"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What to say of an option that is unknown or does not fit its rule (purser.allowed): its name, what it is, and what it
 -- must be.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The conventions of a profile that a user gives as a table, checked one by one; purser.profiles lists them.
 
 local allowed = require "purser.allowed"

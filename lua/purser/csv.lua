@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Lines of CSV. A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@`, and strangers choose memos: such a
 --- cell is marked as text by a `'` before it, and what hides becomes a visible escape.
 --

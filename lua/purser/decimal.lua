@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Exact amounts. A decimal never changes, never rounds by itself and never passes through a float.
 --
 --     local decimal = require "purser.decimal"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Small balances into the platform token, all of them: C13 takes 15 at a time.
 --
 --     local report, err = client.wallet:convert_all { except = { "BTC" } }

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The one kind of error Purser returns.
 --
 -- `outcome` answers the question that matters after a failed call: did the service carry it out?

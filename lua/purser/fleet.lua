@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Fleets: sub-accounts with their keys, declared; what is missing is planned, made, and can be gone on with.
 --
 --     local fleet = assert(purser.fleet.new {

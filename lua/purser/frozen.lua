@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- A view of a table, and of the tables in it, that can be read and not changed. Lua 5.1 and LuaJIT read single members
 --- through it; `pairs` and `#` see them from Lua 5.2 on.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- From the options of purser.new to what a client holds:
 --
 --   profile                      the conventions, complete

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Guard rails: what a client must not do, whatever its caller asks. Checked below every wrapper, before anything is
 --- sent. docs/guard-rails.md says what each rule means; guard/options.lua reads them.
 --

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Histories and lists, complete: an iterator that turns the pages, walks the windows and delivers each record once.
 --
 --     for deposit in client.wallet:each_deposit { coin = "USDT", from = start } do ... end

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The hooks of purser.new, and what they see of one attempt: never a key, a signature or a parameter.
 
 local core = require "purser.core"

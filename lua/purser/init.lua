@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- purser: the account-management side of a trading platform, for Lua.
 --
 --   local purser = require "purser"

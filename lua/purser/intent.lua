@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- An intent: what an operation that is not a read was about to do. It is written down before the first byte leaves,
 -- and it is what an unknown outcome is settled by.
 --

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What an answer means: a result, a refusal, or something nobody can be sure about.
 --
 --   2xx with a result           the result

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- The journal: what an operation is about to do is written down before the first byte leaves, and how it ended after.
 --
 --     local journal = assert(purser.journal.open { sqlite = "purser.journal" })

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Writes JSON in an order the caller chooses, with exact numbers.
 --
 --     json.encode(json.object { { "id", 12 }, { "amount", json.raw "0.00000001" }, { "tags", json.list {} } })

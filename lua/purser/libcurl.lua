@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- The C module purser.http, which holds libcurl; loaded with the first transport that needs it.
 --
 -- libcurl brings thirty libraries. `require` would look up all their symbols, of which a program uses a few; so the

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Which hosts are this machine, whatever a name server says: what goes there leaves no wire to be read on.
 
 local M = {}

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- All operations: the rows of broker.lua, sub_account.lua and wallet.lua.
 --
 -- A row that uses a word vocabulary.lua does not list, a kind or shape that does not exist, or a name twice, fails when

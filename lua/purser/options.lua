@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The options of purser.new and of a call, checked before anything is made of them.
 
 local allowed = require "purser.allowed"

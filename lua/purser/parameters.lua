@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The kinds of parameters: what a value must look like, and how it travels.
 --
 -- A kind is { text = what the documentation says, check = function(value, param) -> wire value | nil, complaint }.

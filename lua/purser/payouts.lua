@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Payouts: a queue of payments, each made once.
 --
 --     local payouts = assert(purser.payouts.new { client = client, journal = journal, worker = "host-1" })

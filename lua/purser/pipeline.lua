@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The pipeline: what runs every operation.
 --
 --   check -> build -> sign -> (record) -> send -> decode

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Texts of others (the service, a proxy, a depositor) made harmless: what changes how a terminal, a log or a reader
 --- shows a text becomes a visible escape.
 --

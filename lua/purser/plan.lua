@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Plans: what a call would do and everything that speaks against it, before it is made.
 --
 --     local plan = assert(client.wallet:plan_withdraw { coin = "USDT", network = "trc20", address = a, amount = "20" })

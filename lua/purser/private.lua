@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What users hold, apart from what it works with. Whoever has a client, one of its groups or a walk can read and change
 -- every field of that table; so the inner state (keys, signer, transport, guard rails) lives here, by the table that
 -- stands for it. Only modules of this package know this one: code that can require it, or has `debug`, is not kept out.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Profiles: the conventions of signing and placement that the interface document leaves open, as data.
 --
 -- "default" sends what the document says, completed by what is known of the live service; "mexc" sends the live forms.

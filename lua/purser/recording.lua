@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What happens around a call that is not a read: the id that finds it again, its intent, written down before the first
 -- byte leaves and completed after, and an end that tells the outcome whatever is raised on the way.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- A client that can run the named operations and nothing else, for scripts that are not trusted.
 --
 --     local limited = assert(purser.restricted(client, { "wallet.*", "sub_account.transfer" }))

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The last stage: from an answer to a result. The C decoder types the members by the row's shape; this file takes the
 -- result out of whatever envelope it came in. An answer has to show its result: a list is an array, or a member that is
 -- one; a record has the member that proves it; a number of records fits the total beside them. What shows less is none.

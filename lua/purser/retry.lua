@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- When a read is tried again, and after how long: exponential backoff with jitter, within a total deadline.
 -- Nothing that moves money, creates or changes anything ever comes here; nor does an answer that cannot be read, which
 -- would look the same the next time.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Tasks: coroutines that wait for answers and times together, while each still reads from top to bottom.
 --
 --     schedule.run(function()

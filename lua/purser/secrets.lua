@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Secret keys that no Lua string ever holds. Each is an object in locked memory, which purser.new takes as `secret_key`
 -- for any number of clients; `secret:close()` wipes it, and the clients keep what they made of it.
 

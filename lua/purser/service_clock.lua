@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The service's time, as far as it is known.
 --
 -- A client begins with the host's clock. When the service says that a timestamp lies outside of its window (700003),

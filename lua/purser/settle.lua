@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Finds out what became of a call whose outcome is unknown.
 --
 --     local result, err = client.wallet:withdraw { ... }
@@ -414,33 +415,44 @@ local function out_of_reach(look)
   return look.intent.sent_at < look.now() - days * 86400000 + 3600000
 end
 
+-- One look: a settlement, NOTHING_YET or ASK_AGAIN; or nil and an error.
+local function look_once(look)
+  local now, told = look.now(), look.correction()
+  look.late, look.incomplete = now >= look.deadline, nil
+  local answer, err, why = ways[look.settle.by](look)
+  if answer and (look.correction() ~= told or look.now() < now) then
+    return NOTHING_YET -- the clock was wrong when the look began, which may have been too early
+  end
+  if answer == NOTHING_YET and look.late then answer, err, why = missing(look) end
+  if not answer and why then return undecided({}, why) end
+  return answer, err
+end
+
+-- How many looks must say that a list cannot be shown to be complete. One answer that belongs to another request says
+-- so, too.
+local LOOKS_AT_INCOMPLETE = 3
+
 local function look_until_decided(look)
   if out_of_reach(look) then
     return undecided({}, "it is too long ago: nothing shows that " .. look.settle.through
       .. " reaches back that far")
   end
+  local incomplete = 0
   while true do
-    local now, told = look.now(), look.correction()
-    look.late = now >= look.deadline
-    local answer, err, why = ways[look.settle.by](look)
-    if not answer then
-      if why then return undecided({}, why) end
-      return nil, err
-    end
-    if look.correction() ~= told or look.now() < now then
-      answer = NOTHING_YET -- the clock was wrong when the look began, which may have been too early
-    elseif answer == NOTHING_YET and look.late then
-      answer, err, why = missing(look)
-      if not answer then return why and undecided({}, why), err end
-    end
-    if answer ~= NOTHING_YET and answer ~= ASK_AGAIN then return answer end
-    now = look.now()
+    local answer, err = look_once(look)
+    if not answer then return nil, err end
+    local doubted = answer.outcome == "undecided" and look.incomplete ~= nil
+    incomplete = incomplete + (doubted and 1 or 0)
+    local decided = answer ~= NOTHING_YET and answer ~= ASK_AGAIN
+    if decided and not (doubted and incomplete < LOOKS_AT_INCOMPLETE) then return answer end
+    local now = look.now()
     if look.options.wait == false and now < look.deadline then
       local early = undecided({}, "it is too early to say that it was not done")
       early.not_before = look.deadline
       return early
     end
-    look.pause(math.max(1, math.min(look.poll_ms, look.deadline - now)))
+    local left = look.deadline - now
+    look.pause(math.max(1, left > 0 and math.min(look.poll_ms, left) or doubted and look.poll_ms or 1))
   end
 end
 

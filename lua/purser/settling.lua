@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What to say when an operation that is not a read ends with an unknown outcome: what settles it.
 
 local M = {}

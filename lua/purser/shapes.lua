@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The shapes of results: which members a record has, in the document's order, and of which type.
 --
 -- A field is { name, type, aliases = {...}, prefix = "..." }; the type is "string", "integer", "boolean", "address",

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Group B: what a main account does with its sub-accounts.
 -- One row an operation; vocabulary.lua says what a row may hold.
 

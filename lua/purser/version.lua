@@ -1,1 +1,2 @@
+-- SPDX-License-Identifier: MIT
 return "0.1.0"

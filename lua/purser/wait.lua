@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Waiting for what the service does in its own time: a withdrawal, a deposit, a transfer, anything that can be read.
 --
 --     local withdrawal, err = client.wallet:wait_withdrawal(id, { timeout_ms = 30 * 60000 })

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Group C: an account's own wallet.
 -- One row an operation; vocabulary.lua says what a row may hold.
 

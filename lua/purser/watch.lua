@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Watching deposits: each new one, and each change of its state, once; across restarts with a cursor.
 --
 --     for event in client.wallet:watch_deposits { cursor = load(), poll_ms = 10000 } do

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The methods of a client's groups that are more than one operation: client.wallet:each_deposit{...} and the like.
 --
 -- A workflow is a function(client, ...); the groups find it here when no operation has the name. Modules are loaded

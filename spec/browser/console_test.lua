@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The simulator's page in a real browser: `make console-test`. What a person does is done with the mouse and the
 -- keyboard; what the simulator made of it is asked of the simulator.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The plans that the decoder's C tests and its fuzz target share: one with every kind of type, and one without a
  * shape. */
 #ifndef PURSER_SPEC_SAMPLE_PLAN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The smallest test harness that names what failed. A program is a list of CHECKs and ends with `return report();`,
  * which prints the line `N passed, N failed` that tools/test.lua adds up. */
 #ifndef PURSER_SPEC_TEST_H

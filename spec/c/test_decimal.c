@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Exact decimals without Lua: what is read, what is refused, the ceiling, and every allocation failing once.
  */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The walk with a sink that writes down what it is told, and refusals with a caret under the offending byte.
  *
  * The notation of a recording: {name=value;...} for a record, [1=value;...] for a list; a text is 'quoted', an

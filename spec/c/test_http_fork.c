@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A process that forks while it holds a connection: its child neither sends nor says good-bye over it. */
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* libcurl's allocations fail in turn. A request whose headers could not be kept leaves nothing behind that a later one
  * goes out with; a transport that cannot be made is closed; and a transfer ends, as not sent, wherever memory ends. */
 #include "test.h"

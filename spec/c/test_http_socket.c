@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a connection is told when it is made: how long its peer may leave packets unacknowledged. */
 #include "test.h"
 

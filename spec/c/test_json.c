@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The lexical floor: strings, numbers and literals, each scanned in a block of exactly its size. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The locked heap: how large it is under which limit, that OpenSSL finds room in it whatever keys are kept, and what is
  * said when it is full. Each case is a process of its own, for a process has one heap. */
 #include "test.h"

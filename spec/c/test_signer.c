@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Published vectors: RFC 4231 (HMAC), RFC 8032 (Ed25519), RFC 1321 (MD5). An RSA signature is checked with a
  * key made here. Both ways of signer_hmac.c run: the one that is compiled in, and the other one included
  * below. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every allocation of building and signing fails in turn: each failure is an ordinary error, nothing is lost
  * (the sanitizers and valgrind watch), and the same object works right after. The linker sends the floor's
  * malloc and realloc through this file; OpenSSL is asked to. */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Programs that embed a Lua and the module, for what cannot be seen from a script: one a file, run with the C tests.
 LUA_LIBS     = $(shell pkg-config --libs $(LUA))
 C_LUA_TESTS := $(patsubst spec/c_lua/%.c,$(BUILD)/spec/%,$(wildcard spec/c_lua/test_*.c))

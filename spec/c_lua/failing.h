@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the programs here that let every allocation fail in turn have in common.
  *
  * Lua's allocations go through an allocator that counts; malloc, calloc and realloc of the module itself are wrapped by

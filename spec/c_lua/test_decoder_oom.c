@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every allocation of the decoder fails in turn, Lua's and our own. Each failure is an ordinary error or no failure at
  * all, and the decoder that met it decodes as before. */
 #include "failing.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every allocation of a call that moves funds fails in turn. Before the request is handed to the transport the call may
  * raise; from then on it ends with its result or with an error that tells its outcome, and never raises: by itself, and
  * in a task that waits for its answer. */

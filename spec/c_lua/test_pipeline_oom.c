@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every allocation of a client's making, of its calls, and of both transports fails in turn, Lua's and the module's own.
  * Each failure is an ordinary error, raised or returned, and the client or transport that met it works on. */
 #include "failing.h"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Writes the seed corpus of fuzz_answer.c into the folder named on the command line, and a dictionary of the names that
 -- mean something in an answer: every operation's documented answer, in the envelopes that occur, and refusals.
 local folder, dictionary = assert(arg[1], "usage: answer_seeds.lua FOLDER DICTIONARY"), assert(arg[2])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # libFuzzer comes with clang; `make fuzz FUZZ_SECONDS=600` runs each target that long. Each keeps its corpus in build/fuzz.
 #   decode  the decoder alone          query  the builder of queries and bodies       answer  from an answer to a result
 #   api     any function and method with any arguments, and finalisers: `make fuzz-api SECONDS=600`, which is its default

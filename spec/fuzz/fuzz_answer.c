@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* libFuzzer target for the way from an answer to a result: `make fuzz`.
  *
  * It embeds a Lua 5.4 with the module's C linked in (so that the sanitizers see it) and runs answer_rules.lua, which reads

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* libFuzzer target for the binding: `make fuzz-api`.
  *
  * An input is a program for a Lua 5.4 with the three modules linked in, so that the sanitizers see them. The program

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* libFuzzer target for the decoder: `make fuzz`.
  *
  * Each input is decoded with a shape and without one, twice each by the same plan. What must hold, besides no sanitizer

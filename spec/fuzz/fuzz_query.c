@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* libFuzzer target for the query and body builder: `make fuzz`.
  *
  * An input describes two lists of names and their values; the layout writes them as a query and as a JSON body, and a

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Writes the seed corpus of the decoder's fuzz target into the folder named on the command line: the documents of the
 -- JSON case list, a few answers of every shape, and some of both cut short.
 local folder = assert(arg[1], "usage: seeds.lua FOLDER")

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Runs the command line for every operation, many times in one process: `lua commands.lua FORMAT ROUNDS BASE_URL KEYS`.
 -- Its output is the command's; the exit codes are counted in the file that the fifth argument names.
 

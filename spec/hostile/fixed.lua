@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- A service that answers every request with the text of one file: `lua fixed.lua FILE` prints its port.
 
 local file = assert(io.open(arg[1], "rb"))

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- A service whose answers have the right form and hostile texts: `lua service.lua SEED` prints its port and answers
 -- until it is stopped, or nobody asks for five minutes.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Texts that must not be shown as they are: what terminals obey, what turns a line round, what hides, what a
 -- spreadsheet runs, what forges a line. From a seed, so that a failure comes again.
 

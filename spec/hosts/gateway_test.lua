@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The payout gateway of examples/openresty, run for real: four workers of nginx in front of a simulated service. (It
 -- takes no withdrawal below 10 USDT.)
 

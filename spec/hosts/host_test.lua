@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The program with a frame loop of examples/host, against a simulated service.
 
 local files = require "files"

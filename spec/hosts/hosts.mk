@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Programs that have Purser inside, and their tests.
 
 .PHONY: hosts-test hosts-build

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- examples/luv.lua: Purser in libuv's loop, against a simulated service.
 
 local service = require "service"

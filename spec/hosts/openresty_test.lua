@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Purser inside nginx: reads of the gateway of examples/openresty, and the transport. gateway_test.lua has the payouts.
 
 local core = require "purser.core"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Walks and waits inside nginx: they go on to the end, and other requests are answered meanwhile.
 
 local core = require "purser.core"

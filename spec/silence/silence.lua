@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- A network that drops packets without a word, for real: one withdrawal in a network namespace of its own, whose
 -- firewall swallows what goes to the service and what comes back. `make silence` runs every case.
 --

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 #   make silence   withdrawals over a network that drops packets (docs/outcomes.md); as root, with iproute2 and iptables
 .PHONY: silence
 

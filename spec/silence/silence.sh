@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Every case of silence.lua, each in a network namespace of its own, side by side. Wants root, iproute2 and iptables.
 # Closes with the line `N passed, N failed`.
 cd "$(dirname "$0")/../.." || exit 1

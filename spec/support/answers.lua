@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- One canonical result an operation, and the answer that the interface document describes for it, written by hand.
 
 local secret = "obviously-not-a-secret"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- A headless Chromium, driven over the WebDriver protocol by way of chromedriver:
 --
 --   local browser = require("browser").start { dark = true, width = 1280, height = 900 }

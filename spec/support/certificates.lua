@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Makes an authority and certificates of it with the openssl command, in a folder that `remove` takes away.
 
 local files = require "files"

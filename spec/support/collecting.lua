@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Makes Lua collect as often as it can: a whole collection at each step, and no pause between them. `make gc` loads it
 -- before the specs.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- A locale whose decimal point is a comma, made from nothing but localedef, a part of the C library. It is also the
 -- helper of a busted run in it: `busted --helper=spec/support/comma_locale.lua`, LOCPATH being its folder.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Runs the real `purser` command as a process of its own.
 --
 --   local code, out, err = command.run({ "wallet", "coins" }, { PURSER_API_KEY = "..." })

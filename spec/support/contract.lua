@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- luacheck: ignore 631
 -- The interface document once more, written down by hand and apart from the rows, so that a slip in a row shows.
 --

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Files of a test, whole.
 
 local M = {}

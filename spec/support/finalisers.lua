@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Run by closing_spec.lua: `finalisers.lua CASE URL`. Does what the case says while a finaliser calls the same objects
 -- at nearly every allocation, and prints how often it did.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Runs the gateway of examples/openresty with its own configuration, on a free port and with its files elsewhere.
 
 local core = require "purser.core"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The rules of the published JSON test-suite (JSONTestSuite, after RFC 8259) as cases of our own, under that suite's
 -- names.
 --   valid:   { name, text, value }    value as core.decode gives it: integers that fit, every other number as its text

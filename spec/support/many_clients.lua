@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Makes and drops clients by the thousand, with all that belongs to one (signer, layouts, transport, a built and signed
 -- request), and tells what they leave behind.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Requests that move money or create something, and carry a secret that nothing may repeat.
 
 local M = { SECRET = "c0ffee5ecre7" }

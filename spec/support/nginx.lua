@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Starts Debian's nginx with a configuration of its own in a folder of its own, on a free loopback port.
 
 local files = require "files"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- For tests in which the time runs out for an answer: on a busy machine, or under valgrind, it may run out for the
 -- handshake already. Calls `send(timeout_ms)` with four times as long until something was sent, and returns what it
 -- returned last.

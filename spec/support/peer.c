@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A peer that misbehaves to order, on loopback, and counts what reaches it.
  *
  * It prints its port and a control port, then takes one control connection and lives as long as that. Commands are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the two files of the peer share. */
 #ifndef PURSER_SPEC_PEER_H
 #define PURSER_SPEC_PEER_H

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Starts the peer of peer.c and talks to its control port.
 
 local socket = require "socket"

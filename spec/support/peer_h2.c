@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* As much of HTTP/2 as it takes to count requests and to end them badly. Header blocks are not decoded: a HEADERS
  * frame of the client is a request. */
 #include "peer.h"

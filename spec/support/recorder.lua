@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- A client whose transport is none: it keeps what it was given.
 
 local purser = require "purser"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The simulator as a process of its own, for specs that want real HTTP:
 --
 --   local service = require("service").start { "--seed", "7" }

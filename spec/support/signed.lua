@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Asks a simulator directly, with requests written and signed here: methods and paths come from the interface document,
 -- not from the client's rows, so that a mistake there is seen.
 

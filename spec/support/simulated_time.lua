@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Loaded before an example (LUA_INIT): its clients take the simulator's time, which a spec moves by months, for the
 -- machine's. The examples themselves know nothing of it.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- What the specs of the transports play on: a peer that misbehaves to order, certificates for it, and the transports a
 -- test made, which end with it.
 --

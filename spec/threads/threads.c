@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lua states in threads of one process, each making, using and dropping every object of the modules: `make tsan`.
  *
  * The threads start together and open the modules themselves, so that whatever is made once a process is made while the

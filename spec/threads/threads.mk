@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Eight Lua states in eight threads of one process, under ThreadSanitizer of clang: `make tsan ROUNDS=1000`.
 ROUNDS ?= 300
 TSAN_SOURCES := spec/threads/threads.c $(wildcard src/core/*.c src/bind/*.c src/httpd/*.c)

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The journal on PostgreSQL when its server goes away, for `make torture`: nothing is sent that was not recorded first,
 -- and the error says so. The last line says `N passed, N failed`.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- API keys that a worker of the torture makes: each once, and none whose secret was lost remains.
 --
 --     local maker = keys.maker(client, have, keep)    have(note): whether it is kept; keep(note, api_key): keeps it

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The journal on a PostgreSQL server of the test's own, for `make torture`: how the server is reached and believed,
 -- what becomes of a connection that is lost, what a transaction sees, and a database that is put back.
 

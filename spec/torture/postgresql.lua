@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- A PostgreSQL server for a test: in a folder of its own, on a free loopback port, as an unprivileged user.
 
 local socket = require "socket"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The reckoning: the service's ledger and the journal have to agree, payment by payment.
 --
 --     local reckoning = Reckoning.new { simulator =, client =, payouts =, journal =, started = }

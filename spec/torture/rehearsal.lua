@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- The rehearsal: the torture without a machine. Workers, service, network, clocks and deaths live in one program on
 --- virtual time, and everything that happens comes from one seed: a run that goes wrong can be run again, to the last
 --- event, as often as it takes to understand it.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The torture on virtual time: one seed is one run. `make rehearse` runs as many seeds as one likes.
 
 local core = require "purser.core"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Rehearsals of many seeds, for `make rehearse`:
 --
 --   lua spec/torture/rehearse.lua FIRST COUNT [tell]

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The long torture, for `make torture`:
 --
 --   lua spec/torture/run.lua DATABASE [PAYMENTS] [WORKERS] [SEED] [SECONDS] [PER_CENT] [KILL_EVERY]

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What is rehearsed (rehearsal.lua), from the first event to the reckoning: the workers on their virtual machine, where
 -- they die, and where they stand still. It changes modules of purser's for its purpose, so it wants its own.
 

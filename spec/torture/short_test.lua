@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The torture, short: over real HTTP, with every fault, and workers that are killed. `make torture` is the long one.
 
 local torture = dofile "spec/torture/torture.lua"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- The torture: workers make payments at a simulator that answers badly, and are killed with SIGKILL while they do.
 --
 --     local result = torture.run { payments = 300, workers = 1, kill_every = 40, seed = 1, seconds = 60 }

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- A machine that is not there: time, chance and a network that one seed decides. What runs on it can be run again to
 -- the last event.
 --

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- One worker of the torture: makes its keys, and runs a queue of payouts until nothing is left, unless it is killed
 -- first.
 --
@@ -15,9 +16,10 @@ local journal = assert(purser.journal.open(config.journal))
 local client = assert(purser.new {
   base_url = config.url, api_key = config.api_key, secret_key = config.secret_key, journal = journal,
   account = "torture",
-  transport = assert(purser.transport.multi { base_url = config.url, max_in_flight = config.concurrency }),
+  transport = assert(purser.transport.multi { base_url = config.url, max_in_flight = config.concurrency,
+    max_response_bytes = 4 * 1024 * 1024 }),
   limits = false, recv_window = config.recv_window, timeout_ms = config.timeout_ms, visibility_lag_ms = config.lag_ms,
-  retry = { attempts = 6, base_ms = 5, max_ms = 100 }, max_response_bytes = 4 * 1024 * 1024,
+  retry = { attempts = 6, base_ms = 5, max_ms = 100 },
 })
 local payouts = assert(purser.payouts.new {
   client = client, journal = journal, worker = config.worker, concurrency = config.concurrency,

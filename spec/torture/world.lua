@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What the torture plays with: accounts at the simulator, its faults, the payments, and the API keys.
 
 local decimal = require "purser.decimal"

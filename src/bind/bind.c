@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What every file of the binding uses. */
 #include "bind.h"
 

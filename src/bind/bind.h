@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The binding: one file a userdata type, each with one function that adds its constructors to the module table.
  *
  * A body here reads check -> call -> return. Userdata is made closed and with its metatable first; the C resource is

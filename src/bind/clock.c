@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The clocks, a pause and a random integer, as plain functions of the module. */
 #include "bind.h"
 

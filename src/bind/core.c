@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* purser.core: the module that the Lua side requires. It only collects what the files beside it define. */
 #include "bind.h"
 

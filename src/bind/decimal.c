@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* purser.decimal: an exact amount. Values never change, so a decimal can be shared and kept without a copy.
  *
  * Operands may be decimals, decimal texts or integers. They are turned into decimals in their own stack slots

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* purser.decoder: JSON by shape into Lua tables, and core.decode for documents without a shape.
  *
  * Caveats

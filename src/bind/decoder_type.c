@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A decoder's type, as Lua tables, into a plan. */
 #include "decoder_type.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A decoder's type, as Lua tables, into a plan. */
 #ifndef PURSER_BIND_DECODER_TYPE_H
 #define PURSER_BIND_DECODER_TYPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the command line and the journal must know about files and terminals, and Lua's own library cannot tell. */
 #include "bind.h"
 

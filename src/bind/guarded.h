@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Calls that nothing may enter a second time: a finaliser runs at any allocation of Lua, and may use any object. */
 #ifndef PURSER_BIND_GUARDED_H
 #define PURSER_BIND_GUARDED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* http.easy: one blocking libcurl handle. */
 #include "http_fields.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the blocking and the multi transport share in the binding: the object itself, and options, requests and answers
  * as Lua tables. */
 #ifndef PURSER_BIND_HTTP_FIELDS_H

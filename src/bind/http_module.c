@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* purser.http: the module of the transports. It is apart from purser.core because libcurl brings thirty libraries, which
  * a program that only signs, or has a transport of its own, need not load. */
 #include "bind.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* http.multi: many requests at once; and the wait for them. */
 #include "http_fields.h"
 

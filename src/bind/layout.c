@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* core.layout: see docs/architecture.md for what it offers.
  *
  * The companion table holds two lists of names as Lua strings, in the order they travel: reading a value is

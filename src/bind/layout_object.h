@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What signer.c needs of a layout: the object behind the userdata and its values read from a Lua table. */
 #ifndef PURSER_BIND_LAYOUT_OBJECT_H
 #define PURSER_BIND_LAYOUT_OBJECT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* core.library: a C module, loaded so that a start does not pay for what it does not use. */
 #include <dlfcn.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* core.read_secret, core.take_secret and core.read_credentials: secrets that never become Lua strings.
  *
  * A secret is made closed; what is read goes into it at once, so an error of Lua finds nothing that is not wiped. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What signer.c needs of a secret: the text behind the userdata. */
 #ifndef PURSER_BIND_SECRET_OBJECT_H
 #define PURSER_BIND_SECRET_OBJECT_H

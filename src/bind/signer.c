@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* core.signer, and the small functions beside it: see docs/architecture.md for what they offer.
  *
  * `sign_query` is the hot path: it reads the values, builds into a buffer the signer keeps, signs it where it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A byte buffer that grows up to a ceiling.
  *
  * Every text Purser builds or receives passes through one of these. The ceiling is mandatory: a buffer that reaches it

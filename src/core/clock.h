@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The two clocks and the one way to wait. */
 #ifndef PURSER_CORE_CLOCK_H
 #define PURSER_CORE_CLOCK_H

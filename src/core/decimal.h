@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Exact decimal numbers: an integer of any size and the number of its digits that stand behind the point.
  *
  * Every value is canonical: no zero at the end of the fraction, zero has neither sign nor fraction, so equal

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How it comes close to the cost of the tables alone (docs/decoding.md has the figures):
  *   - No member name is hashed as long as members come in the order of the previous record: the bytes `"name":` are
  *     compared with those of the key that followed last time, in two 8-byte words. One miss is forgiven (an optional

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The decoder's walk: reads a JSON document by a plan (shape.h) and hands what it finds to a sink.
  *
  * The sink is few calls and wide ones. Scalars are collected in a batch, and a record that holds nothing but scalars,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The two small jobs beside signing: the hash of a funds password, and random letters and digits. */
 #ifndef PURSER_CORE_DIGEST_H
 #define PURSER_CORE_DIGEST_H

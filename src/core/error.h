@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How the C floor reports a failure: a code, a constant message, and where in the input it happened.
  *
  * Messages are string literals: nobody frees them, they live for ever, and they never carry a secret. */

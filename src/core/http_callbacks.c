@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What libcurl calls during a transfer. */
 #include "http_easy.h"
 

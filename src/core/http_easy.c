@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "http_easy.h"
 
 #include <pthread.h>

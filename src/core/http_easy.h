@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One libcurl handle, kept for many requests, and the facts of its latest exchange.
  *
  * It is driven in three steps: pu_http_easy_prepare, a transfer by curl_easy_perform or a multi handle, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Many requests at once on one thread: a bound on those in flight, a queue behind it, results to be polled for.
  *
  * Nothing blocks but pu_http_wait. libcurl says through callbacks which descriptors and which time it waits for; they

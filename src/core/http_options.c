@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "http_options.h"
 
 #include <dirent.h>

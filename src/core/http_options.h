@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The options of a transport: one row each, and one set of values that many handles can be made from.
  *
  * A set is filled once, checked value by value, and only read from then on. */

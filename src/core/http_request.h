@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What goes into a transport and what comes out of it.
  *
  * A request borrows everything it points to until the call that takes it says otherwise. An answer belongs to the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "http_sockets.h"
 
 #include <errno.h>

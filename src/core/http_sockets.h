@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The open sockets of a transport, and whether the next request may go out on one.
  *
  * HTTP/1.1 has no number that tells which request an answer belongs to: whatever arrives next counts as the answer. So

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Integers as text, the same in every locale. */
 #ifndef PURSER_CORE_INTEGER_H
 #define PURSER_CORE_INTEGER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "json.h"
 
 static const char *refuse(pu_mark *mark, const char *at, const char *message)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The lexical floor of JSON (RFC 8259): strings, numbers and literals as (pointer, end), checked to the last byte.
  *
  * Nothing here allocates, keeps state or looks at the locale, and no number ever becomes a floating-point value.

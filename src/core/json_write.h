@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* JSON strings (RFC 8259) into a buffer. */
 #ifndef PURSER_CORE_JSON_WRITE_H
 #define PURSER_CORE_JSON_WRITE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "key_lines.h"
 
 #include <string.h>

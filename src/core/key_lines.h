@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The lines of a credentials file: `name = value`, blank ones, and comments that begin with #. */
 #ifndef PURSER_CORE_KEY_LINES_H
 #define PURSER_CORE_KEY_LINES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A layout says which named values of an operation travel in the query, which in the body, and in what order.
  *
  * It holds the names already encoded, so that building a text is copying names and encoding values. A layout

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What has to be installed, checked before anything else is compiled: whoever lacks a header reads the name of its
  * package instead of the compiler's complaint. First in the rockspec's list of sources for that reason.

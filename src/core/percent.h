@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* RFC 3986 percent-encoding: letters, digits and `-._~` stay, every other byte becomes %XX in upper-case hex.
  */
 #ifndef PURSER_CORE_PERCENT_H

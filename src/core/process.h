@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a program of its own may do to its process, and a library may not do unasked. */
 #ifndef PURSER_CORE_PROCESS_H
 #define PURSER_CORE_PROCESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Why the heap is large and never filled by us: once it exists, OpenSSL takes all its own private values from
  * it (a TLS handshake's among them) and fails when it is full, without falling back. So it has room for
  * thousands of keys, and ours stop at half of it.

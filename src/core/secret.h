@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Memory for key material.
  *
  * It comes from OpenSSL's secure heap where there is one: locked into memory, kept out of core dumps, between

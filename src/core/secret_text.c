@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "secret_text.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A secret as a text in secret memory, and the two places it is read from: a file and the environment. On the way from
  * there to a signer no byte of it lies anywhere else. */
 #ifndef PURSER_CORE_SECRET_TEXT_H

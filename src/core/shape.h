@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Compiled shapes: what a decoder knows about its documents before it has seen one, and what it learns from them.
  *
  * A plan owns everything: its types, its shapes, the names of their members. It is built once (the pu_plan_* calls

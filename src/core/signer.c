@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "signer.h"
 
 #include <string.h>

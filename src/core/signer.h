@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A signer: one algorithm and one key, kept ready.
  *
  * The key is taken once, at opening, and is never handed out again. A failed signature leaves the signer

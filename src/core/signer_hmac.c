@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* HMAC-SHA256 and HMAC-SHA512, in two ways that give the same bytes.
  *
  * The first keeps the two hash states that have already taken the key: a signature copies 112 (or 216) bytes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ed25519 and RSA-SHA256 (PKCS #1 v1.5) with a private key in PEM.
  *
  * OpenSSL keeps the key. Each signature gets a context of its own, so a failure leaves nothing behind; its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What an algorithm supplies: a row of signer.c's table. Only signer.c and the variants beside it include
  * this. */
 #ifndef PURSER_CORE_SIGNER_ROW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The state of one walk over a document, and its reading of scalars. A part of decode.c, apart only for its length. */
 #ifndef PURSER_CORE_WALK_H
 #define PURSER_CORE_WALK_H

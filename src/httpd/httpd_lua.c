@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* purser.httpd: the simulator's HTTP front for Lua. See lua/purser/sim/serve.lua for the loop that uses it.
  *
  *     server, message = httpd.listen { host = "127.0.0.1", port = 0, max_body =, max_connections =,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* As src/core/needs.c, for the simulator's HTTP front. */
 #ifdef __has_include
 #if !__has_include(<microhttpd.h>)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Caveats of libmicrohttpd 0.9.75 that shape this file:
  *
  * - A connection is suspended in the last call of the access handler and in the content reader only. A

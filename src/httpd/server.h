@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An HTTP server that its owner steps: requests are taken from it and answered by id, in any order, at any
  * time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A flag that SIGINT and SIGTERM raise, for a program that polls it: pure Lua cannot catch signals. Only the command
  * line calls this; the library itself never touches signals. */
 #include "signals.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #ifndef PURSER_HTTPD_SIGNALS_H
 #define PURSER_HTTPD_SIGNALS_H
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The annotation file for LuaLS: a class for every parameter table, record and group, made from the rows.
 --
 -- Classes that a source file declares itself (purser.Error, purser.Request ...) are not repeated here: an editor that

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- One runnable example an operation. On a page they run in the page's order, in one world of the simulator: `client`
 -- signs with the key of a main account that is also a broker, `desk` with that of its sub-account `tradingdesk1`.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The page of a group of operations, made from its rows, their shapes and kinds, and what is known of the codes.
 
 local codes = require "purser.codes"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The lists of files in the rockspecs, made from the tree.
 
 local M = {}

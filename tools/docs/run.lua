@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The code blocks of the documentation, and a world of the simulator to run them in.
 --
 -- Every ```lua and ```sh block runs, in its page's order; the blocks of one page share their globals. In them stand for

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The words that the generated pages use and the rows do not hold: what a member of a result means, what an effect is.
 
 local M = {}

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- `purser completion bash|zsh|fish`: a script that completes commands, options and their choices, from the grammar.
 
 local report = require "purser.cli.report"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Asks before a workflow changes something or moves money.
 
 local report = require "purser.cli.report"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The options that say which service to talk to and with whose keys, and the client they make.
 
 local credentials = require "purser.cli.credentials"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Where keys and passwords come from: a file that nobody else can read, or the environment. Never an argument, which
 -- every process of the machine can see. A secret key goes from there to the signer in C: no Lua string ever holds it.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- `purser doctor`: whether this machine, this key and the service go together; every finding comes with its cure.
 --
 -- It only reads. Permissions to write cannot be tried without doing something, so it says so.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The request that would be sent, as text, without what must not be seen: the key, the signature, passwords.
 
 local json = require "purser.json"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- `purser export HISTORY`: every record of a history or list, once, as CSV or JSON lines; see docs/histories.md.
 
 local connection = require "purser.cli.connection"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Files of the command line, read whole, with one wording for what can go wrong.
 
 local core = require "purser.core"

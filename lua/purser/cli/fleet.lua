@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- `purser fleet plan|apply|orphans|rotate|retire|sweep FILE`: sub-accounts as a file declares them; see docs/fleets.md.
 
 local allowed = require "purser.allowed"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- The command line: `purser COMMAND ...`. The grammar is made from the rows; see docs/command-line.md.
 
 local core = require "purser.core"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Long listings: a window of time that is longer than the service answers at once, and all pages of what has pages.
 -- purser.history does the reading, and is loaded for that alone; here it is put in order, newest first.
 

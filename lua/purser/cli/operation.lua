@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Runs one operation from the command line: parameters from options, confirmation, the call, the result.
 
 local confirm = require "purser.cli.confirm"

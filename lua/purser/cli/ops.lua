@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- `purser ops [WORD]`: what operations there are, and everything about one of them. Needs no key and sends nothing.
 
 local json = require "purser.json"

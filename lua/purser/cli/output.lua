@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Results as text: an aligned table for people, JSON and CSV for programs. Amounts and ids are never touched.
 
 local csv = require "purser.csv"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The grammar of the command line, made from the rows: one sub-command an operation, one option a parameter.
 
 local connection = require "purser.cli.connection"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- `purser plan-withdraw`: what a withdrawal would do and what speaks against it; see docs/plans.md.
 
 local confirm = require "purser.cli.confirm"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- How a command ends: its exit code, and what it says on standard error.
 
 local codes = require "purser.codes"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- `--settle`: when nobody knows whether an operation was carried out, find out before the command ends.
 
 local operations = require "purser.operations"

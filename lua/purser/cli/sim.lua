@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- `purser sim`: the simulator behind HTTP on a loopback port, until it is stopped.
 
 local terminal = require "purser.cli.terminal"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- All that the command prints passes here, and nothing else writes to the standard streams. What strangers choose (the
 -- service, a proxy, a depositor) moves no cursor, reverses no text and forges no line: see purser.plain_text.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Values as people type them: times, durations, sources of a password.
 
 local M = {}

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- `purser wait withdrawal|deposit|transfer ID`: waits until it is done; see docs/waiting.md.
 
 local confirm = require "purser.cli.confirm"

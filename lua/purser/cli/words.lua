@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What a parameter is, where its row says no more than its kind: for help texts and the pages of the operations.
 
 return {

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What a fleet is declared to be, checked whole before anything is asked of the service: every problem at once.
 
 local complaints = require "purser.complaints"

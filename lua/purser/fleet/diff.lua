@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What is there against what is declared: the steps that make it so.
 --
 -- A key is known by its note. The service's note is the declared one, or the declared one with a mark behind it

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Balances between a parent and its sub-accounts: planned as moves, each with an id of its own, and carried out so that
 -- none is made twice. A move whose outcome is unknown is settled (client:settle, by its id) before anything more is
 -- sent: it is made again only when it is certain that it was not made.

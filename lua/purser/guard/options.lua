@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The options of guard rails, read into tables of their own: what becomes of the user's tables changes no rule.
 
 local allowed = require "purser.allowed"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What an account spent of its budgets, in the journal.
 --
 -- An intent keeps what it was charged with, a line an asset: account, asset, length and number of the period, amount.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Cursors: where a walk stands, as a plain string.
 --
 --   purser2;<operation>;<time>;<hash>,<hash>,...

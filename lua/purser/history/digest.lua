@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What cursors keep of a record's key: enough to know it again.
 --
 -- Digests were of MD5 in the first version of cursors. Hosts may do without MD5 (FIPS), so they are of SHA-256 now, and

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What tells one record of a history from another, as a text.
 
 local M = {}

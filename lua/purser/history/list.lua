@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Lists that have pages alone: how a walk reads one. What a walk of this kind keeps:
 --
 --   records, at       the page that is delivered, and how far

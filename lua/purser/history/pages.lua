@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- One page of a history or list, as the records that are wanted of it and what the service says of the whole.
 
 local errors = require "purser.errors"

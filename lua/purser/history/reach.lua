@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- How far a history reaches back, and how long a window of it may be: the row's `window` in milliseconds.
 
 local calendar = require "purser.calendar"

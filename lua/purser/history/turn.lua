@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Turning the pages of one window, until all that is on them was seen, or it is known that they cannot show it.
 --
 -- What is believed of pages:

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- One window of time of a history, read completely or found to hold too much.
 --
 -- Nothing is assumed that an answer does not prove:

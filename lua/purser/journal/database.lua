@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- A connection to SQLite or PostgreSQL through LuaDBI, with nothing of LuaDBI's traps: every column is text, every
 -- statement is prepared once, every result is read to its end, and a transaction is either whole or nothing.
 --

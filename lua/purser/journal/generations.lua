@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Numbers that only grow with what is committed: a journal that shows a smaller one than a process or a worker
 -- remembers was put back, or lost commits. Each process and each worker has its own row, so none waits for another.
 

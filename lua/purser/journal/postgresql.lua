@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The journal's database on a server, by PostgreSQL: how it is reached. A server that is not this machine must prove by
 -- its certificate that it is the one that was named: it is given the password, and it keeps who is paid what.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Pruning: what is decided and old is deleted, in steps of a thousand rows, so that others are not kept waiting.
 --
 -- A pruned record no longer says that it belongs to a call, so what an equal call without a known end might still be

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The journal's tables. Every column is text: LuaDBI reads 64-bit integers as 32-bit ones. Times are 13 digits of epoch
 -- milliseconds, so that their order as text is their order; amounts are decimals as they travel.
 

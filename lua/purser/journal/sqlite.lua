@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The journal's database in a file, by SQLite: how it is opened, and what is looked at before every transaction. It
 -- holds who is paid what, so it is this user's alone.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The kinds of parameters that calls take which change something; purser.parameters says what a kind is.
 
 local parameters = require "purser.parameters"

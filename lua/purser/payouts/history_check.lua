@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What the service already holds of a queue, for a journal that may lack its last commits: one that is new, that was
 -- restored, or whose connection was opened again. Before the first payment of a kind is sent, the history that would
 -- show it is walked once, after a rest that makes everything visible that could have been sent just before.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What a run tells of itself while it works, and why it waits when it does.
 
 local core = require "purser.core"

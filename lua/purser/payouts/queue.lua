@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The queue's table: adding, taking with a lease, and what becomes of a payment. Every function runs within a
 -- transaction, so that any number of workers can take from one queue and no payment has two of them.
 

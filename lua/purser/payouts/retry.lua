@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Putting back a payment that failed or was left undecided: the machine looks once more whether it was made.
 
 local allowed = require "purser.allowed"

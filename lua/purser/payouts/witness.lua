@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- A file beside the journal by which it shows that it is the newest. At the end of a run both get the same random mark;
 -- while a worker runs, the file says so. A journal whose mark is that of the file, while no worker runs, has all that
 -- any run wrote: a copy that was made before the last run has another mark.

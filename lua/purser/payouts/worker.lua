@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- One worker: tasks that take payments, send them, and find out what became of those whose answer was lost.
 
 local clients = require "purser.client"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Intents before they are settled: one may come from a file, another process or by hand.
 
 local allowed = require "purser.allowed"

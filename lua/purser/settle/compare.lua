@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Whether a record that a history shows is that of a call, as far as its content tells.
 
 local decimal = require "purser.decimal"

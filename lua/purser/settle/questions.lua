@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What a look asks the service for. A filter that people spell may hide a record that the service spells in another
 -- way, so a look that found nothing asks once more without it; where the operation cannot do without, in the service's
 -- own spelling.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Equal calls made by this client a short while ago. Where only direction, asset, amount and time tell a record from
 -- another, a record that answered one call must not be taken for the effect of its twin.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Every record of a list or history, for who concludes from one that is missing: purser.history does the reading.
 
 local history = require "purser.history"

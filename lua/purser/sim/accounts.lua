@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Users and their sub-accounts: who exists, who belongs to whom, who is frozen, who has a futures business.
 --
 -- role: "broker" (a main account with group A), "main" and "user" (main accounts), "sub" (its `parent` is a uid).

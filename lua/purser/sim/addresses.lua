@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Addresses: their form on each chain, the deposit addresses that accounts have, and the withdrawal addresses they
 -- saved.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Reads the parameters out of what arrived: the raw query and the raw body, each where its operation wants it.
 
 local core = require "purser.core"

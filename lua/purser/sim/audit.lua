@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The full check of a simulator's books. The ledger proves that nothing appeared or vanished; here the records prove
 -- that what it holds is what they say: funds are locked for a reason, and the outside world gave and took what is on
 -- record.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Who is asking, and whether it may: key, signature over the raw bytes, time window, IP list, permission, kind of
 -- account.
 

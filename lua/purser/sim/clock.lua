@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The simulator's clock, in epoch milliseconds. "virtual" stands still until it is advanced; "real" follows the wall
 -- clock plus all advances. It never goes back.
 

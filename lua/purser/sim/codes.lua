@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The codes of refusals and their texts. A handler names a code; the text here goes with it unless the handler has one
 -- of its own.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The catalogue: coins, their networks with fees and limits, and the prices used for conversion. Data, and look-ups.
 --
 -- A network row reads: netWork (short id), fee, minimum, confirmations, and what differs from the ordinary: `max`,

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- The simulator's page: GET /console is console.html beside this file, GET /console/data what it shows.
 --
 -- What the page changes goes through the control endpoints (purser.sim.control), and only who may use those may read.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- The simulator's own door over HTTP: endpoints under /sim/ that do what the methods of the in-process simulator do.
 --
 -- Accounts appear, deposits arrive, time passes and things go wrong because a test says so. It is open to loopback

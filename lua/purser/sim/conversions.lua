@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Small balances into the platform token (C12, C13, C14). Values come from the catalogue's prices; the fee is 2 %.
 
 local coins = require "purser.sim.coins"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Deposits: seen on a chain, confirmed block by block, credited once.
 --
 -- 4 pending -> 5 success when the network's confirmations have come. One below a hundredth of the network's withdrawal

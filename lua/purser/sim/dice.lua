@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- A small seeded generator of integers, the same on every Lua: one seed replays one run.
 --
 -- Lehmer's generator modulo 2^31 - 1: each product stays below 2^46, so it is exact where numbers are doubles. It

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- Faults: what goes wrong between a request and its answer, armed on purpose and drawn from one seed.
 --
 -- Whether a request meets a fault is decided before it is carried out (`before`), and so is everything that is left to

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What each operation answers, in the interface document's own spelling, order and types.
 --
 -- Written from the document, not from the shapes that the decoder uses: the simulator must not share their mistakes.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- What a client signed when it signed the wrong text: the mistakes that are usual, tried one after the other.
 --
 -- Knowing the secret, the simulator can tell which text a wrong signature belongs to, which shows the mistake at once.

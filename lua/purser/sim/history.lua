@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Records in order of time, under one or more keys each (an account, a direction of transfer). A window is found by
 -- binary search and a page is cut out of it, so a request costs the same over ten records and over 200,000.
 --

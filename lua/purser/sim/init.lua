@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- The simulator: the service itself, in memory, with a ledger and a clock that can be moved.
 --
 --     local sim = purser.sim.new { seed = 7 }

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Transfers to another user of the platform (C15, C16). Payer and payee both find the record in their histories.
 
 local accounts = require "purser.sim.accounts"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What was asked lately and how it ended, and how often each operation was received and applied.
 
 local auth = require "purser.sim.auth"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Writes JSON text from its parts, in one of three hands: plain, spaced (white space wherever it may stand), escaped
 -- (every second character as a \u escape). Values are put together bottom-up: every function returns JSON text.
 

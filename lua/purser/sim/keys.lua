@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- API keys: made, listed and deleted. A secret is told once, in the answer that makes the key.
 
 local accounts = require "purser.sim.accounts"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The ledger: exact balances of every (account, business account, asset) as free and locked, and the outside world on
 -- the other side. Value only ever moves from one place to another, so each asset sums to zero over all places for
 -- ever.

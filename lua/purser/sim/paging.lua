@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Pages, and the windows of time that histories cover.
 
 local clock = require "purser.sim.clock"

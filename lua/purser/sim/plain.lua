@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Plain tables on their way to JSON.
 
 local json = require "purser.json"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What a broker earned by others' trades (A15). Records only: they are made by sim:rebate and move no funds.
 
 local clock = require "purser.sim.clock"

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- A simulator that runs elsewhere, with the methods of the in-process one: a test can run against either.
 --
 --     local world = assert(purser.sim.connect "http://127.0.0.1:8080")

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- From a canonical result to the text of an answer: the interface document's exact form, or a variant of it.
 --
 -- `forms` says what the document answers; a set of switches (lua/purser/sim/variants.lua) says how this answer differs.

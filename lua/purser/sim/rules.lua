@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What each parameter of each operation may be, written from the interface document and nothing else: the simulator
 -- does not share the client's own checks, so that a mistake there is seen here.
 --

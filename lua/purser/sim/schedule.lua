@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What is due when: a binary heap of { at, order, kind, id }. Equal times keep the order in which they were added, so a
 -- run can be replayed. Items are plain data: the functions behind the kinds are named in init.lua.
 

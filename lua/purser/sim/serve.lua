@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- The loop that puts a handler behind HTTP: it takes requests, asks the handler, and answers at once or when the
 --- answer's delay is over, while other requests go on. It prints nothing.
 

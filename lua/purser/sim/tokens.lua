@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Texts drawn by the simulator's dice: keys, secrets, addresses, transaction ids. One seed gives the same texts again.
 
 local M = {}

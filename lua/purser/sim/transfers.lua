@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Transfers between a parent and its sub-accounts (A13, B6), and between the spot and futures accounts of one user
 -- (C9).
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The in-process transport: a client talks to a simulator with no network between them. What a network would do to an
 -- answer (lost, cut, late) becomes the failure that a real transport would report.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The variants: every way in which an answer of the service may differ from the interface document, as a switch.
 --
 -- "document" is none of them, "live" is the set seen in real answers, and a table picks single ones, by name or as a

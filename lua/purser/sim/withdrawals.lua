@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Withdrawals: checked, locked, audited, packaged, confirmed, done; cancelled while that is still possible.
 --
 -- The amount is what goes out; the fee comes on top. Both are locked when the withdrawal is applied for, and leave

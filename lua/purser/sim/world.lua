@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- What happens to the simulator without a request: accounts open, deposits arrive, rebates accrue, someone is frozen.
 
 local accounts = require "purser.sim.accounts"

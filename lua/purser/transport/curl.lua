@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- The blocking transport: one kept libcurl handle, which reuses its connections.
 -- A request that moves money (`single_send`) reaches the wire at most once; see docs/outcomes.md.
 

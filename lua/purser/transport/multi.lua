@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- The transport for many requests at once. `send` waits: in a task of purser.schedule it lets the others go on.
 -- A host with its own loop uses `submit`, `step` and `take`.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 --- The transport for nginx with its Lua module (OpenResty): every client call waits without holding up the worker.
 --
 -- One multi handle of libcurl for the worker. A call submits its request and waits on a semaphore; one timer steps the
