@@ -194,7 +194,7 @@ describe("a file of keys that the command writes", function()
 
   local function make(answer, path)
     local text = keep(files.temporary(answer))
-    local pipe = assert(io.popen(("echo $$; exec %s spec/hostile/fixed.lua %s"):format(LUA, text)))
+    local pipe = assert(io.popen(("echo $$; exec %s spec/support/fixed_service.lua %s"):format(LUA, text)))
     local pid, port = pipe:read "*l", pipe:read "*l"
     local words, url = {}, "http://127.0.0.1:" .. port
     for i, word in ipairs(create) do words[i] = word end

@@ -110,6 +110,15 @@ describe("purser", function()
     end)
   end)
 
+  it("a workflow that is refused with any code of the service ends with 1, and not with an error of its own", function()
+    for _, code in ipairs { "10101", "10099", "30000", "x" } do
+      assert(service.world:fault { kind = "refuse", operation = "wallet.coins", code = code, times = 1 })
+      local exit_code, _, err = run("plan-withdraw", "--coin", "USDT", "--address", ADDRESS, "--amount", "20")
+      assert.equal(1, exit_code, err)
+      assert.is_truthy(err:find("code " .. code .. ",", 1, true), err)
+    end
+  end)
+
   it("plan-withdraw tells every problem, and makes the withdrawal when told to", function()
     local arguments = { "plan-withdraw", "--coin", "USDT", "--network", "trc20", "--address", ADDRESS, "--amount" }
     local function plan(amount, ...)

@@ -2,22 +2,22 @@
 -- Hostile texts in every text member of every operation's answers, in refusals and in the pages of proxies: none of
 -- them reaches a terminal, a file or a question as it is.
 
-package.path = "spec/hostile/?.lua;" .. package.path
 local command = require "command"
 local core = require "purser.core"
 local files = require "files"
 local json = require "purser.json"
 local plain_text = require "purser.plain_text"
-local texts = require "texts"
+local texts = require "hostile_texts"
 
 local LUA = os.getenv "LUA" or "lua5.4"
 local SEED = tonumber(os.getenv "PURSER_SEED" or "20261")
 
 describe("the command, when every text of the service is hostile (seed " .. SEED .. ")", function()
   local pipe, pid, base_url, keys
+  local commands, bytes = 0, 0
 
   setup(function()
-    pipe = assert(io.popen(("echo $$; exec %s spec/hostile/service.lua %d"):format(LUA, SEED)))
+    pipe = assert(io.popen(("echo $$; exec %s spec/support/hostile_service.lua %d"):format(LUA, SEED)))
     pid = assert(pipe:read "*l")
     base_url = "http://127.0.0.1:" .. assert(pipe:read "*l")
     keys = files.temporary "api_key = mx0k\nsecret_key = worthnothing\n"
@@ -28,11 +28,12 @@ describe("the command, when every text of the service is hostile (seed " .. SEED
     os.remove(keys)
     os.execute("kill " .. pid)
     pipe:close()
+    print(("# %d commands, %d bytes of output, seed %d"):format(commands, bytes, SEED))
   end)
 
   local function words(format, rounds, counts, more)
-    return ("env PURSER_TEST_PASSWORD=hunter2 %s spec/hostile/commands.lua %s %d %s %s %s %s"):format(LUA, format,
-      rounds, base_url, keys, counts, more or "")
+    return ("env PURSER_TEST_PASSWORD=hunter2 %s spec/support/hostile_commands.lua %s %d %s %s %s %s"):format(LUA,
+      format, rounds, base_url, keys, counts, more or "")
   end
 
   local function counts_of(path)
@@ -41,6 +42,7 @@ describe("the command, when every text of the service is hostile (seed " .. SEED
       counts[tonumber(code)], all = tonumber(count), all + tonumber(count)
     end
     os.remove(path)
+    commands = commands + all
     return counts, all
   end
 
@@ -59,6 +61,7 @@ describe("the command, when every text of the service is hostile (seed " .. SEED
   end
 
   local function harmless(text)
+    bytes = bytes + #text
     assert.same({}, { texts.find_forbidden(text) })
   end
 
@@ -121,7 +124,7 @@ describe("--raw", function()
 
   setup(function()
     path = files.temporary(answer)
-    pipe = assert(io.popen(("echo $$; exec %s spec/hostile/fixed.lua %s"):format(LUA, path)))
+    pipe = assert(io.popen(("echo $$; exec %s spec/support/fixed_service.lua %s"):format(LUA, path)))
     pid = assert(pipe:read "*l")
     environment = { PURSER_API_KEY = "k", PURSER_SECRET_KEY = "s",
       PURSER_BASE_URL = "http://127.0.0.1:" .. assert(pipe:read "*l") }

@@ -52,9 +52,9 @@ static int sync_file(lua_State *L)
     if (fflush(file) != 0 || (fsync(fileno(file)) != 0 && errno != EINVAL)) return failed(L, errno);
     if (folder) {
         int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0) return failed(L, errno);
-        int code = fsync(fd) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: a file system that cannot */
-        close(fd);
+        if (fd < 0 && errno != EACCES) return failed(L, errno); /* a folder may be closed to readers */
+        int code = fd < 0 || fsync(fd) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: a file system that cannot */
+        if (fd >= 0) close(fd);
         if (code) return failed(L, code);
     }
     lua_pushboolean(L, 1);

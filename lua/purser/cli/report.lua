@@ -99,7 +99,7 @@ local function unknown(row, params, err)
 end
 
 --- Says what an operation failed with. Returns the exit code.
----@param row table
+---@param row table  the operation, or of a workflow only its effect
 ---@param params table
 ---@param err purser.Error
 function M.failure(row, params, err)
@@ -109,7 +109,7 @@ function M.failure(row, params, err)
   end
   M.say("%s", tostring(err))
   if err.kind == "argument" or err.kind == "config" then return M.BAD_INPUT end
-  local cure = M.cure(err.code, row)
+  local cure = M.cure(err.code, row.full_name and row or operations.by_name[err.operation])
   if cure then M.say("%s", cure) end
   return err.outcome == "rejected" and M.REFUSED or M.NOT_SENT
 end

@@ -1,13 +1,14 @@
 -- SPDX-License-Identifier: MIT
--- A service whose answers have the right form and hostile texts: `lua service.lua SEED` prints its port and answers
--- until it is stopped, or nobody asks for five minutes.
+-- A service whose answers have the right form and hostile texts: `lua hostile_service.lua SEED` prints its port and
+-- answers until it is stopped, or nobody asks for five minutes.
 
-package.path = "spec/hostile/?.lua;spec/support/?.lua;" .. package.path
+package.path = "spec/support/?.lua;" .. package.path
+
 local answers = require "answers"
 local json = require "purser.json"
 local operations = require "purser.operations"
 local serve = require "purser.sim.serve"
-local texts = require "texts"
+local texts = require "hostile_texts"
 
 local random = texts.random(tonumber(arg[1]))
 
@@ -20,9 +21,9 @@ end
 
 -- The answer with some of its texts replaced, and at times with a member that nobody knows.
 local function hostile(answer)
-  local share = random(4)
+  local share = random(3)
   answer = answer:gsub('(":%s*)"[^"\\]*"', function(before)
-    return random(4) <= share and before .. quoted(texts.text(random)) or nil
+    return random(8) <= share and before .. quoted(texts.text(random)) or nil
   end)
   if random(3) == 1 then
     local member = quoted(texts.text(random)) .. ":" .. quoted(texts.text(random)) .. ","

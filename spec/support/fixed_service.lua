@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- A service that answers every request with the text of one file: `lua fixed.lua FILE` prints its port.
+-- A service that answers every request with the text of one file: `lua fixed_service.lua FILE` prints its port.
 
 local file = assert(io.open(arg[1], "rb"))
 local body = file:read "*a"
