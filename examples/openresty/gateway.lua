@@ -76,6 +76,7 @@ local function set_up()
   reader = new_client { guard = { read_only = true }, transport = assert(purser.transport.openresty()) }
   payouts = assert(purser.payouts.new { client = payer, journal = journal, queue = "gateway", lease_ms = LEASE_MS })
   if ngx.worker.id() == 0 then assert(ngx.timer.at(0, work, true)) end
+  secret:close() -- the clients keep what they made of it
 end
 
 --- Called in each worker when it starts: connections and secrets belong to one process. Where the journal cannot be
