@@ -151,8 +151,12 @@ end)
 
 describe("a payment of a queue", function()
   it("that the guard refuses is listed as failed, and nothing is sent", function()
-    local client, transport = client_with { addresses = { ADDRESS }, budget = { USDT = "5" } }
-    local payouts = assert(purser.payouts.new { client = client, journal = journal })
+    -- each refused payment with an id is looked for once its record must be visible, and the histories are empty
+    local client, transport = new({ guard = { addresses = { ADDRESS }, budget = { USDT = "5" } }, journal = journal,
+      account = "acme", limits = false, recv_window = 1, visibility_lag_ms = 0 }, function(request)
+      return request.method == "POST" and REFUSAL or { status = 200, body = "[]", headers = "" }
+    end)
+    local payouts = assert(purser.payouts.new { client = client, journal = journal, history_check = "never" })
     for name in pairs(moves) do
       if name ~= "wallet.withdraw" then assert(payouts:add(name, name, calls[name])) end
     end
@@ -170,7 +174,9 @@ describe("a payment of a queue", function()
       assert.equal(passes, service, payment.key .. ": " .. payment.message)
       if not passes then assert.matches("guard rail", payment.message) end
     end
-    assert.equal(3, #transport.requests)
+    local posted = 0
+    for _, request in ipairs(transport.requests) do posted = posted + (request.method == "POST" and 1 or 0) end
+    assert.equal(3, posted)
   end)
 end)
 
