@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Runs the command line for every operation, many times in one process:
--- `lua hostile_commands.lua FORMAT ROUNDS BASE_URL KEYS`. Its output is the command's; the exit codes are counted in the file that the fifth argument names.
+-- `lua hostile_commands.lua FORMAT ROUNDS BASE_URL KEYS`. Its output is the command's; the exit codes are
+-- counted in the file that the fifth argument names.
 
 local cli = require "purser.cli"
 local operations = require "purser.operations"

@@ -87,8 +87,8 @@ M.new_name = {
 M.address = {
   text = "printable ASCII without blanks",
   check = function(value)
-    local text, complaint = clean_text(value)
-    if not text then return nil, complaint end
+    local text, complaint, is_simple = clean_text(value)
+    if not text or is_simple then return text, complaint end
     local at = text:find "[^!-~]"
     if not at then return text end
     local plain, what = plain_text.is_plain(text)
@@ -100,8 +100,8 @@ M.address = {
 M.memo = {
   text = "text in which every character can be seen",
   check = function(value)
-    local text, complaint = clean_text(value)
-    if not text then return nil, complaint end
+    local text, complaint, is_simple = clean_text(value)
+    if not text or is_simple then return text, complaint end
     local plain, what = plain_text.is_plain(text)
     if plain then return text end
     return nil, ("holds a %s, which cannot be seen; copy it again from its source"):format(what)
