@@ -102,6 +102,7 @@ local function add(self, tx, payment)
   end
   if known ~= payment.digest then
     local _, err = complain(payment.key, "is in the queue with other content")
+    err.code = "payouts.other_content"
     tx:refuse(err)
   end
   return false
@@ -201,6 +202,14 @@ end
 --- The payments in a state, or all.
 function Payouts:list(state)
   return read(self, function(tx) return queue.list(tx, self.queue, self.account, state) end)
+end
+
+--- One payment: { key =, operation =, params =, state =, attempts =, record_id =, message = }, or false when no payment
+--- has this key; or nil and an error. `record_id` is the id that the service gave, `message` why the payment failed.
+---@param key string
+---@return table|false|nil, purser.Error|nil
+function Payouts:find(key)
+  return read(self, function(tx) return queue.find(tx, self.queue, self.account, key) or false end)
 end
 
 --- Puts a payment back that failed or was left undecided, when another look shows that it was not made. Returns whether
