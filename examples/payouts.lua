@@ -4,8 +4,8 @@
 --   lua examples/payouts.lua LIST JOURNAL
 --
 -- A line of LIST is `key,sub-account,asset,amount`; a key names its payment for good. JOURNAL is the file (SQLite) that
--- holds the queue and what became of each payment: keep it. JOURNAL.witness shows that it is the newest; delete that file
--- when you put a copy of the journal in its place. Ends with 1 when payments failed or need a person's look.
+-- holds the queue and what became of each payment: keep it. JOURNAL.witness shows that it is the newest; delete that
+-- file when you put a copy of the journal in its place. Ends with 1 when payments failed or need a person's look.
 -- PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
 local clean = require("purser.plain_text").clean -- texts of the service and of depositors, for a terminal
