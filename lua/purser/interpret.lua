@@ -29,7 +29,7 @@ end
 -- How much of the service's texts an error holds.
 local MESSAGE_BYTES, CODE_BYTES = 500, 60
 
--- A text of the answer for an error. A service or proxy that repeats the request repeats its signature: that is left out.
+-- A text of the answer for an error. Who repeats the request in it repeats its signature: that is left out.
 local function filled(text, most)
   if type(text) ~= "string" or text == "" then return nil end
   return clean(text:gsub("([Ss]ignature[\"']?%s*[=:]%s*[\"']?)[%w%%+/=_-]+", "%1***"), most)
