@@ -296,7 +296,12 @@ function M.new(options)
     if not self.witness_db then return nil, errors.config("the witness file cannot be opened: " .. message) end
   end
   self.settle_options, self.settle = self.settle, nil
-  self.account, self.worker = self.client:account(), self.worker or core.random_token(16)
+  if not self.worker then
+    local name, message = core.random_token(16)
+    if not name then return nil, errors.config("no name could be made for the worker: " .. message) end
+    self.worker = name
+  end
+  self.account = self.client:account()
   return setmetatable(self, Payouts)
 end
 

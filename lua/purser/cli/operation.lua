@@ -70,6 +70,7 @@ local function add_handle(row, params)
   local settle = row.settle
   if not settle or settle.by ~= "handle" or params[settle.handle] then return nil end
   params[settle.handle] = core.random_token(32)
+  if not params[settle.handle] then return nil end -- the call itself says that there are no random bytes
   return ("%s %s was added: by it the operation can be found afterwards"):format(settle.handle, params[settle.handle])
 end
 
