@@ -40,8 +40,9 @@ local function check_error(row, status, err)
     assert(err.outcome == "unknown", "an outcome that nobody can know")
   elseif status >= 400 then
     local refused = err.code or row.effect == "read" or err.kind == "throttled"
-    assert(err.outcome == (refused and "rejected" or "unknown"), "only the service's own refusal is certain")
+    assert(refused or err.outcome == "unknown", "only the service's own refusal is certain")
   end
+  assert(err.outcome == "unknown" or not client.profile.unknown_codes[err.code or ""], "a code that proves nothing")
 end
 
 local check_record
