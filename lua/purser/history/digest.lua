@@ -5,7 +5,7 @@
 -- an old one has an "m" before it. It is read as long as the host has MD5.
 
 local core = require "purser.core"
-local intents = require "purser.intent"
+local intents = require "purser.exactly_once.intent"
 
 local M = {}
 

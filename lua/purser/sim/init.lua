@@ -12,21 +12,21 @@
 -- state, the books are checked, the answer is rendered, a fault may strike after.
 
 local addresses = require "purser.sim.addresses"
-local allowed = require "purser.allowed"
-local arrival = require "purser.sim.arrival"
+local allowed = require "purser.util.option_schema"
+local arrival = require "purser.sim.request_parser"
 local auth = require "purser.sim.auth"
 local audit = require "purser.sim.audit"
 local clock = require "purser.sim.clock"
-local dice = require "purser.sim.dice"
+local dice = require "purser.sim.prng"
 local faults = require "purser.sim.faults"
 local history = require "purser.sim.history"
-local journal = require "purser.sim.journal"
+local journal = require "purser.sim.request_log"
 local ledger = require "purser.sim.ledger"
-local operations = require "purser.operations"
-local profiles = require "purser.options"
+local operations = require "purser.api.operations"
+local profiles = require "purser.client.options"
 local render = require "purser.sim.render"
 local rules = require "purser.sim.rules"
-local schedule = require "purser.sim.schedule"
+local schedule = require "purser.sim.timers"
 
 local M = {}
 
@@ -61,7 +61,7 @@ local due = {
 }
 
 local Sim = {}
-for name, method in pairs(require "purser.sim.world") do Sim[name] = method end
+for name, method in pairs(require "purser.sim.scenario") do Sim[name] = method end
 local meta = { __index = Sim, __name = "purser.sim" }
 
 local rules_of_options = {
