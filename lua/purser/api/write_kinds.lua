@@ -1,11 +1,10 @@
 -- SPDX-License-Identifier: MIT
 -- The kinds of parameters that calls take which change something; purser.parameters says what a kind is.
 
-local parameters = require "purser.api.parameters"
-
 local plain_text = require "purser.util.plain_text"
+local text_rules = require "purser.api.text"
 
-local clean_text, digits_of, one_of = parameters.clean_text, parameters.digits_of, parameters.one_of
+local clean_text, digits_of, one_of = text_rules.clean_text, text_rules.digits_of, text_rules.one_of
 
 local M = {}
 
@@ -163,7 +162,7 @@ M.flag = {
 
 M.permissions = {
   text = "permission names, a list or comma-separated",
-  check = list_of(function(text, param) return one_of(text, parameters.choices[param.choices]) end),
+  check = list_of(function(text, param) return one_of(text, text_rules.choices[param.choices]) end),
 }
 
 M.ips = {

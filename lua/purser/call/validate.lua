@@ -3,6 +3,7 @@
 
 local errors = require "purser.call.errors"
 local parameters = require "purser.api.parameters"
+local text_rules = require "purser.api.text"
 local core = require "purser.core"
 
 local kinds = parameters.kinds
@@ -130,7 +131,7 @@ function M.add_extra(row, extra, values, profile)
   local names = {}
   for name, value in pairs(extra) do
     if type(name) ~= "string" or name == "" or name:find("[%c]") or #name > MAX_EXTRA_NAME_BYTES
-      or not parameters.is_utf8(name) then
+      or not text_rules.is_utf8(name) then
       return nil, errors.argument("extra", 'option "extra" is a table of values by parameter name')
     end
     local wrong_name = extra_complaint(row, name, profile)

@@ -6,7 +6,7 @@ local arrival = require "purser.sim.request_parser"
 local core = require "purser.core"
 local guesses = require "purser.sim.signature_diagnosis"
 local keys = require "purser.sim.keys"
-local is_utf8 = require("purser.api.parameters").is_utf8
+local is_utf8 = require("purser.api.text").is_utf8
 local rules = require "purser.sim.rules"
 
 local M = {}

@@ -5,7 +5,7 @@
 --   { 1, 3600000 }                       a whole number between these; { 1 }: or infinite
 --   { "wait", "refuse" }                 one of these texts
 --
--- What is said of one that does not fit is in complaints.lua.
+-- What is said of one that does not fit is in option_messages.lua.
 
 local M = {}
 
@@ -45,7 +45,13 @@ M.fits = fits
 ---@return string|nil complaint, string|nil name
 function M.check(given, rules, noun)
   if type(given) == "table" and all_fit(given, rules) then return nil end
-  return require("purser.util.option_messages").first(given, rules, noun)
+  return require("purser.util.option_messages").first(given, rules, noun, M)
+end
+
+--- Everything that is wrong with what is given, in the order of the names: { complaint, name } each.
+---@return table[]
+function M.all(given, rules, noun)
+  return require("purser.util.option_messages").all(given, rules, noun, M)
 end
 
 return M

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- What a fleet is declared to be, checked whole before anything is asked of the service: every problem at once.
 
-local complaints = require "purser.util.option_messages"
+local option_schema = require "purser.util.option_schema"
 local kinds = require("purser.api.parameters").kinds
 local operations = require "purser.api.operations"
 
@@ -12,7 +12,7 @@ local account_rules = { name = "string", note = "string", keys = "table", future
 local key_rules = { note = "string", permissions = "table", ip = "table" }
 
 local function check_words(where, given, rules, problems)
-  for _, found in ipairs(complaints.all(given, rules, where)) do problems[#problems + 1] = found[1] end
+  for _, found in ipairs(option_schema.all(given, rules, where)) do problems[#problems + 1] = found[1] end
 end
 
 local function check_value(where, row, name, value, problems)
