@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- The conventions of a profile that a user gives as a table, checked one by one; purser.profiles lists them.
+-- From a profile as a user names it, or gives it as a table of conventions, to a complete one. Conventions of a table
+-- are checked one by one; profiles.lua lists them.
 
 local allowed = require "purser.util.option_schema"
-local nearest = require "purser.util.suggest"
-local options_ = require "purser.client.options"
 local profiles = require "purser.api.profiles"
 
 local M = {}
@@ -57,11 +56,13 @@ local function copy(codes)
   return own
 end
 
---- A profile that is none of Purser's own: complete, of a table of overrides.
+--- The profile asked for, complete: a name, or a table that overrides single conventions.
 ---@return table|nil profile, string|nil complaint
 function M.resolve(wanted)
+  if wanted == nil or wanted == "default" then return profiles.default end
   if type(wanted) == "string" then
     if not profiles[wanted] then
+      local nearest = require "purser.util.suggest"
       return nil, ('profile "%s" is not known%s; there are %s, and a table of conventions'):format(wanted,
         nearest.among(wanted, profiles), table.concat(nearest.names_of(profiles), ", "))
     end
@@ -70,7 +71,7 @@ function M.resolve(wanted)
   local complaint = allowed.check(wanted, rules, "profile convention")
   if complaint then return nil, complaint end
   local base
-  base, complaint = options_.resolve_profile(wanted.base)
+  base, complaint = M.resolve(wanted.base)
   if not base then return nil, complaint end
   local profile = {}
   for name, value in pairs(base) do profile[name] = value end

@@ -1,17 +1,17 @@
 -- SPDX-License-Identifier: MIT
--- The pipeline: what runs every operation.
+-- The pipeline: the stages of every call, and the run of a read call.
 --
---   check -> build -> sign -> (record) -> send -> decode
+--   check -> build -> sign -> send -> decode
 --
--- What is not a read passes the guard rails and is written to the journal, where there are any, after it was signed and
--- before it is sent. `self` is a client throughout; furnish.lua says what one holds. What a first read does without is
--- loaded when it is needed, because a short script mostly waits for its modules.
+-- A write call uses the same stages; exactly_once/write_call.lua runs it. `self` is the inner state of a client
+-- throughout; client/build.lua says what it holds. What a first read does without is loaded when it is needed, because
+-- a short script mostly waits for its modules.
 
+local call_options = require "purser.call.call_options"
 local check = require "purser.call.validate"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
 local interpret = require "purser.call.response"
-local options_ = require "purser.client.options"
 local plain_text = require "purser.util.plain_text"
 local result = require "purser.call.unwrap"
 local retry = require "purser.call.retry"
@@ -64,7 +64,7 @@ end
 
 --- Makes the signer of a key pair, and the headers that go with it. Returns nil, or a complaint.
 function M.use_credentials(self, api_key, secret_key)
-  local complaint = options_.check_credentials(api_key, secret_key)
+  local complaint = call_options.check_credentials(api_key, secret_key)
   if complaint then return complaint end
   local signer, message = core.signer(self.profile.algorithm, secret_key, self.profile.encoding)
   if not signer then return '"secret_key" cannot be used: ' .. message end
@@ -137,7 +137,7 @@ end
 --- Checks everything about a call. Returns the values that travel and their layout; or nil and an error.
 function M.check_call(self, row, params, opts)
   if self._closed then return nil, closed_error(row) end
-  local err = opts ~= M.no_options and options_.check_call(opts, self.profile)
+  local err = opts ~= M.no_options and call_options.check(opts, self.profile)
   if err then
     err.operation = row.full_name
     return nil, err
@@ -193,11 +193,16 @@ local function is_doubtful(err)
   return err.outcome == "unknown" or err.kind ~= "api" and err.kind ~= "throttled"
 end
 
--- Sends a request and reads its answer: `result | nil, err`, and the response. `progress` is that of a call that is not
--- a read, `values` are those of one that is.
-local function exchange(self, row, request, progress, values)
+---@class purser.Sending  what a write call gives to its attempt, to know how far it came
+---@field sent boolean      set before the transport is called
+---@field watch table|false set to what reports the attempt to the hook `after`
+---@field verify fun(self, value: any, err: purser.Error|nil): any, purser.Error|nil  notes what the response says
+
+-- Sends a request and reads its answer: `result | nil, err`, and the response. `sending` is that of a write call,
+-- `values` are those of a read call.
+local function exchange(self, row, request, sending, values)
   if self._closed then return nil, closed_error(row) end -- by the hook, or during the pause before this attempt
-  if progress then progress.sent = true end
+  if sending then sending.sent = true end
   local response, failure = self._transport:send(request)
   if type(response) ~= "table" then return nil, transport_error(row, failure) end
   local value, err
@@ -206,23 +211,22 @@ local function exchange(self, row, request, progress, values)
   else
     value, err = interpret.answer(row, self.profile, response.status, response.body, response.headers, values)
   end
-  if progress then
-    if value then value, err = require("purser.exactly_once.write_call").believe(self, row, progress.intent, value) end
-    progress.value, progress.err = value, err
-  end
+  if sending then value, err = sending:verify(value, err) end
   if err and is_doubtful(err) and self._transport.discard then self._transport:discard(response) end
   return value, err, response
 end
 
--- One attempt: from a request to `result | nil, err`.
-local function attempt_once(self, row, request, attempt, info, progress, values)
+--- One attempt: from a request to `result | nil, err`.
+---@param sending purser.Sending|nil  of a write call
+---@param values table|nil            of a read call
+function M.attempt(self, row, request, attempt, info, sending, values)
   local watch = self._hooks and require("purser.call.hooks").begin(self._hooks, row, request, attempt, info)
   local value, err, response
-  if watch and not progress then
+  if watch and not sending then
     value, err, response = watch:carry_out(exchange, self, row, request, nil, values)
   else
-    if progress then progress.watch = watch end
-    value, err, response = exchange(self, row, request, progress, values)
+    if sending then sending.watch = watch end
+    value, err, response = exchange(self, row, request, sending, values)
   end
   if err and err.code == service_clock.OUTSIDE_WINDOW and response then
     err.service_date = result.headers(response.headers).date
@@ -277,9 +281,9 @@ local function correct_clock_once(self, err, request)
   return corrected
 end
 
--- What a failure tells before anything else is done: how long the service wants to be left alone, and that the clock
--- is wrong, which is set right once a call. Whether it was.
-local function learn(self, err, request, corrected)
+--- What a failure tells before anything else is done: how long the service wants to be left alone, and that the clock
+--- is wrong, which is set right once a call. Whether it was.
+function M.learn(self, err, request, corrected)
   if err.retry_after and self._limits then self._limits:block(err.retry_after * 1000) end
   if err.code ~= service_clock.OUTSIDE_WINDOW or not self._correct_clock or corrected then return false end
   if not request.corrections then return false end -- not signed: it has no timestamp that could be wrong
@@ -287,51 +291,46 @@ local function learn(self, err, request, corrected)
   return err.clock_corrected
 end
 
--- Sends what is not a read, and keeps how it ended. It is left to the caller to run it again; what settles it when
--- nobody knows what became of it was put together before it was sent.
-local function send_recorded(self, progress, row, request, opts)
-  local value, err = attempt_once(self, row, request, 1, opts.info, progress)
-  require("purser.exactly_once.write_call").finish(self, progress, value, err, opts.info)
-  if value ~= nil then return value end
-  learn(self, err, request)
-  if err.outcome == "unknown" then err.settle, err.intent = progress.lost.settle, progress.intent end
-  return nil, err
-end
-
-local function run_recorded(self, row, request, values, opts, payment)
-  local recording = require "purser.exactly_once.write_call"
-  local progress, err = recording.begin(self, row, values, opts, payment)
-  if not progress then return nil, err end
-  return recording.carry_out(self, progress, opts.info, send_recorded, row, request, opts)
-end
-
---- Runs an operation: the whole pipeline. Reads are tried again as the retry policy says; nothing else ever is.
-function M.run(self, row, params, opts, payment)
-  opts = opts or M.no_options
+--- Checks a call, and clears the `info` of its options. Returns the values that travel and their layout; or nil and an
+--- error.
+function M.accept(self, row, params, opts)
   local values, layout = M.check_call(self, row, params, opts)
   if type(opts) == "table" and type(opts.info) == "table" then clear_info(opts.info) end
-  if not values then return nil, layout end
-  if row.effect ~= "read" then
-    local refusal = require("purser.exactly_once.write_call").make_handle(self, row, values)
-      or self._guard and self._guard:check(row, values)
-    if refusal then return nil, refusal end
-  end
-  local started, attempt, corrected = core.monotonic_ms(), 0, false
+  return values, layout
+end
+
+--- Sets the clock right before a signed call where it was set meanwhile.
+function M.attend_clock(self, row)
   if not row.unsigned and self._correct_clock and self._clock:jumped() then correct_clock(self) end
+end
+
+--- The signed request of an attempt, once the budget has room for it; or nil and an error.
+function M.next_request(self, row, layout, values, opts)
+  local request
+  local err = wait_for_budget(self, row)
+  if err then return nil, err end
+  request, err = M.build(self, row, layout, values, opts)
+  if not request then err.operation = row.full_name end
+  return request, err
+end
+
+--- Runs a read call: the whole pipeline. It is tried again as the retry policy says. A write call begins in
+--- exactly_once/write_call.lua, which never sends it twice; exactly_once/run.lua chooses.
+function M.run(self, row, params, opts)
+  if row.effect ~= "read" then error(row.full_name .. " is a write call; purser.exactly_once.run takes it", 2) end
+  opts = opts or M.no_options
+  local values, layout = M.accept(self, row, params, opts)
+  if not values then return nil, layout end
+  local started, attempt, corrected = core.monotonic_ms(), 0, false
+  M.attend_clock(self, row)
   while true do
-    local err = wait_for_budget(self, row)
-    if err then return nil, err end
-    local request, value
-    request, err = M.build(self, row, layout, values, opts)
-    if not request then
-      err.operation = row.full_name
-      return nil, err
-    end
-    if row.effect ~= "read" then return run_recorded(self, row, request, values, opts, payment) end
+    local request, err = M.next_request(self, row, layout, values, opts)
+    if not request then return nil, err end
     attempt = attempt + 1
-    value, err = attempt_once(self, row, request, attempt, opts.info, nil, values)
+    local value
+    value, err = M.attempt(self, row, request, attempt, opts.info, nil, values)
     if value ~= nil then return value end
-    local ms = learn(self, err, request, corrected) and 0
+    local ms = M.learn(self, err, request, corrected) and 0
       or retry.pause(self._retry, attempt, core.monotonic_ms() - started, err)
     corrected = corrected or err.code == service_clock.OUTSIDE_WINDOW
     if not ms then return nil, err end

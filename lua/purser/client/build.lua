@@ -11,8 +11,10 @@
 --   _layouts                     by row, made at their first use
 
 local budget = require "purser.call.rate_limit"
+local call_options = require "purser.call.call_options"
 local options_ = require "purser.client.options"
 local pipeline = require "purser.call.pipeline"
+local profiles = require "purser.api.profile_overrides"
 local retry = require "purser.call.retry"
 local service_clock = require "purser.call.clock"
 
@@ -65,9 +67,9 @@ end
 function M.furnish(self, options)
   self._layouts = {}
   local complaint, wrong
-  self.profile, complaint = options_.resolve_profile(options.profile)
+  self.profile, complaint = profiles.resolve(options.profile)
   if not self.profile then return complaint end
-  complaint = options_.check_window(options, self.profile)
+  complaint = call_options.check_window(options, self.profile)
   if complaint then return complaint end
   local url = options.base_url or self.profile.base_url
   if not url then return '"base_url" is missing; give one, or a profile that has one' end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The client: what users hold. Its groups have one method an operation, made from the rows; the pipeline runs them all.
+-- The client: what users hold. Its groups have one method an operation, made from the rows; run.lua runs them all.
 --
 -- What users hold has no fields but its groups and a copy of its profile. Everything else is in its inner state, which
 -- private.lua finds by it; the methods below are those of the inner state.
@@ -11,11 +11,12 @@ local operations = require "purser.api.operations"
 local options_ = require "purser.client.options"
 local pipeline = require "purser.call.pipeline"
 local private = require "purser.util.private"
+local run = require "purser.exactly_once.run"
 
 local states = private.states
-local run, unsigned = pipeline.run, pipeline.unsigned
+local unsigned = pipeline.unsigned
 
----@class purser.State  the inner state of a client; furnish.lua says what it holds
+---@class purser.State  the inner state of a client; build.lua says what it holds
 local State = { __name = "purser.state" }
 State.__index = State
 
@@ -38,7 +39,7 @@ end
 function State:call(name, params, opts)
   local row, err = row_of(name)
   if not row then return nil, err end
-  return run(self, row, params, opts)
+  return run.call(self, row, params, opts)
 end
 
 ---@class purser.Request
@@ -133,7 +134,7 @@ function State:settle(unsettled, options)
     if mismatch then return nil, mismatch end
   end
   return require("purser.exactly_once.reconcile").settle({
-    run = function(row, params) return run(self, row, params) end,
+    run = function(row, params) return run.call(self, row, params) end,
     now = function() return (assert(pipeline.read_clock(self))) end,
     correction = function() return self._clock.offset end,
     pause = function(ms) pipeline.pause(self, ms) end,
@@ -153,18 +154,18 @@ end
 
 --- Asks whether the service is there. Not signed. Returns true.
 function State:ping(opts)
-  return run(self, unsigned.ping, nil, opts)
+  return pipeline.run(self, unsigned.ping, nil, opts)
 end
 
 --- The service's time in epoch milliseconds. Not signed.
 function State:server_time(opts)
-  return run(self, unsigned.server_time, nil, opts)
+  return pipeline.run(self, unsigned.server_time, nil, opts)
 end
 
 --- Asks the service for its time and counts from there. Returns by how many milliseconds the clock was corrected.
 ---@return integer|nil correction_ms, purser.Error|nil err
 function State:sync_clock()
-  return self._clock:learn(function() return run(self, unsigned.server_time) end)
+  return self._clock:learn(function() return pipeline.run(self, unsigned.server_time) end)
 end
 
 --- The service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
@@ -253,9 +254,9 @@ end
 local function methods_of(group)
   local methods = {}
   for _, row in ipairs(operations.groups[group]) do
-    local name = row.name
+    local name, run_row = row.name, run.of(row)
     methods[name] = function(held, params, opts)
-      return run(held and states[held] or state_of_group(held, group, name), row, params, opts)
+      return run_row(held and states[held] or state_of_group(held, group, name), row, params, opts)
     end
   end
   return methods
@@ -301,29 +302,6 @@ function M.new(options)
     return nil, errors.config(complaint)
   end
   return make_face(setmetatable(self, State))
-end
-
---- For purser.payouts: a call whose record belongs to a payment.
----@param payment table
-function M.pay(client, name, params, opts, payment)
-  local row, err = row_of(name)
-  if not row then return nil, err end
-  return run(states[client], row, params, opts, payment)
-end
-
---- For purser.payouts: how long after a request was stamped its record must be visible (ms).
-function M.visible_ms(client, lag_ms)
-  local self = states[client]
-  return (self._recv_window or 5000) + 1000 + (lag_ms or self._lag_ms)
-end
-
---- Whether a client's account has a name of its own, or is that of its API key.
-function M.has_account(client) return states[client]._account ~= nil end
-
---- The journal of a client; nil where it has none, or where `client` is no client.
-function M.journal_of(client)
-  local self = private.state_of(client)
-  return self and self._journal
 end
 
 return M

@@ -1,13 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- The options of purser.new and of a call, checked before anything is made of them.
+-- The options of purser.new, checked before anything is made of them. Those of a call are in call/call_options.lua.
 
 local allowed = require "purser.util.option_schema"
-local errors = require "purser.call.errors"
-local profiles = require "purser.api.profiles"
+local call_options = require "purser.call.call_options"
 
 local M = {}
 
-local HOUR_MS = { 1, 3600000 }
+local HOUR_MS = call_options.HOUR_MS
 local client_rules = {
   base_url = "string", api_key = "string", secret_key = "string or userdata", credentials = "function",
   secret_key_file = "string", secret_key_env = "string",
@@ -18,34 +17,7 @@ local client_rules = {
   account = "string", journal = "table", guard = "table", client_ids = "boolean", visibility_lag_ms = { 0, 3600000 },
   correct_clock = "boolean",
 }
-local call_rules = { extra = "table", recv_window = { 1 }, timeout_ms = HOUR_MS, info = "table" }
 local hook_rules = { before = "function", after = "function" }
-
---- nil when the profile bears the window of checked options, else a complaint.
-function M.check_window(options, profile)
-  local window = options.recv_window
-  if window == nil or window <= profile.max_recv_window then return nil end
-  return allowed.check({ recv_window = window }, { recv_window = { 1, profile.max_recv_window } }, "option")
-end
-
---- Checks the options of one call. Returns nil, or an argument error.
-function M.check_call(opts, profile)
-  local complaint, name = allowed.check(opts, call_rules, "option")
-  if not complaint then complaint, name = M.check_window(opts, profile) end
-  return complaint and errors.argument(name, complaint)
-end
-
---- The profile asked for, complete: a name, or a table that overrides single conventions.
----@return table|nil profile, string|nil complaint
-function M.resolve_profile(wanted)
-  if wanted == nil or wanted == "default" then return profiles.default end
-  if wanted ~= "mexc" then return require("purser.api.profile_overrides").resolve(wanted) end
-  local profile = {}
-  for name, value in pairs(profiles.default) do profile[name] = value end
-  for name, value in pairs(profiles.mexc) do profile[name] = value end
-  profile.base = nil
-  return profile
-end
 
 local function is_port(text)
   local digits = text:match("^:(%d+)$")
@@ -73,20 +45,6 @@ function M.split_url(url, allow_insecure)
   return scheme .. "://" .. authority, (path:gsub("/+$", ""))
 end
 
-local MAX_API_KEY_BYTES = 4096
-
-local function check_key(name, value)
-  if value == "" then return ('"%s" is empty'):format(name) end
-  if value:find("%c") then
-    return ('"%s" holds a line break or another control character; remove it'):format(name)
-  end
-end
-
-local function check_secret(name)
-  if name == "purser.secret (closed)" then return '"secret_key" is a secret that was closed' end
-  if name ~= "purser.secret" then return '"secret_key" is neither a string nor a secret of purser.secrets' end
-end
-
 local function check_sources(options)
   local given = {}
   for _, name in ipairs { "secret_key", "secret_key_file", "secret_key_env" } do
@@ -96,21 +54,6 @@ local function check_sources(options)
   if options.credentials and (options.api_key or given[1]) then
     return ('give either "credentials" or "api_key" and %s'):format(given[1] or '"secret_key"')
   end
-end
-
---- Checks what credentials are made of. Returns nil, or a complaint that never quotes a value.
-function M.check_credentials(api_key, secret_key)
-  if type(api_key) ~= "string" then return '"api_key" is missing; give api_key and secret_key, or credentials' end
-  if secret_key == nil then return '"secret_key" is missing; give api_key and secret_key, or credentials' end
-  local complaint = check_key("api_key", api_key)
-  if complaint then return complaint end
-  if api_key:find("[\128-\255 ]") then return '"api_key" holds a character that a header cannot carry' end
-  if #api_key > MAX_API_KEY_BYTES then return '"api_key" is longer than a header can carry' end
-  if type(secret_key) == "userdata" then return check_secret(tostring(secret_key)) end
-  if type(secret_key) ~= "string" then return '"secret_key" is neither a string nor a secret of purser.secrets' end
-  if secret_key == "" then return '"secret_key" is empty' end
-  -- a PEM key has line breaks; every other secret that has one was pasted wrong
-  if not secret_key:find("^%s*%-%-%-%-%-BEGIN ") then return check_key("secret_key", secret_key) end
 end
 
 -- What only a transport can do: beside one that was given they would be dropped.
@@ -152,6 +95,6 @@ function M.check(options)
   return check_sources(options)
 end
 
-M.vocabulary = { client = client_rules, call = call_rules, hooks = hook_rules }
+M.vocabulary = { client = client_rules, call = call_options.rules, hooks = hook_rules }
 
 return M

@@ -10,8 +10,8 @@
 local errors = require "purser.call.errors"
 local nearest = require "purser.util.suggest"
 local operations = require "purser.api.operations"
-local pipeline = require "purser.call.pipeline"
 local private = require "purser.util.private"
+local run = require "purser.exactly_once.run"
 
 local M = {}
 
@@ -102,7 +102,7 @@ local function run_of(self, row)
   return function(params, opts)
     local given, err = take(row.full_name, params, opts)
     if not given then return nil, err end
-    return hand_out(pipeline.run(self, row, given))
+    return hand_out(run.call(self, row, given))
   end
 end
 
@@ -194,9 +194,9 @@ function M.new(client, list)
   local members = {}
   for _, group in ipairs(operations.group_names) do members[group] = make_group(group, granted[group]) end
   function members.call(_, name, params, opts)
-    local run = calls[name]
-    if not run then return not_granted(tostring(name)) end
-    return run(params, opts)
+    local call = calls[name]
+    if not call then return not_granted(tostring(name)) end
+    return call(params, opts)
   end
   return sealed(members, nil, NAME)
 end

@@ -12,6 +12,7 @@
 --   id           in the journal, when there is one
 
 local core = require "purser.core"
+local digest = require "purser.util.digest"
 
 local M = {}
 
@@ -25,17 +26,9 @@ local M = {}
 ---@field call_id string|nil
 ---@field id string|nil
 
-local hasher
-
---- A digest of any text: 64 hex digits. (A keyed hash with a key that everybody knows is a plain digest.)
-function M.hash(text)
-  hasher = hasher or assert(core.signer("hmac-sha256", "purser"))
-  return hasher:sign(text)
-end
-
 --- The account name under which intents of this API key are kept.
 function M.account_of(api_key)
-  return M.hash("account " .. api_key):sub(1, 16)
+  return digest.of("account " .. api_key):sub(1, 16)
 end
 
 --- What of the values may be kept: everything but passwords.
@@ -89,7 +82,7 @@ function M.digest(row, params, as_written)
     local value = as_written and tostring(params[name]) or plain_amount(row, name, params[name])
     parts[#parts + 1] = ("%d:%s=%d:%s"):format(#name, name, #value, value)
   end
-  return M.hash(table.concat(parts, "\n"))
+  return digest.of(table.concat(parts, "\n"))
 end
 
 return M

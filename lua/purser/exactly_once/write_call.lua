@@ -1,11 +1,17 @@
 -- SPDX-License-Identifier: MIT
--- What happens around a call that is not a read: the id that finds it again, its intent, written down before the first
--- byte leaves and completed after, and an end that tells the outcome whatever is raised on the way.
+-- A write call, from its parameters to its outcome. It passes the guard rails, gets the id that finds it again, and is
+-- built and signed; its intent is recorded before the first byte leaves and completed after. It is sent once, and ends
+-- with a result or an error that tells the outcome, whatever is raised on the way.
+--
+--   begin -> send -> verify -> finish        the stages of the pipeline are used by the first two
+--
+-- What a call holds while it is under way belongs to this module alone; the pipeline gets it as a purser.Sending.
 
 local compare = require "purser.exactly_once.reconcile.compare"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
 local intents = require "purser.exactly_once.intent"
+local pipeline = require "purser.call.pipeline"
 local rivals = require "purser.exactly_once.reconcile.recent_calls"
 local schedule = require "purser.schedule"
 -- read now: once something was sent there may be no descriptor left for it
@@ -29,9 +35,9 @@ local function no_random(row, message)
     message = "nothing was sent, because no random id could be made: " .. tostring(message) .. "; check OpenSSL" }
 end
 
---- Makes the id by which the outcome can be found, where the row has one and the caller gave none. Returns nil, or the
---- error of a call that must not be sent.
-function M.make_handle(client, row, values)
+-- Makes the id by which the outcome can be found, where the row has one and the caller gave none. Returns nil, or the
+-- error of a call that must not be sent.
+local function make_handle(client, row, values)
   local settle = row.settle
   if settle.made and client._client_ids and values[settle.handle] == nil then
     local id, message = core.random_token(32)
@@ -58,7 +64,7 @@ function M.intent_of(client, row, values, opts, account)
 end
 
 -- Records what is about to be sent. Returns the intent; or nil and the error that keeps it from being sent.
-local function begin(client, row, values, opts, payment)
+local function record(client, row, values, opts, payment)
   local intent, refused = M.intent_of(client, row, values, opts, client:account())
   if not intent then return nil, refused end
   M.rivals_of(client).accounts[intent.account] = true
@@ -71,7 +77,10 @@ local function begin(client, row, values, opts, payment)
     retryable = true, message = "nothing was sent, because the journal could not record it first: " .. problem }
 end
 
----@class purser.Progress  what is known of a call under way
+---@class purser.WriteCall: purser.Sending  a call under way, and what is known of it
+---@field state purser.State
+---@field row table
+---@field info table|nil    the `info` of the call's options
 ---@field intent purser.Intent
 ---@field rival table       its entry among the client's own calls
 ---@field sent boolean      the transport has been called
@@ -80,21 +89,21 @@ end
 ---@field kept boolean      its end has been written
 ---@field watch table|false  tells the hook `after`, where there are hooks
 ---@field lost purser.Error the error of a call whose end is not known
+local WriteCall = {}
+WriteCall.__index = WriteCall
 
---- Records a call that is about to be sent. Returns its progress; or nil and the error that keeps it from being sent.
--- All that its end may need is made here: once the request has left, there may be no memory for it.
----@param payment table|nil the payment of purser.payouts that it belongs to
----@return purser.Progress|nil, purser.Error|nil
-function M.begin(client, row, values, opts, payment)
+-- Records a call that is about to be sent. Returns it; or nil and the error that keeps it from being sent. All that its
+-- end may need is made here: once the request has left, there may be no memory for it.
+local function begin(client, row, values, opts, payment)
   local lost = errors.new { kind = "transport", outcome = "unknown", phase = "receive", operation = row.full_name,
     message = "", settle = settling.advice(row, values), intent = false }
-  local progress = { intent = false, rival = false, sent = false, value = false, err = false, kept = false,
-    watch = false, lost = lost }
-  local intent, problem = begin(client, row, values, opts, payment)
+  local call = setmetatable({ state = client, row = row, info = opts.info, intent = false, rival = false, sent = false,
+    value = false, err = false, kept = false, watch = false, lost = lost }, WriteCall)
+  local intent, problem = record(client, row, values, opts, payment)
   if not intent then return nil, problem end
-  progress.intent, lost.intent = intent, intent
-  progress.rival = rivals.note(M.rivals_of(client), row, intent)
-  return progress
+  call.intent, lost.intent = intent, intent
+  call.rival = rivals.note(M.rivals_of(client), row, intent)
+  return call
 end
 
 -- What an answer may show of what was sent, beside the id by which the service tells calls apart.
@@ -137,18 +146,25 @@ local function doubt(client, row, intent, value)
   end
 end
 
---- Returns the result of a write call; or nil and an error of unknown outcome when the answer is another call's: of a
---- transport that mixes answers up, or of a proxy.
-function M.believe(client, row, intent, value)
+-- Returns the result of a write call; or nil and an error of unknown outcome when the answer is another call's: of a
+-- transport that mixes answers up, or of a proxy.
+local function believe(client, row, intent, value)
   local why = doubt(client, row, intent, value)
   if not why then return value end
   return nil, errors.new { kind = "decode", outcome = "unknown", phase = "decode", operation = row.full_name,
     message = "the answer is not that of this call: " .. why }
 end
 
+--- Judges the response of a call, and notes what it says.
+function WriteCall:verify(value, err)
+  if value then value, err = believe(self.state, self.row, self.intent, value) end
+  self.value, self.err = value, err
+  return value, err
+end
+
 --- The same for the answer of a request that client:prepare made, and notes what is known of that call.
 function M.believe_prepared(client, row, intent, value, err)
-  if value ~= nil then value, err = M.believe(client, row, intent, value) end
+  if value ~= nil then value, err = believe(client, row, intent, value) end
   if type(intent.sent_at) == "number" then
     local id, over = value and intents.id_of(value), err ~= nil and err.outcome ~= "unknown"
     rivals.note(M.rivals_of(client), row, intent, id, over)
@@ -158,14 +174,25 @@ end
 
 --- Keeps how it ended. What was done stays done when that cannot be written: the intent stays open, and recover
 --- settles it.
-function M.finish(client, progress, value, err, info)
-  local id = value and intents.id_of(value)
-  rivals.close(client._rivals, progress.rival, id, err ~= nil and err.outcome ~= "unknown")
+function WriteCall:finish(value, err)
+  local client, id = self.state, value and intents.id_of(value)
+  rivals.close(client._rivals, self.rival, id, err ~= nil and err.outcome ~= "unknown")
   if client._journal then
-    local ok, problem = client._journal:finish(progress.intent, value, err)
-    if not ok and info then info.journal_error = problem end
+    local ok, problem = client._journal:finish(self.intent, value, err)
+    if not ok and self.info then self.info.journal_error = problem end
   end
-  progress.kept = true
+  self.kept = true
+end
+
+-- Sends it, and keeps how it ended. It is left to the caller to run it again; what settles it when nobody knows what
+-- became of it was put together before it was sent.
+function WriteCall:send(request)
+  local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
+  self:finish(value, err)
+  if value ~= nil then return value end
+  pipeline.learn(self.state, err, request)
+  if err.outcome == "unknown" then err.settle, err.intent = self.lost.settle, self.intent end
+  return nil, err
 end
 
 local UNSENT = "nothing was sent: an error was raised before it could be"
@@ -177,39 +204,53 @@ end
 
 -- The end of a call during which something was raised: what is known of it, with nothing made that takes memory except
 -- where that may fail.
-local function after_raising(client, progress, info, raised)
-  local value, err, lost = progress.value, progress.err, progress.lost
+local function after_raising(call, raised)
+  local value, err, lost = call.value, call.err, call.lost
   if value then
     err = nil
   elseif err and err.outcome ~= "unknown" then
     value = nil
   else
-    local text = progress.sent and LOST or UNSENT
+    local text = call.sent and LOST or UNSENT
     lost.message = text
-    if not progress.sent then
+    if not call.sent then
       lost.outcome, lost.phase, lost.retryable, lost.settle, lost.intent = "not_sent", "send", true, nil, nil
     end
     pcall(explain, lost, text, raised)
     value, err = nil, lost
   end
-  if not progress.kept then
-    local kept, problem = pcall(M.finish, client, progress, value, err, info)
-    if not kept and info then pcall(rawset, info, "journal_error", problem) end
+  if not call.kept then
+    local kept, problem = pcall(call.finish, call, value, err)
+    if not kept and call.info then pcall(rawset, call.info, "journal_error", problem) end
   end
-  if progress.watch then pcall(progress.watch.tell_end, progress.watch, err, lost) end
+  if call.watch then pcall(call.watch.tell_end, call.watch, err, lost) end
   return value, err
 end
 
-local function conclude(client, progress, info, ok, value, err)
+local function conclude(call, ok, value, err)
   if ok then return value, err end
-  return after_raising(client, progress, info, value)
+  return after_raising(call, value)
 end
 
---- Runs `fn(client, progress, ...)`, which sends the request, and returns what it returns. Whatever it raises, if only
---- for want of memory, the call ends with a result or an error that tells its outcome. (In a coroutine on Lua 5.1 that
---- is no task of purser.schedule it is raised all the same.)
-function M.carry_out(client, progress, info, fn, ...)
-  return conclude(client, progress, info, schedule.protect(fn, client, progress, ...))
+--- Runs a write call; the arguments are those of pipeline.run. Whatever is raised once the call is recorded, if only
+--- for want of memory, it ends with a result or an error that tells its outcome. (In a coroutine on Lua 5.1 that is no
+--- task of purser.schedule it is raised all the same.)
+---@param client purser.State
+---@param payment table|nil  the payment of purser.payouts that it belongs to
+---@return any result, purser.Error|nil err
+function M.run(client, row, params, opts, payment)
+  opts = opts or pipeline.no_options
+  local values, layout = pipeline.accept(client, row, params, opts)
+  if not values then return nil, layout end
+  local refusal = make_handle(client, row, values) or client._guard and client._guard:check(row, values)
+  if refusal then return nil, refusal end
+  pipeline.attend_clock(client, row)
+  local request, err = pipeline.next_request(client, row, layout, values, opts)
+  if not request then return nil, err end
+  local call
+  call, err = begin(client, row, values, opts, payment)
+  if not call then return nil, err end
+  return conclude(call, schedule.protect(call.send, call, request))
 end
 
 return M

@@ -6,12 +6,12 @@
 -- A record that carries a payment's id is that payment. Where records carry no ids, one of equal content that no known
 -- call has made may be the payment, so a person decides.
 
-local clients = require "purser.client"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
 local intents = require "purser.exactly_once.intent"
 local operations = require "purser.api.operations"
+local private = require "purser.util.private"
 local queue = require "purser.exactly_once.payouts.queue"
 local reach = require "purser.history.retention"
 local scan = require "purser.exactly_once.reconcile.full_list"
@@ -38,7 +38,8 @@ end
 
 --- How long after a request was stamped its record must be visible (ms).
 function M.visible_ms(self)
-  return clients.visible_ms(self.client, self.settle_options and self.settle_options.lag_ms)
+  local state, lag_ms = private.state_of(self.client), self.settle_options and self.settle_options.lag_ms
+  return (state._recv_window or 5000) + 1000 + (lag_ms or state._lag_ms)
 end
 
 --- The earliest time that is looked at in the history that would show a payment.

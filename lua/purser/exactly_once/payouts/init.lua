@@ -14,12 +14,13 @@
 
 local allowed = require "purser.util.option_schema"
 local check = require "purser.call.validate"
-local clients = require "purser.client"
 local core = require "purser.core"
+local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local intents = require "purser.exactly_once.intent"
 local json = require "purser.json"
 local operations = require "purser.api.operations"
+local private = require "purser.util.private"
 local queue = require "purser.exactly_once.payouts.queue"
 local progress = require "purser.exactly_once.payouts.progress"
 local retry = require "purser.exactly_once.payouts.retry"
@@ -40,10 +41,10 @@ end
 -- Why this client must not use the queue, where other accounts have payments in it: it has none of its own, or its
 -- account is but its API key, and with another key the same list would be paid once more.
 local function foreign(self, tx, is_empty)
-  if clients.has_account(self.client) and not is_empty then return nil end
+  if self.has_own_account and not is_empty then return nil end
   local others = queue.other_accounts(tx, self.queue, self.account)
   if not others[1] then return nil end
-  local is_named = clients.has_account(self.client)
+  local is_named = self.has_own_account
   return errors.config(('the queue "%s" holds %d payments of account "%s", and this client is account "%s"%s; where '
     .. 'that is one account with a new key, give the client account = "%s", else %s'):format(self.queue,
     others[1].payments, others[1].account, self.account, is_named and "" or " (a digest of its API key)",
@@ -62,7 +63,7 @@ end
 local function made_id(self, key)
   local parts = { "purser payment" }
   for _, part in ipairs { self.account, self.queue, key } do parts[#parts + 1] = ("%d:%s"):format(#part, part) end
-  return intents.hash(table.concat(parts, "\n")):sub(1, 32)
+  return digest.of(table.concat(parts, "\n")):sub(1, 32)
 end
 
 -- A payment ready to be kept: its parameters checked, its id made.
@@ -79,17 +80,17 @@ local function prepare(self, key, operation, params)
   for _, param in ipairs(row.params) do
     if param[2] == "md5" and values[param[1]] then return complain(key, "a password cannot be kept in the queue") end
   end
-  local digest = intents.digest(row, values, true)
+  local content = intents.digest(row, values, true)
   if row.settle.made then
     local handle = row.settle.handle
     if values[handle] then
-      digest = intents.hash(digest .. " " .. values[handle])
-      return { key = key, operation = operation, digest = digest, json = json.encode(values), handle = handle,
+      content = digest.of(content .. " " .. values[handle])
+      return { key = key, operation = operation, digest = content, json = json.encode(values), handle = handle,
         id = values[handle] }
     end
     values[handle] = made_id(self, key)
   end
-  return { key = key, operation = operation, digest = digest, json = json.encode(values),
+  return { key = key, operation = operation, digest = content, json = json.encode(values),
     id = row.settle.made and values[row.settle.handle] }
 end
 
@@ -142,7 +143,7 @@ function Payouts:add_all(list)
   end
   local result, problem = self.journal.db:transaction(function(tx)
     tx:lock(ADD_LOCK)
-    local refusal = not clients.has_account(self.client) and foreign(self, tx, false)
+    local refusal = not self.has_own_account and foreign(self, tx, false)
     if refusal then tx:refuse(refusal) end
     check_ids(self, tx, prepared)
     local counts = { added = 0, repeated = 0 }
@@ -286,7 +287,8 @@ function M.new(options)
   for name, value in pairs(defaults) do self[name] = value end
   for name, value in pairs(options) do self[name] = value end
   if not self.client or not self.journal then return nil, errors.config "payouts.new needs a client and a journal" end
-  if clients.journal_of(self.client) ~= self.journal then
+  local state = private.state_of(self.client) -- kept nowhere: a queue is a table that users can read
+  if not state or state._journal ~= self.journal then
     return nil, errors.config "the client must have the same journal, or it would send what is not recorded"
   end
   if self.witness then
@@ -296,6 +298,7 @@ function M.new(options)
     if not self.witness_db then return nil, errors.config("the witness file cannot be opened: " .. message) end
   end
   self.settle_options, self.settle = self.settle, nil
+  self.has_own_account = state._account ~= nil -- otherwise it is that of its API key
   self.account, self.worker = self.client:account(), self.worker or core.random_token(16)
   return setmetatable(self, Payouts)
 end

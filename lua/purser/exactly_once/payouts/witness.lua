@@ -11,7 +11,7 @@
 
 local core = require "purser.core"
 local database = require "purser.exactly_once.journal.database"
-local intents = require "purser.exactly_once.intent"
+local digest = require "purser.util.digest"
 local json = require "purser.json"
 
 local M = {}
@@ -25,7 +25,7 @@ local tables = {
 
 -- What is marked: one queue of one account in one journal.
 local function scope_of(self, journal_id)
-  return intents.hash(("%s\n%d:%s%d:%s"):format(journal_id, #self.account, self.account, #self.queue, self.queue))
+  return digest.of(("%s\n%d:%s%d:%s"):format(journal_id, #self.account, self.account, #self.queue, self.queue))
 end
 
 --- Opens it. Returns nil and a message when it cannot be.

@@ -1,14 +1,15 @@
 -- SPDX-License-Identifier: MIT
 -- One worker: tasks that take payments, send them, and find out what became of those whose answer was lost.
 
-local clients = require "purser.client"
 local errors = require "purser.call.errors"
 local history_check = require "purser.exactly_once.payouts.history_check"
 local intents = require "purser.exactly_once.intent"
 local operations = require "purser.api.operations"
+local private = require "purser.util.private"
 local queue = require "purser.exactly_once.payouts.queue"
 local schedule = require "purser.schedule"
 local service_clock = require "purser.call.clock"
+local write_call = require "purser.exactly_once.write_call"
 
 local M = {}
 
@@ -241,7 +242,8 @@ end
 local function send(self, payment)
   local info = {}
   self.sending = self.sending + 1
-  local value, err = clients.pay(self.client, payment.operation, payment.params, { info = info }, payment)
+  local value, err = write_call.run(private.state_of(self.client), operations.by_name[payment.operation],
+    payment.params, { info = info }, payment)
   self.sending = self.sending - 1
   local intent = info.intent
   if info.journal_error then self.problem = info.journal_error end
