@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The kinds of parameters that calls take which change something; purser.parameters says what a kind is.
+-- The kinds of parameters that calls take which change something; parameters.lua says what a kind is.
 
 local plain_text = require "purser.util.plain_text"
 local text_rules = require "purser.api.text"
