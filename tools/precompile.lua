@@ -10,7 +10,7 @@ local M = {}
 --- The modules that a first read loads, beside purser itself; spec/system/package_spec.lua compares.
 M.first_read = {
   "version", "client", "call.errors", "client.build", "call.rate_limit", "client.options", "util.option_schema",
-  "api.profiles", "api.profile_overrides", "call.call_options", "call.pipeline", "call.validate", "api.parameters",
+  "api.profiles", "api.resolve_profile", "call.call_options", "call.pipeline", "call.validate", "api.parameters",
   "api.text", "call.response", "util.plain_text", "call.unwrap", "api.shapes", "call.retry", "call.clock",
   "api.operations", "libcurl", "transport.curl", "api.wallet", "exactly_once.run", "util.private", "util.frozen",
   "util.loopback",

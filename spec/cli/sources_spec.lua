@@ -7,7 +7,7 @@ local core = require "purser.core"
 local files = require "files"
 
 local LUA = os.getenv "LUA" or "lua5.4"
-local LIVE = require("purser.api.profile_overrides").resolve("mexc").base_url:match "^%a+://[^/]+"
+local LIVE = require("purser.api.resolve_profile")("mexc").base_url:match "^%a+://[^/]+"
 local SIM, OTHER, THIRD = "http://127.0.0.1:8081", "http://127.0.0.1:8082", "http://127.0.0.1:8083"
 
 local made

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- From a profile as a user names it, or gives it as a table of conventions, to a complete one. Conventions of a table
--- are checked one by one; profiles.lua lists them.
+-- The conventions of a profile that a user gives as a table, checked one by one; profiles.lua lists them.
 
 local allowed = require "purser.util.option_schema"
+local nearest = require "purser.util.suggest"
 local profiles = require "purser.api.profiles"
 
 local M = {}
@@ -56,13 +56,12 @@ local function copy(codes)
   return own
 end
 
---- The profile asked for, complete: a name, or a table that overrides single conventions.
+--- A profile that is none of Purser's own: complete, of a table of overrides.
+---@param resolve fun(wanted: any): table|nil, string|nil  resolve_profile.lua, for its base
 ---@return table|nil profile, string|nil complaint
-function M.resolve(wanted)
-  if wanted == nil or wanted == "default" then return profiles.default end
+function M.resolve(wanted, resolve)
   if type(wanted) == "string" then
     if not profiles[wanted] then
-      local nearest = require "purser.util.suggest"
       return nil, ('profile "%s" is not known%s; there are %s, and a table of conventions'):format(wanted,
         nearest.among(wanted, profiles), table.concat(nearest.names_of(profiles), ", "))
     end
@@ -71,7 +70,7 @@ function M.resolve(wanted)
   local complaint = allowed.check(wanted, rules, "profile convention")
   if complaint then return nil, complaint end
   local base
-  base, complaint = M.resolve(wanted.base)
+  base, complaint = resolve(wanted.base)
   if not base then return nil, complaint end
   local profile = {}
   for name, value in pairs(base) do profile[name] = value end

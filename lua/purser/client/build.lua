@@ -14,7 +14,7 @@ local budget = require "purser.call.rate_limit"
 local call_options = require "purser.call.call_options"
 local options_ = require "purser.client.options"
 local pipeline = require "purser.call.pipeline"
-local profiles = require "purser.api.profile_overrides"
+local resolve_profile = require "purser.api.resolve_profile"
 local retry = require "purser.call.retry"
 local service_clock = require "purser.call.clock"
 
@@ -67,7 +67,7 @@ end
 function M.furnish(self, options)
   self._layouts = {}
   local complaint, wrong
-  self.profile, complaint = profiles.resolve(options.profile)
+  self.profile, complaint = resolve_profile(options.profile)
   if not self.profile then return complaint end
   complaint = call_options.check_window(options, self.profile)
   if complaint then return complaint end

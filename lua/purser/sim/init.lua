@@ -23,8 +23,8 @@ local history = require "purser.sim.history"
 local journal = require "purser.sim.request_log"
 local ledger = require "purser.sim.ledger"
 local operations = require "purser.api.operations"
-local profiles = require "purser.api.profile_overrides"
 local render = require "purser.sim.render"
+local resolve_profile = require "purser.api.resolve_profile"
 local rules = require "purser.sim.rules"
 local schedule = require "purser.sim.timers"
 
@@ -74,7 +74,7 @@ local rules_of_options = {
 -- What a new simulator and a restored one have in common.
 local function build(options)
   local profile, wrong = nil, allowed.check(options, rules_of_options, "option")
-  if not wrong then profile, wrong = profiles.resolve(options.profile) end
+  if not wrong then profile, wrong = resolve_profile(options.profile) end
   if not profile then error("purser.sim: " .. wrong, 0) end
   local sim = setmetatable({
     options = options, profile = profile, variant = render.resolve(options.variant), seed = options.seed or 1,
