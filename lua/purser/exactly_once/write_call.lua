@@ -3,8 +3,9 @@
 -- built and signed; its intent is recorded before the first byte leaves and completed after. It is sent once, and ends
 -- with a result or an error that tells the outcome, whatever is raised on the way.
 --
---   begin -> send -> verify -> finish        the stages of the pipeline are used by the first two
+--   begin -> send -> verify -> finish
 --
+-- Before it begins, the pipeline checks and builds it; `send` is one attempt of the pipeline, which calls `verify`.
 -- What a call holds while it is under way belongs to this module alone; the pipeline gets it as a purser.Sending.
 
 local compare = require "purser.exactly_once.reconcile.compare"
