@@ -6,7 +6,7 @@
 -- Without --yes it only shows what would be converted. PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and
 -- PURSER_SECRET_KEY as in the other examples.
 
-local clean = require("purser.plain_text").clean -- texts of the service and of depositors, for a terminal
+local clean = require("purser.util.plain_text").clean -- texts of the service and of depositors, for a terminal
 local purser = require "purser"
 
 local client = assert(purser.new {

@@ -8,7 +8,7 @@
 -- file when you put a copy of the journal in its place. Ends with 1 when payments failed or need a person's look.
 -- PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
-local clean = require("purser.plain_text").clean -- texts of the service and of depositors, for a terminal
+local clean = require("purser.util.plain_text").clean -- texts of the service and of depositors, for a terminal
 local purser = require "purser"
 
 local function fail(message, ...)

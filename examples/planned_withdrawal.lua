@@ -5,7 +5,7 @@
 --
 -- PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
-local clean = require("purser.plain_text").clean -- texts of the service and of depositors, for a terminal
+local clean = require("purser.util.plain_text").clean -- texts of the service and of depositors, for a terminal
 local purser = require "purser"
 
 io.stdout:setvbuf "line" -- whoever reads this through a pipe sees each line when it is written

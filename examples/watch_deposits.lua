@@ -7,7 +7,7 @@
 -- it was refused. examples/watch_credit.lua goes on after a restart where it was.
 -- PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
-local clean = require("purser.plain_text").clean -- texts of the service and of depositors, for a terminal
+local clean = require("purser.util.plain_text").clean -- texts of the service and of depositors, for a terminal
 local purser = require "purser"
 
 local pause, looks = tonumber(arg[1] or "10"), tonumber(arg[2] or "0")

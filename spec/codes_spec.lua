@@ -2,7 +2,7 @@
 -- What the page of the codes says of who answers what, against what the simulator answers.
 
 local codes = require "purser.codes"
-local operations = require "purser.operations"
+local operations = require "purser.api.operations"
 local purser = require "purser"
 local signed = require "signed"
 

@@ -27,8 +27,9 @@ MEMCHECK = valgrind -q --leak-check=full --errors-for-leak-kinds=definite,indire
 # Every type of userdata, the transports over real sockets, and the order of closing. Left out: the specs that run the
 # simulator's or the command's Lua, which reach the same C, and decimal_spec, whose million comparisons take minutes
 # (test_decimal covers its C).
-MEMCHECK_SPECS = $(patsubst %,spec/%_spec.lua,signer layout json multi tasks kept_connection http2 httpd closing library) \
-  $(wildcard spec/decoder*_spec.lua spec/transport*_spec.lua)
+MEMCHECK_SPECS = $(patsubst %,spec/%_spec.lua,json schedule libcurl httpd/httpd bind/signer bind/layout bind/closing \
+  transport/multi transport/kept_connection transport/http2) \
+  $(wildcard spec/bind/decoder*_spec.lua spec/transport/curl*_spec.lua)
 # Left out: the one whose child gives up its parent's connections, on purpose and for good.
 MEMCHECK_TESTS = $(filter-out %/test_http_fork,$(C_TESTS) $(C_LUA_TESTS))
 
@@ -42,8 +43,8 @@ valgrind:
 # A value that C uses and nothing holds is gone here at once, and a finaliser that should wait runs at once. Of the C
 # objects decoder and decimal are left out, whose large documents and million numbers would be collected for minutes
 # (test_decoder_oom and test_decimal have their memory).
-GC_SPECS = $(patsubst %,spec/%_spec.lua,signer layout json multi tasks kept_connection http2 httpd closing client) \
-  $(wildcard spec/transport*_spec.lua)
+GC_SPECS = $(patsubst %,spec/%_spec.lua,json schedule httpd/httpd client/client bind/signer bind/layout bind/closing \
+  transport/multi transport/kept_connection transport/http2) $(wildcard spec/transport/curl*_spec.lua)
 
 gc: all $(BUILD)/spec/peer
 	@for spec in $(GC_SPECS); do echo "$$spec"; \

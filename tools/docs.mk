@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The generated parts of docs/ and the annotation file; spec/docs_spec.lua fails when they are not what this makes.
+# The generated parts of docs/ and the annotation file; spec/docs/docs_spec.lua fails when they are not what this makes.
 .PHONY: docs
 docs: $(BUILD)/purser/core.so
 	@$(LUA) tools/docs.lua

@@ -7,12 +7,21 @@
 
 local M = {}
 
---- The modules that a first read loads, beside purser itself; spec/package_spec.lua compares.
+--- The modules that a first read loads, beside purser itself; spec/system/package_spec.lua compares.
 M.first_read = {
-  "version", "client", "errors", "furnish", "budget", "options", "allowed", "profiles", "pipeline", "check",
-  "parameters", "interpret", "plain_text", "result", "shapes", "retry", "service_clock", "operations", "libcurl",
-  "transport.curl", "wallet", "private", "frozen", "loopback",
+  "version", "client", "call.errors", "client.build", "call.rate_limit", "client.options", "util.option_schema",
+  "api.profiles", "api.resolve_profile", "call.call_options", "call.pipeline", "call.validate", "api.parameters",
+  "api.text", "call.response", "util.plain_text", "call.unwrap", "api.shapes", "call.retry", "call.clock",
+  "api.operations", "libcurl", "transport.curl", "api.wallet", "exactly_once.run", "util.private", "util.frozen",
+  "util.loopback",
 }
+
+local function path_of(folder, name)
+  local path = ("%s/%s"):format(folder, (name:gsub("%.", "/")))
+  local file = io.open(path .. ".lua", "rb")
+  if file then file:close() end
+  return path .. (file and ".lua" or "/init.lua")
+end
 
 local compile = loadstring or load -- luacheck: ignore 113
 
@@ -33,7 +42,7 @@ end
 local function bundle(folder)
   local parts = { "local compile, preload = loadstring or load, package.preload\n" }
   for _, name in ipairs(M.first_read) do
-    local code = read(("%s/%s.lua"):format(folder, (name:gsub("%.", "/"))))
+    local code = read(path_of(folder, name))
     name = "purser." .. name
     parts[#parts + 1] = ("preload[%q] = preload[%q] or compile(%q)\n"):format(name, name, code)
   end

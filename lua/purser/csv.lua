@@ -4,7 +4,7 @@
 --
 --     csv.line({ "2026-01-31", "-5", "=1+1" }, { is_number = { [2] = true } })   -- 2026-01-31,-5,'=1+1
 
-local plain_text = require "purser.plain_text"
+local plain_text = require "purser.util.plain_text"
 
 local M = {}
 

@@ -41,7 +41,7 @@ end
 ---@param operations string[]  full names; a name with `*` stands for reads
 ---@return table|nil restricted, purser.Error|nil err
 function M.restricted(client, operations)
-  return require("purser.restricted").new(client, operations)
+  return require("purser.client.restricted").new(client, operations)
 end
 
 --- A fresh clientTranId: 32 random letters and digits; or nil and a message when OpenSSL has no random bytes.
@@ -54,13 +54,13 @@ local transports = { "curl", "multi", "openresty" }
 
 local function no_transport(name)
   error(('purser.transport has no "%s"%s; there are %s, and an object of your own is given as it is'):format(
-    tostring(name), require("purser.nearest").hint(tostring(name), transports), table.concat(transports, ", ")), 3)
+    tostring(name), require("purser.util.suggest").hint(tostring(name), transports), table.concat(transports, ", ")), 3)
 end
 
 -- What is loaded when it is first used.
 local lazy = {
-  profiles = function() return require "purser.frozen"(require "purser.profiles") end,
-  budget = function() return require("purser.budget").new end,
+  profiles = function() return require "purser.util.frozen"(require "purser.api.profiles") end,
+  budget = function() return require("purser.call.rate_limit").new end,
   decimal = function() return require "purser.decimal" end,
   run = function() return require("purser.schedule").run end,
   spawn = function() return require("purser.schedule").spawn end,
@@ -68,10 +68,10 @@ local lazy = {
   all = function() return require("purser.schedule").all end,
   sleep = function() return require("purser.schedule").sleep end,
   secrets = function() return require "purser.secrets" end,
-  fleet = function() return require "purser.fleet" end,
+  fleet = function() return require "purser.workflow.fleet" end,
   sim = function() return require "purser.sim" end,
-  journal = function() return require "purser.journal" end,
-  payouts = function() return require "purser.payouts" end,
+  journal = function() return require "purser.exactly_once.journal" end,
+  payouts = function() return require "purser.exactly_once.payouts" end,
   transport = function()
     return setmetatable({}, { __index = function(made, wanted)
       for _, name in ipairs(transports) do
@@ -87,7 +87,7 @@ local lazy = {
 
 return setmetatable(M, {
   __index = function(module, name)
-    if name == "operations" then return require("purser.operations").public() end -- each reader has its own copy
+    if name == "operations" then return require("purser.api.operations").public() end -- each reader has its own copy
     local load = lazy[name]
     if not load then return nil end
     local value = load()

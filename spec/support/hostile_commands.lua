@@ -4,8 +4,8 @@
 -- counted in the file that the fifth argument names.
 
 local cli = require "purser.cli"
-local operations = require "purser.operations"
-local parameters = require "purser.parameters"
+local operations = require "purser.api.operations"
+local parameters = require "purser.api.parameters"
 
 local format, rounds, base_url, keys, counts_file = arg[1], tonumber(arg[2]), arg[3], arg[4], arg[5]
 local asks = arg[6] == "ask"

@@ -8,8 +8,8 @@
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
-local operations = require "purser.operations"
-local scan = require "purser.settle.scan"
+local operations = require "purser.api.operations"
+local scan = require "purser.exactly_once.reconcile.full_list"
 local world = dofile "spec/torture/world.lua"
 
 local Reckoning = {}

@@ -3,7 +3,7 @@
 -- they die, and where they stand still. It changes modules of purser's for its purpose, so it wants its own.
 
 local Reckoning = dofile "spec/torture/reckoning.lua"
-local dice = require "purser.sim.dice"
+local dice = require "purser.sim.prng"
 local key_maker = dofile("spec/torture/keys.lua").maker
 local purser = require "purser"
 local schedule = require "purser.schedule"

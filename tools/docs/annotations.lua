@@ -4,12 +4,12 @@
 -- Classes that a source file declares itself (purser.Error, purser.Request ...) are not repeated here: an editor that
 -- has the module's folder as a library reads both.
 
-local operations = require "purser.operations"
-local parameters = require "purser.parameters"
-local shapes = require "purser.shapes"
+local operations = require "purser.api.operations"
+local parameters = require "purser.api.parameters"
+local shapes = require "purser.api.shapes"
 local pages = require "docs.pages"
 local words = require "docs.words"
-local words_of_parameters = require "purser.cli.words"
+local words_of_parameters = require "purser.cli.param_help"
 
 local M = {}
 

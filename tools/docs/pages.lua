@@ -2,13 +2,13 @@
 -- The page of a group of operations, made from its rows, their shapes and kinds, and what is known of the codes.
 
 local codes = require "purser.codes"
-local operations = require "purser.operations"
-local parameters = require "purser.parameters"
-local profiles = require "purser.profiles"
-local shapes = require "purser.shapes"
+local operations = require "purser.api.operations"
+local parameters = require "purser.api.parameters"
+local profiles = require "purser.api.profiles"
+local shapes = require "purser.api.shapes"
 local examples = require "docs.examples"
 local words = require "docs.words"
-local words_of_parameters = require "purser.cli.words"
+local words_of_parameters = require "purser.cli.param_help"
 
 local M = {}
 

@@ -5,11 +5,11 @@
 
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
-local errors = require "purser.errors"
+local errors = require "purser.call.errors"
 local json = require "purser.json"
-local operations = require "purser.operations"
+local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
-local plain_text = require "purser.plain_text"
+local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
 
 local M = { summary = "Check the clock, TLS, the key, its permissions and the weights." }

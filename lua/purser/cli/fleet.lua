@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: MIT
 -- `purser fleet plan|apply|orphans|rotate|retire|sweep FILE`: sub-accounts as a file declares them; see docs/fleets.md.
 
-local allowed = require "purser.allowed"
+local allowed = require "purser.util.option_schema"
 local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local files = require "purser.cli.file"
-local plain_text = require "purser.plain_text"
+local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
 
 local M = { summary = "Make and keep a fleet of sub-accounts as a file declares it." }
@@ -175,7 +175,7 @@ function M.start(options)
   local vault
   vault, complaint = open_vault(options.secrets, makes_keys[options.action], sources.url)
   if not vault then return report.bad_input("%s", complaint) end
-  local fleet, err = require("purser.fleet").new {
+  local fleet, err = require("purser.workflow.fleet").new {
     client = client, group = declared.group, accounts = declared.accounts,
     vault = { store = vault.store, holds = vault.holds },
   }

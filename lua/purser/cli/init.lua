@@ -17,12 +17,12 @@ end
 
 -- What a word that is no command was meant for: `purser withdraw` is `purser wallet withdraw`. Nil when nobody knows.
 local function suggestion(arguments, unknown)
-  local operations, wanted = require "purser.operations", unknown:gsub("%-", "_")
+  local operations, wanted = require "purser.api.operations", unknown:gsub("%-", "_")
   local group = arguments[1]:gsub("%-", "_")
   if operations.groups[group] and arguments[2] == unknown then
     local names = {}
     for i, row in ipairs(operations.groups[group]) do names[i] = row.name end
-    local name = require("purser.nearest").find(wanted, names)
+    local name = require("purser.util.suggest").find(wanted, names)
     return name and ("did you mean `purser %s %s`?"):format(group, name)
   end
   local found = {}
@@ -38,7 +38,7 @@ local function complain(arguments, message)
   local unknown = message:match("^unknown command '(.-)'")
   local hint = unknown and not message:find("Did you mean", 1, true) and suggestion(arguments, unknown)
   if hint then terminal.say("%s", hint) end
-  local words, groups = { "purser" }, require("purser.operations").groups
+  local words, groups = { "purser" }, require("purser.api.operations").groups
   for i, argument in ipairs(arguments) do
     local second = i == 2 and groups[(arguments[1]:gsub("%-", "_"))]
     if argument:find("^%-") or argument == unknown or i > 1 and not second then break end
@@ -73,10 +73,10 @@ local function run(arguments)
     complain(arguments, options)
     return 2
   end
-  local groups = require("purser.operations").groups
+  local groups = require("purser.api.operations").groups
   if groups[options.command] then
     local name = options.command .. "." .. options.operation
-    return require("purser.cli.operation").run(require("purser.operations").by_name[name], options)
+    return require("purser.cli.operation").run(require("purser.api.operations").by_name[name], options)
   end
   return require("purser.cli." .. options.command:gsub("-", "_")).start(options, parser)
 end

@@ -2,8 +2,8 @@
 -- Long listings: a window of time that is longer than the service answers at once, and all pages of what has pages.
 -- purser.history does the reading, and is loaded for that alone; here it is put in order, newest first.
 
-local errors = require "purser.errors"
-local reach = require "purser.history.reach"
+local errors = require "purser.call.errors"
+local reach = require "purser.history.retention"
 local values = require "purser.cli.values"
 
 local M = {}

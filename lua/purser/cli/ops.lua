@@ -3,13 +3,13 @@
 
 local json = require "purser.json"
 local listing = require "purser.cli.listing"
-local nearest = require "purser.nearest"
-local operations = require "purser.operations"
+local nearest = require "purser.util.suggest"
+local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
-local parameters = require "purser.parameters"
+local parameters = require "purser.api.parameters"
 local report = require "purser.cli.report"
-local settling = require "purser.settling"
-local words = require "purser.cli.words"
+local settling = require "purser.exactly_once.reconcile.advice"
+local words = require "purser.cli.param_help"
 
 local M = { summary = "List the operations, or show everything about one." }
 

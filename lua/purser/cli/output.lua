@@ -3,9 +3,9 @@
 
 local csv = require "purser.csv"
 local json = require "purser.json"
-local nearest = require "purser.nearest"
-local plain_text = require "purser.plain_text"
-local shapes = require "purser.shapes"
+local nearest = require "purser.util.suggest"
+local plain_text = require "purser.util.plain_text"
+local shapes = require "purser.api.shapes"
 local values = require "purser.cli.values"
 
 local M = {}

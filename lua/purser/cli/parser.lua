@@ -3,12 +3,12 @@
 
 local connection = require "purser.cli.connection"
 local listing = require "purser.cli.listing"
-local operations = require "purser.operations"
+local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
-local parameters = require "purser.parameters"
+local parameters = require "purser.api.parameters"
 local settle = require "purser.cli.settle"
 local terminal = require "purser.cli.terminal"
-local words = require "purser.cli.words"
+local words = require "purser.cli.param_help"
 
 local M = {}
 

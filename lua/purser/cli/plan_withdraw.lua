@@ -4,7 +4,7 @@
 local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
-local operations = require "purser.operations"
+local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
 local settle = require "purser.cli.settle"

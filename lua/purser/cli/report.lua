@@ -2,7 +2,7 @@
 -- How a command ends: its exit code, and what it says on standard error.
 
 local codes = require "purser.codes"
-local operations = require "purser.operations"
+local operations = require "purser.api.operations"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 

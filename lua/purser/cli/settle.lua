@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- `--settle`: when nobody knows whether an operation was carried out, find out before the command ends.
 
-local operations = require "purser.operations"
+local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
 

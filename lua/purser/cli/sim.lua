@@ -77,7 +77,7 @@ local function can_save(path)
 end
 
 local function save_state(path, state)
-  local plain, json = require "purser.sim.plain", require "purser.json"
+  local plain, json = require "purser.sim.to_json", require "purser.json"
   return require("purser.cli.file").replace(path, json.encode(plain.writable(state)) .. "\n")
 end
 

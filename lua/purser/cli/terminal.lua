@@ -3,7 +3,7 @@
 -- service, a proxy, a depositor) moves no cursor, reverses no text and forges no line: see purser.plain_text.
 
 local core = require "purser.core"
-local plain_text = require "purser.plain_text"
+local plain_text = require "purser.util.plain_text"
 
 local M = {}
 

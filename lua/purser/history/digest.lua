@@ -5,14 +5,14 @@
 -- an old one has an "m" before it. It is read as long as the host has MD5.
 
 local core = require "purser.core"
-local intents = require "purser.intent"
+local digest = require "purser.util.digest"
 
 local M = {}
 
 local DIGITS = 16
 
 function M.of(key)
-  return intents.hash(key):sub(1, DIGITS)
+  return digest.of(key):sub(1, DIGITS)
 end
 
 --- The digest of an older cursor, as it is kept now.

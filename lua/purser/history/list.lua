@@ -13,7 +13,7 @@
 -- page, and what has been delivered is passed over. Records without an id that come again on a later page may only look
 -- the same, or be the same one in an order that changes: the list is read once more, which has to show the same.
 
-local errors = require "purser.errors"
+local errors = require "purser.call.errors"
 local pages = require "purser.history.pages"
 
 local M = {}

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- One page of a history or list, as the records that are wanted of it and what the service says of the whole.
 
-local errors = require "purser.errors"
-local parameters = require "purser.parameters"
-local result = require "purser.result"
+local errors = require "purser.call.errors"
+local parameters = require "purser.api.parameters"
+local result = require "purser.call.unwrap"
 
 local M = {}
 

@@ -13,7 +13,7 @@
 -- grows while its pages are turned moves records to later pages, where they are met again, and never past them. So
 -- growth is no reason to turn the pages again; an empty page where there should be more is an error.
 
-local errors = require "purser.errors"
+local errors = require "purser.call.errors"
 local pages = require "purser.history.pages"
 
 local M = {}

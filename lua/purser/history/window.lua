@@ -11,7 +11,7 @@
 --     dropped: a neighbour has it.
 --   * A record that was shown for a window must be shown for the part of it that has the record's time.
 
-local errors = require "purser.errors"
+local errors = require "purser.call.errors"
 local pages = require "purser.history.pages"
 local turn = require "purser.history.turn"
 

@@ -4,7 +4,7 @@
 
 local coins = require "purser.sim.coins"
 local paging = require "purser.sim.paging"
-local tokens = require "purser.sim.tokens"
+local tokens = require "purser.sim.random_text"
 
 local M = {}
 

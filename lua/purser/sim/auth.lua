@@ -2,11 +2,11 @@
 -- Who is asking, and whether it may: key, signature over the raw bytes, time window, IP list, permission, kind of
 -- account.
 
-local arrival = require "purser.sim.arrival"
+local arrival = require "purser.sim.request_parser"
 local core = require "purser.core"
-local guesses = require "purser.sim.guesses"
+local guesses = require "purser.sim.signature_diagnosis"
 local keys = require "purser.sim.keys"
-local is_utf8 = require("purser.parameters").is_utf8
+local is_utf8 = require("purser.api.text").is_utf8
 local rules = require "purser.sim.rules"
 
 local M = {}

@@ -2,7 +2,7 @@
 -- The simulator's clock, in epoch milliseconds. "virtual" stands still until it is advanced; "real" follows the wall
 -- clock plus all advances. It never goes back.
 
-local calendar = require "purser.calendar"
+local calendar = require "purser.util.calendar"
 local core = require "purser.core"
 
 local M = {}

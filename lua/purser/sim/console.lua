@@ -5,7 +5,7 @@
 
 local coins = require "purser.sim.coins"
 local control = require "purser.sim.control"
-local operations = require "purser.operations"
+local operations = require "purser.api.operations"
 
 local M = {}
 

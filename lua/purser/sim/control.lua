@@ -7,8 +7,8 @@
 
 local core = require "purser.core"
 local json = require "purser.json"
-local loopback = require "purser.loopback"
-local plain = require "purser.sim.plain"
+local loopback = require "purser.util.loopback"
+local plain = require "purser.sim.to_json"
 
 local M = {}
 

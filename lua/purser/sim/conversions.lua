@@ -6,7 +6,7 @@ local decimal = require "purser.decimal"
 local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
 local paging = require "purser.sim.paging"
-local tokens = require "purser.sim.tokens"
+local tokens = require "purser.sim.random_text"
 
 local M = {}
 

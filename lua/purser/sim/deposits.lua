@@ -10,7 +10,7 @@ local history = require "purser.sim.history"
 local coins = require "purser.sim.coins"
 local ledger = require "purser.sim.ledger"
 local paging = require "purser.sim.paging"
-local tokens = require "purser.sim.tokens"
+local tokens = require "purser.sim.random_text"
 
 local M = {}
 

@@ -5,10 +5,10 @@
 -- chance; a fault that strikes later is carried along on the request and done by `after`. Every fault that happened is
 -- recorded, with whether the operation had been applied: that is what a client must be able to find out.
 
-local allowed = require "purser.allowed"
-local dice = require "purser.sim.dice"
-local nearest = require "purser.nearest"
-local operations = require "purser.operations"
+local allowed = require "purser.util.option_schema"
+local dice = require "purser.sim.prng"
+local nearest = require "purser.util.suggest"
+local operations = require "purser.api.operations"
 local render = require "purser.sim.render"
 
 local M = {}

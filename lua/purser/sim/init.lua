@@ -12,21 +12,21 @@
 -- state, the books are checked, the answer is rendered, a fault may strike after.
 
 local addresses = require "purser.sim.addresses"
-local allowed = require "purser.allowed"
-local arrival = require "purser.sim.arrival"
+local allowed = require "purser.util.option_schema"
+local arrival = require "purser.sim.request_parser"
 local auth = require "purser.sim.auth"
 local audit = require "purser.sim.audit"
 local clock = require "purser.sim.clock"
-local dice = require "purser.sim.dice"
+local dice = require "purser.sim.prng"
 local faults = require "purser.sim.faults"
 local history = require "purser.sim.history"
-local journal = require "purser.sim.journal"
+local journal = require "purser.sim.request_log"
 local ledger = require "purser.sim.ledger"
-local operations = require "purser.operations"
-local profiles = require "purser.options"
+local operations = require "purser.api.operations"
 local render = require "purser.sim.render"
+local resolve_profile = require "purser.api.resolve_profile"
 local rules = require "purser.sim.rules"
-local schedule = require "purser.sim.schedule"
+local schedule = require "purser.sim.timers"
 
 local M = {}
 
@@ -61,7 +61,7 @@ local due = {
 }
 
 local Sim = {}
-for name, method in pairs(require "purser.sim.world") do Sim[name] = method end
+for name, method in pairs(require "purser.sim.scenario") do Sim[name] = method end
 local meta = { __index = Sim, __name = "purser.sim" }
 
 local rules_of_options = {
@@ -74,7 +74,7 @@ local rules_of_options = {
 -- What a new simulator and a restored one have in common.
 local function build(options)
   local profile, wrong = nil, allowed.check(options, rules_of_options, "option")
-  if not wrong then profile, wrong = profiles.resolve_profile(options.profile) end
+  if not wrong then profile, wrong = resolve_profile(options.profile) end
   if not profile then error("purser.sim: " .. wrong, 0) end
   local sim = setmetatable({
     options = options, profile = profile, variant = render.resolve(options.variant), seed = options.seed or 1,

@@ -2,7 +2,7 @@
 -- API keys: made, listed and deleted. A secret is told once, in the answer that makes the key.
 
 local accounts = require "purser.sim.accounts"
-local tokens = require "purser.sim.tokens"
+local tokens = require "purser.sim.random_text"
 
 local M = {}
 

@@ -77,7 +77,7 @@ function World:advance(ms)
   return answer.now
 end
 
--- What they take: lua/purser/sim/world.lua.
+-- What they take: lua/purser/sim/scenario.lua.
 
 --- Opens an account. Returns its uid, api_key and secret_key.
 function World:account(options) return post(self, "/sim/accounts", options) end

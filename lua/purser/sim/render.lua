@@ -5,9 +5,9 @@
 -- Nothing here knows what a result means: handlers return canonical results, exact texts and integers, and no more.
 
 local codes = require "purser.sim.codes"
-local dice = require "purser.sim.dice"
-local forms = require "purser.sim.forms"
-local jsontext = require "purser.sim.jsontext"
+local dice = require "purser.sim.prng"
+local forms = require "purser.sim.response_formats"
+local jsontext = require "purser.sim.json_writer"
 local variants = require "purser.sim.variants"
 
 local M = {}

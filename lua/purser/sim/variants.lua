@@ -4,7 +4,7 @@
 -- "document" is none of them, "live" is the set seen in real answers, and a table picks single ones, by name or as a
 -- map: { "bare_ids", "shuffled", seed = 7 } or { bare_ids = true }. A name that is not in the list is an error.
 
-local nearest = require "purser.nearest"
+local nearest = require "purser.util.suggest"
 
 local M = {}
 

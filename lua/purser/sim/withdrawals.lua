@@ -13,7 +13,7 @@ local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
 local paging = require "purser.sim.paging"
 local rules = require "purser.sim.rules"
-local tokens = require "purser.sim.tokens"
+local tokens = require "purser.sim.random_text"
 
 local M = {}
 

@@ -1,0 +1,80 @@
+-- SPDX-License-Identifier: MIT
+-- All operations: the rows of broker.lua, sub_account.lua and wallet.lua.
+--
+-- A row that uses a word vocabulary.lua does not list, a kind or shape that does not exist, or a name twice, fails when
+-- all rows are read: in every test, the documentation and the command line. A program that calls one group reads that
+-- group, and does without the check.
+
+-- What is looked up in a row at every call.
+local function prepare(group, row)
+  row.by_name, row.names, row.required = {}, {}, {}
+  for i, param in ipairs(row.params) do
+    local name = param[1]
+    row.by_name[name] = param
+    row.names[i] = name
+    if param.required then row.required[#row.required + 1] = name end
+  end
+  row.group = group
+  row.full_name = group .. "." .. row.name
+end
+
+local M = { group_names = { "broker", "sub_account", "wallet" } }
+
+-- A group is read when it is first asked for: a program that only withdraws does not pay for the broker.
+M.groups = setmetatable({}, { __index = function(groups, group)
+  if group ~= "broker" and group ~= "sub_account" and group ~= "wallet" then return nil end
+  local rows = require("purser.api." .. group)
+  for _, row in ipairs(rows) do prepare(group, row) end
+  groups[group] = rows
+  return rows
+end })
+
+-- What is asked over all groups.
+local function load_all()
+  local vocabulary = require "purser.api.row_schema"
+  local list, by_name, by_id = {}, {}, {}
+  for _, group in ipairs(M.group_names) do
+    for _, row in ipairs(M.groups[group]) do
+      vocabulary.check(row)
+      assert(not by_name[row.full_name], row.full_name .. ": defined twice")
+      assert(not by_id[row.id], row.full_name .. ": its id is taken")
+      list[#list + 1] = row
+      by_name[row.full_name], by_id[row.id] = row, row
+    end
+  end
+  for _, row in ipairs(list) do
+    local settle = row.settle or {}
+    for _, other in pairs { row.deprecated, settle.through, settle.undo, settle.also } do
+      assert(by_name[other], row.full_name .. ": refers to an unknown operation")
+    end
+  end
+  M.list, M.by_name, M.by_id = list, by_name, by_id
+end
+
+setmetatable(M, { __index = function(_, name)
+  if name == "list" or name == "by_name" or name == "by_id" then
+    load_all()
+    return rawget(M, name)
+  end
+end })
+
+local function copy(value)
+  if type(value) ~= "table" then return value end
+  local result = {}
+  for k, v in pairs(value) do result[copy(k)] = copy(v) end
+  return result
+end
+
+--- A copy of all rows, in the document's order and by full name: what a user may look at. Changing it changes nothing.
+---@return table
+function M.public()
+  local result = {}
+  for i, row in ipairs(M.list) do
+    local public = copy(row)
+    result[i] = public
+    result[row.full_name] = public
+  end
+  return result
+end
+
+return M

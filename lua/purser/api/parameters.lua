@@ -1,0 +1,98 @@
+-- SPDX-License-Identifier: MIT
+-- The kinds of parameters: what a value must look like, and how it travels.
+--
+-- A kind is { text = what the documentation says, check = function(value, param) -> wire value | nil, complaint }.
+-- A complaint completes the sentence `parameter "x" ...` and names the cure.
+
+local text_rules = require "purser.api.text"
+
+local clean_text, digits_of, one_of = text_rules.clean_text, text_rules.digits_of, text_rules.one_of
+
+local M = { choices = text_rules.choices }
+
+--- Milliseconds of 2001-09-09 and 2286-11-20: the times that have 13 digits.
+local FIRST_TIME, LAST_TIME = 1000000000000, 9999999999999
+
+local function integer_of(value)
+  if type(value) == "number" then return digits_of(value) and value end
+  return type(value) == "string" and #value <= 15 and value:find("^%d+$") and tonumber(value)
+end
+
+-- The number of a state as it travels, and its name where that was given; or nil, nil and a complaint.
+local function status_of(value, param)
+  local number = integer_of(value)
+  if number and number >= 0 then return ("%d"):format(number) end
+  local names = M.choices[param.choices]
+  if number or type(value) ~= "string" then
+    return nil, nil, "is not a status; pass its number, such as 5, or its name"
+  end
+  local name, complaint = one_of(value, names)
+  for i = 1, #names do
+    if names[i] == name then return ("%d"):format(i), name end
+  end
+  return nil, nil, complaint .. ", or the number"
+end
+
+M.kinds = {
+  text = { text = "text", check = function(value) return clean_text(value) end },
+
+  time = {
+    text = "epoch milliseconds (13 digits)",
+    check = function(value)
+      local time = integer_of(value)
+      if not time then return nil, "is not a time; pass an integer of epoch milliseconds (13 digits)" end
+      if time < FIRST_TIME or time > LAST_TIME then
+        return nil, "does not have 13 digits; times are epoch milliseconds (seconds times 1000)"
+      end
+      return ("%d"):format(time)
+    end,
+  },
+
+  count = {
+    text = "integer from 1",
+    check = function(value, param)
+      local count = integer_of(value)
+      if not count then return nil, "is not an integer; pass a whole number from 1" end
+      if count < 1 then return nil, "is less than 1" end
+      if param.max and count > param.max then
+        return nil, ("is %d; at most %d is allowed"):format(count, param.max)
+      end
+      return ("%d"):format(count)
+    end,
+  },
+
+  status = {
+    text = "status number, or its name",
+    check = function(value, param)
+      local number, _, complaint = status_of(value, param)
+      return number, complaint
+    end,
+  },
+
+  -- Of an operation whose names travel as they are.
+  named_status = {
+    text = "status number, or its name",
+    check = function(value, param)
+      local number, name, complaint = status_of(value, param)
+      return name or number, complaint
+    end,
+  },
+
+  choice = {
+    text = "one of",
+    check = function(value, param)
+      local text, complaint = clean_text(value)
+      if not text then return nil, complaint end
+      return one_of(text, M.choices[param.choices])
+    end,
+  },
+}
+
+-- The kinds that only calls take which change something are read with the first such parameter.
+setmetatable(M.kinds, { __index = function(kinds, name)
+  local kind = require("purser.api.write_kinds")[name]
+  kinds[name] = kind
+  return kind
+end })
+
+return M

@@ -1,0 +1,19 @@
+-- SPDX-License-Identifier: MIT
+-- From a profile as a user names it, or gives it as a table of conventions, to a complete one. Tables are checked by
+-- profile_overrides.lua, which is loaded with the first one.
+
+local profiles = require "purser.api.profiles"
+
+--- The profile asked for, complete: a name, or a table that overrides single conventions.
+---@return table|nil profile, string|nil complaint
+local function resolve(wanted)
+  if wanted == nil or wanted == "default" then return profiles.default end
+  if wanted ~= "mexc" then return require("purser.api.profile_overrides").resolve(wanted, resolve) end
+  local profile = {}
+  for name, value in pairs(profiles.default) do profile[name] = value end
+  for name, value in pairs(profiles.mexc) do profile[name] = value end
+  profile.base = nil
+  return profile
+end
+
+return resolve

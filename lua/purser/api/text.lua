@@ -1,0 +1,103 @@
+-- SPDX-License-Identifier: MIT
+-- What every text that travels must be, and the texts that may be chosen from.
+
+local M = {}
+
+local floor = math.floor
+
+-- Far above anything the service could store, far below what a request line can carry.
+local MAX_TEXT_BYTES = 1024
+
+--- The texts that a parameter may choose from, by the name that the rows use.
+M.choices = {
+  account_types = { "SPOT", "FUTURES" },
+  identifier_types = { "EMAIL", "UID", "MOBILE" },
+  permissions = {
+    "SPOT_ACCOUNT_READ", "SPOT_ACCOUNT_WRITE", "SPOT_DEAL_READ", "SPOT_DEAL_WRITE", "CONTRACT_ACCOUNT_READ",
+    "CONTRACT_ACCOUNT_WRITE", "CONTRACT_DEAL_READ", "CONTRACT_DEAL_WRITE", "SPOT_TRANSFER_READ",
+    "SPOT_TRANSFER_WRITE",
+  },
+  broker_permissions = {
+    "SPOT_ACCOUNT_READ", "SPOT_ACCOUNT_WRITE", "SPOT_DEAL_READ", "SPOT_DEAL_WRITE", "CONTRACT_ACCOUNT_READ",
+    "CONTRACT_ACCOUNT_WRITE", "CONTRACT_DEAL_READ", "CONTRACT_DEAL_WRITE", "SPOT_TRANSFER_READ",
+    "SPOT_TRANSFER_WRITE", "SPOT_WITHDRAW_READ", "SPOT_WITHDRAW_WRITE", "SPOT_DEPOSIT_READ", "SPOT_DEPOSIT_WRITE",
+  },
+  -- The state of each number, from 1.
+  deposit_states = {
+    "SMALL", "TIME_DELAY", "LARGE_DELAY", "PENDING", "SUCCESS", "AUDITING", "REJECTED", "REFUND", "PRE_SUCCESS",
+    "INVALID", "RESTRICTED", "COMPLETED",
+  },
+  withdrawal_states = {
+    "APPLY", "AUDITING", "WAIT", "PROCESSING", "WAIT_PACKAGING", "WAIT_CONFIRM", "SUCCESS", "FAILED", "CANCEL",
+    "MANUAL",
+  },
+}
+
+-- Integers are told from floats where the host can (5.3 on); elsewhere a number with an integral value is one.
+local math_type = math.type or function(number) return floor(number) == number and "integer" or "float" end
+
+--- The digits of a number that is an exact integer on this host, or nil.
+function M.digits_of(number)
+  if math_type(number) ~= "integer" then return nil end
+  if not math.type and (number > 2 ^ 53 or number < -2 ^ 53) then return nil end
+  return ("%d"):format(number)
+end
+
+-- The length of the well-formed UTF-8 sequence beyond ASCII that begins at `at`, or nil.
+local function utf8_length(text, at)
+  local lead, second = text:byte(at, at + 1)
+  if not second then return nil end
+  local low, high, more = 0x80, 0xBF, nil
+  if lead >= 0xC2 and lead <= 0xDF then more = 0
+  elseif lead >= 0xE0 and lead <= 0xEF then
+    more = 1
+    if lead == 0xE0 then low = 0xA0 elseif lead == 0xED then high = 0x9F end
+  elseif lead >= 0xF0 and lead <= 0xF4 then
+    more = 2
+    if lead == 0xF0 then low = 0x90 elseif lead == 0xF4 then high = 0x8F end
+  end
+  if not more or second < low or second > high then return nil end
+  if not text:find("^" .. ("[\128-\191]"):rep(more), at + 2) then return nil end
+  return 2 + more
+end
+
+--- Whether a text is well-formed UTF-8.
+function M.is_utf8(text)
+  local at = text:find("[\128-\255]")
+  while at do
+    local length = utf8_length(text, at)
+    if not length then return false end
+    at = text:find("[\128-\255]", at + length)
+  end
+  return true
+end
+
+--- What every text must be, whatever its kind. Returns the text, or nil and a complaint; and third whether it holds
+-- letters and digits alone.
+function M.clean_text(value)
+  if type(value) == "number" then
+    local digits = M.digits_of(value)
+    if not digits then return nil, "is a float; pass it as a string" end
+    return digits
+  end
+  if type(value) ~= "string" then return nil, ("is a %s; pass a string"):format(type(value)) end
+  if value == "" then return nil, "is empty; give it a value or leave it out" end
+  if #value > MAX_TEXT_BYTES then
+    return nil, ("is %d bytes long; at most %d are sent"):format(#value, MAX_TEXT_BYTES)
+  end
+  if value:find("^[0-9A-Za-z]+$") then return value, nil, true end -- most texts are, and it is found out quickly
+  if value:find("[%z\1-\31\127]") then return nil, "holds a control character (line break, tab, NUL); remove it" end
+  if not M.is_utf8(value) then return nil, "is not valid UTF-8; convert it" end
+  return value
+end
+
+--- The value when it is one of these texts; or nil and a complaint.
+function M.one_of(value, names)
+  for _, name in ipairs(names) do
+    if name == value then return value end
+  end
+  local hint = require("purser.util.suggest").hint(value, names)
+  return nil, ('is "%s"%s; allowed are %s'):format(value, hint, table.concat(names, ", "))
+end
+
+return M

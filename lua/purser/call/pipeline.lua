@@ -1,0 +1,341 @@
+-- SPDX-License-Identifier: MIT
+-- The pipeline: the stages of every call, and the run of a read call.
+--
+--   check -> build -> sign -> send -> decode
+--
+-- A write call uses the same stages; exactly_once/write_call.lua runs it. `self` is the inner state of a client
+-- throughout; client/build.lua says what it holds. What a first read does without is loaded when it is needed, because
+-- a short script mostly waits for its modules.
+
+local call_options = require "purser.call.call_options"
+local check = require "purser.call.validate"
+local core = require "purser.core"
+local errors = require "purser.call.errors"
+local interpret = require "purser.call.response"
+local plain_text = require "purser.util.plain_text"
+local result = require "purser.call.unwrap"
+local retry = require "purser.call.retry"
+local service_clock = require "purser.call.clock"
+
+local floor = math.floor
+
+local M = {}
+
+--- What a call without options has.
+M.no_options = {}
+
+-- The two operations that are not signed. They are rows, too, so that one pipeline runs them.
+M.unsigned = {
+  ping = {
+    id = "ping", name = "ping", full_name = "ping", method = "GET", effect = "read", unsigned = "ping_path", weight = 1,
+    params = {}, by_name = {}, names = {}, required = {},
+  },
+  server_time = {
+    id = "time", name = "server_time", full_name = "server_time", method = "GET", effect = "read",
+    unsigned = "time_path", weight = 1, params = {}, by_name = {}, names = {}, required = {},
+  },
+}
+
+-- Where the parameters of a row travel under this profile: the form of the JSON body, or nil for the query.
+local function body_form(profile, row)
+  if row.body == "object" then return profile.object_body ~= "query" and profile.object_body or nil end
+  if row.body == "array" then return profile.array_body ~= "query" and profile.array_body or nil end
+end
+
+local function make_layout(profile, row, extra_names)
+  local names = {}
+  for i, name in ipairs(row.names) do names[i] = name end
+  for _, name in ipairs(extra_names or {}) do names[#names + 1] = name end
+  local form = body_form(profile, row)
+  local query, body = form and {} or names, form and names or {}
+  query[#query + 1] = profile.recv_window_name
+  query[#query + 1] = profile.timestamp_name
+  return core.layout(query, body, form, profile.order == "sorted")
+end
+
+local function layout_for(self, row)
+  local layout = self._layouts[row]
+  if not layout then
+    layout = make_layout(self.profile, row)
+    self._layouts[row] = layout
+  end
+  return layout
+end
+
+--- Makes the signer of a key pair, and the headers that go with it. Returns nil, or a complaint.
+function M.use_credentials(self, api_key, secret_key)
+  local complaint = call_options.check_credentials(api_key, secret_key)
+  if complaint then return complaint end
+  local signer, message = core.signer(self.profile.algorithm, secret_key, self.profile.encoding)
+  if not signer then return '"secret_key" cannot be used: ' .. message end
+  if self._signer then self._signer:close() end
+  self._signer, self._api_key = signer, api_key
+  self._headers = {
+    ["Content-Type"] = self.profile.content_type,
+    [self.profile.key_header] = api_key,
+    ["User-Agent"] = self._user_agent,
+  }
+end
+
+--- Asks the credentials function again, and makes a signer of what it says: a secret may change under the same key. A
+-- client that was closed meanwhile gets none.
+function M.refresh_credentials(self)
+  local ok, api_key, secret_key = pcall(self._credentials)
+  if self._closed then return end
+  if not ok or api_key == nil then
+    return "the credentials function " .. (ok and "returned nothing" or "raised an error")
+  end
+  return M.use_credentials(self, api_key, secret_key)
+end
+
+--- The clock's reading as an exact integer; or nil and a complaint.
+function M.read_clock(self)
+  local now = self._clock:now()
+  if type(now) == "number" and now > 0 and now < 2 ^ 53 and now % 1 == 0 then return floor(now) end
+  return nil, "the clock must return whole epoch milliseconds"
+end
+
+local function closed_error(row)
+  return errors.new { kind = "closed", outcome = "not_sent", message = "the client is closed",
+    operation = row.full_name }
+end
+
+local function build_unsigned(self, row, opts)
+  if self._closed then return nil, closed_error(row) end
+  return {
+    method = row.method, base_url = self._origin, target = self._prefix .. self.profile[row.unsigned],
+    headers = self._headers or { ["Content-Type"] = self.profile.content_type, ["User-Agent"] = self._user_agent },
+    body = "", single_send = false, operation = row.full_name, timeout_ms = opts.timeout_ms or self._timeout_ms,
+    brief = opts.info == nil,
+  }
+end
+
+--- Builds and signs one request from checked values. Called again for every attempt, so each has its own timestamp.
+function M.build(self, row, layout, values, opts)
+  if row.unsigned then return build_unsigned(self, row, opts) end
+  local profile = self.profile
+  local complaint = self._credentials and M.refresh_credentials(self)
+  if complaint then return nil, errors.config(complaint) end
+  local now, wrong = M.read_clock(self)
+  if not now then return nil, errors.config(wrong) end
+  if self._closed then return nil, closed_error(row) end -- by the clock, the credentials function or another task
+  local recv_window = opts.recv_window or self._recv_window
+  values[profile.timestamp_name] = now
+  values[profile.recv_window_name] = recv_window and floor(recv_window) -- 5e3 is a float, and whole
+  local body, query = ""
+  if row.body then body, wrong = layout:body(values) end
+  if not body then return nil, errors.argument(nil, wrong) end
+  query, wrong = self._signer:sign_query(layout, values, profile.signature_name, profile.sign_body and body or nil)
+  if not query then return nil, errors.argument(nil, wrong) end
+  return {
+    method = row.method, base_url = self._origin, target = self._prefix .. row.path .. "?" .. query,
+    headers = self._headers, body = body, single_send = row.effect ~= "read", operation = row.full_name,
+    timeout_ms = opts.timeout_ms or self._timeout_ms, brief = opts.info == nil, corrections = self._clock.corrections,
+  }
+end
+
+--- Checks everything about a call. Returns the values that travel and their layout; or nil and an error.
+function M.check_call(self, row, params, opts)
+  if self._closed then return nil, closed_error(row) end
+  local err = opts ~= M.no_options and call_options.check(opts, self.profile)
+  if err then
+    err.operation = row.full_name
+    return nil, err
+  end
+  local values
+  values, err = check.check(row, params)
+  if not values then return nil, err end
+  if row.unsigned then return values end
+  if not opts.extra then return values, layout_for(self, row) end
+  local names
+  names, err = check.add_extra(row, opts.extra, values, self.profile)
+  if not names then
+    err.operation = row.full_name
+    return nil, err
+  end
+  return values, make_layout(self.profile, row, names)
+end
+
+local transport_kinds = { transport = true, decode = true, argument = true, closed = true }
+
+-- A transport may be the user's own: whatever it says beside a plain `not_sent`, the outcome is unknown.
+local function transport_error(row, failure)
+  if type(failure) ~= "table" then failure = { message = failure } end
+  local kind = transport_kinds[failure.kind] and failure.kind or "transport"
+  local not_sent = failure.outcome == "not_sent"
+  return errors.new {
+    kind = kind, outcome = not_sent and "not_sent" or "unknown", phase = failure.phase,
+    code = failure.code and plain_text.clean(tostring(failure.code), 60), operation = row.full_name,
+    message = failure.message and plain_text.clean(tostring(failure.message), 500) or "the transport failed",
+    retryable = kind == "transport" and (row.effect == "read" or not_sent),
+  }
+end
+
+-- Nothing of an earlier call or attempt stays behind in a table that is used again.
+local function clear_info(info)
+  info.attempts, info.http_status, info.headers, info.timings, info.hook_error = 0, nil, nil, nil, nil
+end
+
+local function fill_info(info, response, attempts)
+  info.attempts = attempts
+  info.http_status, info.headers, info.timings = nil, nil, nil
+  if type(response) ~= "table" then return end
+  info.http_status = response.status
+  info.headers = result.headers(response.headers)
+  info.timings = {
+    connect_us = response.connect_us, tls_us = response.tls_us, first_byte_us = response.first_byte_us,
+    total_us = response.total_us,
+  }
+end
+
+-- Whether an answer may be one to another request, or was not the service's: only its own refusals are sure to be.
+local function is_doubtful(err)
+  return err.outcome == "unknown" or err.kind ~= "api" and err.kind ~= "throttled"
+end
+
+---@class purser.Sending  what a write call gives to its attempt, to know how far it came
+---@field sent boolean      set before the transport is called
+---@field watch table|false set to what reports the attempt to the hook `after`
+---@field verify fun(self, value: any, err: purser.Error|nil): any, purser.Error|nil  notes what the response says
+
+-- Sends a request and reads its answer: `result | nil, err`, and the response. `sending` is that of a write call,
+-- `values` are those of a read call.
+local function exchange(self, row, request, sending, values)
+  if self._closed then return nil, closed_error(row) end -- by the hook, or during the pause before this attempt
+  if sending then sending.sent = true end
+  local response, failure = self._transport:send(request)
+  if type(response) ~= "table" then return nil, transport_error(row, failure) end
+  local value, err
+  if row.unsigned then
+    value, err = interpret.unsigned_answer(row, self.profile, response)
+  else
+    value, err = interpret.answer(row, self.profile, response.status, response.body, response.headers, values)
+  end
+  if sending then value, err = sending:verify(value, err) end
+  if err and is_doubtful(err) and self._transport.discard then self._transport:discard(response) end
+  return value, err, response
+end
+
+--- One attempt: from a request to `result | nil, err`.
+---@param sending purser.Sending|nil  of a write call
+---@param values table|nil            of a read call
+function M.attempt(self, row, request, attempt, info, sending, values)
+  local watch = self._hooks and require("purser.call.hooks").begin(self._hooks, row, request, attempt, info)
+  local value, err, response
+  if watch and not sending then
+    value, err, response = watch:carry_out(exchange, self, row, request, nil, values)
+  else
+    if sending then sending.watch = watch end
+    value, err, response = exchange(self, row, request, sending, values)
+  end
+  if err and err.code == service_clock.OUTSIDE_WINDOW and response then
+    err.service_date = result.headers(response.headers).date
+  end
+  if info then fill_info(info, response, attempt) end
+  if watch then watch:tell(err, response) end
+  return value, err
+end
+
+--- Rests for `ms` milliseconds as the client's transport does.
+function M.pause(self, ms)
+  if self._transport.sleep then return self._transport:sleep(math.ceil(ms)) end
+  require("purser.schedule").sleep(math.ceil(ms))
+end
+
+-- Waits until the budget has room. Returns nil, or the error of a call that must not be made now.
+local function wait_for_budget(self, row)
+  local limits = self._limits
+  if not limits then return end
+  while true do
+    local ok, ms, banned = limits:take(row.weight or 1)
+    if ok then return end
+    if banned or limits.when_full == "refuse" then
+      return errors.new { kind = "throttled", outcome = "not_sent", operation = row.full_name, retryable = true,
+        retry_after = math.ceil(ms / 1000),
+        message = banned and "the service asked for a pause that is not over"
+          or "the request-weight budget is used up" }
+    end
+    M.pause(self, ms)
+  end
+end
+
+-- Learns the service's time: from its own answer, else from the Date header of a refusal. Whether that worked; the
+-- refusal says why it did not.
+local function correct_clock(self, err)
+  local correction, problem = self._clock:learn(function() return M.run(self, M.unsigned.server_time) end)
+  if correction or self._clock:learn_date(err and err.service_date) then return true end
+  if err then err.message = ("%s; the clock was not corrected: %s"):format(err.message, problem.message) end
+  return false
+end
+
+-- A burst of calls finds out together that the clock is wrong: one asks, the others wait for it. A request that was
+-- stamped before the clock was last set right tells nothing of it.
+local function correct_clock_once(self, err, request)
+  local clock, ends = self._clock, core.monotonic_ms() + self._timeout_ms
+  while clock.asking and core.monotonic_ms() < ends do M.pause(self, 5) end
+  if clock.corrections ~= request.corrections then return true end
+  clock.asking = true
+  local ok, corrected = require("purser.schedule").protect(correct_clock, self, err)
+  clock.asking = false
+  if not ok then error(corrected, 0) end
+  return corrected
+end
+
+--- What a failure tells before anything else is done: how long the service wants to be left alone, and that the clock
+--- is wrong, which is set right once a call. Whether it was.
+function M.learn(self, err, request, corrected)
+  if err.retry_after and self._limits then self._limits:block(err.retry_after * 1000) end
+  if err.code ~= service_clock.OUTSIDE_WINDOW or not self._correct_clock or corrected then return false end
+  if not request.corrections then return false end -- not signed: it has no timestamp that could be wrong
+  err.clock_corrected = correct_clock_once(self, err, request)
+  return err.clock_corrected
+end
+
+--- Checks a call, and clears the `info` of its options. Returns the values that travel and their layout; or nil and an
+--- error.
+function M.accept(self, row, params, opts)
+  local values, layout = M.check_call(self, row, params, opts)
+  if type(opts) == "table" and type(opts.info) == "table" then clear_info(opts.info) end
+  return values, layout
+end
+
+--- Sets the clock right before a signed call where it was set meanwhile.
+function M.attend_clock(self, row)
+  if not row.unsigned and self._correct_clock and self._clock:jumped() then correct_clock(self) end
+end
+
+--- The signed request of an attempt, once the budget has room for it; or nil and an error.
+function M.next_request(self, row, layout, values, opts)
+  local request
+  local err = wait_for_budget(self, row)
+  if err then return nil, err end
+  request, err = M.build(self, row, layout, values, opts)
+  if not request then err.operation = row.full_name end
+  return request, err
+end
+
+--- Runs a read call: the whole pipeline. It is tried again as the retry policy says. A write call begins in
+--- exactly_once/write_call.lua, which never sends it twice; exactly_once/run.lua chooses.
+function M.run(self, row, params, opts)
+  if row.effect ~= "read" then error(row.full_name .. " is a write call; purser.exactly_once.run takes it", 2) end
+  opts = opts or M.no_options
+  local values, layout = M.accept(self, row, params, opts)
+  if not values then return nil, layout end
+  local started, attempt, corrected = core.monotonic_ms(), 0, false
+  M.attend_clock(self, row)
+  while true do
+    local request, err = M.next_request(self, row, layout, values, opts)
+    if not request then return nil, err end
+    attempt = attempt + 1
+    local value
+    value, err = M.attempt(self, row, request, attempt, opts.info, nil, values)
+    if value ~= nil then return value end
+    local ms = M.learn(self, err, request, corrected) and 0
+      or retry.pause(self._retry, attempt, core.monotonic_ms() - started, err)
+    corrected = corrected or err.code == service_clock.OUTSIDE_WINDOW
+    if not ms then return nil, err end
+    M.pause(self, ms)
+  end
+end
+
+return M

@@ -1,0 +1,206 @@
+-- SPDX-License-Identifier: MIT
+-- What an answer means: a result, a refusal, or something nobody can be sure about.
+--
+--   2xx with a result           the result
+--   2xx with an error code      rejected (api)
+--   2xx that shows no result    unknown (decode): the service may well have done it
+--   4xx                         rejected (api); 408 is unknown
+--   4xx without a service code  http: a proxy or firewall answered, before or after the service did, so it is unknown
+--                               for all but reads
+--   418, 429                    rejected (throttled)
+--   3xx, 5xx and the rest       unknown (http, or api when the body is the service's)
+--
+-- Whatever the status: a code that proves nothing (the profile's `unknown_codes`), and for a write call a code beside
+-- the id of a result, are unknown (api). Every text of an answer that ends up in an error is made plain first.
+
+local core = require "purser.core"
+local errors = require "purser.call.errors"
+local plain_text = require "purser.util.plain_text" -- read now: an answer may come when no file can be opened any more
+local result = require "purser.call.unwrap"
+
+local clean = plain_text.clean
+
+local M = {}
+
+local function header(headers, name)
+  return headers and result.headers(headers)[name]
+end
+
+-- How much of the service's texts an error holds.
+local MESSAGE_BYTES, CODE_BYTES = 500, 60
+
+-- A text of the answer for an error. Who repeats the request in it repeats its signature: that is left out.
+local function filled(text, most)
+  if type(text) ~= "string" or text == "" then return nil end
+  return clean(text:gsub("([Ss]ignature[\"']?%s*[=:]%s*[\"']?)[%w%%+/=_-]+", "%1***"), most)
+end
+
+-- The service's own words in an error body: code and message, or nil when the body is not the service's. An empty code
+-- is none, and an empty text says nothing.
+local function refusal_of(body)
+  local value = body ~= "" and result.error_decoder:decode(body)
+  if not value or not (value.code or value.msg or value.message) then return nil end
+  return filled(value.code, CODE_BYTES), filled(value.msg, MESSAGE_BYTES) or filled(value.message, MESSAGE_BYTES) or ""
+end
+
+local function is_pause(status)
+  return status == 429 or status == 418
+end
+
+-- Whether the body of a refusal shows what a write call would have made.
+local function shows_record(row, body)
+  local value = row.effect ~= "read" and result.decoder(row):decode(body)
+  return type(value) == "table" and result.shows_record(row, value)
+end
+
+local BESIDE_RESULT = " (the answer holds the id of a result as well, so it proves nothing)"
+local NO_ERROR = " (this code means success, and the HTTP status does not, so the answer proves nothing)"
+
+-- What an answer with a code proves of a call, and where that is nothing but for the code's own meaning, why. A code
+-- that proves nothing does so whatever else is there.
+local function outcome_of(row, profile, status, code, body)
+  if profile.unknown_codes[code] then return "unknown", "" end
+  if shows_record(row, body) then return "unknown", BESIDE_RESULT end
+  if status >= 200 and status <= 299 then return "rejected", "" end
+  if status < 400 or status > 499 or status == 408 then return "unknown", "" end
+  if row.effect ~= "read" and profile.success_codes[code] then return "unknown", NO_ERROR end
+  return "rejected", ""
+end
+
+-- The same of an answer without a code: of a proxy or a firewall.
+local function outcome_without_code(row, status)
+  if status < 400 or status > 499 or status == 408 then return "unknown" end
+  return (row.effect == "read" or is_pause(status)) and "rejected" or "unknown"
+end
+
+-- The error of an answer that carries the service's code.
+local function refusal(row, profile, status, code, message, body)
+  local outcome, why = outcome_of(row, profile, status, code, body)
+  return {
+    kind = "api", outcome = outcome, code = code, http_status = status, operation = row.full_name, phase = "receive",
+    message = (message or "the service gave no reason") .. why,
+    retryable = row.effect == "read" and (status >= 500 or profile.unknown_codes[code] == true),
+  }
+end
+
+-- The longest pause that is believed (s): the service's bans last three days at most, and whoever stands in between may
+-- write what it likes.
+local LONGEST_PAUSE_S = 7 * 86400
+
+local function retry_after_of(headers)
+  local seconds = tostring(header(headers, "retry-after") or ""):match("^(%d+)[ \t]*$")
+  return seconds and math.min(#seconds < 10 and tonumber(seconds) or LONGEST_PAUSE_S, LONGEST_PAUSE_S)
+end
+
+local function from_status(row, profile, status, body, headers)
+  local code, message = refusal_of(body)
+  local err
+  if code then
+    err = refusal(row, profile, status, code, filled(message, MESSAGE_BYTES), body)
+  else
+    err = { kind = "http", outcome = outcome_without_code(row, status), http_status = status, operation = row.full_name,
+      phase = "receive", retryable = status >= 500 and row.effect == "read", message = filled(message, MESSAGE_BYTES) }
+  end
+  err.retry_after = retry_after_of(headers)
+  if is_pause(status) then
+    err.kind, err.retryable = "throttled", err.outcome == "rejected" or row.effect == "read"
+    err.message = err.message or message == nil and "the service asks for a pause" or nil
+  end
+  if not err.message and status >= 300 and status < 400 then
+    err.message = ("the service answered with a redirect (HTTP %d), which is never followed; check base_url")
+      :format(status)
+  elseif not err.message then
+    err.message = ("HTTP %d with %d bytes that are not the service's (%s); a firewall or proxy may stand in between")
+      :format(status, #body, clean(tostring(header(headers, "content-type") or "no content type"), 100))
+  end
+  return nil, errors.new(err)
+end
+
+local function undecodable(row, status, message, offset)
+  return nil, errors.new {
+    kind = "decode", outcome = "unknown", http_status = status, operation = row.full_name, phase = "decode",
+    message = clean(message, MESSAGE_BYTES), offset = offset, retryable = row.effect == "read",
+  }
+end
+
+local function is_answer(status, body)
+  return type(status) == "number" and status >= 100 and status <= 999 and status % 1 == 0
+    and type(body) == "string"
+end
+
+-- A transport that the user brought gave what no HTTP answer can be. Something was sent, so nothing is certain.
+local function no_answer(row)
+  return nil, errors.new {
+    kind = "transport", outcome = "unknown", operation = row.full_name, phase = "receive",
+    message = "the transport's response lacks an HTTP status or a body",
+  }
+end
+
+-- What a decoded body says is wrong; nil where it may hold a result.
+local function complaint_in(row, profile, status, value, body)
+  if value[1] ~= nil then return nil end
+  local code = filled(value.code, CODE_BYTES)
+  if code and not profile.success_codes[code] then
+    local message = filled(value.msg, MESSAGE_BYTES) or filled(value.message, MESSAGE_BYTES)
+    return errors.new(refusal(row, profile, status, code, message, body))
+  end
+  if value.success == false then
+    return select(2, undecodable(row, status, "the answer says success = false without an error code: "
+      .. (filled(value.msg, MESSAGE_BYTES) or filled(value.message, MESSAGE_BYTES) or "the service gave no reason")))
+  end
+end
+
+--- Turns an answer into `result | nil, err`.
+---@param row table       the operation
+---@param profile table   success_codes: what an envelope may carry without being an error; unknown_codes: what proves
+---                       nothing; null_lists: by full name, the operations whose success without data means none
+---@param status integer  HTTP status
+---@param body string
+---@param headers string|table|nil  raw header block, or a map
+---@param values table<string, any>|nil  what was sent, by name
+function M.answer(row, profile, status, body, headers, values)
+  if not is_answer(status, body) then return no_answer(row) end
+  if status < 200 or status > 299 then return from_status(row, profile, status, body, headers) end
+  if body == "" then
+    return undecodable(row, status, ("HTTP %d with an empty body"):format(status), 0)
+  end
+
+  local value, message, offset = result.decoder(row):decode(body)
+  if value == nil then
+    -- an error whose members do not fit the row's shape is still an error
+    local code, text = refusal_of(body)
+    if not code or profile.success_codes[code] then
+      return undecodable(row, status, "the answer cannot be read: " .. (message or "it is null"), offset)
+    end
+    value = { code = code, msg = text }
+  end
+  local err = complaint_in(row, profile, status, value, body)
+  if err then return nil, err end
+  local taken, missing = result.take(row, value, body, values, profile)
+  if not taken then return undecodable(row, status, missing) end
+  return taken
+end
+
+--- The same for the two operations that are not signed: `ping` gives true, `server_time` its milliseconds.
+---@param row table
+---@param profile table
+---@param response table  status, body and headers
+function M.unsigned_answer(row, profile, response)
+  if not is_answer(response.status, response.body) then return no_answer(row) end
+  if response.status < 200 or response.status > 299 then
+    return from_status(row, profile, response.status, response.body, response.headers)
+  end
+  local value, message, offset = core.decode(response.body)
+  if type(value) ~= "table" then
+    message = "the answer cannot be read: " .. (message or "it is not an object")
+    return undecodable(row, response.status, message, offset)
+  end
+  if row.name == "ping" then return true end
+  local time = value.serverTime
+  if type(time) ~= "number" or time < 0 then
+    return undecodable(row, response.status, "the answer lacks `serverTime`")
+  end
+  return time
+end
+
+return M

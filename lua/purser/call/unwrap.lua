@@ -1,0 +1,324 @@
+-- SPDX-License-Identifier: MIT
+-- The last stage: from an answer to a result. The C decoder types the members by the row's shape; this file takes the
+-- result out of whatever envelope it came in. An answer has to show its result: a list is an array, or a member that is
+-- one; a record has the member that proves it; a number of records fits the total beside them. What shows less is none.
+
+local core = require "purser.core"
+local plain_text = require "purser.util.plain_text"
+local shapes = require "purser.api.shapes"
+local unpack = table.unpack or unpack -- luacheck: ignore
+
+local M = {}
+
+local envelope = {
+  { name = "code", type = "string" }, { name = "msg", type = "string" }, { name = "message", type = "string" },
+}
+
+local compile_fields
+
+local function compile_type(type_)
+  if type(type_) == "string" then return type_ end
+  if type_.list then return { list = compile_type(type_.list) } end
+  return { record = { name = type_.record, fields = compile_fields(type_.record) } }
+end
+
+function compile_fields(name)
+  local fields = {}
+  for i, field in ipairs(shapes[name]) do
+    fields[i] = {
+      name = field[1], type = compile_type(field[2]), aliases = field.aliases, prefix = field.prefix,
+    }
+  end
+  return fields
+end
+
+-- `fields` and, behind them, those of `more` whose names they lack.
+local function extend(fields, more)
+  local result, seen = {}, {}
+  for _, list in ipairs { fields, more } do
+    for _, field in ipairs(list) do
+      if not seen[field.name] then
+        seen[field.name] = true
+        result[#result + 1] = field
+      end
+    end
+  end
+  return result
+end
+
+local function form_of(result)
+  return result.list and "list" or result.record and "record" or result.page and "page" or "rows"
+end
+
+local forms = {}
+
+-- The members of a wrapper that may be the list, in the order in which they are looked for.
+local function carriers_of(result)
+  return { "data", "result", unpack(result.from or {}) }
+end
+
+-- A list: an array of records, or an object one of whose members (data, result, ...) is that array. `data` may in turn
+-- be an object with such a member.
+function forms.list(result)
+  local record = { name = result.list, fields = compile_fields(result.list) }
+  local carriers = {}
+  for i, name in ipairs(carriers_of(result)) do carriers[i] = { name = name, type = { list = { record = record } } } end
+  local total = result.total and { { name = result.total, type = "integer" } } or {}
+  if result.from then
+    local wrapped = extend(record.fields, { carriers[3], total[1] })
+    carriers[1] = { name = "data", type = { one_or_many = { name = result.list, fields = wrapped } } }
+  end
+  return { list = { record = record }, record = { name = "list", fields = extend(extend(carriers, total), envelope) } }
+end
+
+local function one(name, fields)
+  local bare = { name = name, fields = fields }
+  local wrapped = extend(fields, { { name = "data", type = { one_or_many = bare } } })
+  return { list = { record = bare }, record = { name = name, fields = extend(wrapped, envelope) } }
+end
+
+function forms.record(result)
+  return one(result.record, compile_fields(result.record))
+end
+
+function forms.page(result)
+  return one("page", {
+    { name = "data", type = { list = { record = { name = result.page, fields = compile_fields(result.page) } } } },
+    { name = "page", type = "integer" }, { name = "totalRecords", type = "integer" },
+    { name = "totalPageNum", type = "integer", aliases = { "totalPage" } },
+  })
+end
+
+function forms.rows(result)
+  return one("rows", {
+    { name = "rows", type = { list = { record = { name = result.rows, fields = compile_fields(result.rows) } } } },
+    { name = "total", type = "integer" },
+  })
+end
+
+local decoders = setmetatable({}, { __mode = "k" })
+
+--- The decoder of a row's answers, made at its first use.
+function M.decoder(row)
+  local decoder = decoders[row]
+  if not decoder then
+    decoder = core.decoder(forms[form_of(row.result)](row.result))
+    decoders[row] = decoder
+  end
+  return decoder
+end
+
+M.error_decoder = core.decoder { record = { name = "error", fields = envelope } }
+
+------------------------------------------------------------------------------------------------ what an answer shows
+
+-- Of lists that were taken out of their envelope: the total that came with them, and why they prove less than they
+-- show.
+local totals = setmetatable({}, { __mode = "k" })
+local doubts = setmetatable({}, { __mode = "k" })
+
+--- How many records there are in all, as the answer of this list said; nil where it said nothing.
+---@param list table  what an operation that lists returned
+---@return integer|nil
+function M.total_of(list)
+  return totals[list]
+end
+
+--- Why nothing may be concluded from a record that this list lacks; nil where that may be done.
+---   assumed  nothing but the profile's `null_lists` says that it is empty
+---   lone     one record came where a list belongs, so there may be others
+---@param list table
+---@return "assumed"|"lone"|nil
+function M.doubt_of(list)
+  return doubts[list]
+end
+
+-- Where in the answer its list is: the list, the object that holds it, and the names that lead to it.
+local function find_list(result, value)
+  if value[1] ~= nil then return value, {}, "" end
+  local data, from = value.data, result.from and result.from[1]
+  if from and type(data) == "table" and type(data[from]) == "table" and data[1] == nil then
+    return data[from], data, "data " .. from
+  end
+  for _, name in ipairs(carriers_of(result)) do
+    if value[name] then return value[name], value, name end
+  end
+  return value, {}, ""
+end
+
+-- What decodes only where there is an array at the end of `path`, by path. An empty object and an empty array are the
+-- same table, so an answer with an empty list is read by one of these as well.
+local array_decoders = {}
+
+local function shows_array(body, path)
+  local decoder = array_decoders[path]
+  if not decoder then
+    local type_ = { list = { record = { name = "record", fields = {} } } }
+    local names = {}
+    for name in path:gmatch "%S+" do table.insert(names, 1, name) end
+    for _, name in ipairs(names) do
+      type_ = { record = { name = "wrapper", fields = { { name = name, type = type_ } } } }
+    end
+    decoder = core.decoder(type_)
+    array_decoders[path] = decoder
+  end
+  return decoder:decode(body) ~= nil
+end
+
+-- Why a number of records and the total beside them cannot both be true; nil where they can.
+local function contradiction(count, total, page)
+  if total == nil then return nil end
+  if type(total) ~= "number" then return "the answer's total is no number" end
+  if total < count then return ("the answer shows %d records and a total of %d"):format(count, total) end
+  if count == 0 and total > 0 and page <= 1 then
+    return ("the answer shows no record and a total of %d"):format(total)
+  end
+end
+
+-- A list that is no array: one record where the row knows that form, or none where the profile knows that. Also why it
+-- proves less than an array.
+local function list_without_array(result, value, path, answer)
+  local lone = result.lone and value.data
+  if lone and type(lone[result.lone]) == "string" and lone[result.lone]:find "%S" then return { lone }, "lone" end
+  if path == "" and value.code and answer.null_is_none then return {}, "assumed" end
+end
+
+-- What may say beside a list how many records there are, whether or not the row knows it.
+local TOTALS = { "totalCount", "total", "totalRecords" }
+
+local take = {}
+
+function take.list(result, value, answer)
+  local list, holder, path = find_list(result, value)
+  if list[1] == nil and (next(list) ~= nil or not shows_array(answer.body, path)) then
+    local doubt
+    list, doubt = list_without_array(result, value, path, answer)
+    if not list then return nil, "the answer shows no list" end
+    doubts[list], holder = doubt, {}
+  end
+  for _, name in ipairs(TOTALS) do
+    local problem = contradiction(#list, holder[name], answer.page)
+    if problem then return nil, problem end
+  end
+  totals[list] = result.total and holder[result.total]
+  return list
+end
+
+local function strip_envelope(record)
+  if record.code then record.code, record.msg, record.message = nil, nil, nil end
+  return record
+end
+
+-- Words and numbers that stand for a missing value.
+local no_ids = {
+  ["null"] = true, ["nil"] = true, none = true, undefined = true, ["true"] = true, ["false"] = true, nan = true,
+}
+
+-- Zeros, with or without what divides them, and numbers below zero are no ids either.
+local function is_id(text)
+  return text:find "%S" and not no_ids[text:lower()] and not text:find "^[-+.0]+$" and not text:find "^%-%d"
+    and plain_text.is_plain(text)
+end
+
+local function is_filled(text)
+  return text:find "%S"
+end
+
+-- What the essential member of a record has to be, where it is more than a text.
+local proofs = { id = is_id, tranId = is_id, apiKey = is_id, address = is_id, totalConvert = core.decimal }
+
+local function is_proof(name, text)
+  return type(text) == "string" and (proofs[name] or is_filled)(text) and true or false
+end
+
+-- Why a key pair cannot be used or kept; nil where it can.
+local function broken_key(record)
+  for _, name in ipairs { "apiKey", "secretKey" } do
+    local text = record[name]
+    local plain, what = true, nil
+    if type(text) == "string" then plain, what = plain_text.is_plain(text) end
+    if not plain then return ("the answer's `%s` holds a %s; delete this key on the platform"):format(name, what) end
+  end
+end
+
+function take.record(result, value, answer)
+  local record = value[1] or value
+  local data = value.data -- of an element of a list `data` would be any member, of any type
+  if data then record = data[1] or data end
+  if (data or value)[2] ~= nil then return nil, "the answer holds more than one record" end
+  local name = result.essential
+  local proof = record[name]
+  if data and value[name] ~= nil and value[name] ~= proof then
+    return nil, ("the answer shows two different `%s`"):format(name)
+  end
+  local code = tostring(record.code or "")
+  if code ~= "" and answer.success_codes and not answer.success_codes[code] and is_proof(name, proof) then
+    return nil, ("the answer holds the error code %s beside its record"):format(code)
+  end
+  record = strip_envelope(record)
+  if type(proof) ~= "string" or proof == "" then return nil, ("the answer lacks `%s`"):format(name) end
+  local problem = broken_key(record)
+  if problem then return nil, problem end
+  if not (proofs[name] or is_filled)(proof) then
+    return nil, ("the answer's `%s` is %s, which proves nothing"):format(name, proof)
+  end
+  return record
+end
+
+--- Whether a decoded answer shows, in any place, what proves the record of this row.
+---@param row table
+---@param value table
+function M.shows_record(row, value)
+  local name, data = row.result.essential, value.data or {}
+  for _, record in ipairs { value, value[1] or {}, data, data[1] or {} } do
+    if is_proof(name, record[name]) then return true end
+  end
+  return false
+end
+
+function take.page(_, value, answer)
+  local page = strip_envelope(value[1] or value)
+  if page.data == nil or value[2] ~= nil then return nil, "the answer shows no page" end
+  local problem = contradiction(#page.data, page.totalRecords, answer.page)
+  if problem then return nil, problem end
+  return page
+end
+
+function take.rows(_, value, answer)
+  local page, data = value[1] or value, value.data
+  if data then page = data[1] or data end
+  if (data or value)[2] ~= nil then return nil, "the answer holds more than one page" end
+  page = strip_envelope(page)
+  if page.rows == nil then return nil, "the answer shows no rows" end
+  local problem = contradiction(#page.rows, page.total, answer.page)
+  if problem then return nil, problem end
+  return page
+end
+
+--- Takes the result out of a decoded answer: result, or nil and what is missing.
+---@param row table
+---@param value table   the decoded body
+---@param body string   what it was decoded from
+---@param values table<string, any>|nil  what was sent, by name: on a page behind the first no record may be left
+---@param profile table|nil  its null_lists and success_codes
+function M.take(row, value, body, values, profile)
+  local paging = row.paging
+  local page = values and paging and paging.page and tonumber(values[paging.page]) or 1
+  return take[form_of(row.result)](row.result, value,
+    { body = body, page = page, null_is_none = profile and profile.null_lists[row.full_name],
+      success_codes = profile and profile.success_codes })
+end
+
+--- The lower-case map of a raw header block (or of a map with names in any case).
+function M.headers(raw)
+  local map = {}
+  if type(raw) == "table" then
+    for name, value in pairs(raw) do map[tostring(name):lower()] = value end
+    return map
+  end
+  if type(raw) ~= "string" then return map end
+  for name, value in raw:gmatch("([^\r\n:]+):[ \t]*([^\r\n]*)") do map[name:lower()] = value end
+  return map
+end
+
+return M

@@ -1,0 +1,154 @@
+-- SPDX-License-Identifier: MIT
+-- The first stage: parameters against their row. What does not pass ends here, and nothing is sent.
+
+local errors = require "purser.call.errors"
+local parameters = require "purser.api.parameters"
+local text_rules = require "purser.api.text"
+local core = require "purser.core"
+
+local kinds = parameters.kinds
+
+local M = {}
+
+-- Rules over several parameters. Each returns the parameter at fault and a complaint, or nil.
+local rules = {
+  area_code_with_mobile = function(values)
+    if values.toAccountType == "MOBILE" and not values.areaCode then
+      return "areaCode", "is required when toAccountType is MOBILE; give the telephone area code, such as 86"
+    end
+  end,
+}
+
+-- Names that travel with every request and are set elsewhere.
+local reserved = {
+  timestamp = "is set by Purser from the client's clock; remove it",
+  signature = "is made by Purser; remove it",
+  recvWindow = "travels with every operation; pass it as recv_window, in purser.new{...} or in the options of the call",
+}
+
+local function complain(row, name, complaint)
+  local err = errors.argument(name, ('parameter "%s" %s'):format(name, complaint))
+  err.operation = row.full_name
+  return nil, err
+end
+
+local function unknown(row, name)
+  if type(name) ~= "string" then
+    local err = errors.argument(nil, "parameters are given by name, as in { coin = \"USDT\" }")
+    err.operation = row.full_name
+    return nil, err
+  end
+  if reserved[name] then return complain(row, name, reserved[name]) end
+  local names = {}
+  for _, param in ipairs(row.params) do
+    names[#names + 1] = param[1]
+    names[#names + 1] = param.plain
+  end
+  local known = #names == 0 and "; this operation has none" or "; it knows " .. table.concat(names, ", ")
+  return complain(row, name, "is not known" .. require("purser.util.suggest").hint(name, names) .. known)
+end
+
+-- Puts the hash of a password given in plain under the parameter's own name.
+local function take_plain(row, params, name, value, values)
+  for _, param in ipairs(row.params) do
+    if param.plain == name then
+      if params[param[1]] ~= nil then
+        return complain(row, name, ('is given together with "%s"; give one of them'):format(param[1]))
+      end
+      if type(value) ~= "string" or value == "" then
+        return complain(row, name, "must be a string that is not empty")
+      end
+      local digest, problem = core.md5_hex(value)
+      if not digest then
+        return nil, errors.new { kind = "config", outcome = "not_sent", phase = "check", parameter = name,
+          operation = row.full_name, message = ('parameter "%s" cannot be hashed: %s; give its hexadecimal MD5 as "%s"')
+            :format(name, problem, param[1]) }
+      end
+      values[param[1]] = digest
+      return true
+    end
+  end
+  return unknown(row, name)
+end
+
+local function check_order(row, values)
+  local first, last = values.startTime, values.endTime
+  if first and last and first > last then -- both have 13 digits, so text order is time order
+    return complain(row, "startTime", "is later than endTime; exchange them")
+  end
+  for i = 1, row.rules and #row.rules or 0 do
+    local name, complaint = rules[row.rules[i]](values)
+    if name then return complain(row, name, complaint) end
+  end
+  return values
+end
+
+local no_params = {}
+
+--- Checks `params` against `row` and returns the values that travel, by name; or nil and an argument error.
+---@param row table       an operation
+---@param params table|nil
+---@return table|nil values, purser.Error|nil err
+function M.check(row, params)
+  if params ~= nil and type(params) ~= "table" then
+    local err = errors.argument(nil, ("parameters are a table, not a %s"):format(type(params)))
+    err.operation = row.full_name
+    return nil, err
+  end
+  -- The constructor makes room for four: two parameters and what the pipeline adds.
+  local values, by_name = { a = nil, b = nil, c = nil, d = nil }, row.by_name
+  for name, value in pairs(params or no_params) do
+    local param = by_name[name]
+    if param then
+      local text, complaint = kinds[param[2]].check(value, param)
+      if not text then return complain(row, name, complaint) end
+      values[name] = text
+    else
+      local ok, err = take_plain(row, params, name, value, values)
+      if not ok then return nil, err end
+    end
+  end
+  for i = 1, #row.required do
+    if values[row.required[i]] == nil then return complain(row, row.required[i], "is required") end
+  end
+  return check_order(row, values)
+end
+
+local MAX_EXTRA, MAX_EXTRA_NAME_BYTES = 32, 128
+
+-- What is wrong with the name of an extra parameter under this profile, or nil.
+local function extra_complaint(row, name, profile)
+  if row.by_name[name] then return "is known; pass it among the parameters, not as extra" end
+  if reserved[name] then return reserved[name] end
+  if name == profile.timestamp_name or name == profile.recv_window_name or name == profile.signature_name then
+    return "is set by Purser, as the profile says; remove it"
+  end
+end
+
+--- Checks `opts.extra`: parameters this version does not know. Returns their names in order and adds them to `values`.
+---@return string[]|nil names, purser.Error|nil err
+function M.add_extra(row, extra, values, profile)
+  local names = {}
+  for name, value in pairs(extra) do
+    if type(name) ~= "string" or name == "" or name:find("[%c]") or #name > MAX_EXTRA_NAME_BYTES
+      or not text_rules.is_utf8(name) then
+      return nil, errors.argument("extra", 'option "extra" is a table of values by parameter name')
+    end
+    local wrong_name = extra_complaint(row, name, profile)
+    if wrong_name then return complain(row, name, wrong_name) end
+    if type(value) ~= "boolean" then
+      local text, complaint = kinds.text.check(value)
+      if not text then return complain(row, name, complaint) end
+      if type(value) ~= "number" then value = text end -- an integer travels as one in a JSON body
+    end
+    values[name] = value
+    names[#names + 1] = name
+    if #names > MAX_EXTRA then
+      return nil, errors.argument("extra", ('option "extra" holds more than %d parameters'):format(MAX_EXTRA))
+    end
+  end
+  table.sort(names)
+  return names
+end
+
+return M

@@ -1,0 +1,103 @@
+-- SPDX-License-Identifier: MIT
+-- From the options of purser.new to what a client holds:
+--
+--   profile                      the conventions, complete
+--   _origin, _prefix             of the base URL
+--   _signer, _api_key, _headers  of the keys; _credentials asks for them anew
+--   _transport, _own_transport   what sends, and whether closing the client closes it
+--   _clock, _correct_clock       what stamps requests, and whether the service may set it right
+--   _timeout_ms, _recv_window, _retry, _limits, _hooks, _user_agent
+--   _client_ids, _lag_ms, _journal, _account, _guard   for what is not a read; _rivals, made by the first such call
+--   _layouts                     by row, made at their first use
+
+local budget = require "purser.call.rate_limit"
+local call_options = require "purser.call.call_options"
+local options_ = require "purser.client.options"
+local pipeline = require "purser.call.pipeline"
+local resolve_profile = require "purser.api.resolve_profile"
+local retry = require "purser.call.retry"
+local service_clock = require "purser.call.clock"
+
+local M = {}
+
+local function make_transport(options, origin)
+  if options.transport then return options.transport end
+  return require("purser.transport.curl").new {
+    base_url = origin, connect_timeout_ms = options.connect_timeout_ms or 3000, proxy = options.proxy,
+    ca_file = options.ca_file, ca_path = options.ca_path, ca_pem = options.ca_pem, pinned_key = options.pinned_key,
+    max_response_bytes = options.max_response_bytes,
+  }
+end
+
+local function make_limits(limits, profile)
+  if limits == false or budget.is(limits) then return limits end
+  if limits ~= nil and type(limits) ~= "table" then return nil, 'option "limits" is a table, a budget or false' end
+  limits = limits or {}
+  local complaint = budget.check(limits)
+  if complaint then return nil, complaint end
+  return budget.new {
+    weight = limits.weight or profile.weight_limit, window_ms = limits.window_ms or profile.weight_window_ms,
+    when_full = limits.when_full, now = limits.now,
+  }
+end
+
+local function make_guard(options)
+  if not options.guard then return nil end
+  return require("purser.exactly_once.guard").new(options.guard, options)
+end
+
+local function use_keys(self, options)
+  if not (options.secret_key_file or options.secret_key_env) then
+    return pipeline.use_credentials(self, options.api_key, options.secret_key)
+  end
+  local secret, complaint = require("purser.secrets").of(options)
+  if not secret then return complaint end
+  complaint = pipeline.use_credentials(self, options.api_key, secret)
+  secret:close()
+  return complaint
+end
+
+local function user_agent_of(options)
+  local agent = options.user_agent or ("purser/" .. require("purser.version"))
+  if agent:find("[%c]") then return nil, '"user_agent" holds a control character' end
+  return agent
+end
+
+--- Fills a client from checked options. Returns nil, or a complaint.
+function M.furnish(self, options)
+  self._layouts = {}
+  local complaint, wrong
+  self.profile, complaint = resolve_profile(options.profile)
+  if not self.profile then return complaint end
+  complaint = call_options.check_window(options, self.profile)
+  if complaint then return complaint end
+  local url = options.base_url or self.profile.base_url
+  if not url then return '"base_url" is missing; give one, or a profile that has one' end
+  self._origin, self._prefix = options_.split_url(url, options.allow_insecure)
+  if not self._origin then return self._prefix end
+  complaint = options_.check_proxy(url, options)
+  if complaint then return complaint end
+  self._user_agent, wrong = user_agent_of(options)
+  if wrong then return wrong end
+  self._retry, wrong = retry.policy(options.retry)
+  if wrong then return wrong end
+  self._limits, wrong = make_limits(options.limits, self.profile)
+  if wrong then return wrong end
+  self._credentials = options.credentials
+  if not options.credentials then
+    complaint = use_keys(self, options)
+    if complaint then return complaint end
+  end
+  self._clock, self._hooks = service_clock.new(options.clock), options.hooks
+  self._correct_clock = options.correct_clock ~= false
+  self._timeout_ms, self._recv_window = options.timeout_ms or 10000, options.recv_window
+  self._client_ids, self._lag_ms = options.client_ids ~= false, options.visibility_lag_ms or 3000
+  self._journal, self._account = options.journal, options.account
+  self._guard, wrong = make_guard(options)
+  if wrong then return wrong end
+  self._transport, wrong = make_transport(options, self._origin)
+  self._own_transport = options.transport == nil
+  return not self._transport and (wrong or "the transport could not be made") or nil
+end
+
+return M

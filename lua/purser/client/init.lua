@@ -1,0 +1,307 @@
+-- SPDX-License-Identifier: MIT
+-- The client: what users hold. Its groups have one method an operation, made from the rows; run.lua runs them all.
+--
+-- What users hold has no fields but its groups and a copy of its profile. Everything else is in its inner state, which
+-- private.lua finds by it; the methods below are those of the inner state.
+
+local errors = require "purser.call.errors"
+local furnish = require "purser.client.build"
+local interpret = require "purser.call.response"
+local operations = require "purser.api.operations"
+local options_ = require "purser.client.options"
+local pipeline = require "purser.call.pipeline"
+local private = require "purser.util.private"
+local run = require "purser.exactly_once.run"
+
+local states = private.states
+local unsigned = pipeline.unsigned
+
+---@class purser.State  the inner state of a client; build.lua says what it holds
+local State = { __name = "purser.state" }
+State.__index = State
+
+local M = {}
+
+local function row_of(name)
+  local row = operations.by_name[name] or unsigned[name]
+  if row then return row end
+  local names = {}
+  for _, known in ipairs(operations.list) do names[#names + 1] = known.full_name end
+  return nil, errors.argument(nil, ('operation "%s" is not known%s'):format(tostring(name),
+    require("purser.util.suggest").hint(tostring(name), names)))
+end
+
+--- Runs the operation of that full name, such as "wallet.withdraw": the same as client.wallet:withdraw(params, opts).
+---@param name string
+---@param params table|nil
+---@param opts table|nil
+---@return any result, purser.Error|nil err
+function State:call(name, params, opts)
+  local row, err = row_of(name)
+  if not row then return nil, err end
+  return run.call(self, row, params, opts)
+end
+
+---@class purser.Request
+---@field method string
+---@field url string
+---@field headers table<string, string>
+---@field body string
+
+--- Checks, builds and signs a request without sending it. With `info` in opts, `info.intent` is what client:parse and
+--- client:settle take of what is not a read.
+---@param name string  full name of the operation
+---@return purser.Request|nil request, purser.Error|nil err
+function State:prepare(name, params, opts)
+  local row, err = row_of(name)
+  if not row then return nil, err end
+  opts = opts or pipeline.no_options
+  local values, layout = pipeline.check_call(self, row, params, opts)
+  if not values then return nil, layout end
+  local refusal = row.effect ~= "read" and self._guard and self._guard:check_prepared(row, values)
+  if refusal then return nil, refusal end
+  local request
+  request, err = pipeline.build(self, row, layout, values, opts)
+  if not request then
+    err.operation = row.full_name
+    return nil, err
+  end
+  local headers = {}
+  for header, value in pairs(request.headers) do headers[header] = value end
+  if opts.info and row.effect ~= "read" then
+    opts.info.intent, err = require("purser.exactly_once.write_call").intent_of(self, row, values, opts)
+    if not opts.info.intent then return nil, err end
+  end
+  return { method = request.method, url = request.base_url .. request.target, headers = headers, body = request.body }
+end
+
+-- The intent that was given to parse, or the `info` that holds it; nil when it is not that of this operation.
+local function intent_for(row, given)
+  local intent = type(given) == "table" and (given.intent or given)
+  if type(intent) ~= "table" or intent.operation ~= row.full_name or type(intent.params) ~= "table" then return nil end
+  return intent
+end
+
+--- Turns the answer to a prepared request into `result | nil, err`.
+---@param name string           full name of the operation
+---@param status integer        HTTP status
+---@param body string
+---@param headers string|table|nil  raw header block or map
+---@param intent purser.Intent|nil  `info.intent` of client:prepare: with it an error of unknown outcome can be settled
+---@return any result, purser.Error|nil err
+function State:parse(name, status, body, headers, intent)
+  local row, err = row_of(name)
+  if not row then return nil, err end
+  if row.unsigned then
+    return interpret.unsigned_answer(row, self.profile, { status = status, body = body, headers = headers })
+  end
+  local value
+  value, err = interpret.answer(row, self.profile, status, body, headers)
+  intent = row.settle and intent_for(row, intent)
+  if intent then
+    value, err = require("purser.exactly_once.write_call").believe_prepared(self, row, intent, value, err)
+  end
+  if value ~= nil then return value end
+  if err.outcome == "unknown" and row.settle then
+    local advice = require("purser.exactly_once.reconcile.advice").advice
+    err.settle, err.intent = advice(row, intent and intent.params), intent
+  end
+  return nil, err
+end
+
+-- An intent as it is now, whatever its table does later.
+local function copy_of(intent)
+  local copy = {}
+  for name, value in next, intent do copy[name] = value end
+  if type(copy.params) == "table" then
+    local params = {}
+    for name, value in next, copy.params do params[name] = value end
+    copy.params = params
+  end
+  return copy
+end
+
+--- Finds out what became of a call whose outcome is unknown; purser.settle says how. Takes its error, or its intent.
+---@param unsettled purser.Error|purser.Intent
+---@param options purser.SettleOptions|nil
+---@return purser.Settlement|nil, purser.Error|nil err
+function State:settle(unsettled, options)
+  local intent = unsettled
+  if errors.is(unsettled) then intent = unsettled.intent end
+  if self._journal and type(intent) == "table" then
+    unsettled = copy_of(intent)
+    local mismatch = unsettled.id and self._journal:mismatch(unsettled)
+    if mismatch then return nil, mismatch end
+  end
+  return require("purser.exactly_once.reconcile").settle({
+    run = function(row, params) return run.call(self, row, params) end,
+    now = function() return (assert(pipeline.read_clock(self))) end,
+    correction = function() return self._clock.offset end,
+    pause = function(ms) pipeline.pause(self, ms) end,
+    signs_as = function(account) return require("purser.exactly_once.write_call").signs_as(self, account) end,
+    rivals = require("purser.exactly_once.write_call").rivals_of(self), journal = self._journal,
+    lag_ms = self._lag_ms, recv_window = self._recv_window or 5000,
+  }, unsettled, options)
+end
+
+--- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.
+---@return string
+function State:account()
+  if self._account then return self._account end
+  if not self._api_key and self._credentials then pipeline.refresh_credentials(self) end
+  return require("purser.exactly_once.intent").account_of(self._api_key or "")
+end
+
+--- Asks whether the service is there. Not signed. Returns true.
+function State:ping(opts)
+  return pipeline.run(self, unsigned.ping, nil, opts)
+end
+
+--- The service's time in epoch milliseconds. Not signed.
+function State:server_time(opts)
+  return pipeline.run(self, unsigned.server_time, nil, opts)
+end
+
+--- Asks the service for its time and counts from there. Returns by how many milliseconds the clock was corrected.
+---@return integer|nil correction_ms, purser.Error|nil err
+function State:sync_clock()
+  return self._clock:learn(function() return pipeline.run(self, unsigned.server_time) end)
+end
+
+--- The service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
+---@return integer
+function State:now()
+  return assert(pipeline.read_clock(self))
+end
+
+--- Rests as the client's transport does: the other tasks go on, and a simulator's clock is moved.
+---@param ms integer
+function State:sleep(ms)
+  pipeline.pause(self, ms)
+end
+
+--- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }). See purser.history.
+---@param name string  full name of the operation
+---@return purser.Walk
+function State:each(name, params, opts)
+  return private.veil(require("purser.history").each(self, name, params, opts))
+end
+
+--- Waits until what is read is as wanted: client:wait_for { read = ..., judge = ... }. See purser.wait.
+---@return any value, purser.Error|nil err
+function State:wait_for(options)
+  return require("purser.workflow.wait").wait_for(self, options)
+end
+
+--- Wipes the secret and closes the connections that this client opened itself. May be called again.
+function State:close()
+  if self._closed then return end
+  self._closed = true
+  if self._signer then self._signer:close() end
+  if self._own_transport then self._transport:close() end
+end
+
+State.__gc = State.close
+
+------------------------------------------------------------------------------------------------ what users hold
+
+-- The methods above, called on what users hold.
+local Client = { __name = "purser.client", __metatable = "purser.client" }
+local methods_of_clients = {}
+Client.__index = methods_of_clients
+
+local function no_client(name)
+  error(("call it with a colon, on a client: client:%s(...)"):format(name), 3)
+end
+
+for name, method in pairs(State) do
+  if type(method) == "function" and name:sub(1, 2) ~= "__" then
+    methods_of_clients[name] = function(client, a, b, c, d, e)
+      return method(states[client or no_client(name)] or no_client(name), a, b, c, d, e)
+    end
+  end
+end
+
+Client.__close = methods_of_clients.close
+
+function Client.__tostring(client)
+  local self = states[client]
+  return ("purser.client (%s%s)"):format(self._origin .. self._prefix, self._closed and ", closed" or "")
+end
+
+local group_types = {}
+
+-- Inner state -> what users hold. A user who keeps a group alone has let go of the client, so there may be none.
+local faces = setmetatable({}, { __mode = "kv" })
+
+local function make_face(self)
+  local client = { profile = require("purser.util.frozen")(self.profile) }
+  for group, group_type in pairs(group_types) do
+    local held = setmetatable({}, group_type)
+    client[group], states[held] = held, self
+  end
+  states[client], faces[self] = self, client
+  return setmetatable(client, Client)
+end
+
+-- The inner state behind a group that a method was called on.
+local function state_of_group(held, group, name)
+  local self = held ~= nil and states[held]
+  if not self then error(("call it with a colon: client.%s:%s{...}"):format(group, name), 3) end
+  return self
+end
+
+local function methods_of(group)
+  local methods = {}
+  for _, row in ipairs(operations.groups[group]) do
+    local name, run_row = row.name, run.of(row)
+    methods[name] = function(held, params, opts)
+      return run_row(held and states[held] or state_of_group(held, group, name), row, params, opts)
+    end
+  end
+  return methods
+end
+
+-- A method that is more than one operation. It is given what users hold: it may keep that in what it returns.
+local function workflow_of(group, name)
+  local workflow = require("purser.client.methods").method(group, name)
+  return workflow and function(held, ...)
+    local self = state_of_group(held, group, name)
+    return workflow(faces[self] or make_face(self), ...)
+  end
+end
+
+-- One method an operation, made from the rows when the group is first used.
+for _, group in ipairs(operations.group_names) do
+  local methods
+  group_types[group] = {
+    __name = "purser." .. group, __metatable = "purser." .. group,
+    __index = function(_, name)
+      methods = methods or methods_of(group)
+      methods[name] = methods[name] or workflow_of(group, name)
+      if methods[name] then return methods[name] end
+      local names = {}
+      for known in pairs(methods) do names[#names + 1] = known end
+      for _, other in ipairs(require("purser.client.methods").names(group)) do names[#names + 1] = other end
+      local hint = require("purser.util.suggest").hint(tostring(name), names)
+      error(('client.%s has no operation "%s"%s'):format(group, tostring(name), hint), 2)
+    end,
+  }
+end
+
+--- Makes a client. See docs/getting-started.md for the options.
+---@param options table
+---@return purser.Client|nil client, purser.Error|nil err
+function M.new(options)
+  local complaint = options_.check(options)
+  if complaint then return nil, errors.config(complaint) end
+  local self = {}
+  complaint = furnish.furnish(self, options)
+  if complaint then
+    if self._signer then self._signer:close() end
+    return nil, errors.config(complaint)
+  end
+  return make_face(setmetatable(self, State))
+end
+
+return M

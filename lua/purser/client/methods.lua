@@ -1,0 +1,89 @@
+-- SPDX-License-Identifier: MIT
+-- The methods of a client's groups that are more than one operation: client.wallet:each_deposit{...} and the like.
+--
+-- A workflow is a function(client, ...); the groups find it here when no operation has the name. Modules are loaded
+-- when one of their methods is first used.
+
+-- For editors: these methods are looked up by name, so no editor sees them otherwise.
+
+---@class purser.Broker
+---@field each_transfer purser.Each
+---@field each_sub_account purser.Each
+---@field each_deposit purser.Each
+---@field each_sub_account_deposit purser.Each
+---@field each_rebate purser.Each
+---@field wait_transfer fun(self, transfer: table, options?: table): table?, purser.Error?
+
+---@class purser.SubAccount
+---@field each_sub_account purser.Each
+---@field each_transfer purser.Each
+---@field wait_transfer fun(self, transfer: table, options?: table): table?, purser.Error?
+
+---@class purser.Wallet
+---@field each_deposit purser.Each
+---@field each_withdrawal purser.Each
+---@field each_withdrawal_address purser.Each
+---@field each_transfer purser.Each
+---@field each_conversion purser.Each
+---@field each_internal_transfer purser.Each
+---@field wait_withdrawal fun(self, id: string|table, options?: table): purser.record.withdrawal?, purser.Error?
+---@field wait_deposit fun(self, wanted: table, options?: table): purser.record.deposit?, purser.Error?
+---@field wait_transfer fun(self, tran_id: string, options?: table): purser.record.wallet_transfer?, purser.Error?
+---@field watch_deposits fun(self, params?: table): purser.Watch
+---@field plan_withdraw fun(self, given: table): purser.Plan?, purser.Error?
+---@field plan_create_deposit_address fun(self, given: table): purser.Plan?, purser.Error?
+---@field convert_all fun(self, params?: table, opts?: purser.CallOptions): table?, purser.Error?
+
+---@alias purser.Each fun(self, params?: table, opts?: purser.CallOptions): purser.Walk
+
+local operations = require "purser.api.operations"
+local private = require "purser.util.private"
+
+local M = { broker = {}, sub_account = {}, wallet = {} }
+
+-- each_<what>: one walk for every row that says how it is paged.
+for _, row in ipairs(operations.list) do
+  if row.paging then
+    local name = "each_" .. row.paging.each
+    assert(not M[row.group][name], row.full_name .. ": its walk has another's name")
+    M[row.group][name] = function(client, params, opts)
+      return private.veil(require("purser.history").walk(client, row, params, opts))
+    end
+  end
+end
+
+-- Methods that live in a module of their own: group, method, module, function.
+for _, entry in ipairs {
+  { "wallet", "wait_withdrawal", "wait", "withdrawal" },
+  { "wallet", "wait_deposit", "wait", "deposit" },
+  { "wallet", "wait_transfer", "wait", "transfer" },
+  { "broker", "wait_transfer", "wait", "broker_transfer" },
+  { "sub_account", "wait_transfer", "wait", "sub_account_transfer" },
+  { "wallet", "plan_withdraw", "plan", "withdraw" },
+  { "wallet", "plan_create_deposit_address", "plan", "create_deposit_address" },
+  { "wallet", "convert_all", "dust", "convert_all" },
+} do
+  local group, name, module, fn = entry[1], entry[2], "purser.workflow." .. entry[3], entry[4]
+  M[group][name] = function(...) return require(module)[fn](...) end
+end
+
+function M.wallet.watch_deposits(client, params)
+  return private.veil(require("purser.workflow.watch").deposits(client, params))
+end
+
+--- The method of a group by its name, made to be called with a client; or nil.
+---@param group string
+---@param name string
+---@return (fun(client: purser.Client, ...): any)|nil
+function M.method(group, name)
+  return M[group][name]
+end
+
+--- The names of a group's methods.
+function M.names(group)
+  local names = {}
+  for name in pairs(M[group]) do names[#names + 1] = name end
+  return names
+end
+
+return M

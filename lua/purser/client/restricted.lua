@@ -1,0 +1,204 @@
+-- SPDX-License-Identifier: MIT
+--- A client that can run the named operations and nothing else, for scripts that are not trusted.
+--
+--     local limited = assert(purser.restricted(client, { "wallet.*", "sub_account.transfer" }))
+--     limited.wallet:deposit_history { coin = "USDT" }
+--
+-- What a script gets and gives is plain data: parameters are copied on the way in, results and errors on the way out.
+-- Nothing it holds leads to the client, and a method takes no options of a call.
+
+local errors = require "purser.call.errors"
+local nearest = require "purser.util.suggest"
+local operations = require "purser.api.operations"
+local private = require "purser.util.private"
+local run = require "purser.exactly_once.run"
+
+local M = {}
+
+local MAX_DEPTH = 16
+local NAME = "purser.client.restricted"
+local scalar = { string = true, number = true, boolean = true }
+
+-- A copy of data: tables of texts, numbers and booleans, read without their metatables. Nil and the kind of value that
+-- is no data.
+local function plain(value, depth)
+  if value == nil or scalar[type(value)] then return value end
+  if type(value) ~= "table" then return nil, "a " .. type(value) end
+  if depth == MAX_DEPTH then return nil, "a table in too many others" end
+  local copy = {}
+  for name, member in next, value do
+    if not scalar[type(name)] then return nil, "a member named by a " .. type(name) end
+    local problem
+    copy[name], problem = plain(member, depth + 1)
+    if problem then return nil, problem end
+  end
+  return copy
+end
+
+local shown = { "kind", "outcome", "message", "code", "http_status", "retry_after", "operation", "phase", "offset",
+  "retryable", "parameter" }
+
+-- An error without what belongs to the client: its intent is settled by the host.
+local function without_intent(err)
+  if not errors.is(err) then return err end
+  local fields = {}
+  for _, name in ipairs(shown) do fields[name] = err[name] end
+  return errors.new(fields)
+end
+
+local function hand_out(value, err)
+  if value == nil then return nil, err and without_intent(err) end
+  return (plain(value, 0))
+end
+
+local function refuse(name, message)
+  local err = errors.argument(nil, message)
+  err.operation, err.code = name, "restricted"
+  return nil, err
+end
+
+local function not_granted(name)
+  return refuse(name, "this operation is not granted to the restricted client; its host may add it to the list")
+end
+
+-- Parameters as data; or nil and an error.
+local function take(name, params, opts)
+  if opts ~= nil then
+    return refuse(name, "a restricted client takes no options of a call; give the parameters alone")
+  end
+  if params ~= nil and type(params) ~= "table" then
+    return refuse(name, ("parameters are a table, not a %s"):format(type(params)))
+  end
+  local copy, problem = plain(params or {}, 0)
+  if not copy then return refuse(name, ("parameters hold %s; give texts, numbers and booleans"):format(problem)) end
+  return copy
+end
+
+---------------------------------------------------------------------------------------------------------- walks
+
+local Walk = { __name = "purser.walk" }
+Walk.__index = Walk
+
+--- As purser.Walk's, with copies of the records.
+function Walk:next() return hand_out(self.walk:next()) end
+
+--- The same.
+function Walk:collect() return hand_out(self.walk:collect()) end
+
+--- The same.
+function Walk:cursor() return self.walk:cursor() end
+
+function Walk:__call()
+  local record, err = self:next()
+  if err then error(err, 0) end
+  return record
+end
+
+function Walk:__tostring() return tostring(self.walk) end
+
+---------------------------------------------------------------------------------------------------------- methods
+
+local function run_of(self, row)
+  return function(params, opts)
+    local given, err = take(row.full_name, params, opts)
+    if not given then return nil, err end
+    return hand_out(run.call(self, row, given))
+  end
+end
+
+local function walk_of(self, row)
+  return function(params, opts)
+    local given, err = take(row.full_name, params, opts)
+    local walk = given and require("purser.history").walk(self, row, given)
+    walk = walk or { next = function() return nil, err end, collect = function() return nil, err end }
+    return private.veil(setmetatable({ walk = walk }, Walk))
+  end
+end
+
+local function read_only()
+  error("a restricted client cannot be changed", 2)
+end
+
+-- A table that has these members, and answers any other name by `other(name)`.
+local function sealed(members, other, shown_as)
+  return setmetatable({}, {
+    __index = function(_, name) return members[name] or other and other(tostring(name)) end,
+    __newindex = read_only, __metatable = NAME, __tostring = function() return shown_as end,
+  })
+end
+
+-- A group: each granted operation as a method; what is not granted is a method that says so.
+local function make_group(group, granted)
+  local methods, held = {}, nil
+  local function method(name, fn)
+    return function(called_on, ...)
+      if called_on ~= held then error(("call it with a colon: %s:%s{...}"):format(group, name), 2) end
+      return fn(...)
+    end
+  end
+  for name, fn in pairs(granted) do methods[name] = method(name, fn) end
+  held = sealed(methods, function(name)
+    return function() return not_granted(group .. "." .. name) end
+  end, ("%s (%s)"):format(NAME, group))
+  return held
+end
+
+-------------------------------------------------------------------------------------------------------- the list
+
+-- Adds the rows that an entry of the list names. Returns nil, or a complaint.
+local function add(rows, entry)
+  if type(entry) ~= "string" then return "each operation is named by a text, such as \"wallet.deposit_history\"" end
+  local row = operations.by_name[entry]
+  if row then
+    rows[entry] = row
+    return nil
+  end
+  local found = false
+  if entry:find("*", 1, true) then
+    local pattern = "^" .. entry:gsub("[^%w_*]", "%%%0"):gsub("%*", ".*") .. "$"
+    for _, other in ipairs(operations.list) do
+      if other.full_name:find(pattern) and other.effect == "read" then
+        rows[other.full_name], found = other, true
+      end
+    end
+  end
+  if found then return nil end
+  local names = {}
+  for _, known in ipairs(operations.list) do names[#names + 1] = known.full_name end
+  return ('"%s" names no operation%s; a "*" stands for reads alone'):format(entry, nearest.hint(entry, names))
+end
+
+--- Makes a restricted client. `list` holds full names of operations, and names with `*`, which stand for the reads that
+--- fit: a write call is granted by its full name alone. A history is granted together with its walk (each_...).
+---@param client purser.Client
+---@param list string[]
+---@return table|nil restricted, purser.Error|nil err
+function M.new(client, list)
+  local self = private.state_of(client)
+  if not self then return nil, errors.config "purser.restricted: the first argument is no client; give one" end
+  if type(list) ~= "table" then
+    return nil, errors.config "purser.restricted: the operations are missing; give a list of their names"
+  end
+  local rows = {}
+  for _, entry in ipairs(list) do
+    local complaint = add(rows, entry)
+    if complaint then return nil, errors.config("purser.restricted: " .. complaint) end
+  end
+  local granted, calls = {}, {}
+  for _, group in ipairs(operations.group_names) do granted[group] = {} end
+  for name, row in pairs(rows) do
+    calls[name] = run_of(self, row)
+    granted[row.group][row.name] = calls[name]
+    if row.paging then granted[row.group]["each_" .. row.paging.each] = walk_of(self, row) end
+  end
+  local members = {}
+  for _, group in ipairs(operations.group_names) do members[group] = make_group(group, granted[group]) end
+  function members.call(_, name, params, opts)
+    local call = calls[name]
+    if not call then return not_granted(tostring(name)) end
+    return call(params, opts)
+  end
+  return sealed(members, nil, NAME)
+end
+
+return M

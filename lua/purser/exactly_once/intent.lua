@@ -1,0 +1,88 @@
+-- SPDX-License-Identifier: MIT
+-- An intent: what an operation that is not a read was about to do. It is written down before the first byte leaves,
+-- and it is what an unknown outcome is settled by.
+--
+--   operation    full name
+--   params       what travelled, by name; a password is left out
+--   extra        names of parameters that the operation does not know; their values may be secrets, and are left out
+--   sent_at      the request's timestamp, epoch ms: the service refuses the request once it is older than recv_window
+--   recv_window  ms
+--   account      which key signed: a digest of the API key, never the key
+--   call_id      the name of this call: a copy of the intent, in another process too, is that of the same call
+--   id           in the journal, when there is one
+
+local core = require "purser.core"
+local digest = require "purser.util.digest"
+
+local M = {}
+
+---@class purser.Intent
+---@field operation string
+---@field params table<string, string|boolean>
+---@field extra string[]|nil
+---@field sent_at integer
+---@field recv_window integer
+---@field account string|nil
+---@field call_id string|nil
+---@field id string|nil
+
+--- The account name under which intents of this API key are kept.
+function M.account_of(api_key)
+  return digest.of("account " .. api_key):sub(1, 16)
+end
+
+--- What of the values may be kept: everything but passwords.
+local function keep(row, values, names)
+  local params = {}
+  for _, name in ipairs(names) do
+    local value, param = values[name], row.by_name[name]
+    if value ~= nil and not (param and param[2] == "md5") then params[name] = value end
+  end
+  return params
+end
+
+--- The intent of a call with these checked values.
+---@param row table
+---@param values table<string, any>
+---@param extra string[]|nil the names of parameters that the row does not know
+---@param call_id string|nil
+function M.new(row, values, extra, sent_at, recv_window, account, call_id)
+  return {
+    operation = row.full_name, params = keep(row, values, row.names), extra = extra, sent_at = sent_at,
+    recv_window = recv_window, account = account, call_id = call_id,
+  }
+end
+
+--- What names the record that a call made, as its answer and the histories show it; nil where nothing does.
+---@param record table
+---@return string|nil
+function M.id_of(record)
+  local id = record.tranId or record.id or record.apiKey
+  return id ~= "" and id or nil
+end
+
+-- 1.50 and 1.5 are one amount.
+local function plain_amount(row, name, value)
+  local param = row.by_name[name]
+  local amount = param and param[2] == "amount" and core.decimal(value)
+  return tostring(amount or value)
+end
+
+--- What two equal calls have in common: everything but the id that tells them apart.
+---@param as_written boolean|nil  whether amounts that are written in different ways count as different
+function M.digest(row, params, as_written)
+  local names = {}
+  local made = row.settle and row.settle.made and row.settle.handle
+  for name in pairs(params) do
+    if name ~= made then names[#names + 1] = name end
+  end
+  table.sort(names)
+  local parts = { row.full_name }
+  for _, name in ipairs(names) do
+    local value = as_written and tostring(params[name]) or plain_amount(row, name, params[name])
+    parts[#parts + 1] = ("%d:%s=%d:%s"):format(#name, name, #value, value)
+  end
+  return digest.of(table.concat(parts, "\n"))
+end
+
+return M

@@ -1,0 +1,258 @@
+-- SPDX-License-Identifier: MIT
+-- A connection to SQLite or PostgreSQL through LuaDBI, with nothing of LuaDBI's traps: every column is text, every
+-- statement is prepared once, every result is read to its end, and a transaction is either whole or nothing.
+--
+-- What fails returns nil and a message. A connection that was lost is opened again by the next transaction.
+
+local core = require "purser.core"
+local generations = require "purser.exactly_once.journal.generations"
+local postgresql = require "purser.exactly_once.journal.postgresql"
+local sqlite = require "purser.exactly_once.journal.sqlite"
+
+local Database = { __name = "purser.journal.database" }
+Database.__index = Database
+
+local M = {}
+
+local function load_driver(kind)
+  local ok, driver = pcall(require, "DBI")
+  if not ok then return nil, "LuaDBI is missing; install it (Debian: " .. kind.package .. ")" end
+  local loaded, why = pcall(require, "dbd." .. kind.driver:lower())
+  if not loaded then
+    return nil, ("LuaDBI's driver for %s is missing; install it (Debian: %s): %s"):format(kind.driver, kind.package,
+      tostring(why):match("^[^\n]*"))
+  end
+  return driver
+end
+
+-- LuaDBI's complaints begin with words of its own, or with the place where they were raised.
+local function plain(message)
+  return (tostring(message):gsub("^[^\n]-%.lua:%d+: ", ""):gsub("^Execute failed ", "")
+    :gsub("^Error preparing statement handle: ", "")
+    :gsub("^Failed to connect to database: ", ""):gsub("%s+$", ""))
+end
+
+-- The child of a fork has its parent's connection, and must neither use nor close it: it keeps it, and it has no
+-- finaliser any more.
+local of_parents = {}
+
+local function leave_to_parent(self)
+  for _, statement in pairs(self.statements or {}) do
+    debug.setmetatable(statement, nil)
+    of_parents[#of_parents + 1] = statement
+  end
+  debug.setmetatable(self.handle, nil)
+  of_parents[#of_parents + 1] = self.handle
+  self.handle, self.statements = nil, {}
+end
+
+-- Statements go first: SQLite does not close a connection that has any, and would keep its files open for ever.
+local function drop(self)
+  if self.handle and self.process ~= core.process_id() then leave_to_parent(self) end
+  for _, statement in pairs(self.statements or {}) do pcall(statement.close, statement) end
+  if self.handle then pcall(self.handle.close, self.handle) end
+  self.handle, self.statements = nil, {}
+end
+
+-- Makes sure there is a connection.
+local function ensure(self)
+  if self.closed then return nil, "it is closed" end
+  if self.handle and self.process == core.process_id() then return true end
+  drop(self)
+  local driver, message = load_driver(self.kind)
+  if not driver then return nil, message end
+  local ok, handle
+  ok, handle, message = pcall(self.connect, driver)
+  if not ok then return nil, plain(handle) end
+  if not handle then return nil, plain(message) end
+  self.handle, self.statements, self.process = handle, {}, core.process_id()
+  handle:autocommit(true)
+  local greeted, why = pcall(self.kind.greet, self)
+  if greeted then return true end
+  drop(self)
+  return nil, plain(why)
+end
+
+local function statement_of(self, sql)
+  local statement = self.statements[sql]
+  if statement then return statement end
+  local message
+  statement, message = self.handle:prepare(sql)
+  if not statement then return nil, plain(message) end
+  self.statements[sql] = statement
+  return statement
+end
+
+-- A statement that failed would fail with the same words the next time, and may hold a lock: it is closed.
+local function forget(self, sql, message)
+  local statement = self.statements[sql]
+  self.statements[sql] = nil
+  if statement then pcall(statement.close, statement) end
+  return nil, plain(message)
+end
+
+local function gives_rows(sql)
+  return sql:find "^%s*SELECT" or sql:find "^PRAGMA" or sql:find("RETURNING", 1, true)
+end
+
+-- Both databases would take a text up to its first zero byte, and two texts for one.
+local function complaint_about_values(...)
+  for i = 1, select("#", ...) do
+    local value = select(i, ...)
+    if type(value) == "string" and value:find("\0", 1, true) then
+      return ("a text to be kept holds a zero byte (%s...); leave it out"):format(value:match "^[^%c]*":sub(1, 40))
+    end
+  end
+end
+
+local function run(self, sql, ...)
+  local ok, message = ensure(self)
+  if not ok then return nil, message end
+  local statement
+  statement, message = statement_of(self, sql)
+  if not statement then return nil, message end
+  message = complaint_about_values(...)
+  if message then return nil, message end
+  local ran
+  ok, ran, message = pcall(statement.execute, statement, ...)
+  if not ok or not ran then return forget(self, sql, ok and message or ran) end
+  local rows = {}
+  if gives_rows(sql) then
+    ok, message = pcall(function()
+      for row in statement:rows(true) do rows[#rows + 1] = row end
+    end)
+    if not ok then return forget(self, sql, message) end
+  end
+  return rows, statement:affected()
+end
+
+--- Runs one statement with `$1`, `$2` ... (SQLite takes them in the order of their first use, so they stand in order)
+--- and returns its rows (a list of maps of text) and how many it changed; or nil and a message. A server's connection
+--- that fails outside of a transaction may be lost: it is given up, and what only reads is tried once more.
+function Database:rows(sql, ...)
+  local rows, affected = run(self, sql, ...)
+  if rows or self.kind ~= postgresql or self.busy or not self.handle then return rows, affected end
+  drop(self)
+  if not sql:find "^%s*SELECT" then return nil, affected end
+  rows, affected = run(self, sql, ...)
+  if not rows then drop(self) end
+  return rows, affected
+end
+
+-- In a transaction what fails is raised, so that nothing goes on after it.
+local Transaction = {}
+Transaction.__index = Transaction
+
+local Failure = {}
+
+local function fail(problem)
+  error(setmetatable({ problem = problem }, Failure), 0)
+end
+
+function Transaction:rows(sql, ...)
+  local rows, affected = self.db:rows(sql, ...)
+  if not rows then fail(affected) end
+  self.changes = self.changes or not gives_rows(sql)
+  return rows, affected
+end
+
+--- Ends the transaction with nothing done; it returns nil and `problem`.
+function Transaction.refuse(_, problem)
+  fail(problem)
+end
+
+--- Keeps other hosts out of what follows until the end of the transaction. (SQLite's transactions do that by
+--- themselves.)
+function Transaction:lock(number)
+  if self.db.name == "postgresql" then self:rows("SELECT pg_advisory_xact_lock(" .. number .. ")::text AS locked") end
+end
+
+--- The time by which hosts that share this database agree, epoch ms. It is asked once a transaction.
+function Transaction:now()
+  if not self.time then
+    local message
+    self.time, message = self.db.kind.now(self.db)
+    if not self.time then fail(message) end
+  end
+  return self.time
+end
+
+--- Adds one to what the journal keeps of a worker's commits, and returns the new number.
+---@param worker string
+---@return integer
+function Transaction:bump(worker)
+  return generations.bump(self, worker)
+end
+
+local function begin(self)
+  local ok, message = self:rows(self.kind.begin)
+  if ok or self.kind ~= postgresql then return ok, message end
+  return self:rows(self.kind.begin) -- the connection was lost since it was used, and nothing has been done yet
+end
+
+local function within(self, fn)
+  local tx = setmetatable({ db = self }, Transaction)
+  local result, second = fn(tx)
+  local counted = tx.changes and self.counted
+  if counted then generations.count(counted, tx) end
+  return counted, result, second
+end
+
+--- Runs `fn(transaction)` and commits; what `fn` returns is returned. When anything fails, all of it is undone, and
+--- nil and the problem are returned.
+function Database:transaction(fn)
+  local ok, message = ensure(self)
+  if not ok then return nil, message end
+  message = self.kind.complaint_about_connection(self)
+  if message then return nil, message end
+  ok, message = begin(self)
+  if not ok then return nil, message end
+  self.busy = true
+  local went, counted, result, second = pcall(within, self, fn)
+  if went then
+    went, ok, message = pcall(self.rows, self, "COMMIT")
+    if went and ok then
+      self.busy = false
+      if counted then generations.committed(self.counted) end
+      return result, second
+    end
+    counted = went and setmetatable({ problem = message }, Failure) or ok
+  end
+  result = counted -- what was raised
+  went, ok, message = pcall(self.rows, self, "ROLLBACK")
+  self.busy = false
+  -- SQLite undoes some by itself
+  if not went or not ok and not message:find("no transaction is active", 1, true) then drop(self) end
+  if getmetatable(result) ~= Failure then error(result, 0) end
+  return nil, result.problem
+end
+
+--- Counts what this process commits from now on, in the journal and here: one that falls behind lacks commits.
+function Database:count_commits()
+  self.counted = generations.new()
+end
+
+--- How often `bump(worker)` was committed; or nil and a message.
+function Database:generation_of(worker)
+  return generations.of(self, worker)
+end
+
+function Database:close()
+  drop(self)
+  self.closed = true
+end
+
+--- Opens a database: { sqlite = path } or { postgresql = { database, user, password, host, port, sslmode, sslrootcert,
+--- allow_insecure } }, and lock_timeout_ms.
+function M.open(options)
+  local kind = options.sqlite and sqlite or postgresql
+  local self = setmetatable({ name = kind.name, kind = kind, statements = {},
+    lock_timeout_ms = options.lock_timeout_ms or 5000,
+    connect = function(driver) return kind.connect(driver, options) end, -- the password is in here alone
+  }, Database)
+  local ok, message = ensure(self)
+  if not ok then return nil, message end
+  return self
+end
+
+return M

@@ -1,0 +1,127 @@
+-- SPDX-License-Identifier: MIT
+-- The journal's database on a server, by PostgreSQL: how it is reached. A server that is not this machine must prove by
+-- its certificate that it is the one that was named: it is given the password, and it keeps who is paid what.
+
+local core = require "purser.core"
+local loopback = require "purser.util.loopback"
+
+local M = {
+  name = "postgresql", package = "lua-dbi-postgresql", driver = "PostgreSQL",
+  -- The level is named, since a database, a role or a server may have another default. Under a snapshot that is older
+  -- than a lock, what others wrote before they gave the lock up is not seen.
+  begin = "BEGIN ISOLATION LEVEL READ COMMITTED",
+}
+
+M.rules = {
+  database = "string", user = "string", password = "string", host = "string", port = { 1, 65535 },
+  sslmode = { "verify-full", "verify-ca", "require", "prefer", "allow", "disable" }, sslrootcert = "string",
+  allow_insecure = "boolean",
+}
+
+local function environment(name)
+  return os.getenv(name) or ""
+end
+
+-- Whether the connection cannot leave this machine. Without a host libpq takes that of its environment, or a socket of
+-- this machine. An address or a service in the environment may lead elsewhere. For libpq a comma begins another host,
+-- which it tries when the one before does not answer.
+local function is_local(options)
+  if environment "PGHOSTADDR" ~= "" or environment "PGSERVICE" ~= "" then return false end
+  for host in ((options.host or environment "PGHOST") .. ","):gmatch "([^,]*)," do
+    if not (host == "" or host:find "^[/@]" or loopback.is(host)) then return false end
+  end
+  return true
+end
+
+--- What is wrong with options that fit their rules, or nil.
+function M.complaint(options)
+  for name, value in pairs(options) do
+    if type(value) == "string" and value:find("\0", 1, true) then
+      return ("postgresql option %s holds a zero byte"):format(name)
+    end
+  end
+  local mode = options.sslmode or "verify-full"
+  if mode ~= "verify-full" and not options.allow_insecure and not is_local(options) then
+    return ('postgresql option sslmode = "%s" does not show that the server is the one that was named; leave it out, '
+      .. "or set allow_insecure = true"):format(mode)
+  end
+end
+
+-- libpq's rule: in quotes, with a backslash before quotes and backslashes.
+local function quoted(value)
+  return "'" .. tostring(value):gsub("[\\']", "\\%0") .. "'"
+end
+
+--- The connection string for libpq. It holds the password.
+function M.conninfo(options)
+  local parts = {}
+  local function put(name, value)
+    if value ~= nil and value ~= "" then parts[#parts + 1] = name .. "=" .. quoted(value) end
+  end
+  put("dbname", options.database)
+  for _, name in ipairs { "user", "password", "host", "sslrootcert" } do put(name, options[name]) end
+  put("port", options.port and ("%d"):format(options.port))
+  local mode = options.sslmode or not is_local(options) and "verify-full" or nil
+  put("sslmode", mode)
+  -- encryption by Kerberos would take the place of TLS, whatever sslmode says
+  if mode == "verify-full" or mode == "verify-ca" then put("gssencmode", "disable") end
+  put("connect_timeout", 10) -- seconds
+  return table.concat(parts, " ")
+end
+
+local function is_readable(path)
+  local file = io.open(path, "rb")
+  if file then file:close() end
+  return file ~= nil
+end
+
+-- The file with the certificates of authorities: libpq's default is in the user's folder.
+local function authorities_of(options)
+  local path = options.sslrootcert or environment "PGSSLROOTCERT"
+  return path ~= "" and path or environment "HOME" .. "/.postgresql/root.crt"
+end
+
+-- Whether the server has to show a certificate.
+local function is_verified(options)
+  return not is_local(options) and (options.sslmode or "verify-full"):find "^verify" ~= nil
+end
+
+-- LuaDBI loses libpq's reason, so what can be wrong is named.
+local function explained(message, options)
+  if not message:find "no connection to the server" then return message end
+  local host = options.host or environment "PGHOST"
+  local needs = is_verified(options) and ('; it needs TLS, and a certificate with that name from an authority in "%s"')
+    :format(authorities_of(options)) or ""
+  return ('no connection to the server "%s"%s; psql with the same settings says why'):format(host, needs)
+end
+
+--- Connects. Returns a handle of LuaDBI; or nil and a message.
+function M.connect(driver, options)
+  local given = options.postgresql
+  local authorities = is_verified(given) and authorities_of(given)
+  if authorities and authorities ~= "system" and not is_readable(authorities) then
+    return nil, ('the authorities\' file "%s" cannot be read; name the one that signed the server\'s certificate in '
+      .. "the postgresql option sslrootcert"):format(authorities)
+  end
+  local handle, message = driver.Connect("PostgreSQL", M.conninfo(given))
+  if handle then return handle end
+  return nil, explained(tostring(message), given)
+end
+
+--- Prepares a new connection; raises when it cannot be used.
+function M.greet(db)
+  assert(db:rows("SET lock_timeout = " .. math.max(1, db.lock_timeout_ms))) -- 0 would wait for ever
+  assert(db:rows "SET synchronous_commit = on")
+end
+
+--- What keeps the open connection from being used, or nil.
+function M.complaint_about_connection() end
+
+--- The time by which all users of this database agree, epoch ms; or nil and a message.
+function M.now(db)
+  local rows, message = db:rows "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now"
+  if not rows then return nil, message end
+  return tonumber(rows[1].now) or core.now_ms()
+end
+
+return M

@@ -1,0 +1,372 @@
+-- SPDX-License-Identifier: MIT
+-- What the service already holds of a queue, for a journal that may lack its last commits: one that is new, that was
+-- restored, or whose connection was opened again. Before the first payment of a kind is sent, the history that would
+-- show it is walked once, after a rest that makes everything visible that could have been sent just before.
+--
+-- A record that carries a payment's id is that payment. Where records carry no ids, one of equal content that no known
+-- call has made may be the payment, so a person decides.
+
+local core = require "purser.core"
+local decimal = require "purser.decimal"
+local errors = require "purser.call.errors"
+local intents = require "purser.exactly_once.intent"
+local operations = require "purser.api.operations"
+local private = require "purser.util.private"
+local queue = require "purser.exactly_once.payouts.queue"
+local reach = require "purser.history.retention"
+local scan = require "purser.exactly_once.reconcile.full_list"
+local schedule = require "purser.schedule"
+local witness = require "purser.exactly_once.payouts.witness"
+
+local M = {}
+
+local DAY = 86400000
+local SLICE_MS = 30 * DAY    -- of a history that may be asked for as a whole, so that not all of it is held at once
+local AHEAD_MS = 60000       -- how far ahead of the client's clock a record's time may lie
+local LONGEST_SLEEP_MS = 1000
+local REFUSALS = 10          -- one after the other, until what was asked for is at fault
+
+--- Lets `ms` pass, by the clock of the client's transport, unless the run ends.
+function M.rest(self, ms)
+  while ms > 0 and not self.stopping and not self.problem do
+    local slice = math.min(ms, LONGEST_SLEEP_MS)
+    self.client:sleep(slice)
+    schedule.sleep(0) -- a transport that blocks lets no other task work while it sleeps
+    ms = ms - slice
+  end
+end
+
+--- How long after a request was stamped its record must be visible (ms).
+function M.visible_ms(self)
+  local state, lag_ms = private.state_of(self.client), self.settle_options and self.settle_options.lag_ms
+  return (state._recv_window or 5000) + 1000 + (lag_ms or state._lag_ms)
+end
+
+--- The earliest time that is looked at in the history that would show a payment.
+function M.earliest(self, settle)
+  local window, now = operations.by_name[settle.through].window, self.client:now()
+  local earliest = reach.earliest(window, now)
+  return math.max(now - self.look_back_days * DAY, earliest and earliest + reach.MARGIN_MS or 0)
+end
+
+--- Whether an error concerns all calls alike, so that trying again without a change is of no use.
+function M.ends_run(err) return err.kind == "config" or err.kind == "closed" end
+
+--- Whether a read was refused for what it asks, as far as one answer shows.
+function M.is_refusal(err) return err.kind == "argument" or err.kind == "api" and err.outcome == "rejected" end
+
+local function fail(self, message)
+  self.problem = self.problem or ("the witness file: " .. tostring(message))
+end
+
+local function new_state(self, newest)
+  self.history = { connection = self.journal.db.handle, newest = newest, groups = {},
+    rest_ms = newest and 0 or M.visible_ms(self) }
+  if self.scope and not newest then
+    local ok, message = witness.forget(self)
+    if not ok then fail(self, message) end
+  end
+  return self.history
+end
+
+-- What is known of the histories, for the connection that the journal has now: another one may be to another journal.
+local function state_of(self)
+  local state = self.history
+  if state and state.connection == self.journal.db.handle then return state end
+  return new_state(self, false)
+end
+
+--- Notes that a run begins. Returns nothing, or a problem.
+function M.begin(self)
+  if self.history_check == "never" or not self.witness_db then return nil end
+  local newest, problem = witness.begin(self)
+  if newest == nil then return problem end
+  if newest and not self.history then new_state(self, true) end
+end
+
+--- Notes that a run has ended well. Returns nothing, or a problem.
+function M.finish(self)
+  if self.history_check == "never" or not self.witness_db then return nil end
+  local ok, message = witness.finish(self)
+  if not ok then return "the witness file: " .. tostring(message) end
+end
+
+---------------------------------------------------------------------------------------------------- reading a history
+
+-- The parameters of the history that would show a payment, without its id; and those that name accounts.
+local function question(settle, params)
+  local asked, has_names = {}, false
+  for _, name in ipairs(settle.pass or {}) do
+    if name ~= settle.handle and params[name] ~= nil then
+      asked[name] = params[name]
+      has_names = has_names or name == "fromAccount" or name == "toAccount"
+    end
+  end
+  return asked, has_names
+end
+
+local function group_of(self, state, settle, params)
+  local asked, has_names = question(settle, params)
+  local parts = { settle.through }
+  for name, value in pairs(asked) do parts[#parts + 1] = ("%s=%s"):format(name, tostring(value)) end
+  table.sort(parts)
+  local key = table.concat(parts, "\n")
+  local group = state.groups[key]
+  if not group then
+    group = { key = key, settle = settle, asked = asked, has_names = has_names, found = {}, unnamed = {} }
+    state.groups[key] = group
+    if self.scope and state.newest then
+      local kept, message = witness.kept(self, key)
+      if message then fail(self, message) end
+      if kept then
+        group.found, group.unnamed, group.refusal, group.read = kept.found, kept.unnamed, kept.refusal, true
+      end
+    end
+  end
+  return group
+end
+
+-- By what a record without an id is found: its asset, and its amount without decimals, which may be shown cut.
+local function content_key(asset, amount)
+  return tostring(asset):lower() .. " " .. tostring(amount):match "^%d*"
+end
+
+-- What of a record is a text, a number or a truth: the rest compares with nothing, and may be large.
+local function plain(record)
+  local kept = {}
+  for name, value in pairs(record) do
+    if type(value) ~= "table" and type(value) ~= "userdata" then kept[name] = value end
+  end
+  return kept
+end
+
+local function note_content(group, record)
+  record = plain(record)
+  local amount = decimal(record.amount)
+  local fee = decimal(record.transactionFee)
+  local keys = { content_key(record.asset or record.coin, amount or "") }
+  keys[2] = amount and fee and content_key(record.asset or record.coin, tostring(amount + fee)) or nil
+  for i, key in ipairs(keys) do
+    if i == 1 or key ~= keys[1] then
+      group.unnamed[key] = group.unnamed[key] or {}
+      table.insert(group.unnamed[key], record)
+    end
+  end
+end
+
+local function note(group, record)
+  local settle = group.settle
+  local handle = settle.handle and record[settle.handle]
+  if handle and handle ~= "" then
+    local at = record[settle.time]
+    group.found[handle] = type(at) == "number" and at or 0
+  elseif not settle.failed or record.status ~= settle.failed then
+    note_content(group, record)
+  end
+end
+
+local function give_up(self, group, message)
+  self.problem = errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.history", message =
+    ("payouts: whether payments were made before cannot be looked for in %s: %s; they were not sent. Make the history "
+    .. 'readable, or set history_check = "never" where you know that the journal lacks nothing')
+    :format(group.settle.through, message) }
+end
+
+-- Reads until it succeeds, the service refuses for good, or the run ends. Returns the records; or nil and the refusal.
+local function insist(self, group, through, asked, first, last)
+  local function call(row, params) return self.client:call(row.full_name, params) end
+  local tries, refusals = 0, 0
+  while not self.stopping and not self.problem do
+    local records, err, why = scan.all(call, through, asked, first, last, group.settle.time)
+    if records and not why then return records end
+    if not err then return give_up(self, group, why) end
+    if M.ends_run(err) then
+      self.problem = err
+      return
+    end
+    tries = tries + 1
+    refusals = M.is_refusal(err) and refusals + 1 or 0
+    if refusals >= REFUSALS then return nil, err end
+    M.rest(self, math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(tries, 10))))
+  end
+end
+
+-- An account that the service does not know is a matter of its payments alone, when the history without it can be read.
+local function after_refusal(self, group, through, refusal, first, last)
+  local general = {}
+  for name, value in pairs(group.asked) do
+    if name ~= "fromAccount" and name ~= "toAccount" then general[name] = value end
+  end
+  if group.has_names and insist(self, group, through, general, first, last) then
+    group.refusal, group.read = refusal.message, true
+  elseif not self.stopping and not self.problem then
+    give_up(self, group, refusal.message)
+  end
+end
+
+local function read_all(self, group)
+  local through, now = operations.by_name[group.settle.through], self.client:now()
+  local first = M.earliest(self, group.settle)
+  local slice = reach.longest(through.window) or SLICE_MS
+  while first <= now + AHEAD_MS do
+    local last = math.min(first + slice, now + AHEAD_MS)
+    local records, refusal = insist(self, group, through, group.asked, first, last)
+    if refusal then return after_refusal(self, group, through, refusal, first, last) end
+    if not records then return end
+    for _, record in ipairs(records) do note(group, record) end
+    first = last + 1
+  end
+  return true
+end
+
+-- By how much the client's clock differs from one that is never set.
+local function clock_error(self) return self.client:now() - core.monotonic_ms() end
+
+local READINGS = 3 -- at most, of a history during which the clock was set
+
+local function read(self, state, group)
+  group.reading = true
+  if state.rest_ms > 0 then
+    self.waiting_for = ("the journal cannot show that it is the newest; in %d s all is visible that was sent before")
+      :format(math.ceil(state.rest_ms / 1000))
+    M.rest(self, state.rest_ms)
+  end
+  if not self.stopping and not self.problem then state.rest_ms = 0 end
+  self.waiting_for = group.settle.through .. " is read for payments that the journal may lack"
+  local tries = 0
+  while not group.read and not self.problem and not self.stopping do
+    group.found, group.unnamed, tries = {}, {}, tries + 1
+    local before = clock_error(self)
+    local all = read_all(self, group)
+    local by = clock_error(self) - before -- a clock that was set right meanwhile may have cut the history short
+    group.read = group.read or all and (tries == READINGS or by > -AHEAD_MS / 2 and by < AHEAD_MS / 2)
+  end
+  self.waiting_for, group.reading = nil, false
+  if not group.read or not self.scope then return end
+  local ok, message = witness.keep(self, group.key, group)
+  if not ok then fail(self, message) end
+end
+
+------------------------------------------------------------------------------------------------------- what it says
+
+-- Whether an amount is another's as far as that is shown: cut decimals, or without the fee.
+local function same_amount(wanted, record)
+  local shown, fee = decimal(record.amount), decimal(record.transactionFee)
+  wanted = decimal(wanted)
+  if not wanted or not shown then return true end
+  if wanted == shown or fee and shown + fee == wanted then return true end
+  local text, cut = tostring(wanted), tostring(shown)
+  return cut:find(".", 1, true) ~= nil and text:sub(1, #cut) == cut
+end
+
+local function agrees(settle, params, record)
+  for _, name in ipairs(settle.near or settle.on or {}) do
+    local wanted, shown = params[name], record[name]
+    if name ~= "amount" and wanted ~= nil and shown ~= nil then
+      wanted, shown = tostring(wanted):lower(), tostring(shown):lower()
+      if wanted ~= shown and not (name == "address" and shown:find(wanted, 1, true)) then return false end
+    end
+  end
+  return same_amount(params.amount, record)
+end
+
+-- The records of equal content that no call known to the journal has made; or nil and a problem.
+local function candidates_of(self, group, payment)
+  local key, list = content_key(payment.params.asset or payment.params.coin, payment.params.amount or ""), {}
+  for _, record in ipairs(group.unnamed[key] or {}) do
+    if agrees(group.settle, payment.params, record) then list[#list + 1] = record end
+  end
+  if not list[1] then return list end
+  local unclaimed, problem = self.journal.db:transaction(function(tx)
+    return queue.unclaimed(tx, self, payment, list)
+  end)
+  return unclaimed, problem
+end
+
+local function describe(settle, records)
+  local words = {}
+  for i = 1, math.min(3, #records) do
+    words[i] = ("%s at %s"):format(tostring(intents.id_of(records[i]) or "no id"), tostring(records[i][settle.time]))
+  end
+  return table.concat(words, ", ") .. (#records > 3 and (" and %d more"):format(#records - 3) or "")
+end
+
+-- A payment whose history shows a record of equal content, by no known call.
+local function doubtful(self, group, payment, records)
+  local equal, problem = queue.find_equal_call(self, payment)
+  if equal == nil then
+    self.problem = problem
+    return
+  end
+  if equal and equal.in_queue then
+    return { state = "waiting", due_in = 500, message = ('equal payment "%s" is looked for'):format(equal.payment) }
+  end
+  return { state = "undecided", message = ("%s holds a record of equal content that no call in the journal has made "
+    .. "(%s), so it may have been paid already"):format(group.settle.through, describe(group.settle, records)) }
+end
+
+-- What the record says that carries the payment's id.
+local function by_id(self, payment, at)
+  local now = self.client:now()
+  local intent = { operation = payment.operation, params = payment.params, recv_window = 1, account = self.account,
+    sent_at = at > 1e12 and math.min(at, now) or now }
+  local tries, refusals = 0, 0
+  while not self.stopping and not self.problem do
+    local answer, err = self.client:settle(intent, self.settle_options)
+    if answer and answer.outcome == "done" then
+      return { state = "done", record_id = intents.id_of(answer.record) or "", record = answer.record }
+    elseif answer and answer.outcome == "not_done" and not answer.record then
+      return { state = "undecided", message = "a record with its id was seen, and is no longer shown" }
+    elseif answer and answer.outcome == "undecided" then
+      return { state = "undecided", message = "a record carries its id: " .. answer.reason }
+    elseif answer then
+      return nil -- the service kept it as failed, so it may be sent again
+    end
+    if M.ends_run(err) then
+      self.problem = err
+      return
+    end
+    tries = tries + 1
+    refusals = M.is_refusal(err) and refusals + 1 or 0
+    if refusals >= REFUSALS then
+      return { state = "undecided", message = "a record carries its id, and cannot be read: " .. err.message }
+    end
+    M.rest(self, math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(tries, 10))))
+  end
+end
+
+local function judge(self, group, payment)
+  local at = payment.handle and group.found[payment.handle]
+  if at then
+    local change = by_id(self, payment, at)
+    if change and change.state == "undecided" and payment.approved then return nil end
+    return change
+  end
+  if payment.approved then return nil end
+  if group.refusal then
+    return { state = "undecided", message = "whether it was made before cannot be looked for: " .. group.refusal }
+  end
+  if self.unidentified == "pay" then return nil end
+  local records, problem = candidates_of(self, group, payment)
+  if not records then
+    self.problem = problem
+  elseif records[1] then
+    return doubtful(self, group, payment, records)
+  end
+end
+
+--- What the histories say of a payment that this worker has taken: nil when nothing keeps it from being paid, or a
+--- change for queue.move. To be asked before it is sent; the run may have ended by then (self.stopping, self.problem).
+function M.look(self, payment)
+  local settle = operations.by_name[payment.operation].settle
+  -- a conversion pays nobody, and converts only what is left
+  if self.history_check == "never" or settle.by == "conversion" then return nil end
+  while not self.stopping and not self.problem do
+    local state = state_of(self)
+    local group = group_of(self, state, settle, payment.params)
+    if group.read then return judge(self, group, payment) end
+    if group.reading then schedule.sleep(self.idle_ms) else read(self, state, group) end
+  end
+end
+
+return M

@@ -1,0 +1,311 @@
+-- SPDX-License-Identifier: MIT
+--- Payouts: a queue of payments, each made once.
+--
+--     local payouts = assert(purser.payouts.new { client = client, journal = journal, worker = "host-1" })
+--     assert(payouts:add("invoice-1017", "sub_account.transfer", { toAccount = "desk01", ... }))
+--     local report = assert(payouts:run())
+--
+-- A payment has a key of its own: the same key with the same content is one payment, with other content an error. The
+-- id by which the service tells payments apart comes from account, queue and key, so every attempt carries the same. A
+-- payment is recorded before it is sent; one whose answer was lost is settled, and sent again only when settling says
+-- that it was not done; what cannot be decided is listed. A journal that cannot show that it is the newest is compared
+-- with the histories first. A run that was killed is continued by the next. Over PostgreSQL any number of workers share
+-- a queue.
+
+local allowed = require "purser.util.option_schema"
+local check = require "purser.call.validate"
+local core = require "purser.core"
+local digest = require "purser.util.digest"
+local errors = require "purser.call.errors"
+local intents = require "purser.exactly_once.intent"
+local json = require "purser.json"
+local operations = require "purser.api.operations"
+local private = require "purser.util.private"
+local queue = require "purser.exactly_once.payouts.queue"
+local progress = require "purser.exactly_once.payouts.progress"
+local retry = require "purser.exactly_once.payouts.retry"
+local witness = require "purser.exactly_once.payouts.witness"
+local worker = require "purser.exactly_once.payouts.worker"
+
+---@class purser.Payouts
+local Payouts = { __name = "purser.payouts" }
+Payouts.__index = Payouts
+
+local M = {}
+
+local function problem_of(problem)
+  if errors.is(problem) then return nil, problem end
+  return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", message = "journal: " .. problem }
+end
+
+-- Why this client must not use the queue, where other accounts have payments in it: it has none of its own, or its
+-- account is but its API key, and with another key the same list would be paid once more.
+local function foreign(self, tx, is_empty)
+  if self.has_own_account and not is_empty then return nil end
+  local others = queue.other_accounts(tx, self.queue, self.account)
+  if not others[1] then return nil end
+  local is_named = self.has_own_account
+  return errors.config(('the queue "%s" holds %d payments of account "%s", and this client is account "%s"%s; where '
+    .. 'that is one account with a new key, give the client account = "%s", else %s'):format(self.queue,
+    others[1].payments, others[1].account, self.account, is_named and "" or " (a digest of its API key)",
+    others[1].account, is_named and "add its payments first" or "give each client an account of its own"))
+end
+
+-------------------------------------------------------------------------------------------------------- adding
+
+local function complain(key, message)
+  return nil, errors.argument("key", ('payment "%s": %s'):format(tostring(key), message))
+end
+
+-- The id by which the service tells a payment apart: always the same for one account, queue and key, so that what was
+-- paid is found by it even when the journal is lost. Its content is not part of it, so other content under a key that
+-- was paid is found as well.
+local function made_id(self, key)
+  local parts = { "purser payment" }
+  for _, part in ipairs { self.account, self.queue, key } do parts[#parts + 1] = ("%d:%s"):format(#part, part) end
+  return digest.of(table.concat(parts, "\n")):sub(1, 32)
+end
+
+-- A payment ready to be kept: its parameters checked, its id made.
+local function prepare(self, key, operation, params)
+  if type(key) ~= "string" or key == "" or #key > 200 or key:find "%c" then
+    return complain(key, "a key is a text of 1 to 200 characters")
+  end
+  local row = operations.by_name[operation]
+  if not row or row.effect ~= "move" then
+    return complain(key, ('"%s" is no operation that moves funds'):format(tostring(operation)))
+  end
+  local values, err = check.check(row, params)
+  if not values then return nil, err end
+  for _, param in ipairs(row.params) do
+    if param[2] == "md5" and values[param[1]] then return complain(key, "a password cannot be kept in the queue") end
+  end
+  local content = intents.digest(row, values, true)
+  if row.settle.made then
+    local handle = row.settle.handle
+    if values[handle] then
+      content = digest.of(content .. " " .. values[handle])
+      return { key = key, operation = operation, digest = content, json = json.encode(values), handle = handle,
+        id = values[handle] }
+    end
+    values[handle] = made_id(self, key)
+  end
+  return { key = key, operation = operation, digest = content, json = json.encode(values),
+    id = row.settle.made and values[row.settle.handle] }
+end
+
+-- Adds within a transaction. Whether it is new.
+local function add(self, tx, payment)
+  local known = queue.find_digest(tx, self.queue, self.account, payment.key)
+  if not known then
+    queue.insert(tx, self.queue, self.account, payment)
+    return true
+  end
+  if known ~= payment.digest then
+    local _, err = complain(payment.key, "is in the queue with other content")
+    err.code = "payouts.other_content"
+    tx:refuse(err)
+  end
+  return false
+end
+
+-- An id that the user gave must be of one payment, in whatever queue: the record of another would pass for it.
+local function check_ids(self, tx, prepared)
+  local known = {}
+  local function compare(payment, other)
+    if other and other.name == payment.handle and (other.key ~= payment.key or other.queue ~= self.queue) then
+      local _, err = complain(payment.key, ('its %s "%s" is that of payment "%s"; give each its own')
+        :format(payment.handle, payment.id, other.key))
+      tx:refuse(err)
+    end
+  end
+  for _, payment in ipairs(prepared) do
+    if payment.handle then
+      local name = payment.handle .. " " .. payment.id
+      compare(payment, known[name])
+      for _, other in ipairs(queue.with_handle(tx, self.account, payment.id)) do compare(payment, other) end
+      known[name] = { queue = self.queue, key = payment.key, name = payment.handle }
+    end
+  end
+end
+
+local ADD_LOCK = 7078803
+
+--- Adds payments, all or none: a list of { key =, operation =, params = }. Returns { added =, repeated = }; or nil and
+--- an error.
+---@param list { key: string, operation: string, params: table }[]
+function Payouts:add_all(list)
+  local prepared = {}
+  for i, entry in ipairs(list) do
+    local payment, err = prepare(self, entry.key, entry.operation, entry.params)
+    if not payment then return nil, err end
+    prepared[i] = payment
+  end
+  local result, problem = self.journal.db:transaction(function(tx)
+    tx:lock(ADD_LOCK)
+    local refusal = not self.has_own_account and foreign(self, tx, false)
+    if refusal then tx:refuse(refusal) end
+    check_ids(self, tx, prepared)
+    local counts = { added = 0, repeated = 0 }
+    for _, payment in ipairs(prepared) do
+      local word = add(self, tx, payment) and "added" or "repeated"
+      counts[word] = counts[word] + 1
+    end
+    return counts
+  end)
+  if not result then return problem_of(problem) end
+  return result
+end
+
+--- Adds one payment. Returns true when it is new, false when it was there; or nil and an error.
+---@param key string        yours; it names the payment for good
+---@param operation string  full name of an operation that moves funds
+---@param params table
+function Payouts:add(key, operation, params)
+  local counts, err = self:add_all { { key = key, operation = operation, params = params } }
+  if not counts then return nil, err end
+  return counts.added == 1
+end
+
+------------------------------------------------------------------------------------------------------- looking
+
+local function read(self, fn)
+  local result, problem = self.journal.db:transaction(fn)
+  if result == nil then return problem_of(problem) end
+  return result
+end
+
+---@class purser.PayoutsReport
+---@field total integer
+---@field waiting integer
+---@field taken integer      a worker has it, and has not sent it
+---@field sent integer       sent, and its end is not known yet, or refused and looked for by its id
+---@field done integer
+---@field failed integer     refused, and where it carries an id not found by it
+---@field undecided integer  a person must look
+---@field undecided_payments table[]  those, each with key, operation, params, message
+---@field blocked integer    of those that wait: nothing can be done before a person has acted
+---@field blocked_payments table[]  those, each with key, operation, params, message
+---@field other_accounts table[]  who else has payments in a queue of this name: { account =, payments = how many }
+
+--- How many payments are in each state, and those that need a person.
+---@return purser.PayoutsReport|nil, purser.Error|nil
+function Payouts:report()
+  return read(self, function(tx)
+    local report = queue.counts(tx, self.queue, self.account)
+    report.undecided_payments = queue.list(tx, self.queue, self.account, "undecided")
+    report.blocked_payments = queue.blocked(tx, self.queue, self.account)
+    report.other_accounts = queue.other_accounts(tx, self.queue, self.account)
+    return report
+  end)
+end
+
+--- The payments in a state, or all.
+function Payouts:list(state)
+  return read(self, function(tx) return queue.list(tx, self.queue, self.account, state) end)
+end
+
+--- One payment: { key =, operation =, params =, state =, attempts =, record_id =, message = }, or false when no payment
+--- has this key; or nil and an error. `record_id` is the id that the service gave, `message` why the payment failed.
+---@param key string
+---@return table|false|nil, purser.Error|nil
+function Payouts:find(key)
+  return read(self, function(tx) return queue.find(tx, self.queue, self.account, key) or false end)
+end
+
+--- Puts a payment back that failed or was left undecided, when another look shows that it was not made. Returns whether
+--- there was such a payment; or nil and an error, whose `code` is "payouts.done" (it was made, and is marked so; the
+--- record is in `record`), "payouts.undecided" (nobody can tell; `candidates`) or "payouts.unlooked" (it cannot be
+--- looked for).
+---@param key string
+---@param options { look: boolean|nil }|nil  look = false: a person knows that it was not made, so nothing is looked for
+---@return boolean|nil, purser.Error|nil
+function Payouts:retry(key, options)
+  return retry.retry(self, key, options, function(fn) return read(self, fn) end)
+end
+
+------------------------------------------------------------------------------------------------------- running
+
+---@class purser.PayoutsProgress
+---@field total integer
+---@field finished integer      done, failed or undecided
+---@field done integer
+---@field failed integer
+---@field undecided integer
+---@field blocked integer       of those that wait: nothing can be done before a person has acted
+---@field waiting_for string|nil  why nothing is sent now
+---@field rate integer          finished by all workers, per second of this run
+---@field seconds_left integer|nil
+
+--- Works until no payment is left to make: takes, sends, settles. Returns the report; or nil and the error that kept
+--- it from going on, and then it may be run again.
+---@return purser.PayoutsReport|nil, purser.Error|nil
+function Payouts:run()
+  self.problem, self.stopping, self.tell = nil, false, progress.teller(self)
+  local ok, problem = self.journal.db:transaction(function(tx)
+    local refusal = foreign(self, tx, queue.counts(tx, self.queue, self.account).total == 0)
+    if refusal then tx:refuse(refusal) end
+    return true
+  end)
+  if not ok then return problem_of(problem) end
+  problem = worker.run(self)
+  if problem then return problem_of(problem) end
+  return self:report()
+end
+
+--- Makes `run` end as soon as what it has begun has ended; to be called by the progress function, or by another task.
+function Payouts:stop()
+  self.stopping = true
+end
+
+M.progress_line = progress.line
+
+local whole = { 1, allowed.EXACT }
+local DAYS = { 1, 36500 }
+local rules = {
+  client = "table", journal = "table", queue = "string", worker = "string", concurrency = whole,
+  lease_ms = { 1, queue.LONGEST_LEASE_MS }, witness = "string", look_back_days = DAYS,
+  history_check = { "unless_newest", "never" }, unidentified = { "undecided", "pay" },
+  attempts = whole, retry_ms = whole, idle_ms = whole, progress = "function", progress_ms = whole, settle = "table",
+}
+local defaults = {
+  queue = "default", concurrency = 16, lease_ms = 60000, attempts = 20, retry_ms = 250, idle_ms = 100,
+  progress_ms = 500, look_back_days = 90, history_check = "unless_newest", unidentified = "undecided",
+}
+
+--- Makes a queue's face: { client =, journal =, queue = "default", worker =, concurrency = 16, lease_ms = 60000,
+--- attempts = 20, retry_ms = 250, progress = fn, settle = { options of client:settle }, history_check =
+--- "unless_newest" or "never", witness = path, look_back_days = 90, unidentified = "undecided" or "pay" }; see
+--- docs/payouts.md. A worker's name must belong to one running process at a time; one that is started again under its
+--- name continues at once with what it had, others wait until its leases end.
+---@return purser.Payouts|nil, purser.Error|nil
+function M.new(options)
+  local complaint = allowed.check(options, rules, "payouts option")
+    or options.settle and require("purser.exactly_once.reconcile").check_options(options.settle)
+  if complaint then return nil, errors.config(complaint) end
+  local self = { clock = core.monotonic_ms }
+  for name, value in pairs(defaults) do self[name] = value end
+  for name, value in pairs(options) do self[name] = value end
+  if not self.client or not self.journal then return nil, errors.config "payouts.new needs a client and a journal" end
+  local state = private.state_of(self.client) -- kept nowhere: a queue is a table that users can read
+  if not state or state._journal ~= self.journal then
+    return nil, errors.config "the client must have the same journal, or it would send what is not recorded"
+  end
+  if self.witness then
+    if not self.worker then return nil, errors.config "a witness file needs a worker of a name that stays the same" end
+    local message
+    self.witness_db, message = witness.open(self.witness)
+    if not self.witness_db then return nil, errors.config("the witness file cannot be opened: " .. message) end
+  end
+  self.settle_options, self.settle = self.settle, nil
+  if not self.worker then
+    local name, message = core.random_token(16)
+    if not name then return nil, errors.config("no name could be made for the worker: " .. message) end
+    self.worker = name
+  end
+  self.has_own_account = state._account ~= nil -- otherwise it is that of its API key
+  self.account = self.client:account()
+  return setmetatable(self, Payouts)
+end
+
+return M

@@ -1,0 +1,68 @@
+-- SPDX-License-Identifier: MIT
+-- What a run tells of itself while it works, and why it waits when it does.
+
+local core = require "purser.core"
+local queue = require "purser.exactly_once.payouts.queue"
+
+local M = {}
+
+local function seconds(ms) return ("%d s"):format(math.max(1, math.ceil(ms / 1000))) end
+
+-- Why nothing is sent now; nil while something is.
+local function reason(self, tx)
+  if self.waiting_for or self.sending > 0 or #self.hand > 0 then return self.waiting_for end
+  local now, parts = tx:now(), {}
+  if #self.parked > 0 then parts[1] = ("%d refused are looked for by their ids"):format(#self.parked) end
+  local rest = queue.next_due(tx, self)
+  if rest.due_at and rest.due_at > now then
+    parts[#parts + 1] = ("the next is due in %s"):format(seconds(rest.due_at - now))
+      .. (rest.message and (" (%s)"):format(rest.message) or "")
+  end
+  if rest.sent > 0 and #self.parked == 0 then parts[#parts + 1] = ("%d sent are being settled"):format(rest.sent) end
+  if rest.others > 0 then
+    parts[#parts + 1] = ("other workers have %d, the first lease ends in %s"):format(rest.others,
+      seconds(rest.lease_until - now))
+  end
+  return parts[1] and table.concat(parts, ", ") or nil
+end
+
+--- A function that tells the progress to the option `progress`, of the run that begins now.
+function M.teller(self)
+  if not self.progress then return function() end end
+  local started, before = core.monotonic_ms(), nil
+  return function()
+    local waiting_for
+    local counts = self.journal.db:transaction(function(tx)
+      local found = queue.counts(tx, self.queue, self.account)
+      if found.waiting - found.blocked + found.taken + found.sent > 0 then waiting_for = reason(self, tx) end
+      return found
+    end)
+    if not counts then return end
+    local finished = counts.done + counts.failed + counts.undecided
+    before = before or finished
+    local ms = math.max(1, core.monotonic_ms() - started)
+    local rate = math.floor((finished - before) * 1000 / ms)
+    self.progress {
+      total = counts.total, finished = finished, done = counts.done, failed = counts.failed,
+      undecided = counts.undecided, blocked = counts.blocked, waiting_for = waiting_for,
+      rate = rate, seconds_left = rate > 0 and math.ceil((counts.total - finished) / rate) or nil,
+    }
+  end
+end
+
+--- One line that tells the progress, for a terminal.
+---@param progress purser.PayoutsProgress
+---@return string
+function M.line(progress)
+  local parts = { ("%d of %d payments (%d %%)"):format(progress.finished, progress.total,
+    progress.total > 0 and math.floor(progress.finished * 100 / progress.total) or 100) }
+  parts[#parts + 1] = ("%d/s"):format(progress.rate)
+  if progress.seconds_left then parts[#parts + 1] = ("%d s left"):format(progress.seconds_left) end
+  for _, name in ipairs { "failed", "undecided", "blocked" } do
+    if (progress[name] or 0) > 0 then parts[#parts + 1] = ("%d %s"):format(progress[name], name) end
+  end
+  if progress.waiting_for then parts[#parts + 1] = "waits: " .. progress.waiting_for end
+  return table.concat(parts, ", ")
+end
+
+return M

@@ -1,0 +1,115 @@
+-- SPDX-License-Identifier: MIT
+-- A file beside the journal by which it shows that it is the newest. At the end of a run both get the same random mark;
+-- while a worker runs, the file says so. A journal whose mark is that of the file, while no worker runs, has all that
+-- any run wrote: a copy that was made before the last run has another mark.
+--
+-- A journal that was not the newest once, or is new, may lack what was sent before, whatever is added to it later. So
+-- the file also keeps what each history held that was walked, until the journal is found not to be the newest again.
+--
+-- The file is a database of its own, so that a mark is on disk before the first payment is sent. It must not be copied,
+-- kept or restored together with the journal.
+
+local core = require "purser.core"
+local database = require "purser.exactly_once.journal.database"
+local digest = require "purser.util.digest"
+local json = require "purser.json"
+
+local M = {}
+
+local tables = {
+  "CREATE TABLE IF NOT EXISTS purser_marks (scope TEXT PRIMARY KEY, mark TEXT NOT NULL)",
+  "CREATE TABLE IF NOT EXISTS purser_runs (scope TEXT NOT NULL, worker TEXT NOT NULL, PRIMARY KEY (scope, worker))",
+  "CREATE TABLE IF NOT EXISTS purser_histories (scope TEXT NOT NULL, history TEXT NOT NULL, content TEXT NOT NULL, "
+    .. "PRIMARY KEY (scope, history))",
+}
+
+-- What is marked: one queue of one account in one journal.
+local function scope_of(self, journal_id)
+  return digest.of(("%s\n%d:%s%d:%s"):format(journal_id, #self.account, self.account, #self.queue, self.queue))
+end
+
+--- Opens it. Returns nil and a message when it cannot be.
+function M.open(path)
+  local db, message = database.open { sqlite = path }
+  if not db then return nil, message end
+  local ok
+  ok, message = db:transaction(function(tx)
+    for _, sql in ipairs(tables) do tx:rows(sql) end
+    return true
+  end)
+  if ok then return db end
+  db:close()
+  return nil, message
+end
+
+local function mark_name(scope) return "payouts mark " .. scope end
+
+--- Notes that a run begins. Returns whether the journal is the newest; or nil and an error.
+function M.begin(self)
+  local journal_id, problem = self.journal:id()
+  if not journal_id then return nil, problem end
+  local scope = scope_of(self, journal_id)
+  local rows, message = self.journal.db:rows("SELECT value FROM purser_meta WHERE name = $1", mark_name(scope))
+  if not rows then return nil, message end
+  local mark = rows[1] and rows[1].value
+  local newest
+  newest, message = self.witness_db:transaction(function(tx)
+    local kept = tx:rows("SELECT mark FROM purser_marks WHERE scope = $1", scope)[1]
+    local running = tx:rows("SELECT worker FROM purser_runs WHERE scope = $1", scope)[1]
+    tx:rows("INSERT INTO purser_runs (scope, worker) VALUES ($1, $2) ON CONFLICT DO NOTHING", scope, self.worker)
+    return { shown = kept ~= nil and not running and kept.mark == mark }
+  end)
+  if not newest then return nil, "the witness file: " .. tostring(message) end
+  self.scope = scope
+  return newest.shown
+end
+
+--- Forgets what the histories held, of a journal that is not the newest. Returns true; or nil and a message.
+function M.forget(self)
+  return self.witness_db:transaction(function(tx)
+    tx:rows("DELETE FROM purser_histories WHERE scope = $1", self.scope)
+    return true
+  end)
+end
+
+--- Keeps what a history held. Returns true; or nil and a message.
+---@param content table  { found =, unnamed =, refusal = }
+function M.keep(self, history, content)
+  local text = json.encode { read = true, refusal = content.refusal,
+    found = next(content.found) and content.found or nil, unnamed = next(content.unnamed) and content.unnamed or nil }
+  return self.witness_db:transaction(function(tx)
+    tx:rows([[INSERT INTO purser_histories (scope, history, content) VALUES ($1, $2, $3)
+      ON CONFLICT (scope, history) DO UPDATE SET content = $3]], self.scope, history, text)
+    return true
+  end)
+end
+
+--- What a history held, or nil where it is not kept; nil and a message when it cannot be read.
+function M.kept(self, history)
+  local rows, message = self.witness_db:rows("SELECT content FROM purser_histories WHERE scope = $1 AND history = $2",
+    self.scope, history)
+  if not rows then return nil, message end
+  local content = rows[1] and core.decode(rows[1].content)
+  return content and { found = content.found or {}, unnamed = content.unnamed or {}, refusal = content.refusal }
+end
+
+--- Notes that a run has ended well. Returns true; or nil and a message.
+function M.finish(self)
+  local mark, message = core.random_token(24)
+  if not mark then return nil, message end
+  local ok
+  ok, message = self.journal.db:transaction(function(tx)
+    tx:rows("INSERT INTO purser_meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $2",
+      mark_name(self.scope), mark)
+    return true
+  end)
+  if not ok then return nil, message end
+  return self.witness_db:transaction(function(tx)
+    tx:rows("INSERT INTO purser_marks (scope, mark) VALUES ($1, $2) ON CONFLICT (scope) DO UPDATE SET mark = $2",
+      self.scope, mark)
+    tx:rows("DELETE FROM purser_runs WHERE scope = $1 AND worker = $2", self.scope, self.worker)
+    return true
+  end)
+end
+
+return M

@@ -1,0 +1,391 @@
+-- SPDX-License-Identifier: MIT
+-- One worker: tasks that take payments, send them, and find out what became of those whose answer was lost.
+
+local errors = require "purser.call.errors"
+local history_check = require "purser.exactly_once.payouts.history_check"
+local intents = require "purser.exactly_once.intent"
+local operations = require "purser.api.operations"
+local private = require "purser.util.private"
+local queue = require "purser.exactly_once.payouts.queue"
+local schedule = require "purser.schedule"
+local service_clock = require "purser.call.clock"
+local write_call = require "purser.exactly_once.write_call"
+
+local M = {}
+
+-- What the journal's transactions call for a payment: before it is sent, and when something is known of its end.
+local Payment = {}
+Payment.__index = Payment
+
+function Payment:begin(tx, intent)
+  local is_ours = queue.mark_sent(tx, self.worker, self, intent.id)
+  if not is_ours and not self.worker.journal.options.unsafe_without_write_ahead then
+    local err = errors.argument(nil, "the payment is no longer this worker's; another one has it")
+    err.code = "payouts.lease"
+    tx:refuse(err)
+  end
+end
+
+-- The same, once it is certainly written.
+function Payment:begun(intent)
+  self.attempts, self.intent = self.attempts + 1, intent.id
+end
+
+-- The pause before the next attempt.
+local function backoff(self)
+  return math.min(30000, self.worker.retry_ms * 2 ^ math.min(self.attempts, 10))
+end
+
+-- A payment that carries an id is looked for by that id before it counts as failed: an attempt may have been executed
+-- that this journal does not know, or whose answer was not the service's. Until the look it counts as sent.
+local function failed(self, message)
+  if not self.handle then return { state = "failed", message = message } end
+  self.refusal = message
+  return { state = "sent", refused = true, message = message }
+end
+
+local function again(self, message, ms)
+  if self.attempts >= self.worker.attempts then
+    return failed(self, ("gave up after %d attempts: %s"):format(self.attempts, message))
+  end
+  return { state = "waiting", due_in = math.floor(ms or backoff(self)), message = message }
+end
+
+-- What becomes of the payment: one function a state of its intent.
+local after = {}
+
+function after.done(_, id) return { state = "done", record_id = id } end
+
+function after.unknown(_, _, message) return { state = "sent", message = message } end
+
+function after.undecided(_, _, message) return { state = "undecided", message = message } end
+
+function after.not_sent(self, _, message) return again(self, message) end
+
+function after.not_done(self, _, message)
+  if self.refusal then return { state = "failed", message = self.refusal } end
+  message = message ~= "" and message or "it was not executed"
+  if self.attempts >= self.worker.attempts then
+    return { state = "failed", message = ("gave up after %d attempts: %s"):format(self.attempts, message) }
+  end
+  return again(self, message, 0)
+end
+
+function after.rejected(self, _, message, err)
+  if err and err.kind == "throttled" then return again(self, message, (err.retry_after or 1) * 1000) end
+  if err and err.kind ~= "api" then return again(self, message) end -- not the service's word: a firewall's, perhaps
+  if err and err.code == service_clock.OUTSIDE_WINDOW then return again(self, message) end -- the clock was wrong
+  self.refusal_code = err and err.code
+  return failed(self, message)
+end
+
+function Payment:finish(tx, state, id, message, err)
+  local change = after[state](self, id, message, err)
+  queue.move(tx, self.worker, self, change)
+  self.state = change.state
+end
+
+-- Puts a payment that was not sent back, outside of any intent.
+local function release(self, payment, change)
+  local ok, problem = self.journal.db:transaction(function(tx)
+    queue.move(tx, self, payment, change)
+    return true
+  end)
+  if not ok then self.problem = self.problem or problem end
+end
+
+local HOUR = 3600000 -- settle does not look where a history is about to end
+
+--- The intent that covers all attempts of a payment. For a look by its id these may be attempts that the journal does
+-- not know: up to now, and since the payment was added where no history check told of them. Nil and a problem when the
+-- journal cannot say when the first was made.
+function M.widen(self, payment, intent)
+  local first, problem = self.journal.db:transaction(function(tx)
+    return queue.first_sent_at(tx, self, payment) or false
+  end)
+  if first == nil then return nil, problem end
+  first = math.min(first or intent.sent_at, intent.sent_at)
+  local last = intent.sent_at + intent.recv_window
+  if payment.handle then
+    if self.history_check == "never" then
+      local settle = operations.by_name[payment.operation].settle
+      first = math.min(first, math.max(payment.added_at, history_check.earliest(self, settle) + 2 * HOUR))
+    end
+    last = math.max(last, self.client:now() - history_check.visible_ms(self) + intent.recv_window)
+  end
+  local whole = {}
+  for name, value in pairs(intent) do whole[name] = value end
+  whole.sent_at, whole.recv_window = math.floor(first), math.floor(last - first)
+  return whole
+end
+
+local REFUSALS = 10 -- of the look itself, one after the other, until a person has to do it
+
+-- What to conclude when the service refuses to be asked: an account that it does not know, say, is the reason that it
+-- gave for the payment, too.
+local function after_refusals(payment, err)
+  if payment.refusal and payment.refusal_code and payment.refusal_code == err.code then
+    return { outcome = "not_done", reason = payment.refusal }
+  end
+  return { outcome = "undecided", reason = "it cannot be looked for: " .. err.message }
+end
+
+-- Finds out what became of a payment that was sent. Tries until the service tells, or the run is stopped.
+local function settle(self, payment, intent)
+  local id = intent.id
+  if payment.refusal then
+    local whole, problem = M.widen(self, payment, intent)
+    if not whole then
+      self.problem = problem
+      return self.journal:attach(id, nil)
+    end
+    intent = whole
+  end
+  self.journal:attach(id, payment)
+  local tries, refusals = 0, 0
+  while not self.stopping and not self.problem do
+    local answer, err = self.client:settle(intent, self.settle_options)
+    if answer then break end
+    if err.phase == "journal" or history_check.ends_run(err) then
+      self.problem = err
+      break
+    end
+    tries = tries + 1
+    refusals = history_check.is_refusal(err) and refusals + 1 or 0
+    if refusals >= REFUSALS then
+      self.problem = select(2, self.journal:settled(intent, after_refusals(payment, err)))
+      break
+    end
+    schedule.sleep(math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(tries, 10))))
+  end
+  self.journal:attach(id, nil)
+end
+
+-- The intent of a payment that an earlier life, or another worker, had sent.
+local function settle_abandoned(self, payment)
+  local entries, err = self.journal:entries { id = payment.intent }
+  if not entries then
+    self.problem = err
+    return
+  end
+  if not entries[1] then
+    return release(self, payment, { state = "undecided", message = "its intent is missing from the journal" })
+  end
+  local intent, known = entries[1].intent, payment.handle and history_check.look(self, payment)
+  if known and known.state == "done" then -- by an attempt, perhaps, that the journal lacks
+    self.journal:attach(intent.id, payment)
+    self.problem = select(2, self.journal:settled(intent, { outcome = "done", record = known.record }))
+    return self.journal:attach(intent.id, nil)
+  end
+  settle(self, payment, intent)
+end
+
+local EQUAL_CALL_MS = 60000 -- how long a call that no worker of this queue settles may have no known end
+
+-- What becomes of a payment that guard.serial holds up: it waits for an equal one that workers of this queue settle, or
+-- that was sent a moment ago; behind any other it is blocked until a person has acted.
+local function behind_equal(self, payment, message)
+  local equal, problem = queue.find_equal_call(self, payment)
+  if equal == nil then
+    self.problem = problem
+    return
+  end
+  local wait = { state = "waiting", due_in = 500, message = message }
+  if not equal then return release(self, payment, wait) end
+  local name = equal.payment ~= "" and ('payment "%s"'):format(equal.payment) or "call"
+  if equal.state == "undecided" then
+    wait = { state = "waiting", blocked = true, message = ("an equal %s is undecided (journal entry %s), and the guard "
+      .. "rail serial allows one at a time; decide that one first"):format(name, equal.id) }
+  elseif not equal.in_queue and self.client:now() > equal.over_at + EQUAL_CALL_MS then
+    wait = { state = "waiting", blocked = true, message = ("an equal %s has no known end (journal entry %s), and the "
+      .. "guard rail serial allows one at a time; settle it first (journal:recover, or its own queue)")
+      :format(name, equal.id) }
+  end
+  release(self, payment, wait)
+end
+
+-- A refusal that was not the service's: by a guard rail, a lost lease, or what concerns all payments alike, such as a
+-- journal that cannot be written or a credentials function that says nothing.
+local function not_admitted(self, payment, err)
+  if history_check.ends_run(err) then
+    self.problem = err
+  elseif err.kind == "throttled" then
+    release(self, payment, { state = "waiting", due_in = (err.retry_after or 1) * 1000, message = err.message })
+  elseif err.code == "guard.serial" then
+    behind_equal(self, payment, err.message)
+  elseif err.code ~= "payouts.lease" then
+    release(self, payment, { state = "failed", message = err.message })
+  end
+end
+
+-- Looks for a refused payment when its record must be visible. Until then the task takes others.
+local function park(self, payment, intent)
+  payment.look_at = intent.sent_at + history_check.visible_ms(self)
+  payment.parked = intent
+  self.parked[#self.parked + 1] = payment
+end
+
+-- What a person approved is looked for by its id all the same, over all of its attempts: a record that carries the id
+-- proves more. Whether it was found, and is done.
+local function was_made(self, payment)
+  if not payment.approved or not payment.handle or not payment.intent then return false end
+  local entries = self.journal:entries { id = payment.intent }
+  local intent = entries and entries[1] and M.widen(self, payment, entries[1].intent)
+  if not intent then return false end
+  intent.id = nil
+  local answer = self.client:settle(intent, self.settle_options)
+  if not answer or answer.outcome ~= "done" then return false end
+  release(self, payment, { state = "done", record_id = intents.id_of(answer.record) })
+  return true
+end
+
+local function send(self, payment)
+  local info = {}
+  self.sending = self.sending + 1
+  local value, err = write_call.run(private.state_of(self.client), operations.by_name[payment.operation],
+    payment.params, { info = info }, payment)
+  self.sending = self.sending - 1
+  local intent = info.intent
+  if info.journal_error then self.problem = info.journal_error end
+  local is_open = value == nil and not self.problem
+  if not (intent and intent.id) then return is_open and not_admitted(self, payment, err) end
+  if is_open and payment.state == "sent" and payment.refusal then
+    park(self, payment, intent)
+  elseif is_open and (err.outcome == "unknown" or payment.state == "sent") then
+    return settle(self, payment, intent)
+  end
+  self.journal:attach(intent.id, nil)
+end
+
+local function pay(self, payment)
+  local parked = payment.parked
+  if parked then
+    payment.parked = nil
+    return settle(self, payment, parked)
+  end
+  if payment.state == "sent" then return settle_abandoned(self, payment) end
+  local known = history_check.look(self, payment)
+  if self.problem or self.stopping then return end
+  if known then return release(self, payment, known) end
+  if not was_made(self, payment) then send(self, payment) end
+end
+
+-- More payments to send: first what was left behind, then what waits. Returns whether there is any work left at all.
+local function refill(self)
+  local now = self.clock()
+  if now < self.refill_at then return self.left end
+  local took, problem = self.journal.db:transaction(function(tx)
+    local taken = {}
+    if now >= self.look_for_abandoned_at then
+      taken = queue.take_abandoned(tx, self, self.concurrency)
+      if #taken == 0 then self.look_for_abandoned_at = now + math.min(1000, self.lease_ms) end
+    end
+    if #taken == 0 then taken = queue.take_waiting(tx, self, self.concurrency) end
+    local left = #taken
+    if left == 0 then left = queue.left(tx, self.queue, self.account) end
+    return taken, left
+  end)
+  if not took then
+    self.problem = problem
+    return 0
+  end
+  self.left = problem
+  if #took == 0 then self.refill_at = now + self.idle_ms end
+  for _, payment in ipairs(took) do
+    payment.worker = self
+    self.hand[#self.hand + 1] = setmetatable(payment, Payment)
+  end
+  return self.left
+end
+
+-- The refused payment whose look is due first, and how long it is until then (ms).
+local function next_parked(self)
+  local first
+  for i, payment in ipairs(self.parked) do
+    if not first or payment.look_at < self.parked[first].look_at then first = i end
+  end
+  return first, first and self.parked[first].look_at - self.client:now()
+end
+
+-- Rests while others are at work on what is left, or while it is not due yet.
+local function rest(self)
+  local first, ms = next_parked(self)
+  if not first or self.is_resting then return schedule.sleep(self.idle_ms) end
+  self.is_resting = true -- one task is enough to wait by the client's clock
+  history_check.rest(self, math.max(1, math.min(ms, 1000)))
+  self.is_resting = false
+end
+
+local function next_payment(self)
+  while not self.stopping and not self.problem do
+    local first, ms = next_parked(self)
+    if first and ms <= 0 then return table.remove(self.parked, first) end
+    local payment = table.remove(self.hand, 1)
+    if payment then return payment end
+    local left = refill(self)
+    if #self.hand == 0 then
+      if left == 0 and not self.parked[1] then return nil end
+      rest(self)
+    end
+  end
+end
+
+local function work(self)
+  local payment = next_payment(self)
+  while payment do -- Lua 5.1 does not wait within the iterator of a for
+    pay(self, payment)
+    payment = next_payment(self)
+  end
+end
+
+-- Whether any of the tasks is at work. When one has raised, the others end what they have begun.
+local function at_work(self, tasks)
+  local working = false
+  for _, task in ipairs(tasks) do
+    if task.failed then self.stopping = true end
+    working = working or not task.done
+  end
+  return working
+end
+
+-- What happens now and then while the tasks work: leases are renewed, and progress is told.
+local function attend(self, tasks)
+  local renew_at = self.clock() + self.lease_ms / 3
+  while at_work(self, tasks) do
+    if self.clock() >= renew_at then
+      renew_at = self.clock() + self.lease_ms / 3
+      self.journal.db:transaction(function(tx) queue.renew(tx, self) end)
+    end
+    self.tell()
+    local ends = self.clock() + self.progress_ms
+    while at_work(self, tasks) and self.clock() < ends do schedule.sleep(20) end
+  end
+  self.tell()
+end
+
+--- Runs a worker until nothing is left to do. Returns nothing, or what kept it from going on.
+function M.run(self)
+  self.hand, self.parked, self.look_for_abandoned_at, self.refill_at, self.sending = {}, {}, 0, 0, 0
+  self.is_resting, self.waiting_for = false, nil
+  local ok, problem = self.journal.db:transaction(function(tx)
+    queue.reclaim(tx, self)
+    queue.unblock(tx, self.queue, self.account)
+    return true
+  end)
+  if not ok then return problem end
+  problem = history_check.begin(self)
+  if problem then return problem end
+  schedule.run(function()
+    local tasks = {}
+    for i = 1, self.concurrency do
+      tasks[i] = schedule.spawn(work, self)
+      tasks[i].heard = true -- what it raises is raised below, when the others have ended
+    end
+    attend(self, tasks)
+    for _, task in ipairs(tasks) do schedule.join(task) end
+  end)
+  if self.problem or self.stopping then return self.problem end
+  return history_check.finish(self)
+end
+
+return M

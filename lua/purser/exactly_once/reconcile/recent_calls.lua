@@ -1,0 +1,128 @@
+-- SPDX-License-Identifier: MIT
+-- Equal calls made by this client a short while ago. Where only direction, asset, amount and time tell a record from
+-- another, a record that answered one call must not be taken for the effect of its twin.
+
+local core = require "purser.core"
+local intents = require "purser.exactly_once.intent"
+
+local M = {}
+
+local KEPT_MS = 3600000
+
+function M.new()
+  return { by_digest = {}, by_id = setmetatable({}, { __mode = "v" }), pruned_at = 0, accounts = {}, prefix = false,
+    count = 0 }
+end
+
+--- A name that no other call has; or nil and a message. One client is used by one process alone, so a random text that
+--- is its own and a number are enough.
+function M.name_call(self)
+  if not self.prefix then
+    local prefix, message = core.random_token(20)
+    if not prefix then return nil, message end
+    self.prefix = prefix
+  end
+  self.count = self.count + 1
+  return ("%s-%d"):format(self.prefix, self.count)
+end
+
+local function prune(self, now)
+  if now - self.pruned_at < KEPT_MS then return end
+  self.pruned_at = now
+  for digest, list in pairs(self.by_digest) do
+    local kept = {}
+    for _, entry in ipairs(list) do
+      if entry.sent_at > now - KEPT_MS then kept[#kept + 1] = entry end
+    end
+    self.by_digest[digest] = kept[1] and kept or nil
+  end
+end
+
+--- Whether two intents are of one call: a copy (decoded JSON, another process) is known by its name, or by its id in
+--- the journal. Nil where nothing says.
+function M.is_same(one, other)
+  if one == other then return true end
+  if one.call_id and other.call_id then return one.call_id == other.call_id end
+  if one.id and other.id then return one.id == other.id end
+  return nil
+end
+
+-- The entry of an intent's call among those of equal operation and content; nil when there is none. An intent without a
+-- name, of an older version or of the caller's own making, is that of the first call of its time.
+local function entry_of(list, intent)
+  local alike
+  for _, entry in ipairs(list) do
+    local same = M.is_same(entry.intent, intent)
+    if same then return entry end
+    if same == nil and not alike and entry.sent_at == intent.sent_at then alike = entry end
+  end
+  return alike
+end
+
+local function equals_of(self, row, intent)
+  local digest = intents.digest(row, intent.params)
+  return self.by_digest[digest] or {}, digest
+end
+
+--- Notes how a call ended: `id` is the record it made, nil while that is not known; `over` when it certainly made none.
+function M.close(self, entry, id, over)
+  entry.id, entry.over = id or false, over or false
+  if id and entry.makes then self.by_id[id] = entry end
+end
+
+--- Whether the record `id` was made by another call, of whatever operation. Two that carry one id by which the service
+--- tells calls apart may have made it together.
+function M.is_others(self, row, intent, id)
+  local entry = id and self.by_id[id]
+  if not entry or entry == entry_of(equals_of(self, row, intent), intent) then return false end
+  local handle = row.settle.made and row.settle.handle
+  return not handle or intent.params[handle] == nil or intent.params[handle] ~= entry.intent.params[handle]
+end
+
+--- Notes a call, and how it ended, as close() takes it. Returns the entry, for close().
+function M.note(self, row, intent, id, over)
+  prune(self, intent.sent_at)
+  local list, digest = equals_of(self, row, intent)
+  self.by_digest[digest] = list
+  local entry = entry_of(list, intent)
+  if not entry then
+    entry = { intent = intent, sent_at = intent.sent_at, id = false, over = false,
+      makes = row.effect ~= "change" }
+    list[#list + 1] = entry
+  end
+  M.close(self, entry, id, over)
+  return entry
+end
+
+--- The ids of records that belong to equal calls, with when those were sent; and how many equal calls since `first`
+--- have no known end.
+---@return table<string, integer> ids, integer open
+function M.of(self, row, intent, first)
+  local ids, open = {}, 0
+  local list = equals_of(self, row, intent)
+  local own = entry_of(list, intent)
+  for _, entry in ipairs(list) do
+    if entry ~= own and not entry.over then
+      if entry.id then ids[entry.id] = entry.sent_at elseif entry.sent_at >= first then open = open + 1 end
+    end
+  end
+  return ids, open
+end
+
+--- The intents of other calls of this operation, sent between two times, which are not equal to this one and may have
+--- been executed.
+---@return table[] intents
+function M.others(self, row, intent, first, last)
+  local equal, found = equals_of(self, row, intent), {}
+  for _, list in pairs(self.by_digest) do
+    for _, entry in ipairs(list) do
+      if list ~= equal and entry.intent.operation == row.full_name and not entry.over and entry.sent_at >= first
+        and entry.sent_at <= last then
+        found[#found + 1] = entry.intent
+      end
+    end
+  end
+  return found
+end
+
+return M

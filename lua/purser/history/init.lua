@@ -1,0 +1,401 @@
+-- SPDX-License-Identifier: MIT
+--- Histories and lists, complete: an iterator that turns the pages, walks the windows and delivers each record once.
+--
+--     for deposit in client.wallet:each_deposit { coin = "USDT", from = start } do ... end
+--
+-- In a `for` a failure raises, because an iterator that ended early would look like one that is done. Where that does
+-- not suit:
+--
+--     local walk = client.wallet:each_deposit { from = start, cursor = saved }
+--     local record, err = walk:next()   -- nil without err: the end. After an error, next() tries again where it was.
+--     save(walk:cursor())               -- another walk goes on from there
+
+local allowed = require "purser.util.option_schema"
+local cursors = require "purser.history.cursor"
+local errors = require "purser.call.errors"
+local keys = require "purser.history.record_id"
+local lists = require "purser.history.list"
+local nearest = require "purser.util.suggest"
+local operations = require "purser.api.operations"
+local pages = require "purser.history.pages"
+local reach = require "purser.history.retention"
+local schedule = require "purser.schedule"
+local window_reader = require "purser.history.window"
+
+local M = {}
+
+local DEFAULT_PARALLEL, DEFAULT_SETTLE_MS = 4, 60000
+-- After a window with little in it the next may be this many times as long, and after one with too much as short.
+local STRIDE = 16
+
+---@class purser.Walk
+---@field from integer|nil  epoch ms of the first record that is asked for
+---@field to integer|nil    and of the last
+local Walk = { __name = "purser.walk" }
+Walk.__index = Walk
+
+-------------------------------------------------------------------------------------------------- windows of time
+
+-- Takes up to `count` windows from the front, cut to the width that was learned. (The queue's front is at its end.)
+local function take_windows(self, count)
+  local batch, queue = {}, self.queue
+  while #batch < count and #queue > 0 do
+    local window = table.remove(queue)
+    if not window.records and window.last - window.first + 1 > self.width then
+      local edge = window_reader.edge(window.first, window.last, window.first + self.width - 1)
+      queue[#queue + 1] = { first = edge + 1, last = window.last, depth = 0, expected = window.expected }
+      window = { first = window.first, last = edge, depth = 0, expected = window.expected }
+    end
+    batch[#batch + 1] = window
+  end
+  return batch
+end
+
+-- What a window's answer teaches about the width of the next.
+local function learn_width(self, window, found)
+  if found.suspected then return end
+  if found.cut then self.goal = math.max(1, math.min(self.goal, math.floor(found.count * 0.75))) end
+  local span, goal = window.last - window.first + 1, self.goal
+  local width
+  if found.records then
+    width = math.floor(span * math.min(STRIDE, goal / math.max(1, found.count)))
+    if width < self.width and span < self.width / 2 then return end
+  else
+    -- The records that came tell how dense it is; a total tells it better.
+    width = found.total and span * goal / found.total or found.span * goal / math.max(1, found.count)
+    width = math.min(math.floor(math.max(width, span / STRIDE)), span - 1)
+  end
+  self.width = math.max(1, math.min(width, self.longest))
+end
+
+-- Reads the windows that have not been read. Side by side in a task, one after the other elsewhere.
+local function read_all(self, batch)
+  local wanted = {}
+  for _, window in ipairs(batch) do
+    if not window.records then wanted[#wanted + 1] = window end
+  end
+  local function read(window)
+    window.read_at = self.source.now()
+    window.found, window.err = window_reader.read(self.source, window, self.earliest)
+  end
+  if #wanted == 1 or not schedule.current() then
+    for _, window in ipairs(wanted) do
+      read(window)
+      if window.err then break end
+    end
+  else
+    local jobs = {}
+    for i, window in ipairs(wanted) do
+      jobs[i] = function() read(window) end
+    end
+    schedule.all(jobs)
+  end
+end
+
+-- Puts back what cannot be delivered now: divided, unread, or read but behind one that is not.
+local function put_back(self, batch, from)
+  local err
+  for i = #batch, from, -1 do
+    local window, found = batch[i], batch[i].found
+    if i == from then err = window.err end
+    window.found, window.err = nil, nil
+    if found and found.at then
+      local depth, expected = window.depth + 1, found.expected
+      self.queue[#self.queue + 1] = { first = found.at + 1, last = window.last, depth = depth, expected = expected }
+      self.queue[#self.queue + 1] = { first = window.first, last = found.at, depth = depth, expected = expected }
+    else
+      window.records = window.records or (found and found.records)
+      self.queue[#self.queue + 1] = window
+    end
+  end
+  return err
+end
+
+-- A window is delivered. What was read less than `settle_ms` after its time may lack records that show up late, so the
+-- cursor stays before it, whatever is read later.
+local function settle_through(self, window)
+  if self.through <= self.settled then self.settled = window.read_at - self.settle_ms end
+  self.through = window.last
+end
+
+-- Reads on. Returns true when there is something to deliver or to go on with; nil at the end; nil and an error.
+local function read_windows(self)
+  local batch = take_windows(self, schedule.current() and self.parallel or 1)
+  if #batch == 0 then
+    self.tail:finish(math.min(self.to, self.settled))
+    return nil
+  end
+  read_all(self, batch)
+  self.records, self.at = {}, 0
+  for i, window in ipairs(batch) do
+    if window.found then learn_width(self, window, window.found) end
+    local records = window.records or (window.found and window.found.records)
+    if records then settle_through(self, window) end
+    if not records then
+      local err = put_back(self, batch, i)
+      if err and i == 1 then return nil, err end
+      return true
+    end
+    for _, record in ipairs(records) do self.records[#self.records + 1] = record end
+  end
+  return true
+end
+
+-- The next record behind the cursor the walk began with.
+local function next_in_time(self)
+  while true do
+    self.at = self.at + 1
+    local record = self.records[self.at]
+    if record then
+      local key = self.source.key(record)
+      local fresh = self.tail:pass(key)
+      self.tail:add(record[self.source.paging.time], key, self.settled)
+      if fresh then return record end
+    else
+      local ok, err = read_windows(self)
+      if not ok then return nil, err end
+    end
+  end
+end
+
+---------------------------------------------------------------------------------------------------- what users call
+
+--- The next record; nil at the end; nil and an error. Called again after an error it tries again.
+---@return table|nil record, purser.Error|nil err
+function Walk:next()
+  if self.problem then return nil, self.problem end
+  if self.source.paging.time then return next_in_time(self) end
+  return lists.next(self)
+end
+
+--- As an iterator: raises the error.
+function Walk:__call()
+  local record, err = self:next()
+  if err then error(err, 0) end
+  return record
+end
+
+--- Everything that is left, as a list; or nil and an error.
+---@return table[]|nil records, purser.Error|nil err
+function Walk:collect()
+  local list = {}
+  while true do
+    local record, err = self:next()
+    if err then return nil, err end
+    if not record then return list end
+    list[#list + 1] = record
+  end
+end
+
+-- Why a walk that is filtered by what changes has no cursor.
+local function no_cursor(row, name)
+  local instead = row.result.list == "deposit" and "use watch_deposits, which shows each change"
+    or "walk without it, and look at each record"
+  return ('has no meaning beside `%s`: a record that comes into that state later would never be delivered; %s')
+    :format(name, instead)
+end
+
+--- Where the walk stands, as a plain string for the parameter `cursor` of another. Only histories by time have one: a
+--- list returns nil and says so, and so does a walk that is filtered by what changes (`status`).
+---@return string|nil cursor, string|nil message
+function Walk:cursor()
+  if self.filtered then return nil, no_cursor(self.source.row, self.filtered) end
+  if not self.tail then return nil, "a list without times has no cursor" end
+  return self.tail:text()
+end
+
+function Walk:__tostring()
+  local name = self.source and self.source.row.full_name or "nothing"
+  if self.from then return ("purser.walk (%s from %d to %d)"):format(name, self.from, self.to) end
+  return ("purser.walk (%s)"):format(name)
+end
+
+local own_rules = {
+  from = allowed.TIME, to = allowed.TIME, cursor = "any", parallel = { 0, allowed.EXACT },
+  settle_ms = { 0, allowed.EXACT }, shows_at_least = { 1, allowed.EXACT },
+  day_offset_minutes = { -840, 840, says = "the minutes by which the service's days are ahead of UTC (-840 to 840)" },
+}
+
+local function refuse(row, name, message)
+  local err = errors.argument(name, message)
+  err.operation = row.full_name
+  return nil, err
+end
+
+local function complain(row, name, message)
+  return refuse(row, name, ('parameter "%s" %s'):format(name, message))
+end
+
+-- The walk's own parameters taken apart from the operation's. Returns both, or nil and an error.
+local function take_words(row, params)
+  local own, rest = {}, {}
+  if type(params) ~= "table" then return complain(row, "from", "and the others are given in a table") end
+  for name, value in pairs(params) do
+    if own_rules[name] then own[name] = value else rest[name] = value end
+  end
+  local complaint, wrong = allowed.check(own, own_rules, "parameter")
+  if complaint then return refuse(row, wrong, complaint) end
+  for _, number in ipairs { "from", "to", "parallel", "settle_ms", "shows_at_least",
+    "day_offset_minutes" } do
+    own[number] = own[number] and math.floor(own[number])
+  end
+  for _, name in ipairs { "startTime", "endTime", row.paging.page or false, row.paging.size } do
+    if name and rest[name] ~= nil then
+      return complain(row, name, "is set by the walk; give `from` and `to` for the times")
+    end
+  end
+  if own.day_offset_minutes and not (row.window and row.window.from_midnight) then
+    return complain(row, "day_offset_minutes", "is only for a history that begins at a midnight: "
+      .. "broker.all_deposit_history")
+  end
+  return own, rest
+end
+
+-- Sets a walk from `from` to `to` up.
+---@param known table|nil  what an earlier walk delivered
+local function begin(self, from, to, known)
+  self.from, self.to = from, to
+  self.longest = reach.longest(self.source.row.window) or math.max(1, to - from + 1)
+  self.width, self.goal = self.longest, window_reader.goal(self.source)
+  self.settled, self.through = from - 1, from - 1
+  self.queue = { from <= to and { first = from, last = to, depth = 0 } or nil }
+  self.tail = cursors.new(self.source.row.full_name, from - 1, known)
+end
+
+-- What is said of a beginning that lies too far back.
+local function beyond(row, own, from, earliest)
+  local words = reach.words(row.window, own.day_offset_minutes)
+  return select(2, complain(row, own.cursor and "cursor" or "from", ("is %d, beyond the reach of this history (%s); "
+    .. "the earliest time it tells of is now %d"):format(from, words, earliest)))
+end
+
+-- Sets a walk through time up as the user's parameters say. Returns nil, or an error.
+local function furnish(self, own)
+  local row, now = self.source.row, self.source.now()
+  local earliest = reach.earliest(row.window, now, own.day_offset_minutes)
+  local from, known = own.from, nil
+  if own.cursor ~= nil then
+    if self.filtered then return select(2, complain(row, "cursor", no_cursor(row, self.filtered))) end
+    local time, told = cursors.read(own.cursor, row.full_name)
+    if not time then return select(2, complain(row, "cursor", told)) end
+    from, known = math.max(from or 0, time + 1), told
+  end
+  if not from and not earliest then
+    return select(2, complain(row, "from", "is required: how far this history reaches back is documented nowhere"))
+  end
+  if from and earliest and from < earliest then return beyond(row, own, from, earliest) end
+  self.earliest = earliest
+  self.parallel = math.max(1, own.parallel or DEFAULT_PARALLEL)
+  self.settle_ms = own.settle_ms or DEFAULT_SETTLE_MS
+  begin(self, from or reach.default(row.window, now, own.day_offset_minutes), math.min(own.to or now, now), known)
+end
+
+local function source_of(client, row, paging, opts)
+  return { row = row, paging = paging, now = function() return client:now() end,
+    run = function(of, params) return client:call(of.full_name, params, opts) end }
+end
+
+local function new_walk(source)
+  source.key = keys.of(source.paging)
+  return setmetatable({ source = source, records = {}, at = 0 }, Walk)
+end
+
+--- A walk over every record of the operation `row`.
+---@param client purser.Client
+---@param row table
+---@param params table|nil  `from`, `to`, `cursor`, `parallel`, `settle_ms`, `shows_at_least`, `day_offset_minutes`, and
+---the operation's own
+---@param opts table|nil    the options of each call
+---@return purser.Walk
+function M.walk(client, row, params, opts)
+  local self = new_walk(source_of(client, row, row.paging, opts))
+  local own, rest = take_words(row, params or {})
+  if not own then
+    self.problem = rest
+    return self
+  end
+  local wrong
+  self.source.shown = own.shows_at_least
+  self.source.params, self.source.keep, self.filtered = pages.split(row, rest)
+  if not self.source.params then
+    wrong, self.filtered = self.filtered, nil
+    self.problem = select(2, complain(row, wrong, self.source.keep))
+  elseif row.paging.time then
+    self.problem = furnish(self, own)
+  elseif own.cursor then
+    self.problem = select(2, complain(row, "cursor", "is only for histories by time"))
+  else
+    self.from, self.to = own.from, own.to
+    lists.begin(self)
+    if (own.from or own.to) and not row.by_name.startTime then
+      self.problem = select(2, complain(row, own.from and "from" or "to", "is only for histories by time"))
+    end
+  end
+  return self
+end
+
+--- A walk over every page of one call, in the service's order.
+---@param client purser.Client
+---@param row table
+---@param params table      the operation's own, its window and the size of a page among them
+---@param opts table|nil    the options of each call
+---@return purser.Walk
+function M.pages(client, row, params, opts)
+  local paging, sent = {}, {}
+  for word, value in pairs(row.paging) do paging[word] = value end
+  for name, value in pairs(params) do sent[name] = value end
+  paging.time, paging.most = nil, math.floor(tonumber(params[paging.size]) or paging.most)
+  sent[paging.page], sent[paging.size], sent.startTime, sent.endTime = nil, nil, nil, nil
+  local self = new_walk(source_of(client, row, paging, opts))
+  local complaint, name
+  self.source.params, complaint, name = pages.split(row, sent)
+  self.source.keep = complaint
+  if not self.source.params then self.problem = select(2, complain(row, name, complaint)) end
+  self.from, self.to = params.startTime, params.endTime
+  lists.begin(self)
+  return self
+end
+
+-- The lists without pages are of API keys and of addresses.
+local NO_PAGES = { most = math.huge, id = "apiKey" }
+
+--- A walk for purser.settle, which concludes from a record that is missing. Beside all that a walk does:
+---   * an answer that makes no sense is an error: a record without a sensible time, a total or page count that is none,
+---     an empty page where there should be records
+---   * records that come while pages are turned may be missing, so a busy history can be read all the same
+---   * records from another time than was asked for are delivered, and times that lie ahead may be asked for
+---   * an operation that shows all it has in one answer can be walked, too
+---@param run fun(row: table, params: table): any, purser.Error|nil
+---@param row table
+---@param params table      the operation's own parameters
+---@param first integer     epoch ms, for a history by time
+---@param last integer
+---@param time string|nil   the member that holds a record's time
+---@return purser.Walk
+function M.strict(run, row, params, first, last, time)
+  local paging = row.paging or NO_PAGES
+  local self = new_walk { row = row, paging = paging, run = run, strict = true, time = paging.time or time,
+    now = function() return last end }
+  self.source.params, self.source.keep = pages.split(row, params)
+  self.parallel, self.settle_ms = 1, 0
+  if paging.time then begin(self, first, last) else lists.begin(self) end
+  return self
+end
+
+--- A walk by the operation's full name, such as "wallet.deposit_history".
+---@param client purser.Client
+---@param name string
+function M.each(client, name, params, opts)
+  local row = operations.by_name[name]
+  if row and row.paging then return M.walk(client, row, params, opts) end
+  local names = {}
+  for _, known in ipairs(operations.list) do
+    if known.paging then names[#names + 1] = known.full_name end
+  end
+  local walk = setmetatable({}, Walk)
+  walk.problem = errors.argument(nil, ('"%s" is no history or list%s'):format(tostring(name),
+    nearest.hint(tostring(name), names)))
+  return walk
+end
+
+return M

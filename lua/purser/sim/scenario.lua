@@ -1,0 +1,215 @@
+-- SPDX-License-Identifier: MIT
+-- What happens to the simulator without a request: accounts open, deposits arrive, rebates accrue, someone is frozen.
+
+local accounts = require "purser.sim.accounts"
+local addresses = require "purser.sim.addresses"
+local allowed = require "purser.util.option_schema"
+local core = require "purser.core"
+local decimal = require "purser.decimal"
+local deposits = require "purser.sim.deposits"
+local keys = require "purser.sim.keys"
+local ledger = require "purser.sim.ledger"
+local rebates = require "purser.sim.rebates"
+local rules = require "purser.sim.rules"
+local tokens = require "purser.sim.random_text"
+local transfers = require "purser.sim.transfers"
+local withdrawals = require "purser.sim.withdrawals"
+
+local World = {}
+
+local reference = "string or table"
+local time = { 0, allowed.EXACT, says = "a time in epoch milliseconds" }
+
+-- What each method takes. An amount that is a number is refused where its digits would count.
+local rules_of = {
+  account = {
+    name = "string", role = { "broker", "main", "user", "sub" }, parent = reference, balances = "table",
+    futures_balances = "table", email = "string", mobile = "string", uid = "string",
+    permissions = "string or table", ip = "string or table",
+    api_key = "string", secret_key = "string", note = "string", funds_password = "string",
+  },
+  deposit = {
+    account = reference, address = "string", coin = "string", network = "string", amount = "string or number",
+    memo = "string", tx_id = "string", time = time,
+  },
+  rebate = {
+    account = reference, asset = "string", amount = "string or number", type = "string", uid = "string", time = time,
+  },
+  save_address = { account = reference, coin = "string", network = "string", address = "string", memo = "string" },
+}
+
+local function check_words(what, fields)
+  local complaint = allowed.check(fields, rules_of[what], what .. " field")
+  return not complaint, complaint
+end
+
+--- Finds an account by its uid, its name, or a table with one of them.
+local function find(sim, wanted)
+  if type(wanted) == "table" then wanted = wanted.uid or wanted.name end
+  if sim.accounts.by_uid[wanted] then return sim.accounts.by_uid[wanted] end
+  for _, account in ipairs(sim.accounts.list) do
+    if wanted ~= nil and account.name == wanted then return account end
+  end
+  return nil, ("there is no account %s"):format(tostring(wanted))
+end
+
+-- A map of amounts as decimals, or nil and a complaint.
+local function read_amounts(amounts)
+  local read = {}
+  for asset, text in pairs(amounts or {}) do
+    local amount = type(text) ~= "number" and decimal(text) or nil
+    if not amount or amount:sign() < 0 then
+      return nil, ("the balance of %s must be the text of a decimal from 0 on"):format(asset)
+    end
+    read[asset] = amount
+  end
+  return read
+end
+
+local function grant(sim, account, business, amounts)
+  for asset, amount in pairs(amounts) do
+    sim.ledger:move(asset, amount, ledger.WORLD, ledger.place(account.uid, business))
+    sim.granted[asset] = tostring(decimal(sim.granted[asset] or "0"):add(amount))
+  end
+end
+
+local function check_account(sim, fields)
+  local ok, complaint = check_words("account", fields)
+  if not ok then return nil, complaint end
+  local role = fields.role or "main"
+  if fields.uid and sim.accounts.by_uid[fields.uid] then return nil, "that uid is taken" end
+  local parent
+  if role == "sub" then
+    parent, complaint = find(sim, fields.parent)
+    if not parent then return nil, "a sub-account needs its parent: " .. complaint end
+    if not fields.name then return nil, "a sub-account needs a name" end
+    if accounts.sub(sim, parent, fields.name) then return nil, "that name is taken" end
+  end
+  return role, parent
+end
+
+-- What is wrong with a key that is given, or must be, under the simulator's profile; or nil. A secret that is not given
+-- is drawn, which only an HMAC can use.
+local function check_key(sim, api_key, secret_key)
+  if api_key and not keys.is_api_key(api_key) then return "api_key must be 8 to 64 letters and digits" end
+  if api_key and sim.keys.by_key[api_key] then return "that api_key is taken" end
+  local profile = sim.profile
+  if not secret_key and profile.algorithm:find("^hmac%-") then return nil end
+  local signer, message = core.signer(profile.algorithm, secret_key or "", profile.encoding)
+  if not signer then return ("secret_key cannot be used by %s: %s"):format(profile.algorithm, message) end
+  signer:close()
+end
+
+local function joined(list) return type(list) == "table" and table.concat(list, ",") or list end
+
+--- Opens an account with funds and a key of all permissions: { name, role = "broker"|"main"|"user"|"sub", parent,
+--- balances = { USDT = "1000" }, futures_balances, email, mobile, uid, permissions, ip, api_key, secret_key,
+--- funds_password (MD5 hex) }. Returns { uid, api_key, secret_key }, or nil and what is wrong.
+function World:account(fields)
+  local role, parent = check_account(self, fields)
+  if not role then return nil, parent end
+  local spot, wrong = read_amounts(fields.balances)
+  if not spot then return nil, wrong end
+  wrong = check_key(self, fields.api_key, fields.secret_key)
+  if wrong then return nil, wrong end
+  local futures
+  futures, wrong = read_amounts(fields.futures_balances)
+  if not futures then return nil, wrong end
+  self:settle()
+  local account = accounts.add(self, {
+    role = role, parent = parent and parent.uid, name = fields.name, note = fields.note, email = fields.email,
+    mobile = fields.mobile, uid = fields.uid, funds_password = fields.funds_password,
+  })
+  grant(self, account, "SPOT", spot)
+  grant(self, account, "FUTURES", futures)
+  local key = keys.add(self, account, {
+    permissions = joined(fields.permissions) or rules.all_permissions, ip = joined(fields.ip), note = "first key",
+    api_key = fields.api_key, secret_key = fields.secret_key,
+  })
+  return { uid = account.uid, api_key = key.api_key, secret_key = key.secret_key }
+end
+
+--- A deposit arrives: { account | address (and memo), coin, network, amount, tx_id, time }. A `time` in the past makes
+--- one that arrived then. Returns the deposit as histories show it, with its `id`; or nil and what is wrong.
+function World:deposit(fields)
+  local ok, complaint = check_words("deposit", fields)
+  if not ok then return nil, complaint end
+  self:settle()
+  local account
+  if fields.account then
+    account, complaint = find(self, fields.account)
+    if not account then return nil, complaint end
+  end
+  local owner, network, record = deposits.address_of(self, account, fields)
+  if not owner then return nil, network end
+  if record.time and record.time > self:now() then return nil, "the time lies in the future" end
+  local arrived = deposits.arrive(self, owner, network, record)
+  local public = deposits.public(arrived, self:now())
+  public.id = arrived.id
+  return public
+end
+
+--- A rebate accrues to a broker: { account, asset, amount, type = "spot"|"futures", uid, time }. It is a record for A15
+--- and moves no funds.
+function World:rebate(fields)
+  local ok, complaint = check_words("rebate", fields)
+  if not ok then return nil, complaint end
+  local broker
+  broker, complaint = find(self, fields.account)
+  if not broker then return nil, complaint end
+  if broker.role ~= "broker" then return nil, "only a broker has rebates" end
+  local amount = type(fields.amount) == "string" and decimal(fields.amount)
+  if not fields.asset or not amount then return nil, "a rebate needs an asset and the text of an amount" end
+  return rebates.public(rebates.add(self, broker, {
+    asset = fields.asset, amount = tostring(amount), type = fields.type, time = fields.time,
+    uid = fields.uid or tokens.draw(self.dice, 8, tokens.DIGITS),
+  }))
+end
+
+--- Saves a withdrawal address in an account's book: { account, coin, network (long name or short id), address, memo }.
+function World:save_address(fields)
+  local ok, complaint = check_words("save_address", fields)
+  if not ok then return nil, complaint end
+  local account
+  account, complaint = find(self, fields.account)
+  if not account then return nil, complaint end
+  return addresses.save(self, account, fields)
+end
+
+--- Freezes an account by name or uid, or thaws it: freeze("name"), freeze("name", false), freeze { account =, frozen =
+--- }.
+function World:freeze(wanted, frozen)
+  if type(wanted) == "table" and wanted.account then wanted, frozen = wanted.account, wanted.frozen end
+  local account, complaint = find(self, wanted)
+  if not account then return nil, complaint end
+  account.frozen = frozen ~= false or nil
+  return { uid = account.uid, frozen = account.frozen == true }
+end
+
+--- Ends a withdrawal as failed before it is sent; its funds come back.
+function World:fail_withdrawal(id)
+  self:settle()
+  return withdrawals.fail(self, id)
+end
+
+--- Ends a transfer that waits (option transfer_wait_ms) as failed; its funds come back.
+function World:fail_transfer(id)
+  self:settle()
+  return transfers.settle(self, id, "FAILED")
+end
+
+--- Everyone with everything they have, for people to look at.
+function World:state()
+  self:settle()
+  local list = {}
+  for i, account in ipairs(self.accounts.list) do
+    list[i] = {
+      uid = account.uid, role = account.role, name = account.name, email = account.email, parent = account.parent,
+      frozen = account.frozen == true, spot = accounts.balances(self, account, "SPOT"),
+      futures = accounts.balances(self, account, "FUTURES"),
+    }
+  end
+  return { now = self:now(), accounts = list }
+end
+
+return World

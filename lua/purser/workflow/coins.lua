@@ -1,0 +1,78 @@
+-- SPDX-License-Identifier: MIT
+-- The coin configuration (C1), remembered for a while, and the networks of a coin by whatever name people use for them.
+
+local nearest = require "purser.util.suggest"
+
+local M = {}
+
+-- client -> { coins, read_at }. C1 is over a megabyte, and changes seldom.
+local cache = setmetatable({}, { __mode = "k" })
+
+--- The configuration of every coin by its name, at most `max_age_ms` old. Also returns when it was read.
+---@param client purser.Client
+---@param max_age_ms integer
+---@return table<string, table>|nil coins, integer|purser.Error read_at_or_err
+function M.read(client, max_age_ms)
+  local known, now = cache[client], client:now()
+  if known and now - known.read_at <= max_age_ms and now >= known.read_at then return known.coins, known.read_at end
+  local list, err = client.wallet:coins()
+  if not list then return nil, err end
+  now = client:now() -- the call may have set the client's clock right
+  local coins = {}
+  for _, coin in ipairs(list) do coins[coin.coin] = coin end
+  cache[client] = { coins = coins, read_at = now }
+  return coins, now
+end
+
+--- Forgets what was remembered of a client.
+function M.forget(client) cache[client] = nil end
+
+--- The coin of that name, or nil and a complaint.
+function M.find(coins, name)
+  local coin = coins[name]
+  if coin then return coin end
+  return nil, ("the coin %s does not exist%s"):format(tostring(name), nearest.among(name, coins))
+end
+
+local function plain(text) return (text:lower():gsub("[^%w]", "")) end
+
+-- The names of a network, from the surest: short id, long name, the long name's parts ("Tron(TRC20)": tron, trc20).
+local function names_of(network)
+  local short, long = network.netWork or "", network.network or ""
+  return { { short, long }, { plain(short), plain(long) },
+    { plain(long:match("%(([^()]*)%)%s*$") or ""), plain(long:match("^([^()]*)%(") or "") } }
+end
+
+local function listing(networks)
+  local names = {}
+  for i, network in ipairs(networks) do
+    names[i] = ("%s (%s)"):format(network.netWork or "?", network.network or "?")
+  end
+  return table.concat(names, ", ")
+end
+
+--- The network of a coin by its short id (`netWork`), its long name (`network`), or what people say ("trc20",
+--- "ERC-20"). Without a name the only network there is. Returns nil and a complaint when it is none or not one alone.
+---@param coin table
+---@param name string|nil
+---@return table|nil network, string|nil complaint
+function M.network(coin, name)
+  local networks = coin.networkList or {}
+  if name == nil then
+    if #networks == 1 then return networks[1] end
+    return nil, ("%s travels on %d networks; name one of %s"):format(coin.coin, #networks, listing(networks))
+  end
+  if type(name) ~= "string" or plain(name) == "" then return nil, "the network must be named by a text" end
+  for level = 1, 3 do
+    local found, wanted = {}, level == 1 and name or plain(name)
+    for _, network in ipairs(networks) do
+      local names = names_of(network)[level]
+      if names[1] == wanted or names[2] == wanted then found[#found + 1] = network end
+    end
+    if #found == 1 then return found[1] end
+    if #found > 1 then return nil, ("the network %s may be %s; say which"):format(name, listing(found)) end
+  end
+  return nil, ("%s has no network %s; it has %s"):format(coin.coin, name, listing(networks))
+end
+
+return M

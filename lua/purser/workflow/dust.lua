@@ -1,0 +1,84 @@
+-- SPDX-License-Identifier: MIT
+--- Small balances into the platform token, all of them: C13 takes 15 at a time.
+--
+--     local report, err = client.wallet:convert_all { except = { "BTC" } }
+
+local allowed = require "purser.util.option_schema"
+local decimal = require "purser.decimal"
+local errors = require "purser.call.errors"
+
+local M = {}
+
+local BATCH = 15
+local rules = { only = "table", except = "table" }
+
+local function set_of(list)
+  local set = {}
+  for _, name in ipairs(list) do set[name] = true end
+  return set
+end
+
+-- Sorts the balances into those that can be converted and those that cannot, with the reason.
+local function sort_out(balances, only, except)
+  local wanted, skipped = {}, {}
+  for _, entry in ipairs(balances) do
+    local code, reason = entry.code, nil
+    if code ~= nil and code ~= "" and code ~= "0" and code ~= "200" then
+      reason = entry.message or "the service gave no reason"
+    elseif except and except[entry.asset] or only and not only[entry.asset] then
+      code, reason = nil, "not asked for"
+    end
+    if reason then
+      skipped[#skipped + 1] = { asset = entry.asset, balance = entry.balance, code = code, message = reason }
+    else
+      wanted[#wanted + 1] = entry.asset
+    end
+  end
+  table.sort(wanted)
+  return wanted, skipped
+end
+
+-- Adds what one batch answered to the report.
+local function add(report, answer)
+  for _, asset in ipairs(answer.successList or {}) do report.converted[#report.converted + 1] = asset end
+  for _, failed in ipairs(answer.failedList or {}) do report.failed[#report.failed + 1] = failed end
+  for _, member in ipairs { "totalConvert", "convertFee" } do
+    local value = decimal(answer[member] or "0")
+    if value then report[member] = tostring(decimal(report[member]) + value) end
+  end
+  report.batches = report.batches + 1
+end
+
+--- Converts every small balance that can be (C12, C13). Parameters: `only`, `except` (lists of coins). Returns
+--- { converted = coins, failed = { { asset, message, code } }, skipped = the same with `balance`, totalConvert =,
+--- convertFee =, batches = }. When a batch fails, nil and its error, with the `report` so far and `assets`, the coins
+--- of that batch; with outcome "unknown" look in conversion_history for them before you convert them again. No batch
+--- behind it is sent.
+---@param client purser.Client
+---@param params table|nil
+---@param opts table|nil
+---@return table|nil report, purser.Error|nil err
+function M.convert_all(client, params, opts)
+  params = params or {}
+  local complaint, name = allowed.check(params, rules, "parameter")
+  if complaint then return nil, errors.argument(name, complaint) end
+  local balances, err = client.wallet:convertible_balances()
+  if not balances then return nil, err end
+  local wanted, skipped = sort_out(balances, params.only and set_of(params.only),
+    params.except and set_of(params.except))
+  local report = { converted = {}, failed = {}, skipped = skipped, totalConvert = "0", convertFee = "0", batches = 0 }
+  for first = 1, #wanted, BATCH do
+    local batch = {}
+    for i = first, math.min(#wanted, first + BATCH - 1) do batch[#batch + 1] = wanted[i] end
+    local answer
+    answer, err = client.wallet:convert({ asset = batch }, opts)
+    if not answer then
+      err.report, err.assets = report, batch
+      return nil, err
+    end
+    add(report, answer)
+  end
+  return report
+end
+
+return M

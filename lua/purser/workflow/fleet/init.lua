@@ -1,0 +1,338 @@
+-- SPDX-License-Identifier: MIT
+--- Fleets: sub-accounts with their keys, declared; what is missing is planned, made, and can be gone on with.
+--
+--     local fleet = assert(purser.fleet.new {
+--       client = client, group = "sub_account",                 -- or "broker"
+--       vault = { store = function(secret) ... end, holds = function(api_key) ... end },
+--       accounts = {
+--         { name = "traders01", note = "first desk", keys = {
+--           { note = "trading", permissions = { "SPOT_DEAL_READ", "SPOT_DEAL_WRITE" }, ip = { "203.0.113.7" } } } },
+--       },
+--     })
+--     print(assert(fleet:plan()))
+--     assert(fleet:apply())
+--
+-- The vault gets each secret at once: { account, note, apiKey, secretKey, permissions, ip }. It returns when the secret
+-- is safe, and raises (or returns false) when it is not: the key is then deleted. `holds` says whether it has the
+-- secret of a key; with it, keys whose secret was lost are found by their note, and deleted. Nothing here prints or
+-- keeps a secret.
+
+local allowed = require "purser.util.option_schema"
+local core = require "purser.core"
+local declaration = require "purser.workflow.fleet.spec"
+local diff = require "purser.workflow.fleet.diff"
+local errors = require "purser.call.errors"
+local history = require "purser.history"
+local moves = require "purser.workflow.fleet.transfers"
+local plain_text = require "purser.util.plain_text"
+
+local M = {}
+
+local Fleet = { __name = "purser.fleet" }
+Fleet.__index = Fleet
+
+local Plan = { __name = "purser.fleet.plan" }
+Plan.__index = Plan
+
+-- How long to look for what may show up late after an answer was lost.
+local PATIENCE_MS = 10000
+
+--- Checks a declaration. Returns the fleet, or nil and an error that tells every problem of it.
+---@param given table
+function M.new(given)
+  local problems = declaration.check(given)
+  if #problems > 0 then return nil, errors.config(table.concat(problems, "; ")) end
+  local vault = type(given.vault) == "function" and { store = given.vault } or given.vault
+  return setmetatable({ client = given.client, group = given.group or "sub_account", vault = vault,
+    accounts = given.accounts or {} }, Fleet)
+end
+
+function Fleet:__tostring()
+  return ("purser.fleet (%d accounts)"):format(#self.accounts)
+end
+
+local function api(self) return self.client[self.group] end
+
+----------------------------------------------------------------------------------------------------------- planning
+
+local function find_accounts(self)
+  local found = {}
+  local walk = history.each(self.client, self.group .. ".list_sub_accounts")
+  while true do
+    local account, err = walk:next()
+    if err then return nil, err end
+    if not account then return found end
+    found[account.subAccount] = account
+  end
+end
+
+local step_words = {
+  create_account = "create the account", enable_futures = "enable futures", create_key = "create the key",
+  delete_key = "delete the key",
+}
+
+function Plan:__tostring()
+  local lines = {}
+  local function add(text) lines[#lines + 1] = plain_text.clean(text) end
+  for _, step in ipairs(self.steps) do
+    local what = step.what:find("_key$") and (' "%s"'):format(step.note) or ""
+    local why = step.why and (" (%s)"):format(step.why) or step.repeats and " (again does no harm)" or ""
+    add(("%s: %s%s%s"):format(step.account, step_words[step.what], what, why))
+  end
+  if #lines == 0 then add "everything is as declared" end
+  for _, key in ipairs(self.unmanaged) do
+    add(('note: %s has the key "%s", which is not declared; it stays'):format(key.account, key.note))
+  end
+  for _, warning in ipairs(self.warnings) do add("note: " .. warning) end
+  return table.concat(lines, "\n")
+end
+
+--- The steps that make it as declared. `steps`, `orphans` (keys whose secret was lost; only where the vault can tell),
+--- `unmanaged` (keys that are not declared: they stay), `warnings`, and `changes`: how many steps are not mere repeats.
+---@return table|nil plan, purser.Error|nil err
+function Fleet:plan()
+  local found, err = find_accounts(self)
+  if not found then return nil, err end
+  local plan = setmetatable({ steps = {}, orphans = {}, unmanaged = {}, warnings = {}, changes = 0 }, Plan)
+  for _, account in ipairs(self.accounts) do
+    local there, keys = found[account.name], {}
+    if there and not there.isFreeze then
+      keys, err = api(self):list_api_keys { subAccount = account.name }
+      if not keys then return nil, err end
+    end
+    diff.account(plan, account, there, keys, self.vault.holds)
+  end
+  for _, step in ipairs(plan.steps) do
+    if not step.repeats then plan.changes = plan.changes + 1 end
+  end
+  return plan
+end
+
+--- Keys of this fleet whose secret nobody has: { account, note, apiKey } each.
+---@return table[]|nil orphans, purser.Error|nil err
+function Fleet:orphans()
+  if not self.vault.holds then
+    return nil, errors.config("the vault cannot tell which secrets it has; give it `holds`")
+  end
+  local plan, err = self:plan()
+  return plan and plan.orphans, err
+end
+
+--------------------------------------------------------------------------------------------------------- the steps
+
+-- Reads until `found(value)` or patience ends. Returns what was found, or nil (and an error of the last read).
+local function look_for(self, read)
+  local deadline, pause = self.client:now() + PATIENCE_MS, 500
+  while true do
+    local value, err = read()
+    if value then return value end
+    if self.client:now() >= deadline then return nil, err end
+    self.client:sleep(pause)
+    pause = pause * 2
+  end
+end
+
+local steps = {}
+
+function steps.create_account(self, step)
+  local result, err = api(self):create_sub_account { subAccount = step.account, note = step.note }
+  if result then return true end
+  if err.outcome ~= "unknown" then return nil, err end
+  -- The name is the account's own: that it is there says that it was made.
+  local found = look_for(self, function()
+    local list = api(self):list_sub_accounts { subAccount = step.account }
+    return list and list[1]
+  end)
+  if found then return true end
+  return nil, err
+end
+
+function steps.enable_futures(self, step)
+  return api(self):enable_futures { subAccount = step.account }
+end
+
+function steps.delete_key(self, step)
+  local result, err = api(self):delete_api_key { subAccount = step.account, apiKey = step.apiKey }
+  if result or err.code == "730706" then return true end -- it is gone already
+  if err.outcome ~= "unknown" then return nil, err end
+  local gone = look_for(self, function()
+    local list, problem = api(self):list_api_keys { subAccount = step.account }
+    if not list then return nil, problem end
+    for _, key in ipairs(list) do
+      if key.apiKey == step.apiKey then return nil end
+    end
+    return true
+  end)
+  if gone then return true end
+  return nil, err
+end
+
+local function find_by_note(self, account, note)
+  return look_for(self, function()
+    local list, err = api(self):list_api_keys { subAccount = account }
+    if not list then return nil, err end
+    for _, key in ipairs(list) do
+      if key.note == note then return key end
+    end
+  end)
+end
+
+-- Gives the secret to the vault. Returns nil, or what went wrong; whatever the vault says of it is not repeated, for it
+-- may quote the secret.
+local function store(self, step, key)
+  local ok, kept = pcall(self.vault.store, {
+    account = step.account, note = step.key.note, apiKey = key.apiKey, secretKey = key.secretKey,
+    permissions = key.permissions, ip = key.ip,
+  })
+  if ok and kept ~= false then return nil end
+  return ok and "the vault did not take the secret" or "the vault raised an error"
+end
+
+function steps.create_key(self, step, again)
+  local mark, wrong = core.random_token(8)
+  if not mark then return nil, errors.config("no random text could be made: " .. tostring(wrong)) end
+  local note = ("%s #%s"):format(step.key.note, mark)
+  local key, err = api(self):create_api_key { subAccount = step.account, note = note,
+    permissions = step.key.permissions, ip = step.key.ip }
+  if key and key.secretKey then
+    local complaint = store(self, step, key)
+    step.apiKey = key.apiKey
+    if not complaint then return true end
+    local gone = steps.delete_key(self, { account = step.account, apiKey = key.apiKey })
+    return nil, errors.new { kind = "workflow", outcome = gone and "rejected" or "unknown", phase = "fleet",
+      message = ("%s; the new key %s of %s %s"):format(complaint, key.apiKey, step.account,
+        gone and "was deleted" or "could not be deleted") }
+  end
+  if err and err.outcome ~= "unknown" then return nil, err end
+  -- It may have been made, and then its secret is lost: it is found by its mark and deleted.
+  local lost = key or find_by_note(self, step.account, note)
+  if lost then
+    local gone, problem = steps.delete_key(self, { account = step.account, apiKey = lost.apiKey })
+    if not gone then return nil, problem end
+  end
+  if again then return nil, err or errors.new { kind = "workflow", outcome = "rejected", phase = "fleet",
+    message = "the service made a key and told no secret; the key was deleted" } end
+  return steps.create_key(self, step, true)
+end
+
+local function public(step)
+  return { what = step.what, account = step.account, note = step.note, apiKey = step.apiKey, why = step.why }
+end
+
+-- Does the steps in order. Returns those that were done; or nil and an error with `done`.
+local function carry_out(self, list)
+  local done = {}
+  for _, step in ipairs(list) do
+    local ok, err = steps[step.what](self, step)
+    if not ok then
+      err.done, err.step = done, public(step)
+      return nil, err
+    end
+    done[#done + 1] = public(step)
+  end
+  return done
+end
+
+--- Makes it as declared. Returns the steps that were done; or nil and an error with `done` and `step`. What was done
+--- stays done: apply again goes on, because it plans by what is there.
+---@return table[]|nil done, purser.Error|nil err
+function Fleet:apply()
+  local plan, err = self:plan()
+  if not plan then return nil, err end
+  return carry_out(self, plan.steps)
+end
+
+------------------------------------------------------------------------------------------------------------ rotation
+
+local function check_options(given, rules)
+  local complaint, name = allowed.check(given, rules, "option")
+  return complaint and errors.argument(name, complaint)
+end
+
+local rotate_rules = { account = "string", note = "string", max_age_ms = { 0 } }
+local retire_rules = { account = "string", note = "string", overlap_ms = { 0 } }
+
+-- Calls `visit(account, declared key, live keys)` for the keys that `given.account` and `given.note` select.
+local function each_declared(self, given, visit)
+  for _, account in ipairs(self.accounts) do
+    if not given.account or given.account == account.name then
+      local keys, err = api(self):list_api_keys { subAccount = account.name }
+      if not keys then return err end
+      local sorted = diff.sort_out(account, keys, self.vault.holds)
+      for _, declared in ipairs(account.keys or {}) do
+        if not given.note or given.note == declared.note then visit(account, declared, sorted.live[declared.note]) end
+      end
+    end
+  end
+end
+
+--- Makes a second key beside each that is older than `max_age_ms` (0: all), or those of one `account` and `note`. The
+--- old ones stay until retire(). A key that has a younger one already is left alone, so that it can be gone on with.
+---@param given { account: string|nil, note: string|nil, max_age_ms: integer|nil }|nil
+---@return table[]|nil done, purser.Error|nil err
+function Fleet:rotate(given)
+  given = given or {}
+  local err = check_options(given, rotate_rules)
+  if err then return nil, err end
+  local list = {}
+  err = each_declared(self, given, function(account, declared, live)
+    if #live == 1 and (live[1].createTime or 0) <= self.client:now() - (given.max_age_ms or 0) then
+      list[#list + 1] = { what = "create_key", account = account.name, key = declared, note = declared.note,
+        why = "rotation" }
+    end
+  end)
+  if err then return nil, err end
+  return carry_out(self, list)
+end
+
+--- Deletes every key that has a younger one of its note, once the younger is `overlap_ms` old (default: a day).
+---@param given { account: string|nil, note: string|nil, overlap_ms: integer|nil }|nil
+---@return table[]|nil done, purser.Error|nil err
+function Fleet:retire(given)
+  given = given or {}
+  local err = check_options(given, retire_rules)
+  if err then return nil, err end
+  local list = {}
+  err = each_declared(self, given, function(account, _, live)
+    local made_at, overlap = #live > 1 and live[1].createTime, given.overlap_ms or 86400000
+    if made_at and made_at <= self.client:now() - overlap then
+      for i = 2, #live do
+        list[#list + 1] = { what = "delete_key", account = account.name, apiKey = live[i].apiKey, note = live[i].note,
+          why = "rotation" }
+      end
+    end
+  end)
+  if err then return nil, err end
+  return carry_out(self, list)
+end
+
+------------------------------------------------------------------------------------------------------------ balances
+
+local function names_of(self)
+  local names = {}
+  for i, account in ipairs(self.accounts) do names[i] = account.name end
+  return names
+end
+
+--- Plans to bring the spot balances of the fleet to the parent: `to = "parent"`, `keep` (a decimal, or one by asset:
+--- what stays in each account), `assets` (only these). Returns moves: print them, then moves:execute().
+---@param given table
+---@return table|nil moves, purser.Error|nil err
+function Fleet:sweep(given)
+  local err = check_options(given, { to = { "parent" }, keep = "any", assets = "table" })
+  if err then return nil, err end
+  if not given.to then return nil, errors.argument("to", 'a sweep goes to = "parent"') end
+  return moves.sweep(self.client, self.group, names_of(self), given)
+end
+
+--- Plans to bring an `asset` from the parent to the fleet: `amounts` by account name, or `each` for all. Returns moves.
+---@param given table
+---@return table|nil moves, purser.Error|nil err
+function Fleet:distribute(given)
+  local err = check_options(given, { asset = "string", amounts = "table", each = "any" })
+  if err then return nil, err end
+  if not given.asset then return nil, errors.argument("asset", "distribute needs an asset") end
+  return moves.distribute(self.client, self.group, names_of(self), given)
+end
+
+return M

@@ -1,0 +1,84 @@
+-- SPDX-License-Identifier: MIT
+-- What a fleet is declared to be, checked whole before anything is asked of the service: every problem at once.
+
+local option_schema = require "purser.util.option_schema"
+local kinds = require("purser.api.parameters").kinds
+local operations = require "purser.api.operations"
+
+local M = {}
+
+local fleet_rules = { client = "table", group = "string", vault = "function or table", accounts = "table" }
+local account_rules = { name = "string", note = "string", keys = "table", futures = "boolean" }
+local key_rules = { note = "string", permissions = "table", ip = "table" }
+
+local function check_words(where, given, rules, problems)
+  for _, found in ipairs(option_schema.all(given, rules, where)) do problems[#problems + 1] = found[1] end
+end
+
+local function check_value(where, row, name, value, problems)
+  local param = row.by_name[name]
+  if value == nil then
+    if param.required then problems[#problems + 1] = ("%s: %s is missing"):format(where, name) end
+    return
+  end
+  local ok, complaint = kinds[param[2]].check(value, param)
+  if not ok then problems[#problems + 1] = ("%s: %s %s"):format(where, name, complaint) end
+end
+
+local function check_keys(group, account, where, problems)
+  local row, seen = operations.by_name[group .. ".create_api_key"], {}
+  for i, key in ipairs(account.keys or {}) do
+    local here = ("%s key %d"):format(where, i)
+    if type(key) ~= "table" then
+      problems[#problems + 1] = here .. " must be a table"
+    else
+      check_words(here .. ": option", key, key_rules, problems)
+      for _, name in ipairs { "note", "permissions", "ip" } do check_value(here, row, name, key[name], problems) end
+      if type(key.note) == "string" then
+        if seen[key.note] then problems[#problems + 1] = ("%s: the note %q is there twice"):format(here, key.note) end
+        if key.note:find("#", 1, true) then problems[#problems + 1] = here .. ": a note must not hold #" end
+        seen[key.note] = true
+      end
+    end
+  end
+end
+
+--- Checks a declaration. Returns a list of problems, which is empty when there are none.
+---@param given table
+---@return string[]
+function M.check(given)
+  local problems = {}
+  if type(given) ~= "table" then return { "a fleet is declared by a table" } end
+  check_words("fleet option", given, fleet_rules, problems)
+  local group = given.group or "sub_account"
+  if group ~= "sub_account" and group ~= "broker" then
+    problems[#problems + 1] = 'fleet: group is "sub_account" or "broker"'
+    return problems
+  end
+  if type(given.client) ~= "table" then problems[#problems + 1] = "fleet: client is missing" end
+  local vault = given.vault
+  if type(vault) ~= "function" and not (type(vault) == "table" and type(vault.store) == "function") then
+    problems[#problems + 1] = "fleet: vault is missing: a function that keeps a secret, or { store =, holds = }"
+  end
+  local row, seen = operations.by_name[group .. ".create_sub_account"], {}
+  for i, account in ipairs(type(given.accounts) == "table" and given.accounts or {}) do
+    local where = ("account %d"):format(i)
+    if type(account) ~= "table" then
+      problems[#problems + 1] = where .. " must be a table"
+    else
+      if type(account.name) == "string" then where = "account " .. account.name end
+      check_words(where .. ": option", account, account_rules, problems)
+      check_value(where, row, "subAccount", account.name, problems)
+      check_value(where, row, "note", account.note, problems)
+      if seen[account.name or ""] then problems[#problems + 1] = where .. " is there twice" end
+      seen[account.name or ""] = true
+      if account.futures and group ~= "broker" then
+        problems[#problems + 1] = where .. ": only a broker enables futures"
+      end
+      if type(account.keys) == "table" then check_keys(group, account, where, problems) end
+    end
+  end
+  return problems
+end
+
+return M

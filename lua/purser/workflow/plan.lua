@@ -1,0 +1,285 @@
+-- SPDX-License-Identifier: MIT
+--- Plans: what a call would do and everything that speaks against it, before it is made.
+--
+--     local plan = assert(client.wallet:plan_withdraw { coin = "USDT", network = "trc20", address = a, amount = "20" })
+--     print(plan)
+--     if plan.ok then local result, err = plan:execute() end
+
+local allowed = require "purser.util.option_schema"
+local coins = require "purser.workflow.coins"
+local core = require "purser.core"
+local decimal = require "purser.decimal"
+local errors = require "purser.call.errors"
+local history = require "purser.history"
+local parameters = require "purser.api.parameters"
+local plain_text = require "purser.util.plain_text"
+
+local M = {}
+
+local MAX_AGE_MS = 300000
+
+---@class purser.Plan
+---@field ok boolean            nothing speaks against it
+---@field problems string[]     why it would fail, all of them
+---@field warnings string[]     what to look at before
+---@field params table          what will be sent
+---@field operation string      the operation that execute() calls
+local Plan = { __name = "purser.plan" }
+Plan.__index = Plan
+
+local function refuse(plan, message)
+  return nil, errors.new { kind = "workflow", outcome = "not_sent", phase = "plan", operation = plan.operation,
+    message = message }
+end
+
+--- Does it. A plan is carried out once: again only when the service refused it or nothing was sent. A plan with
+--- problems, or one that is older than its `max_age_ms`, is refused.
+---@param opts table|nil  options of the call
+---@return table|nil result, purser.Error|nil err
+function Plan:execute(opts)
+  if not self.ok then return refuse(self, "the plan has problems: " .. table.concat(self.problems, "; ")) end
+  if self.state == "done" then return refuse(self, "the plan was carried out already") end
+  if self.state == "unknown" then
+    return refuse(self, "the plan was carried out with an unknown outcome; settle that first")
+  end
+  local age = self.client:now() - self.made_at
+  if age > self.max_age_ms then
+    return refuse(self, ("the plan is %d s old; plan again"):format(math.floor(age / 1000)))
+  end
+  if self.existing then return self.existing end
+  self.state = "unknown" -- until an answer says otherwise
+  local result, err = self.client:call(self.operation, self.params, opts)
+  if result then
+    self.state, self.result = "done", result
+  elseif err.outcome ~= "unknown" then
+    self.state = "refused"
+  end
+  return result, err
+end
+
+function Plan:__tostring()
+  local lines = {}
+  local function add(text) lines[#lines + 1] = plain_text.clean(text) end
+  add(self.title)
+  for _, line in ipairs(self.lines) do add(("  %-8s %s"):format(line[1], line[2])) end
+  for _, problem in ipairs(self.problems) do add("  PROBLEM  " .. problem) end
+  for _, warning in ipairs(self.warnings) do add("  note     " .. warning) end
+  if self.ok then add "  ready    nothing speaks against it" end
+  return table.concat(lines, "\n")
+end
+
+local function new_plan(client, operation, given, read_at)
+  return setmetatable({ client = client, operation = operation, problems = {}, warnings = {}, lines = {}, params = {},
+    made_at = read_at, max_age_ms = given.max_age_ms or MAX_AGE_MS, ok = false, state = "new" }, Plan)
+end
+
+local function problem(plan, text, ...)
+  plan.problems[#plan.problems + 1] = select("#", ...) > 0 and text:format(...) or text
+end
+
+local function warn(plan, text, ...)
+  plan.warnings[#plan.warnings + 1] = select("#", ...) > 0 and text:format(...) or text
+end
+
+local function line(plan, name, text, ...) plan.lines[#plan.lines + 1] = { name, text:format(...) } end
+
+-- Misspelt names end the planning: what was meant is not known. What is wrong with the values is for the plan to say.
+local function check_names(given, rules)
+  local complaint, name = allowed.check(given, rules, "parameter")
+  return complaint and errors.argument(name, complaint)
+end
+
+-- Finds the coin and its network, or notes why not.
+local function find_network(plan, all, given)
+  local coin, complaint = coins.find(all, given.coin)
+  if not coin then
+    problem(plan, complaint)
+    return nil
+  end
+  local network
+  network, complaint = coins.network(coin, given.network)
+  if not network then
+    problem(plan, complaint)
+    return nil
+  end
+  plan.network = network
+  line(plan, "network", "%s (%s)", network.netWork or "?", network.network or "?")
+  return network
+end
+
+------------------------------------------------------------------------------------------------------- withdrawals
+
+local function limit(plan, network, member)
+  local text = network[member]
+  if text == nil or text == "" then return nil end
+  local value = decimal(text)
+  if not value then warn(plan, "%s is %s, which is no decimal; it was not checked", member, text) end
+  return value
+end
+
+local function check_amount(plan, network, amount)
+  local least, most = limit(plan, network, "withdrawMin"), limit(plan, network, "withdrawMax")
+  local step, fee = limit(plan, network, "withdrawIntegerMultiple"), limit(plan, network, "withdrawFee")
+  line(plan, "limits", "%s to %s%s", least and tostring(least) or "?", most and tostring(most) or "?",
+    step and step:sign() > 0 and (", in steps of " .. tostring(step)) or "")
+  if least and amount:compare(least) < 0 then
+    problem(plan, "the amount %s is below the minimum of %s", tostring(amount), tostring(least))
+  end
+  if most and amount:compare(most) > 0 then
+    problem(plan, "the amount %s is above the maximum of %s", tostring(amount), tostring(most))
+  end
+  if step and step:sign() > 0 then
+    local rounded = amount:round_down(step)
+    if rounded:compare(amount) ~= 0 then
+      problem(plan, "the amount %s is no multiple of %s; the next below is %s", tostring(amount), tostring(step),
+        tostring(rounded))
+    end
+  end
+  if fee then
+    plan.fee, plan.total = tostring(fee), tostring(amount + fee)
+    line(plan, "fee", "%s %s; with the amount %s", plan.fee, network.coin or plan.params.coin, plan.total)
+  else
+    warn(plan, "the fee is not known")
+  end
+end
+
+local function check_destination(plan, network, given)
+  local address, memo = given.address, given.memo
+  line(plan, "to", "%s%s", tostring(address), memo and (" with memo " .. tostring(memo)) or "")
+  if type(address) ~= "string" or address == "" then
+    problem(plan, "the address is missing")
+    return
+  end
+  for _, name in ipairs { "address", "memo" } do
+    local fine, complaint = true, nil
+    if given[name] then fine, complaint = parameters.kinds[name].check(given[name]) end
+    if not fine then problem(plan, "the " .. name .. " " .. complaint) end
+  end
+  if not network then return end
+  if network.sameAddress then
+    local front, back = address:match("^([^:]+):(.+)$")
+    if not memo and front then
+      problem(plan, "the address carries its memo behind a colon; give address = %q and memo = %q", front, back)
+    elseif not memo then
+      problem(plan, "the network %s needs a memo: the address is shared, and without one the funds are nobody's",
+        network.netWork or network.network)
+    end
+  elseif memo and network.sameAddress == false then
+    warn(plan, "a memo is given, though addresses of this network are not shared")
+  elseif network.sameAddress == nil then
+    warn(plan, "the service does not say whether this network needs a memo")
+  end
+end
+
+-- Looks the address up among those that were saved. Returns an error when they cannot be read.
+local function check_saved(plan, client, network, given)
+  local walk = history.each(client, "wallet.withdrawal_addresses", { coin = given.coin })
+  while true do
+    local saved, err = walk:next()
+    if err then return err end
+    if not saved then break end
+    if saved.address == given.address and (saved.memo or "") == (given.memo or "")
+      and (saved.network == network.network or saved.network == network.netWork) then
+      line(plan, "saved", "the address is in the address book")
+      return nil
+    end
+  end
+  problem(plan, "the address is not among the saved addresses of %s on this network", given.coin)
+end
+
+local withdraw_rules = {
+  coin = "any", network = "any", netWork = "any", address = "any", amount = "any", memo = "any", remark = "any",
+  contractAddress = "string", withdrawOrderId = "any", check_saved = "boolean", max_age_ms = { 0 },
+}
+
+local function take_amount(plan, given)
+  local amount, complaint = decimal(given.amount)
+  if type(given.amount) == "number" and math.floor(given.amount) ~= given.amount or not amount then
+    problem(plan, "the amount %s is no exact decimal: %s", tostring(given.amount), complaint or "pass a string")
+  elseif amount:sign() <= 0 then
+    problem(plan, "the amount %s is not positive", tostring(amount))
+  else
+    return amount
+  end
+end
+
+--- Plans wallet.withdraw (C2). Takes its parameters, with `network` (or `netWork`) by any name people use;
+--- `check_saved = true` looks the address up among the saved ones; `max_age_ms` (300000) is how old the coin
+--- configuration and the plan may be. Returns a plan, with its problems; nil and an error only when it could not be
+--- made at all.
+---@param client purser.Client
+---@param given table
+---@return purser.Plan|nil plan, purser.Error|nil err
+function M.withdraw(client, given)
+  local err = check_names(given, withdraw_rules)
+  if err then return nil, err end
+  local all, read_at = coins.read(client, given.max_age_ms or MAX_AGE_MS)
+  if not all then return nil, read_at end
+  local plan = new_plan(client, "wallet.withdraw", given, read_at)
+  plan.title = ("Withdrawal of %s %s"):format(tostring(given.amount), tostring(given.coin))
+  local network = find_network(plan, all, { coin = given.coin, network = given.network or given.netWork })
+  if given.network and given.netWork and given.network ~= given.netWork then
+    problem(plan, "network and netWork are both given; give one")
+  end
+  check_destination(plan, network, given)
+  local amount = take_amount(plan, given)
+  if network then
+    if network.withdrawEnable == false then
+      problem(plan, "withdrawals of %s on %s are suspended%s", given.coin, network.netWork or network.network,
+        network.withdrawTips and ": " .. network.withdrawTips or "")
+    end
+    if given.contractAddress and given.contractAddress:lower() ~= (network.contract or ""):lower() then
+      problem(plan, "contractAddress is not that of %s on this network", given.coin)
+    end
+    if amount then check_amount(plan, network, amount) end
+    if given.check_saved then err = check_saved(plan, client, network, given) end
+    if err then return nil, err end
+  end
+  -- an id of one's own is what an unknown outcome is settled by
+  local order_id, wrong = given.withdrawOrderId, nil
+  if not order_id then order_id, wrong = core.random_token(32) end
+  if not order_id then return nil, errors.config("no random id could be made: " .. tostring(wrong)) end
+  plan.params = {
+    coin = given.coin, netWork = network and network.netWork, address = given.address, memo = given.memo,
+    amount = amount and tostring(amount), remark = given.remark, contractAddress = given.contractAddress,
+    withdrawOrderId = order_id,
+  }
+  plan.ok = #plan.problems == 0
+  return plan
+end
+
+------------------------------------------------------------------------------------------------- deposit addresses
+
+--- Plans wallet.create_deposit_address (C6): the coin and its network by any name. An address that exists already is
+--- returned by execute() and none is made.
+---@param client purser.Client
+---@param given table  coin, network, max_age_ms
+---@return purser.Plan|nil plan, purser.Error|nil err
+function M.create_deposit_address(client, given)
+  local err = check_names(given, { coin = "any", network = "any", max_age_ms = { 0 } })
+  if err then return nil, err end
+  local all, read_at = coins.read(client, given.max_age_ms or MAX_AGE_MS)
+  if not all then return nil, read_at end
+  local plan = new_plan(client, "wallet.create_deposit_address", given, read_at)
+  plan.title = ("Deposit address for %s"):format(tostring(given.coin))
+  local network = find_network(plan, all, given)
+  if network then
+    plan.params = { coin = given.coin, network = network.network }
+    local list
+    list, err = client.wallet:deposit_addresses(plan.params)
+    if not list then return nil, err end
+    plan.existing = list[1]
+    if plan.existing then
+      line(plan, "exists", "%s%s", plan.existing.address, plan.existing.memo and plan.existing.memo ~= ""
+        and (" with memo " .. plan.existing.memo) or "")
+    elseif network.depositEnable == false then
+      problem(plan, "deposits of %s on %s are suspended%s", given.coin, network.network,
+        network.depositTips and ": " .. network.depositTips or "")
+    end
+    if network.sameAddress then line(plan, "memo", "senders must give the memo as well as the address") end
+  end
+  plan.ok = #plan.problems == 0
+  return plan
+end
+
+return M

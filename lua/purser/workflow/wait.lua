@@ -1,0 +1,272 @@
+-- SPDX-License-Identifier: MIT
+--- Waiting for what the service does in its own time: a withdrawal, a deposit, a transfer, anything that can be read.
+--
+--     local withdrawal, err = client.wallet:wait_withdrawal(id, { timeout_ms = 30 * 60000 })
+--
+-- A wait reads now and then, less and less often. It ends with the record when the goal is reached; with an error when
+-- the goal can no longer be reached (outcome "rejected") or the time is over (outcome "unknown"). Both errors hold the
+-- last `record` that was seen. A read that fails for a reason that passes is read again; any other failure ends it.
+
+local allowed = require "purser.util.option_schema"
+local errors = require "purser.call.errors"
+local history = require "purser.history"
+local nearest = require "purser.util.suggest"
+
+local M = {}
+
+local DAY = 86400000
+local defaults = { timeout_ms = 600000, first_ms = 1000, most_ms = 30000 }
+local GROWTH = 1.5
+local MOST_SHOWN = 1000 -- by C4 and C5 at once
+
+local function failure(outcome, message, record, retryable)
+  return errors.new { kind = "workflow", outcome = outcome, phase = "wait", message = message, record = record,
+    retryable = retryable }
+end
+
+-- Checks the options and splits the times off. Returns both; or nil and an argument error.
+---@param own table  the rules of what is no time
+local function take_times(options, own)
+  options = options or {}
+  local rules, times, rest = {}, {}, {}
+  for name, rule in pairs(own) do rules[name] = rule end
+  for name, value in pairs(defaults) do rules[name], times[name] = { 1 }, value end
+  local complaint, name = allowed.check(options, rules, "option")
+  if complaint then return nil, errors.argument(name, complaint) end
+  for word, value in pairs(options) do (defaults[word] and times or rest)[word] = value end
+  return times, rest
+end
+
+-- Reads until `judge` says "reached", "lost" or "unclear". `read` returns a value, or nil when there is none yet, or
+-- nil and an error; `judge(value)` returns its verdict and words.
+local function wait(client, times, what, read, judge)
+  local deadline, pause = nil, times.first_ms
+  local value, words, last_err
+  while true do
+    local now_value, err = read()
+    if err and not err.retryable then return nil, err end
+    last_err = err
+    if now_value ~= nil then
+      local verdict
+      value = now_value
+      verdict, words = judge(value)
+      if verdict == "reached" then return value end
+      if verdict == "unclear" then return nil, failure("unknown", ("%s %s"):format(what, words), value) end
+      if verdict == "lost" then return nil, failure("rejected", ("%s %s"):format(what, words), value) end
+    end
+    -- The first read may have set the client's clock right, so the time counts from there.
+    deadline = deadline or client:now() + times.timeout_ms
+    local left = deadline - client:now()
+    if left <= 0 then break end
+    if err and err.retry_after then pause = math.max(pause, err.retry_after * 1000) end
+    client:sleep(math.max(1, math.min(pause, left)))
+    pause = math.min(math.floor(pause * GROWTH), times.most_ms)
+  end
+  local state = words or (value ~= nil and "was not as wanted") or "was not to be found"
+  return nil, failure("unknown", ("%s %s after %d ms%s"):format(what, state, times.timeout_ms,
+    last_err and "; the last read failed: " .. tostring(last_err) or ""), value, true)
+end
+
+--- The general wait. `read()` returns a value, or nil and an error (nil alone: nothing yet). `judge(value)` returns
+--- "reached", "lost" or nothing, and words for the message. Options besides: `what` (a name for messages), `timeout_ms`
+--- (600000), `first_ms` (1000: the first pause), `most_ms` (30000: the longest).
+---@return any value, purser.Error|nil err
+function M.wait_for(client, options)
+  local times, rest = take_times(options, { read = "function", judge = "function", what = "string" })
+  if not times then return nil, rest end
+  for _, name in ipairs { "read", "judge" } do
+    if not rest[name] then return nil, errors.argument(name, ('option "%s" is required'):format(name)) end
+  end
+  return wait(client, times, rest.what or "what was waited for", rest.read, rest.judge)
+end
+
+------------------------------------------------------------------------------------------------------- withdrawals
+
+local withdrawal_states = {
+  "applied for", "auditing", "waiting", "processing", "packaging", "confirming", "successful", "failed", "cancelled",
+  "in manual processing",
+}
+-- goal -> state -> verdict; what is not named is waited through.
+local withdrawal_goals = {
+  success = { [7] = "reached", [8] = "lost", [9] = "lost" },
+  sent = { [6] = "reached", [7] = "reached", [8] = "lost", [9] = "lost" },
+  ended = { [7] = "reached", [8] = "reached", [9] = "reached" },
+  cancelled = { [9] = "reached", [6] = "lost", [7] = "lost", [8] = "lost" },
+}
+local withdrawal_rules = { goal = nearest.names_of(withdrawal_goals), since = allowed.TIME, coin = "string" }
+
+local function judge_state(verdicts, names)
+  return function(record)
+    local state = record.status
+    return verdicts[state], ("is %s (state %s)"):format(names[state] or "in a state that is not known", tostring(state))
+  end
+end
+
+-- Finds the one record of a history that fits. It is looked for from `since` on; once it was found, in its millisecond.
+local function finder(client, operation, time_of, since, params, fits)
+  local at
+  return function()
+    -- Nothing is concluded from a record that is missing, so one that was found needs no proof of what else there is.
+    local query = { from = at or since, to = at, shows_at_least = at and MOST_SHOWN or nil }
+    for name, value in pairs(params) do query[name] = value end
+    local walk = history.each(client, operation, query)
+    while true do
+      local record, err = walk:next()
+      if err or not record then return nil, err end
+      if fits(record) then
+        at = record[time_of]
+        return record
+      end
+    end
+  end
+end
+
+--- Waits for a withdrawal (C5). `id`: what wallet.withdraw returned, as text, or { id = } or { withdrawOrderId = }.
+--- Options: `goal` ("success"; or "sent": it has left; "ended": whichever way; "cancelled"), `since` (epoch ms from
+--- where it is looked for; default: 7 days ago), `coin` (fewer records to look through), and the times of wait_for.
+---@param client purser.Client
+---@param id string|table
+---@param options table|nil
+---@return table|nil withdrawal, purser.Error|nil err
+function M.withdrawal(client, id, options)
+  local times, rest = take_times(options, withdrawal_rules)
+  if not times then return nil, rest end
+  local member, value = "id", id
+  if type(id) == "table" then
+    member = id.id and "id" or "withdrawOrderId"
+    value = id[member]
+  end
+  if type(value) ~= "string" or value == "" then
+    return nil, errors.argument("id", "wait_withdrawal takes the id of a withdrawal, or { withdrawOrderId = ... }")
+  end
+  local read = finder(client, "wallet.withdrawal_history", "applyTime", rest.since or client:now() - 7 * DAY,
+    { coin = rest.coin }, function(record) return record[member] == value end)
+  local judge = judge_state(withdrawal_goals[rest.goal or "success"], withdrawal_states)
+  return wait(client, times, "withdrawal " .. value, read, judge)
+end
+
+---------------------------------------------------------------------------------------------------------- deposits
+
+local deposit_states = {
+  "too small to be credited", "delayed", "large and delayed", "pending", "successful", "auditing", "rejected",
+  "refunded", "credited early", "invalid", "restricted", "returned or completed (sources disagree)",
+}
+-- What sources disagree about is no success that money may be spent on, and no proof that it came back either.
+local deposit_goals = {
+  success = { [1] = "lost", [5] = "reached", [7] = "lost", [8] = "lost", [10] = "lost", [12] = "unclear" },
+  seen = {},
+  ended = { [1] = "reached", [5] = "reached", [7] = "reached", [8] = "reached", [10] = "reached", [12] = "reached" },
+}
+for state = 1, 12 do deposit_goals.seen[state] = "reached" end
+local deposit_rules = { goal = nearest.names_of(deposit_goals), since = allowed.TIME }
+
+local deposit_members = {
+  txId = "string", coin = "string", network = "string", address = "string", memo = "string", amount = "string",
+}
+
+-- Whether a record is of the transaction: the id of the service may have the number of an output behind the chain's
+-- own, which is in another member then.
+local function is_transaction(record, id)
+  return record.txId == id or record.transHash == id
+    or type(record.txId) == "string" and record.txId:match "^(.+):%d+$" == id
+end
+
+-- Whether a deposit is the one that `wanted` describes. Amounts are equal as numbers: "5" is "5.00".
+local function fits_deposit(wanted)
+  local decimal = require "purser.decimal"
+  local amount = wanted.amount and decimal(wanted.amount)
+  return function(record)
+    for name, value in pairs(wanted) do
+      local found = record[name]
+      if name == "amount" then
+        local other = decimal(found or "")
+        if not other or other:compare(amount) ~= 0 then return false end
+      elseif name == "txId" then
+        if not is_transaction(record, value) then return false end
+      elseif found ~= value then
+        return false
+      end
+    end
+    return true
+  end
+end
+
+--- Waits for a deposit (C4) that fits `wanted`: any of `txId`, `coin`, `network`, `address`, `memo`, `amount`. Options:
+--- `goal` ("success"; "seen": in whatever state; "ended"), `since` (epoch ms; default: an hour ago), and the times of
+--- wait_for. The first that fits counts.
+---@param client purser.Client
+---@param wanted table
+---@param options table|nil
+---@return table|nil deposit, purser.Error|nil err
+function M.deposit(client, wanted, options)
+  local times, rest = take_times(options, deposit_rules)
+  if not times then return nil, rest end
+  if type(wanted) ~= "table" or next(wanted) == nil then
+    return nil, errors.argument(nil, "wait_deposit takes a table that says which deposit, such as { txId = ... }")
+  end
+  for name, value in pairs(wanted) do
+    if type(value) ~= deposit_members[name] or (name == "amount" and not require("purser.decimal")(value)) then
+      return nil, errors.argument(tostring(name), ('"%s" is not what a deposit can be told by: give texts of txId, '
+        .. "coin, network, address, memo, amount"):format(tostring(name)))
+    end
+  end
+  local read = finder(client, "wallet.deposit_history", "insertTime", rest.since or client:now() - DAY / 24,
+    { coin = wanted.coin }, fits_deposit(wanted))
+  local judge = judge_state(deposit_goals[rest.goal or "success"], deposit_states)
+  return wait(client, times, "the deposit", read, judge)
+end
+
+--------------------------------------------------------------------------------------------------------- transfers
+
+local transfer_verdicts = { SUCCESS = "reached", FAILED = "lost" }
+
+local function judge_transfer(record)
+  return transfer_verdicts[record.status], ("is %s"):format(tostring(record.status))
+end
+
+local RECORD_UNKNOWN = "22222"
+
+--- Waits for a transfer between the spot and futures accounts (C9) to succeed, by its tranId (C11). Options: the times
+--- of wait_for.
+---@param client purser.Client
+---@param tran_id string
+---@param options table|nil
+---@return table|nil transfer, purser.Error|nil err
+function M.transfer(client, tran_id, options)
+  local times, rest = take_times(options, {})
+  if not times then return nil, rest end
+  return wait(client, times, "transfer " .. tostring(tran_id), function()
+    local record, err = client.wallet:get_transfer { tranId = tran_id }
+    if err and err.code == RECORD_UNKNOWN then return nil end -- records show up late
+    return record, err
+  end, judge_transfer)
+end
+
+local function family_transfer(group)
+  return function(client, wanted, options)
+    local times, rest = take_times(options, {})
+    if not times then return nil, rest end
+    if type(wanted) ~= "table" or not wanted.clientTranId then
+      return nil, errors.argument("clientTranId", "wait_transfer takes the transfer's clientTranId, fromAccountType, "
+        .. "toAccountType and, where it had them, fromAccount and toAccount")
+    end
+    local query = {}
+    for _, name in ipairs { "clientTranId", "fromAccountType", "toAccountType", "fromAccount", "toAccount" } do
+      query[name] = wanted[name]
+    end
+    return wait(client, times, "transfer " .. tostring(wanted.clientTranId), function()
+      local list, err = client[group]:transfer_history(query)
+      if not list then return nil, err end
+      for _, record in ipairs(list) do
+        if record.clientTranId == wanted.clientTranId then return record end
+      end
+    end, judge_transfer)
+  end
+end
+
+--- Waits for a transfer between the parent and a sub-account (A13, B6) to succeed: give the parameters it was made with
+--- (asset and amount may be among them).
+M.broker_transfer = family_transfer "broker"
+M.sub_account_transfer = family_transfer "sub_account"
+
+return M

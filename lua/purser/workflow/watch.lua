@@ -1,0 +1,239 @@
+-- SPDX-License-Identifier: MIT
+--- Watching deposits: each new one, and each change of its state, once; across restarts with a cursor.
+--
+--     for event in client.wallet:watch_deposits { cursor = load(), poll_ms = 10000 } do
+--       if event.deposit.status == 5 then credit(event.deposit) end
+--       save(event.cursor)
+--     end
+--
+-- event: `kind` ("new" or "changed"), `deposit`, `before` (the state it had), `cursor`. A program that ends between
+-- `credit` and `save` meets the event again, so `credit` has to bear that, or both have to happen in one transaction.
+--
+-- A cursor is a plain string with the state of every deposit that is young or still may change; an older one in a final
+-- state is forgotten. In a `for` an error that does not pass raises.
+
+local allowed = require "purser.util.option_schema"
+local digests = require "purser.history.digest"
+local errors = require "purser.call.errors"
+local history = require "purser.history"
+local keys = require "purser.history.record_id"
+local operations = require "purser.api.operations"
+
+local M = {}
+
+local DAY = 86400000
+local ROW = operations.by_name["wallet.deposit_history"]
+local key_of = keys.of(ROW.paging)
+
+-- success, rejected, refunded, invalid, returned: nothing comes behind these.
+local final = { [5] = true, [7] = true, [8] = true, [10] = true, [12] = true }
+-- What comes before success. Behind success such a state is an old answer, of a part of the service that lags.
+local SUCCESS = 5
+local early = { [2] = true, [3] = true, [4] = true, [6] = true, [9] = true }
+local LONGEST_PAUSE_MS = 3 * DAY
+
+---@class purser.Watch
+local Watch = { __name = "purser.watch" }
+Watch.__index = Watch
+
+local rules = {
+  coin = "string", cursor = "string", since = allowed.TIME, poll_ms = { 0 }, settle_ms = { 0 }, timeout_ms = { 0 },
+  shows_at_least = { 1, allowed.EXACT },
+}
+
+local function text_of(self)
+  local parts, names = {}, {}
+  for digits in pairs(self.known) do names[#names + 1] = digits end
+  table.sort(names)
+  for i, digits in ipairs(names) do
+    local entry = self.known[digits]
+    parts[i] = ("%s:%d:%s"):format(digits, entry.time, entry.states)
+  end
+  return ("purser2;watch;%d;%s"):format(self.since, table.concat(parts, ","))
+end
+
+local function read_cursor(self, text)
+  local version, since, list = text:match("^purser([12]);watch;(%d%d%d%d%d%d%d%d%d%d%d%d%d);([%xm:,%-%.]*)$")
+  if not since then return "is not a cursor of watch_deposits" end
+  self.since = math.floor(tonumber(since))
+  for digits, time, states in list:gmatch("(m?%x+):(%d+):([%d%-%.]+)") do
+    if version == "1" then digits = digests.old(digits) end
+    self.has_old = self.has_old or digests.is_old(digits)
+    self.known[digits] = { time = math.floor(tonumber(time)), states = states }
+  end
+end
+
+-- The states of the deposits of one key: equal deposits cannot be told apart, so only how many are in which state
+-- counts.
+local function split(states)
+  local list = {}
+  for state in (states or ""):gmatch("[^%.]+") do list[#list + 1] = tonumber(state) end
+  return list
+end
+
+local function state_of(record)
+  return type(record.status) == "number" and record.status or 0
+end
+
+-- Takes one entry out of `list` that fits; returns it, or nil.
+local function take(list, fits)
+  for i, entry in ipairs(list) do
+    if fits(entry) then return table.remove(list, i) end
+  end
+end
+
+-- What happened to the deposits of one key: a list of { record, before = the state it had, or nil when it is new }.
+-- States that are there before and now are those of the same deposits; whichever is shown first means nothing.
+local function changes(before, records)
+  local left, came, found = {}, {}, {}
+  for i, state in ipairs(before) do left[i] = state end
+  for _, record in ipairs(records) do
+    local state = state_of(record)
+    if not take(left, function(other) return other == state end) then came[#came + 1] = record end
+  end
+  for i = #came, 1, -1 do
+    local lagging = early[state_of(came[i])] and take(left, function(other) return other == SUCCESS end)
+    if lagging then table.remove(came, i) end
+  end
+  table.sort(left)
+  table.sort(came, function(a, b) return state_of(a) < state_of(b) end)
+  for i, record in ipairs(came) do found[i] = { record = record, before = left[i] } end
+  return found
+end
+
+-- What is known of the deposits of a key, which an older cursor has under another digest.
+local function known_of(self, key, digits)
+  local old = self.has_old and digests.old_of(key)
+  if old and self.known[old] then self.known[digits], self.known[old] = self.known[old], nil end
+  return split(self.known[digits] and self.known[digits].states)
+end
+
+-- Adds the events of one key.
+local function add_events(self, digits, before, records)
+  local states = {}
+  for i, state in ipairs(before) do states[i] = state end
+  for _, change in ipairs(changes(before, records)) do
+    if change.before then
+      take(states, function(state) return state == change.before end)
+    end
+    states[#states + 1] = state_of(change.record)
+    table.sort(states)
+    self.events[#self.events + 1] = { kind = change.before and "changed" or "new", deposit = change.record,
+      digits = digits, before = change.before, states = table.concat(states, ".") }
+  end
+end
+
+-- Looks once: collects the events since the last look.
+local function look(self)
+  local now = self.client:now()
+  local walk = history.each(self.client, ROW.full_name,
+    { from = self.since + 1, coin = self.coin, shows_at_least = self.shows_at_least })
+  local found, order = {}, {}
+  while true do
+    local record, err = walk:next()
+    if err then return err end
+    if not record then break end
+    local key = key_of(record)
+    if not found[key] then
+      found[key] = {}
+      order[#order + 1] = key
+    end
+    table.insert(found[key], record)
+  end
+  for _, key in ipairs(order) do
+    local digits = digests.of(key)
+    add_events(self, digits, known_of(self, key, digits), found[key])
+  end
+  self.looked_at = now
+end
+
+-- Forgets what is old and final; the next look begins behind it. Only between looks, when all events are delivered.
+local function forget(self)
+  local horizon = self.looked_at - self.settle_ms
+  for _, entry in pairs(self.known) do
+    for _, state in ipairs(split(entry.states)) do
+      if not final[state] then horizon = math.min(horizon, entry.time - 1) end
+    end
+  end
+  -- What the service no longer tells of cannot be watched.
+  horizon = math.max(horizon, self.looked_at - 90 * DAY + 600000)
+  if horizon <= self.since then return end
+  self.since = horizon
+  for digits, entry in pairs(self.known) do
+    if entry.time <= horizon then self.known[digits] = nil end
+  end
+end
+
+local function deliver(self)
+  local event = table.remove(self.events, 1)
+  if not event then return nil end
+  self.known[event.digits] = { time = event.deposit.insertTime, states = event.states }
+  event.digits, event.states = nil, nil
+  event.cursor = text_of(self)
+  return event
+end
+
+-- Sleeps, but not beyond the end of the watch, nor for ever.
+local function pause(self, ms)
+  local left = (self.deadline or math.huge) - self.client:now()
+  self.client:sleep(math.max(1, math.min(ms, left, LONGEST_PAUSE_MS)))
+end
+
+--- The next event. It waits for one; when `timeout_ms` was given and is over, it returns nil. Nil and an error for a
+--- failure that does not pass; called again it tries again.
+---@return table|nil event, purser.Error|nil err
+function Watch:next()
+  if self.problem then return nil, self.problem end
+  while true do
+    local event = deliver(self)
+    if event then return event end
+    if self.looked_at then
+      forget(self)
+      if self.deadline and self.client:now() >= self.deadline then return nil end
+      pause(self, self.poll_ms)
+    end
+    local err = look(self)
+    -- The first look may have set the client's clock right, so the time counts from there.
+    self.deadline = self.deadline or (self.timeout_ms and self.client:now() + self.timeout_ms)
+    if err then
+      if not err.retryable then return nil, err end
+      self.looked_at = self.looked_at or self.since
+      if err.retry_after then pause(self, err.retry_after * 1000) end
+    end
+  end
+end
+
+--- As an iterator: raises the error.
+function Watch:__call()
+  local event, err = self:next()
+  if err then error(err, 0) end
+  return event
+end
+
+--- Where the watch stands, as a plain string.
+function Watch:cursor()
+  return text_of(self)
+end
+
+--- Watches deposits (C4). Parameters: `cursor`, `since` (epoch ms where a watch without a cursor begins; default: now),
+--- `coin`, `poll_ms` (10000), `settle_ms` (600000: how late a deposit may show up), `timeout_ms` (without it the watch
+--- goes on for ever), `shows_at_least` (how many records the service is known to show at once).
+---@param client purser.Client
+---@param params table|nil
+function M.deposits(client, params)
+  local self = setmetatable({ client = client, events = {}, known = {} }, Watch)
+  params = params or {}
+  local complaint, name = allowed.check(params, rules, "parameter")
+  if complaint then
+    self.problem = errors.argument(name, complaint)
+    return self
+  end
+  self.coin, self.poll_ms, self.settle_ms = params.coin, params.poll_ms or 10000, params.settle_ms or 600000
+  self.timeout_ms, self.shows_at_least = params.timeout_ms, params.shows_at_least
+  self.since = (params.since or client:now()) - 1
+  complaint = params.cursor and (read_cursor(self, params.cursor) or self.has_old and digests.old_problem())
+  if complaint then self.problem = errors.argument("cursor", 'parameter "cursor" ' .. complaint) end
+  return self
+end
+
+return M

@@ -1,0 +1,36 @@
+-- SPDX-License-Identifier: MIT
+-- The specs of everything that reads or writes numbers, once more in a locale that writes 1.5 as 1,5. The library never
+-- changes the locale, and never depends on the one it finds.
+
+local comma = require "comma_locale"
+
+local topics = {
+  "bind/golden", "bind/decoder", "bind/layout", "bind/signer", "json", "json_suite", "decimal", "sim/operations",
+  "api/contract", "api/parameters", "call/unwrap", "sim/render",
+}
+
+describe("in a locale with a decimal comma", function()
+  local folder
+
+  setup(function()
+    folder = os.tmpname()
+    os.remove(folder)
+    assert(os.execute("mkdir " .. folder))
+    comma.make(folder)
+  end)
+
+  teardown(function() os.execute("rm -r " .. folder) end)
+
+  for _, topic in ipairs(topics) do
+    it("all of " .. topic .. "_spec holds", function()
+      local command = "LOCPATH=%s PURSER_COMMA_LOCALE=1 %s /usr/bin/busted --helper=spec/support/comma_locale.lua "
+        .. "--output=TAP spec/%s_spec.lua 2>&1; echo exit $?"
+      local pipe = assert(io.popen(command:format(folder, os.getenv "LUA" or "lua5.4", topic)))
+      local output = pipe:read "*a"
+      pipe:close()
+      assert.is_not_nil(output:find "ok 1")
+      assert.is_nil(output:match "not ok[^\n]*\n?[^\n]*")
+      assert.equal("exit 0", output:match "exit %d+")
+    end)
+  end
+end)

@@ -1,0 +1,79 @@
+-- SPDX-License-Identifier: MIT
+-- The hooks: `after` is told once of each attempt, whatever becomes of it, and changes nothing.
+
+local private = require "purser.util.private"
+local new = require("recorder").new
+local schedule = require "purser.schedule"
+
+local WITHDRAWAL = { coin = "USDT", address = "an-address", amount = "1" }
+
+describe("a hook", function()
+  it("that raises changes nothing about the call, whatever it raises", function()
+    local odd = setmetatable({}, { __tostring = function() error "no text" end })
+    for _, name in ipairs { "before", "after" } do
+      local client, transport = new { hooks = { [name] = function() error(odd) end } }
+      local info = {}
+      assert.equal("1", client.wallet:withdraw(WITHDRAWAL, { info = info }).id)
+      assert.equal(1, #transport.requests)
+      assert.equal("an error without a text", info.hook_error)
+    end
+  end)
+
+  -- A client whose transport raises `problem`, after a wait or at once, and what its hooks were told.
+  local function raising(problem, waits)
+    local told = { before = 0 }
+    local client = new({ hooks = {
+      before = function() told.before = told.before + 1 end, after = function(event) told[#told + 1] = event end,
+    } }, function()
+      if waits then schedule.sleep(1) end
+      error(problem, 0)
+    end)
+    return client, told
+  end
+
+  it("hears of a call whose transport raises, once, and of none of its parameters", function()
+    for _, in_task in ipairs { false, true } do
+      local client, told = raising("boom", in_task)
+      local err
+      local function call() err = select(2, client.wallet:withdraw(WITHDRAWAL)) end
+      if in_task then schedule.run(call) else call() end
+      assert.same({ 1, 1 }, { told.before, #told })
+      local event = told[1]
+      assert.same({ "wallet.withdraw", "unknown", 1 }, { event.operation, event.outcome, event.attempt })
+      assert.same({ "transport", "unknown", "receive", err.message },
+        { event.error.kind, event.error.outcome, event.error.phase, event.error.message })
+      assert.same({}, { event.error.intent, event.error.settle })
+      assert.is_number(event.duration_us)
+      assert.is_string(err.settle)
+    end
+  end)
+
+  it("hears of a read whose transport raises, which is raised all the same", function()
+    for _, in_task in ipairs { false, true } do
+      for _, problem in ipairs { "boom", { "x" }, setmetatable({}, { __tostring = function() error "no text" end }) } do
+        local client, told = raising(problem, in_task)
+        local raised
+        local function call() client.wallet:coins() end
+        if in_task then raised = select(2, pcall(schedule.run, call)) else raised = select(2, pcall(call)) end
+        assert.equal(problem, raised)
+        assert.same({ 1, 1, "unknown" }, { told.before, #told, told[1].outcome })
+        assert.matches("^an error was raised: ", told[1].error.message)
+      end
+    end
+  end)
+
+  it("that is told hears once of what is raised behind it", function()
+    local told = 0
+    local client = new { hooks = { after = function() told = told + 1 end } }
+    private.states[client]._journal = { begin = function() return true end, finish = function() error "no room" end }
+    assert.equal("1", client.wallet:withdraw(WITHDRAWAL).id)
+    assert.equal(1, told)
+  end)
+
+  it("hears nothing in a coroutine of somebody else's on Lua 5.1 alone, of a read that is raised", function()
+    local client, told = raising "boom"
+    local ok, raised = coroutine.resume(coroutine.create(function() return client.wallet:coins() end))
+    assert.same({ false, "boom" }, { ok, raised })
+    assert.equal(_VERSION == "Lua 5.1" and not rawget(_G, "jit") and 0 or 1, #told)
+  end)
+end)

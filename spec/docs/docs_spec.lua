@@ -1,0 +1,312 @@
+-- SPDX-License-Identifier: MIT
+-- What the documentation and the annotation file say must be what the rows say, and nothing public may go undocumented.
+
+package.path = "tools/?.lua;" .. package.path
+
+local docs = require "docs"
+local read = require("files").read
+local operations = require "purser.api.operations"
+local options = require "purser.client.options"
+local parameters = require "purser.api.parameters"
+local shapes = require "purser.api.shapes"
+local codes = require "purser.codes"
+
+local function paths_of(command)
+  local paths = {}
+  local pipe = assert(io.popen(command))
+  for path in pipe:lines() do paths[#paths + 1] = path end
+  pipe:close()
+  return paths
+end
+
+describe("the generated documentation", function()
+  it("is what tools/docs.lua makes of the rows now", function()
+    assert.same({}, docs.stale())
+  end)
+
+  it("has a section and an example for each operation", function()
+    for group, page in pairs { broker = "broker", sub_account = "sub-account", wallet = "wallet" } do
+      local text = read("docs/operations-" .. page .. ".md")
+      for _, row in ipairs(operations.groups[group]) do
+        local section = text:match("\n## " .. row.id .. " " .. group .. "%." .. row.name .. "\n(.-\n```lua\n.-)```\n")
+        assert(section, row.full_name .. " has no section")
+        assert(section:find("| Request | `" .. row.method .. " " .. row.path .. "` |", 1, true), row.full_name)
+        assert(section:find(":" .. row.name .. "[ ({]"), row.full_name .. ": the example does not call it")
+        for _, name in ipairs(row.names) do
+          assert(section:find("| `" .. name .. "` |", 1, true), row.full_name .. ": no " .. name)
+        end
+      end
+    end
+  end)
+
+  it("has an index that names every page and every example", function()
+    local index = read "docs/README.md"
+    for _, path in ipairs(paths_of "ls docs/*.md") do
+      local page = path:match "[^/]+$"
+      assert(page == "README.md" or index:find("](" .. page .. ")", 1, true), path)
+    end
+    for _, path in ipairs(paths_of "ls examples/*.lua examples/*/*.lua examples/*/*.c") do
+      assert(index:find("](../" .. path, 1, true) or index:find("](../" .. path:match "^examples/%a+/", 1, true), path)
+    end
+  end)
+
+  -- One that was somebody's stood there: copied into a script for the live service, it would have been paid.
+  it("names no address that can be paid: the only one has a wrong checksum", function()
+    for _, path in ipairs(paths_of "ls docs/*.md README.md examples/*.lua examples/*/*.lua") do
+      for word in read(path):gmatch "%f[%w]T%w+" do
+        assert(#word ~= 34 or word == "TSampLeAddressThatNobodyHas1234567", path .. ": " .. word)
+      end
+    end
+  end)
+
+  it("links only to what exists", function()
+    for _, path in ipairs(paths_of "ls docs/*.md README.md CONTRIBUTING.md") do
+      local text, folder = read(path), path:match "^(.*/)" or ""
+      for target in text:gmatch "%]%(([^)]+)%)" do
+        local file, anchor = target:match "^([^#]*)#?(.*)$"
+        if not file:find "^https?:" then
+          local page = file == "" and text or (io.open(folder .. file) and read(folder .. file))
+          assert(page, path .. " links to " .. target)
+          local found = anchor == ""
+          for title in page:gmatch "\n#+ ([^\n]+)" do
+            found = found or title:lower():gsub("[^%w _-]", ""):gsub(" ", "-") == anchor
+          end
+          assert(found, path .. " links to the heading " .. target)
+        end
+      end
+    end
+  end)
+end)
+
+------------------------------------------------------------------------------------------------- the annotation file
+
+-- Reads a LuaLS annotation file: classes with their fields, and methods with the annotations above them.
+local function parse(text)
+  local classes, methods, class, notes = {}, {}, nil, {}
+  for line in text:gmatch "([^\n]*)\n" do
+    local name = line:match "^%-%-%-@class ([%w_.]+)$"
+    local field, optional, rest = line:match "^%-%-%-@field ([%w_]+)(%??) (.+)$"
+    local owner, method = line:match "^function ([%w_]+):([%w_]+)%(params, opts%) end$"
+    if name then
+      assert(not classes[name], "class twice: " .. name)
+      class = { fields = {}, order = {} }
+      classes[name] = class
+    elseif field then
+      local type_ = rest:match "^(.-)  " or rest
+      assert(class and not class.fields[field], "field twice: " .. line)
+      class.fields[field] = { type = type_, optional = optional == "?", text = rest }
+      class.order[#class.order + 1] = field
+    elseif owner then
+      methods[owner .. ":" .. method] = notes
+    end
+    if line == "" or owner then notes = {} end
+    local tag, value = line:match "^%-%-%-@(%w+) ?(.*)$"
+    if tag and tag ~= "class" and tag ~= "field" then notes[#notes + 1] = { tag, value } end
+  end
+  return classes, methods
+end
+
+local function note(notes, tag, nth)
+  for _, entry in ipairs(notes) do
+    if entry[1] == tag then
+      nth = (nth or 1) - 1
+      if nth == 0 then return entry[2] end
+    end
+  end
+end
+
+describe("the annotation file", function()
+  local text = read "lua/purser/meta.lua"
+  local classes, methods = parse(text)
+  local groups = { broker = "Broker", sub_account = "SubAccount", wallet = "Wallet" }
+
+  -- Written out again, not taken from the generator: what a value of each kind may be in Lua.
+  local kind_types = {
+    text = "string|integer", new_name = "string", client_id = "string", amount = "string|integer|purser.decimal",
+    time = "integer|string", count = "integer|string", status = "integer|string", named_status = "integer|string",
+    flag = "boolean", md5 = "string",
+    ips = "string[]|string", coins = "string[]|string", area_code = "string|integer",
+    address = "string", memo = "string|integer",
+  }
+  local function type_of(param)
+    if param[2] == "choice" then return "purser." .. param.choices end
+    if param[2] == "permissions" then return "purser." .. param.choices .. "[]|string" end
+    return kind_types[param[2]]
+  end
+
+  it("is Lua, and says that it is for editors", function()
+    assert((loadstring or load)(text)) -- luacheck: ignore 113
+    assert.matches("^%-%-%-@meta\n", text)
+  end)
+
+  for _, row in ipairs(operations.list) do
+    it("knows the parameters of " .. row.full_name, function()
+      local class = classes[("purser.%s.params"):format(row.full_name)]
+      if #row.params == 0 then return assert.is_nil(class) end
+      local names = {}
+      for _, param in ipairs(row.params) do
+        names[#names + 1] = param[1]
+        local field = assert(class.fields[param[1]], param[1])
+        assert.equal(not param.required, field.optional, param[1])
+        assert.equal(type_of(param), field.type, param[1])
+        assert(field.text:find "  %S", param[1] .. " has no rule")
+        if param.plain then
+          names[#names + 1] = param.plain
+          assert.same({ "string", true }, { class.fields[param.plain].type, class.fields[param.plain].optional })
+        end
+      end
+      assert.same(names, class.order)
+    end)
+
+    it("knows the method and result of " .. row.full_name, function()
+      local notes = assert(methods[groups[row.group] .. ":" .. row.name])
+      local result = row.result
+      local wanted = result.list and "purser.record." .. result.list .. "[]"
+        or result.record and "purser.record." .. result.record
+        or result.page and "purser.page." .. result.page or "purser.rows." .. result.rows
+      assert.equal(wanted .. "? result", note(notes, "return"))
+      assert.equal("purser.Error? err", note(notes, "return", 2))
+      local optional = #row.required == 0 and "?" or ""
+      assert.equal(#row.params == 0 and "params? {}" or ("params%s purser.%s.params"):format(optional, row.full_name),
+        note(notes, "param"))
+      assert.equal("opts? purser.CallOptions", note(notes, "param", 2))
+      assert.equal(row.deprecated ~= nil, note(notes, "deprecated") ~= nil)
+    end)
+  end
+
+  it("knows the members of every record", function()
+    for shape, fields in pairs(shapes) do
+      local class, names = assert(classes["purser.record." .. shape], shape), {}
+      for i, field in ipairs(fields) do
+        names[i] = field[1]
+        local type_ = field[2]
+        local wanted = type_ == "address" and "string" or type_
+        if type(type_) == "table" then
+          wanted = (type(type_.list) == "string" and type_.list or "purser.record." .. type_.list.record) .. "[]"
+        end
+        assert.equal(wanted, class.fields[field[1]].type, shape .. "." .. field[1])
+      end
+      assert.same(names, class.order)
+    end
+  end)
+
+  it("knows every choice", function()
+    for name, values in pairs(parameters.choices) do
+      local block = assert(text:match("\n%-%-%-@alias purser%." .. name .. "\n(.-)\n\n"))
+      local found = {}
+      for value in block:gmatch '|%s"([^"]+)"' do found[#found + 1] = value end
+      assert.same(values, found)
+    end
+  end)
+
+  it("knows the options of purser.new and of a call, as their pages do", function()
+    local page = read "docs/getting-started.md"
+    for class, vocabulary in pairs { Options = options.vocabulary.client, CallOptions = options.vocabulary.call,
+      Hooks = options.vocabulary.hooks } do
+      local names = {}
+      for name in pairs(vocabulary) do names[#names + 1] = name end
+      local found = {}
+      for _, name in ipairs(classes["purser." .. class].order) do found[#found + 1] = name end
+      table.sort(names)
+      table.sort(found)
+      assert.same(names, found)
+      for _, name in ipairs(names) do
+        assert(class == "Hooks" or page:find("\n| `" .. name .. "` |", 1, true), name .. " is not in the page")
+      end
+    end
+  end)
+
+  it("refers to no class that nobody declares", function()
+    local declared = {}
+    for _, path in ipairs(paths_of "find lua -name '*.lua'") do
+      for name in read(path):gmatch "%-%-%-@%a+ (purser[%w_.]*)" do declared[name] = true end
+    end
+    for name in text:gmatch "[^\n]%f[%w](purser%.[%w_.]*[%w_])" do
+      assert(declared[name] or operations.by_name[name:gsub("^purser%.", "")], name)
+    end
+  end)
+end)
+
+------------------------------------------------------------------------------------------------------- the source
+
+describe("every public function", function()
+  -- A function of a module (M) or of a class (a capital letter, or `methods`) whose name has no leading underscore.
+  local function undocumented(path)
+    local missing, above = {}, ""
+    for line in read(path):gmatch "([^\n]*)\n" do
+      local owner, name = line:match "^function ([%a]+)[.:]([%a][%w_]*)%("
+      if owner and (owner:find "^%u" or owner == "methods") and not above:find "^%-%-" then
+        missing[#missing + 1] = ("%s: %s.%s has no documentation"):format(path, owner, name)
+      elseif owner and (owner:find "^%u" or owner == "methods") and not above:find "%-%-%-" then
+        missing[#missing + 1] = ("%s: the comment on %s.%s does not begin with ---"):format(path, owner, name)
+      end
+      -- a block of comments counts as one
+      if line:find "^%-%-" then above = above:find "^%-%-" and above .. line or line else above = line end
+    end
+    return missing
+  end
+
+  -- What users call. The parts of the simulator share an interface of their own.
+  local sources = "ls lua/purser/*.lua lua/purser/transport/*.lua lua/purser/sim/init.lua lua/purser/sim/remote.lua"
+    .. " | grep -v meta.lua"
+
+  for _, path in ipairs(paths_of(sources)) do
+    it("of " .. path .. " is documented", function()
+      assert.same({}, undocumented(path))
+    end)
+  end
+
+  it("is found out when it is not", function()
+    local path = os.tmpname()
+    local file = assert(io.open(path, "w"))
+    file:write("--- Does.\nfunction M.a() end\nfunction M.b() end\n-- x\nfunction Thing:c() end\n"
+      .. "local function d() end\n")
+    file:close()
+    local missing = undocumented(path)
+    os.remove(path)
+    assert.equal(2, #missing)
+  end)
+end)
+
+describe("docs/architecture.md", function()
+  it("names every function of purser.core and every method of its objects", function()
+    local core, page = require "purser.core", read "docs/architecture.md"
+    for name in pairs(core) do assert(page:find("core." .. name, 1, true), "core." .. name) end
+    local methods = 0
+    local pipe = assert(io.popen "cat src/bind/*.c")
+    for name in pipe:read("*a"):gmatch '{"(%l[%w_]*)", [%w_]+}' do
+      if not core[name] then
+        methods = methods + 1
+        assert(page:find("%w:" .. name .. " ?[%({]"), "a method " .. name)
+      end
+    end
+    pipe:close()
+    assert.is_true(methods > 20)
+  end)
+end)
+
+describe("the codes", function()
+  it("cover everything the simulator refuses with", function()
+    for code in pairs(require "purser.sim.codes") do assert(codes.get(code), code .. " is not explained") end
+  end)
+
+  it("name operations that exist, and say what to do", function()
+    for code, entry in pairs(codes.list) do
+      assert(entry.meaning:find "%.$" and entry.cure:find "%.$", code)
+      for _, pattern in ipairs(entry.on) do
+        local found = pattern == "*"
+        for _, row in ipairs(operations.list) do
+          found = found or pattern == row.full_name or pattern == row.group .. ".*" or pattern == "*." .. row.name
+        end
+        assert(found, code .. ": " .. pattern)
+      end
+    end
+    assert.same({ "10101", "10102", "10200", "10201", "10202", "10212", "10219", "10232", "10265", "30005", "33333",
+      "44444", "60005" }, codes.of("wallet.withdraw", true))
+    -- C9 moves funds within one account: no sub-account can be missing or frozen
+    assert.same({ "10101", "10102", "10200", "10201", "10202", "10219", "10232", "30005", "33333", "44444" },
+      codes.of("wallet.transfer", true))
+    assert.equal(codes.get "700002", codes.get(700002))
+    assert.is_nil(codes.get "999")
+  end)
+end)

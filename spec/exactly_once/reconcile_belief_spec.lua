@@ -1,0 +1,363 @@
+-- SPDX-License-Identifier: MIT
+-- What settle does not conclude from: histories that show no list, records without an id, names and amounts that the
+-- service shows in another way, records of other calls.
+
+local core = require "purser.core"
+local json = require "purser.json"
+local operations = require "purser.api.operations"
+local purser = require "purser"
+local rivals = require "purser.exactly_once.reconcile.recent_calls"
+local settle = require "purser.exactly_once.reconcile"
+
+local NOW = 1700000000000
+local ADDRESS = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
+local ID = ("Ab3"):rep(10) .. "Zz"
+
+-- Settles an intent long after the call, where the service answers reads with `answer(asked, row)`.
+local function settled(operation, params, answer, known, fields)
+  local now = NOW + 60000
+  local intent = { operation = operation, params = params, sent_at = NOW, recv_window = 5000 }
+  for name, value in pairs(fields or {}) do intent[name] = value end
+  return settle.settle({ run = function(row, asked) return answer(asked, row) end, now = function() return now end,
+    pause = function(ms) now = now + ms end, rivals = known or rivals.new(), lag_ms = 3000, recv_window = 5000,
+  }, intent)
+end
+
+-- A client of a service that executes each write call and loses its answer, and answers reads with `body(target)`.
+local function client_of(body)
+  local now = NOW
+  return assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret", retry = false,
+    limits = false, clock = function() return now end, transport = {
+      sleep = function(_, ms) now = now + ms end,
+      send = function(_, request)
+        if request.method ~= "GET" then return nil, { message = "the answer was lost" } end
+        return { status = 200, headers = "", body = body(request.target, now) }
+      end,
+    } })
+end
+
+local calls = {
+  ["wallet.withdraw"] = { coin = "USDT", address = ADDRESS, amount = "20" },
+  ["wallet.withdraw_legacy"] = { coin = "USDT", address = ADDRESS, amount = "20" },
+  ["broker.withdraw"] = { coin = "USDT", network = "TRX", address = ADDRESS, amount = "20" },
+  ["sub_account.transfer"] = { toAccount = "Desk", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+    amount = "2" },
+  ["broker.transfer"] = { toAccount = "Desk", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+    amount = "2" },
+  ["wallet.transfer"] = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "5.123456789" },
+  ["wallet.internal_transfer"] = { toAccountType = "EMAIL", toAccount = "a@b.example", asset = "USDT",
+    amount = "5.123456789" },
+  ["wallet.convert"] = { asset = "BTC,ETH" },
+  ["wallet.cancel_withdrawal"] = { id = "w1" },
+  ["wallet.create_deposit_address"] = { coin = "USDT", network = "Tron(TRC20)" },
+  ["broker.create_sub_account"] = { subAccount = "Desk0001", note = "n" },
+  ["sub_account.create_sub_account"] = { subAccount = "Desk0001", note = "n" },
+  ["broker.create_api_key"] = { subAccount = "Desk0001", note = "n", permissions = "SPOT_DEAL_READ" },
+  ["sub_account.create_api_key"] = { subAccount = "Desk0001", note = "n", permissions = "SPOT_DEAL_READ" },
+  ["sub_account.delete_api_key"] = { subAccount = "Desk0001", apiKey = "mx0abc" },
+  ["broker.delete_api_key"] = { subAccount = "Desk0001", apiKey = "mx0abc" },
+}
+
+describe("a history that shows no list", function()
+  for name, params in pairs(calls) do
+    it("says nothing of what became of " .. name, function()
+      for _, body in ipairs { "{}", '{"code":200,"msg":"success"}', '{"code":0,"msg":"maintenance"}', '{"data":null}',
+        '{"data":{}}', '{"code":"0","message":"","data":null}', '{"result":null}', '{"result":[],"totalCount":1}',
+        '{"success":true,"code":0,"message":"busy"}', '{"rows":[],"total":3}', '{"data":[],"totalRecords":5}' } do
+        local client = client_of(function() return body end)
+        local _, err = client:call(name, params)
+        assert.equal("unknown", err.outcome)
+        local answer, problem = client:settle(err)
+        if name == "broker.withdraw" then -- which never ends in another way
+          assert.equal("undecided", answer.outcome)
+        else
+          assert.is_nil(answer)
+          assert.equal("decode", problem.kind)
+        end
+      end
+    end)
+  end
+
+  it("says nothing, even where the profile believes it of a plain read", function()
+    local client = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
+      retry = false, clock = function() return NOW + 60000 end,
+      profile = { null_lists = { ["wallet.withdrawal_history"] = true } },
+      transport = { send = function() return { status = 200, headers = "", body = '{"code":200,"data":null}' } end } })
+    assert.same({}, client.wallet:withdrawal_history())
+    local intent = { operation = "wallet.withdraw", params = calls["wallet.withdraw"], sent_at = NOW }
+    local answer, err = client:settle(intent)
+    assert.is_nil(answer)
+    assert.equal("decode", err.kind)
+  end)
+
+  it("with one record where a list belongs proves that record, and no other's absence", function()
+    local function settle_key(note)
+      local client = client_of(function(target)
+        if target:find("list", 1, true) then return '{"code":0,"data":[{"subAccount":"Desk0001"}]}' end
+        return ('{"code":0,"data":{"apiKey":"mx0abc","note":"%s","createTime":%d}}'):format(note, NOW)
+      end)
+      local _, err = client:call("broker.create_api_key", calls["broker.create_api_key"])
+      return assert(client:settle(err))
+    end
+    assert.equal("undecided", settle_key("n").outcome)
+    assert.equal("mx0abc", settle_key("n").candidates[1].apiKey)
+    assert.equal("undecided", settle_key("other").outcome)
+  end)
+end)
+
+describe("a record without the id that was sent", function()
+  for _, name in ipairs { "wallet.withdraw", "wallet.withdraw_legacy", "sub_account.transfer", "broker.transfer" } do
+    local row = operations.by_name[name]
+    local params = { [row.settle.handle] = ID }
+    for member, value in pairs(calls[name]) do params[member] = value end
+
+    local function with(shown, known)
+      local record = { tranId = "r1", id = "r1", coin = "USDT", asset = "USDT", address = ADDRESS,
+        amount = params.amount, applyTime = NOW + 400, timestamp = NOW + 400 }
+      for member, value in pairs(shown) do record[member] = value end
+      return assert(settled(name, params, function(asked, of)
+        if of.name == "list_sub_accounts" then return asked.page == 1 and { { subAccount = "Desk" } } or {} end
+        return (asked.page or 1) == 1 and { record } or {}
+      end, known))
+    end
+
+    it("leaves " .. name .. " undecided when its content is equal", function()
+      for _, shown in ipairs { {}, { [row.settle.handle] = "" }, { amount = params.amount .. ".000" },
+        { coin = "usdt", asset = "usdt" }, { address = ADDRESS .. ":7" },
+        { timestamp = NOW - 900, applyTime = NOW - 900 }, { timestamp = NOW + 9000, applyTime = NOW + 9000 } } do
+        local answer = with(shown)
+        assert.equal("undecided", answer.outcome)
+        assert.equal("r1", answer.candidates[1].tranId)
+        assert.matches("without any id", answer.reason)
+      end
+    end)
+
+    it("is not that of " .. name .. " when its content, time or id is another's", function()
+      for _, shown in ipairs { { amount = "7" }, { coin = "BTC", asset = "BTC" },
+        { [row.settle.handle] = ("x"):rep(32) }, { timestamp = NOW + 60000, applyTime = NOW + 60000 } } do
+        assert.equal("not_done", with(shown).outcome)
+      end
+      local known = rivals.new()
+      rivals.note(known, row, { operation = name, params = params, sent_at = NOW - 5000, call_id = "other" }, "r1")
+      assert.equal("not_done", with({}, known).outcome)
+    end)
+  end
+end)
+
+describe("what a service shows in another way", function()
+  -- A service that takes names in any case, keeps `kept` and filters as written.
+  local function transfers(kept, listed)
+    return function(asked, row)
+      if row.name == "list_sub_accounts" then
+        local shown = asked.page == 1 and (asked.subAccount == nil or asked.subAccount == listed)
+        return shown and { { subAccount = listed or "other001" } } or {}
+      end
+      local shown = asked.page == 1 and (asked.toAccount == nil or asked.toAccount == kept)
+      return shown and { { tranId = "r1", clientTranId = ID, asset = "USDT", amount = "2", timestamp = NOW } } or {}
+    end
+  end
+
+  for _, name in ipairs { "sub_account.transfer", "broker.transfer" } do
+    it("is found under the service's own spelling of an account: " .. name, function()
+      local params = { clientTranId = ID }
+      for member, value in pairs(calls[name]) do params[member] = value end
+      assert.equal("done", assert(settled(name, params, transfers("desk", "desk"))).outcome)
+      assert.equal("done", assert(settled(name, params, transfers("desk", nil))).outcome)
+    end)
+
+    it("makes an account that is listed nowhere prove nothing: " .. name, function()
+      local params = { clientTranId = ("Q"):rep(32) }
+      for member, value in pairs(calls[name]) do params[member] = value end
+      local answer = assert(settled(name, params, transfers("desk", nil)))
+      assert.equal("undecided", answer.outcome)
+      assert.equal("not_done", assert(settled(name, params, transfers("Desk", "Desk"))).outcome)
+    end)
+  end
+
+  it("says nothing where the sub-accounts may not be listed", function()
+    local params = { clientTranId = ID }
+    for member, value in pairs(calls["sub_account.transfer"]) do params[member] = value end
+    local errors = require "purser.call.errors"
+    local answer = assert(settled("sub_account.transfer", params, function(_, row)
+      if row.name ~= "list_sub_accounts" then return {} end
+      return nil, errors.new { kind = "api", outcome = "rejected", code = "700007", message = "no permission" }
+    end))
+    assert.equal("undecided", answer.outcome)
+    assert.matches("no permission", answer.reason)
+  end)
+
+  it("is found under the spelling of a coin that the document has", function()
+    for _, name in ipairs { "wallet.withdraw", "wallet.withdraw_legacy" } do
+      local params = { withdrawOrderId = "invoice-1", coin = "usdt", address = ADDRESS, amount = "20" }
+      local answer = assert(settled(name, params, function(asked)
+        return (asked.coin or "USDT") == "USDT" and { { id = "w", withdrawOrderId = "invoice-1", coin = "USDT",
+          address = ADDRESS, amount = "20", applyTime = NOW } } or {}
+      end))
+      assert.equal("done", answer.outcome)
+    end
+  end)
+
+  it("is a candidate where an amount is equal as far as it is shown", function()
+    for shown, outcome in pairs { ["5.12345678"] = "undecided", ["5.12345679"] = "undecided", ["5.1235"] = "undecided",
+      ["5"] = "undecided", ["5.123456789"] = "done", ["5.1234567890"] = "done", ["5.125"] = "not_done",
+      ["5.12345600"] = "not_done", ["7"] = "not_done" } do
+      local function answer(asked, row)
+        local found = { tranId = "1", amount = shown, status = "SUCCESS", timestamp = NOW }
+        local name = row.name == "transfer_history" and "wallet.transfer" or "wallet.internal_transfer"
+        for member, value in pairs(calls[name]) do
+          found[member] = found[member] or value
+        end
+        local list = asked.page == 1 and { found } or {}
+        return row.result.rows and { rows = list, total = 1 } or { data = list, totalRecords = 1, totalPageNum = 1 }
+      end
+      for _, name in ipairs { "wallet.transfer", "wallet.internal_transfer" } do
+        assert.equal(outcome, assert(settled(name, calls[name], answer)).outcome, name .. shown)
+      end
+    end
+  end)
+
+  it("is a candidate where the name of a sub-account is in another case", function()
+    for _, name in ipairs { "broker.create_sub_account", "sub_account.create_sub_account" } do
+      local function with(shown)
+        return assert(settled(name, calls[name], function(asked)
+          return not asked.subAccount and asked.page == 1 and { shown } or {}
+        end))
+      end
+      assert.equal("undecided", with { subAccount = "desk0001" }.outcome)
+      assert.equal("undecided", with { note = "n" }.outcome)
+      local older = NOW - 900000
+      assert.equal("not_done", with { subAccount = "desk0001", timestamp = older, createTime = older }.outcome)
+      assert.equal("done", with { subAccount = "Desk0001" }.outcome)
+    end
+  end)
+
+  it("does not make a key look deleted or never made", function()
+    for group, listed in pairs { broker = "desk0001", sub_account = "Desk0001" } do
+      local spelled = {}
+      local function keys_of(shown)
+        return function(asked, row)
+          if row.name == "list_sub_accounts" then return asked.page == 1 and { { subAccount = listed } } or {} end
+          spelled[#spelled + 1] = asked.subAccount
+          return asked.subAccount == listed and { shown } or {}
+        end
+      end
+      local deletion = calls[group .. ".delete_api_key"]
+      assert.equal("not_done", settled(group .. ".delete_api_key", deletion, keys_of { apiKey = "mx0abc" }).outcome)
+      assert.equal("undecided", settled(group .. ".delete_api_key", deletion, keys_of { apiKey = "mx0***bc" }).outcome)
+      assert.equal("undecided", settled(group .. ".delete_api_key", deletion, keys_of { note = "n" }).outcome)
+      assert.equal("done", settled(group .. ".delete_api_key", deletion, keys_of { apiKey = "other" }).outcome)
+      local made = settled(group .. ".create_api_key", calls[group .. ".create_api_key"],
+        keys_of { apiKey = "k", note = "n", createTime = NOW })
+      assert.same({ "done", true }, { made.outcome, made.secret_lost })
+      assert.equal(listed, spelled[#spelled])
+    end
+  end)
+
+  it("is relied on no longer than a week where the reach of a history is documented nowhere", function()
+    local day = 86400000
+    for days, outcome in pairs { [6] = "not_done", [8] = "undecided" } do
+      assert.equal(outcome, assert(settled("broker.transfer", { clientTranId = ID, fromAccountType = "SPOT",
+        toAccountType = "SPOT", asset = "USDT", amount = "2" }, function() return {} end, nil,
+        { sent_at = NOW - days * day })).outcome)
+    end
+  end)
+end)
+
+describe("a batch of converted coins", function()
+  local row = operations.by_name["wallet.convert"]
+
+  local function with(known, batches, params)
+    return assert(settled("wallet.convert", params or { asset = "BTC,ETH" }, function(_, of)
+      if of.name == "convertible_balances" then return { { asset = "BTC", balance = "1" } } end
+      return { data = batches, totalRecords = #batches, totalPageNum = 1, page = 1 }
+    end, known))
+  end
+
+  local function batch(...)
+    local details = {}
+    for i, coin in ipairs { ... } do details[i] = { asset = coin } end
+    return { totalConvert = "1", convertTime = NOW, convertDetails = details }
+  end
+
+  it("is the call's when nothing else of this client could have made it", function()
+    assert.equal("done", with(nil, { batch "BTC" }).outcome)
+    assert.equal("done", with(nil, { batch "BTC" }, { asset = "btc" }).outcome)
+    assert.equal("not_done", with(nil, {}).outcome)
+    assert.equal("not_done", with(nil, { batch("BTC", "DOGE") }).outcome)
+    assert.equal("undecided", with(nil, { batch() }).outcome)
+  end)
+
+  it("is not told to be the call's where an earlier call for these coins has no id either", function()
+    for _, coins in ipairs { "BTC,ETH", "BTC", "ETH,BTC", "btc" } do
+      local known = rivals.new()
+      rivals.note(known, row, { operation = row.full_name, params = { asset = coins }, sent_at = NOW - 2000 })
+      assert.equal("undecided", with(known, { batch "BTC" }).outcome)
+    end
+    for coins, at in pairs { ETH = NOW - 2000, ["BTC,ETH"] = NOW - 60000 } do
+      local known = rivals.new()
+      rivals.note(known, row, { operation = row.full_name, params = { asset = coins }, sent_at = at })
+      assert.equal("done", with(known, { batch "BTC" }).outcome)
+    end
+    local refused = rivals.new()
+    rivals.note(refused, row, { operation = row.full_name, params = { asset = "BTC,ETH" }, sent_at = NOW }, nil, true)
+    assert.equal("done", with(refused, { batch "BTC" }).outcome)
+  end)
+end)
+
+describe("an intent that was written by hand", function()
+  it("may have numbers and lists where texts travel", function()
+    local name = { subAccount = 12345678, note = "n" }
+    local answer = assert(settled("sub_account.create_sub_account", name, function(asked)
+      return asked.page == 1 and { { subAccount = "12345678" } } or {}
+    end))
+    assert.equal("done", answer.outcome)
+    answer = assert(settled("wallet.convert", { asset = { "BTC", "ETH" } }, function()
+      return { data = { { convertTime = NOW, convertDetails = { { asset = "ETH" } } } }, totalRecords = 1 }
+    end))
+    assert.equal("done", answer.outcome)
+  end)
+end)
+
+describe("a copy of an intent", function()
+  local sim, client
+
+  before_each(function()
+    sim = purser.sim.new { seed = 5 }
+    local account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
+    client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, limits = false,
+      retry = false, secret_key = account.secret_key, transport = sim:transport(),
+      clock = function() return sim:now() end })
+  end)
+
+  local move = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
+
+  local function lose()
+    sim:fault { kind = "lost_answer", operation = "wallet.transfer", times = 1 }
+    local _, err = client.wallet:transfer(move)
+    return assert(err.intent)
+  end
+
+  it("is the same call, which does not compete with itself", function()
+    local intent = lose()
+    assert.equal("done", assert(client:settle(assert(core.decode(json.encode(intent))))).outcome)
+    assert.equal("done", assert(client:settle(intent)).outcome)
+  end)
+
+  it("without a name, as an older version made it, is so too", function()
+    local copy = assert(core.decode(json.encode(lose())))
+    copy.call_id = nil
+    assert.equal("done", assert(client:settle(copy)).outcome)
+  end)
+
+  it("is told from an equal call of the same millisecond", function()
+    local one, other = lose(), lose()
+    assert.equal(one.sent_at, other.sent_at)
+    assert.are_not.equal(one.call_id, other.call_id)
+    for _, intent in ipairs { one, other } do
+      local copy = assert(core.decode(json.encode(intent)))
+      assert.equal("undecided", assert(client:settle(copy)).outcome)
+      copy.call_id = nil
+      assert.equal("undecided", assert(client:settle(copy)).outcome)
+    end
+  end)
+end)

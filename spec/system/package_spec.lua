@@ -1,0 +1,374 @@
+-- SPDX-License-Identifier: MIT
+-- The packages must hold every file, and the version must be written once.
+
+local function load_rockspec(path)
+  local rockspec = {}
+  local file = assert(io.open(path))
+  local text = file:read "*a"
+  file:close()
+  if setfenv then -- luacheck: ignore 113
+    setfenv(assert(loadstring(text, path)), rockspec)() -- luacheck: ignore 113
+  else
+    assert(load(text, path, "t", rockspec))()
+  end
+  return rockspec
+end
+
+local function lines_of(command)
+  local lines = {}
+  local pipe = assert(io.popen(command .. " | LC_ALL=C sort"))
+  for line in pipe:lines() do lines[#lines + 1] = line end
+  pipe:close()
+  return lines
+end
+
+local function sorted(list)
+  local copy = {}
+  for i, value in ipairs(list) do copy[i] = value end
+  table.sort(copy)
+  return copy
+end
+
+local purser = load_rockspec "purser-scm-1.rockspec"
+local front = load_rockspec "purser-sim-http-scm-1.rockspec"
+
+-- What `purser` loads until a first read has its answer, sorted.
+local function modules_of_a_first_read()
+  local script = [[
+    local client = assert(require("purser").new { base_url = "http://127.0.0.1:1", profile = "mexc", api_key = "k",
+      secret_key = "s", recv_window = 5000 })
+    local state = require("purser.util.private").states[client]
+    state._transport = { send = function() return { status = 200, body = "[]", headers = "" } end }
+    assert(client.wallet:deposit_history { coin = "USDT" })
+    for name in pairs(package.loaded) do if name:find "^purser" then print(name) end end
+  ]]
+  local names = {}
+  for _, name in ipairs(lines_of(("%s -e '%s'"):format(os.getenv "LUA" or "lua5.4", script))) do
+    local own = name:match "^purser%.(.+)"
+    if own and own ~= "core" and own ~= "http" then names[#names + 1] = own end
+  end
+  return sorted(names)
+end
+
+describe("precompiled modules", function()
+  it("of a first read are one file", function()
+    local precompile = dofile "tools/precompile.lua"
+    assert.same(modules_of_a_first_read(), sorted(precompile.first_read))
+  end)
+
+  it("do what the source does, and name its lines", function()
+    local lua = os.getenv "LUA" or "lua5.4"
+    local folder = os.tmpname()
+    os.remove(folder)
+    local script = [[
+      local world = assert(require("purser.sim").new { seed = 1 })
+      local account = world:account { name = "A", role = "main", balances = { USDT = "5" } }
+      local client = assert(require("purser").new { base_url = "http://127.0.0.1:1", transport = world:transport(),
+        clock = function() return world:now() end, api_key = account.api_key, secret_key = account.secret_key })
+      print(#assert(client.wallet:coins()) > 0, client.wallet:transfer { asset = 1.5 })
+      print(pcall(require("purser.call.rate_limit").new, { weight = "x" }))
+      print(pcall(require("purser.transport.curl").new, 1))
+    ]]
+    local function run(path)
+      local command = ("LUA_PATH='%s/?.lua;%s/?/init.lua;;' %s -e '%s' 2>&1"):format(path, path, lua, script)
+      return table.concat(lines_of(command), "\n")
+    end
+    assert(os.execute(("mkdir %s && cp -R lua/purser %s/"):format(folder, folder)))
+    assert(os.execute(("%s tools/precompile.lua %s/purser ./lua/purser"):format(lua, folder)))
+    local file = assert(io.open(folder .. "/purser/call/validate.lua", "rb"))
+    local first = file:read(1)
+    file:close()
+    local precompiled, source = run(folder), run "./lua"
+    os.execute("rm -r " .. folder)
+    assert.equal("\27", first)
+    assert.equal(source, precompiled)
+    assert.matches("true.*asset", precompiled)
+  end)
+end)
+
+describe("make install", function()
+  local folder = os.tmpname()
+  os.remove(folder)
+  local clone = lines_of("pwd")[1]
+  local bare = "cd / && env -u LUA_PATH -u LUA_CPATH "
+
+  local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+  -- What a target says, and whether it succeeded. `before` is a shell command in front of it.
+  local function make(target, prefix, before)
+    -- without the sanitizers' runtimes, which have no business in make
+    local command = ("%s env -u LD_PRELOAD ${MAKE:-make} -s --no-print-directory %s PREFIX=%s 2>&1; echo status $?")
+      :format(before or "", target, quote(prefix))
+    local said = table.concat(lines_of(command), "\n")
+    return said, said:find("status 0", 1, true) ~= nil
+  end
+
+  before_each(function() assert(os.execute("mkdir -p " .. folder)) end)
+  after_each(function() os.execute("rm -rf " .. folder) end)
+
+  -- A PREFIX that Lua does not look into left the command without its modules.
+  it("makes a command that finds its modules wherever it is, and says what scripts need; uninstall takes all away",
+    function()
+      local prefix = folder .. "/My App's $HOME"
+      local said = make("install", (prefix:gsub("%$", "$$")))
+      local program = quote(prefix .. "/bin/purser")
+      assert.same({ "purser " .. require "purser.version" }, lines_of(bare .. program .. " --version 2>&1"))
+      local path = assert(said:match "export (LUA_PATH[^\n]+)", said)
+      local script = 'print(require("purser").new {})'
+      assert.matches("base_url", lines_of(bare .. path .. " ${LUA:-lua5.4} -e '" .. script .. "' 2>&1")[1])
+      make("uninstall", (prefix:gsub("%$", "$$")))
+      assert.same({}, lines_of(("find %s -type f"):format(folder)))
+    end)
+
+  it("names variables that leave the paths of other versions of Lua alone", function()
+    local version = _VERSION:match "%d%.%d"
+    local said = make("install", folder .. "/there")
+    local suffix = version == "5.1" and "" or "_" .. version:gsub("%.", "_")
+    assert.matches("export LUA_PATH" .. suffix .. "='", said, 1, true)
+    assert.matches("' LUA_CPATH" .. suffix .. "='", said, 1, true)
+  end)
+
+  -- The folder was written without quotes, so `My Apps` was two words.
+  it("touches no folder whose name is the first word of PREFIX", function()
+    local other = folder .. "/My/share/lua/purser"
+    assert(os.execute(("mkdir -p %s && touch %s/mine %s/My/mine"):format(other, other, folder)))
+    make("install", folder .. "/My Apps")
+    make("uninstall", folder .. "/My Apps")
+    assert.same({ folder .. "/My/mine", other .. "/mine" }, lines_of(("find %s -name mine"):format(folder)))
+  end)
+
+  it("gives every user what it installs, whatever the umask is, and no module of an older version stays", function()
+    local old = ("%s/share/lua/%s/purser/old.lua"):format(folder, _VERSION:match "%d%.%d")
+    assert(os.execute(("mkdir -p $(dirname %s) && touch %s"):format(old, old)))
+    make("install", folder, "umask 077;")
+    assert.same({}, lines_of(("find %s ! -perm -o=r"):format(folder .. "/*")))
+    assert.same({}, lines_of(("find %s -type d ! -perm -o=x"):format(folder .. "/*")))
+    assert.same({}, lines_of("ls " .. old .. " 2>/dev/null"))
+  end)
+
+  it("takes a relative PREFIX from the clone, and prints it absolute", function()
+    local prefix = "build/" .. folder:match "[^/]+$"
+    local said = make("install", "./" .. prefix)
+    local version = lines_of(("%s %s/%s/bin/purser --version"):format(bare, clone, prefix))
+    os.execute("rm -r " .. prefix)
+    assert.matches("='" .. clone .. "/" .. prefix .. "/share", said, 1, true)
+    assert.same({ "purser " .. require "purser.version" }, version)
+  end)
+
+  it("makes a command that a link reaches from anywhere, with no clone and no shell", function()
+    make("install", folder .. "/opt")
+    assert(os.execute(("mkdir %s/bin && ln -s ../opt/bin/purser %s/bin/purser"):format(folder, folder)))
+    local said = lines_of(("%s %s/bin/purser ops wallet.withdraw 2>&1"):format(bare, folder))
+    assert.matches("wallet.withdraw", table.concat(said, "\n"), 1, true)
+    local trace = lines_of(("%s PATH= $(command -v ${LUA:-lua5.4}) %s/bin/purser --version 2>&1"):format(bare, folder))
+    assert.same({ "purser " .. require "purser.version" }, trace)
+  end)
+
+  it("refuses an empty PREFIX, and one that Lua's paths cannot hold", function()
+    for _, prefix in ipairs { "", folder .. "/a;b", folder .. "/a?b" } do
+      for _, target in ipairs { "install", "uninstall" } do
+        local said, ok = make(target, prefix)
+        assert.is_false(ok, said)
+        assert.matches("PREFIX", said)
+      end
+    end
+    assert.same({}, lines_of(("find %s -type f"):format(folder)))
+  end)
+end)
+
+describe("make", function()
+  it("names the Luas that it knows when it is given another", function()
+    for _, wrong in ipairs { "5.4", "lua9", "lua" } do
+      local said = table.concat(lines_of(("env -u BUILD ${MAKE:-make} -s LUA=%s 2>&1"):format(wrong)), "\n")
+      assert.matches("LUA=" .. wrong .. ": .*lua5.1 lua5.2 lua5.3 lua5.4 luajit", said)
+    end
+  end)
+
+  it("ends with the packages of a missing header, and compiles nothing else before", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    local said = table.concat(lines_of(("env -u LD_PRELOAD ${MAKE:-make} -s BUILD=%s CC=\"gcc -nostdinc\" 2>&1"):format(
+      folder)), "\n")
+    os.execute("rm -rf " .. folder)
+    assert.matches("libssl-dev", said, 1, true)
+    for file in said:gmatch "(src/[%w_/]+%.c):%d" do assert.matches("needs%.c$", file) end
+  end)
+
+  it("says which Lua's headers are missing", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    local said = table.concat(lines_of(
+      ("env -u LD_PRELOAD PKG_CONFIG_LIBDIR=/nowhere ${MAKE:-make} -s BUILD=%s LUA=lua5.1 2>&1"):format(folder)), "\n")
+    os.execute("rm -rf " .. folder)
+    assert.matches("the headers of lua5.1 are missing. Debian: liblua5.1-0-dev", said, 1, true)
+  end)
+end)
+
+describe("a C core that does not fit", function()
+  local folder = os.tmpname()
+  os.remove(folder)
+  local lua = os.getenv "LUA" or "lua5.4"
+
+  local function said_with(path)
+    return lines_of(("LUA_CPATH='%s' %s -e 'print(select(2, pcall(require, \"purser\")))' 2>&1"):format(path, lua))
+  end
+
+  it("is said in one sentence: it is missing, or was built for another Lua", function()
+    local cure = ("; run `make LUA=%s` in the clone, or correct package.cpath (LUA_CPATH)"):format(lua)
+    assert.same({ "purser: the C module purser.core is not on package.cpath" .. cure }, said_with "/nowhere/?.so")
+    assert(os.execute(([[mkdir -p %s/purser && printf 'int lua_none(void); int luaopen_purser_core(void *L);
+      int luaopen_purser_core(void *L) { return L ? lua_none() : 0; }' |
+      ${CC:-cc} -x c -shared -fPIC -o %s/purser/core.so -]])
+      :format(folder, folder)))
+    assert.same({ "purser: the C module purser.core was built for another Lua than this one, " .. lua .. cure },
+      said_with(folder .. "/?.so"))
+    assert(os.execute(("mkdir -p %s/.git && cp -R bin lua %s/"):format(folder, folder)))
+    local program = lines_of(("BUILD=. %s %s/bin/purser --version 2>&1"):format(lua, folder))
+    os.execute("rm -rf " .. folder)
+    assert.equal(1, #program)
+    assert.matches("was built for another Lua than this one", program[1])
+  end)
+end)
+
+describe("a built module", function()
+  local modules = (os.getenv "BUILD" or "build/lua5.4") .. "/purser/*.so"
+
+  it("has a stack protector, is read-only once it is loaded, and exports the function that Lua opens alone", function()
+    local rows = lines_of("LD_PRELOAD= tools/checksec " .. modules .. " | grep '[.]so'")
+    assert.equal(3, #rows)
+    for _, row in ipairs(rows) do assert.matches("%.so +| yes +| %d+ of %d+ +| full +| 1 +|$", row) end
+  end)
+
+  it("does not hold the name of the folder that it was built in", function()
+    assert.same({}, lines_of(("LD_PRELOAD= grep -l \"$PWD\" %s"):format(modules)))
+  end)
+end)
+
+describe("a release", function()
+  it("is the same bytes twice, with right checksums and a list of all its files", function()
+    local function make()
+      return lines_of "LD_PRELOAD= tools/dist 2>/dev/null && cd build/dist && sha256sum -c SHA256SUMS 2>&1"
+    end
+    local first = make()
+    assert.same(first, make())
+    local name = "purser-" .. require "purser.version"
+    assert.matches(name .. ".tar.gz: OK", table.concat(first, "\n"), 1, true)
+    assert.matches(name .. ".spdx.json: OK", table.concat(first, "\n"), 1, true)
+    local file = assert(io.open(("build/dist/%s.spdx.json"):format(name)))
+    local list = assert(require("purser.core").decode((file:read "*a")))
+    file:close()
+    local listed = {}
+    for _, part in ipairs(list.files) do listed[#listed + 1] = part.fileName:match "^%./(.*)$" end
+    assert.same(lines_of "git ls-tree -r --name-only HEAD", sorted(listed))
+    assert.equal("SPDX-2.3", list.spdxVersion)
+  end)
+end)
+
+describe("the line of the licence", function()
+  it("goes behind a first line of `#!`, once, and keeps the file's mode", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    local said = lines_of(([[(exec 2>&1; mkdir -p %s/tools && cp tools/spdx %s/tools/ && cd %s && git init -q . &&
+      printf '#!/bin/sh\necho a\n' >run && chmod 755 run && printf 'int a;\n' >a.c && printf 'return 1\n' >a.lua &&
+      printf 'text\n' >a.md && git add . && tools/spdx add && tools/spdx add && tools/spdx check &&
+      head -n 3 run a.c a.lua a.md && ls -l run | cut -c1-10)]]):format(folder, folder, folder))
+    os.execute("rm -rf " .. folder)
+    assert.same(sorted { "==> run <==", "#!/bin/sh", "# SPDX-License-Identifier: MIT", "echo a", "", "==> a.c <==",
+      "/* SPDX-License-Identifier: MIT */", "int a;", "", "==> a.lua <==", "-- SPDX-License-Identifier: MIT",
+      "return 1", "", "==> a.md <==", "text", "-rwxr-xr-x" }, said)
+  end)
+end)
+
+describe("the rockspecs", function()
+  it("list every C source, the check of what is installed first", function()
+    local core = purser.build.modules["purser.core"].sources
+    local http = purser.build.modules["purser.http"].sources
+    local httpd = front.build.modules["purser.httpd"].sources
+    assert.same({ "src/core/needs.c", "src/core/needs.c", "src/httpd/needs.c" }, { core[1], http[1], httpd[1] })
+    local in_one, listed = {}, {}
+    for _, sources in ipairs { core, http } do
+      for _, path in ipairs(sources) do in_one[path] = true end
+    end
+    for path in pairs(in_one) do listed[#listed + 1] = path end
+    assert.same(lines_of "ls src/core/*.c src/bind/*.c", sorted(listed))
+    assert.same(lines_of "ls src/httpd/*.c", sorted(httpd))
+  end)
+
+  it("list every Lua module under the name it is required by", function()
+    local listed, paths = {}, {}
+    for name, path in pairs(purser.build.modules) do
+      if type(path) == "string" then
+        local required = path:gsub("^lua/", ""):gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")
+        assert.equal(required, name)
+        listed[#listed + 1] = path
+      end
+    end
+    for _, path in ipairs(lines_of "find lua -name '*.lua'") do paths[#paths + 1] = path end
+    assert.same(paths, sorted(listed))
+  end)
+
+  it("install the command, and keep libmicrohttpd out of the main rock", function()
+    assert.same({ purser = "bin/purser" }, purser.build.install.bin)
+    assert.is_nil(purser.build.modules["purser.httpd"])
+    for _, library in ipairs(purser.build.modules["purser.core"].libraries) do
+      assert.not_equal("microhttpd", library)
+    end
+  end)
+
+  it("agree on everything they share", function()
+    for _, member in ipairs { "version", "rockspec_format", "source" } do
+      assert.same(purser[member], front[member])
+    end
+    assert.equal(purser.description.license, front.description.license)
+  end)
+end)
+
+describe("a missing header", function()
+  -- -nostdinc hides every header, as on a machine where nothing is installed.
+  local function compile(source)
+    local pipe = assert(io.popen("${CC:-cc} -nostdinc -Isrc/core -fsyntax-only " .. source .. " 2>&1"))
+    local output = pipe:read "*a"
+    pipe:close()
+    return output
+  end
+
+  it("ends the build with the names of its package", function()
+    local output = compile "src/core/needs.c" .. compile "src/httpd/needs.c"
+    for _, package in ipairs { "libcurl4-openssl-dev", "libcurl-devel", "curl-dev", "brew install curl", "libssl-dev",
+      "openssl-devel", "openssl-dev", "brew install openssl@3", "libmicrohttpd-dev", "libmicrohttpd-devel",
+      "brew install libmicrohttpd" } do
+      assert(output:find(package, 1, true), package .. " is not named")
+    end
+  end)
+end)
+
+describe("the version", function()
+  local version = require "purser.version"
+
+  it("is what the module says", function()
+    assert.matches("^%d+%.%d+%.%d+$", version)
+    assert.equal(version, require("purser")._VERSION)
+  end)
+
+  it("is that of the rockspecs, unless they follow the repository", function()
+    if purser.version ~= "scm-1" then assert.equal(version, (purser.version:gsub("%-%d+$", ""))) end
+  end)
+
+  it("is at the top of the changelog: released, or still to be", function()
+    local file = assert(io.open "CHANGELOG.md")
+    local text = file:read "*a"
+    file:close()
+    local headings = {}
+    for heading in text:gmatch "\n## %[([^%]]+)%]" do headings[#headings + 1] = heading end
+    if headings[1] == "Unreleased" then
+      assert.not_equal(version, headings[2], version .. " is released; the next version needs another number")
+    else
+      assert.equal(version, headings[1])
+    end
+  end)
+
+  it("is written in no other file", function()
+    local found = lines_of(("git grep -lF '%s' -- lua src bin '*.rockspec' Makefile tools examples"):format(version))
+    assert.same({ "lua/purser/version.lua" }, found)
+  end)
+end)

@@ -1,0 +1,266 @@
+-- SPDX-License-Identifier: MIT
+-- Fleets: what is declared is planned and made; no secret is lost or told; no transfer is made twice.
+
+local private = require "purser.util.private"
+local purser = require "purser"
+
+local NOW, DAY = 1700000000000, 86400000
+local READ, TRADE = { "SPOT_ACCOUNT_READ" }, { "SPOT_DEAL_READ", "SPOT_DEAL_WRITE" }
+
+local function world(options)
+  options = options or {}
+  local sim = purser.sim.new { start_time = NOW, record_requests = 50, visibility_lag_ms = options.lag }
+  local owner = sim:account { role = "broker", email = "a@example.org", balances = { USDT = "1000", BTC = "2" } }
+  local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key,
+    secret_key = owner.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
+  local secrets = {}
+  local vault = {
+    store = function(secret) secrets[secret.apiKey] = secret end,
+    holds = function(api_key) return secrets[api_key] ~= nil end,
+  }
+  local fleet = assert(purser.fleet.new { client = client, group = options.group, vault = options.vault or vault,
+    accounts = options.accounts or {
+      { name = "traders01", note = "first desk", keys = { { note = "trading", permissions = TRADE },
+        { note = "reports", permissions = READ, ip = { "203.0.113.7" } } } },
+      { name = "traders02", note = "second desk", keys = { { note = "trading", permissions = TRADE } } },
+    } })
+  return sim, fleet, client, secrets
+end
+
+local function received(sim, name) return (sim:counts()[name] or { received = 0 }).received end
+
+local function size(map)
+  local count = 0
+  for _ in pairs(map) do count = count + 1 end
+  return count
+end
+
+for _, group in ipairs { "sub_account", "broker" } do
+  describe("a fleet of group " .. group, function()
+    it("is planned, made, and then as declared", function()
+      local _, fleet, client, secrets = world { group = group }
+      local plan = assert(fleet:plan())
+      assert.equal(table.concat({ "traders01: create the account", 'traders01: create the key "trading"',
+        'traders01: create the key "reports"', "traders02: create the account", 'traders02: create the key "trading"' },
+        "\n"), tostring(plan))
+      assert.equal(5, #assert(fleet:apply()))
+      assert.equal(3, size(secrets))
+      for api_key, secret in pairs(secrets) do
+        local sub = assert(purser.new { base_url = "http://localhost", api_key = api_key,
+          secret_key = secret.secretKey, transport = private.states[client]._transport,
+          clock = function() return client:now() end })
+        local _, err = sub.wallet:convertible_balances()
+        -- bound to another address; or lacking a permission
+        assert.equal(secret.note == "reports" and "700006" or "700007", err.code)
+      end
+      assert.equal("everything is as declared", tostring(assert(fleet:plan())))
+      assert.same({}, assert(fleet:apply()))
+    end)
+  end)
+end
+
+describe("a fleet", function()
+  it("goes on where it was stopped, whichever request fails", function()
+    for _, fault in ipairs { "refuse", "lost_answer" } do
+      for strike = 1, 9 do
+        local sim, fleet, client, secrets = world()
+        local rounds, calls, inner, armed = 0, 0, private.states[client]._transport, true
+        private.states[client]._transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+          calls = calls + 1
+          if armed and calls == strike then sim:fault { kind = fault, times = 1 } end
+          return inner:send(request)
+        end }
+        repeat
+          rounds = rounds + 1
+          assert(rounds < 5)
+        until fleet:apply()
+        armed = false
+        assert.equal(0, assert(fleet:plan()).changes)
+        assert.same({}, assert(fleet:orphans()))
+        assert.equal(3, size(secrets))
+        local keys = 0
+        for _, name in ipairs { "traders01", "traders02" } do
+          keys = keys + #assert(client.sub_account:list_api_keys { subAccount = name })
+        end
+        assert.equal(3, keys, ("%s at request %d"):format(fault, strike)) -- no key is left whose secret was lost
+      end
+    end
+  end)
+
+  it("finds keys whose secret was lost by their note, and deletes them", function()
+    local sim, fleet, client, secrets = world()
+    assert(fleet:apply())
+    local lost = assert(client.sub_account:create_api_key { subAccount = "traders01", note = "trading #aaaaaaaa",
+      permissions = TRADE })
+    assert(client.sub_account:create_api_key { subAccount = "traders01", note = "by hand", permissions = READ })
+    assert.same({ { account = "traders01", note = "trading #aaaaaaaa", apiKey = lost.apiKey } },
+      assert(fleet:orphans()))
+    local plan = assert(fleet:plan())
+    assert.truthy(tostring(plan):find('delete the key "trading #aaaaaaaa" (its secret was lost)', 1, true))
+    assert.truthy(tostring(plan):find('note: traders01 has the key "by hand", which is not declared', 1, true))
+    assert.equal(1, #assert(fleet:apply()))
+    assert.equal(3, size(secrets))
+    assert.equal(1, received(sim, "sub_account.delete_api_key"))
+  end)
+
+  it("replaces a key whose permissions or addresses changed", function()
+    local _, fleet, client, secrets = world()
+    assert(fleet:apply())
+    fleet.accounts[2].keys[1] = { note = "trading", permissions = READ }
+    assert.equal(2, assert(fleet:plan()).changes)
+    assert(fleet:apply())
+    local keys = assert(client.sub_account:list_api_keys { subAccount = "traders02" })
+    assert.same({ 1, "SPOT_ACCOUNT_READ" }, { #keys, keys[1].permissions })
+    assert.truthy(secrets[keys[1].apiKey])
+  end)
+
+  it("deletes a key at once that the vault does not take, and tells no secret", function()
+    local told
+    for _, store in ipairs {
+      function(secret) told = secret.secretKey error("no room for " .. secret.secretKey) end,
+      function(secret) told = secret.secretKey return false end,
+    } do
+      local _, fleet, client = world { vault = store }
+      local done, err = fleet:apply()
+      assert.is_nil(done)
+      assert.is_nil(tostring(err):find(told, 1, true))
+      assert.same({ "workflow", "rejected", "create_key" }, { err.kind, err.outcome, err.step.what })
+      assert.same({}, assert(client.sub_account:list_api_keys { subAccount = "traders01" }))
+      assert.is_nil(err.step.secretKey)
+    end
+  end)
+
+  it("rotates keys with an overlap", function()
+    local sim, fleet, client, secrets = world()
+    assert(fleet:apply())
+    sim:advance(40 * DAY)
+    assert.same({}, assert(fleet:rotate { max_age_ms = 90 * DAY }))
+    assert.equal(3, #assert(fleet:rotate { max_age_ms = 30 * DAY }))
+    assert.same({}, assert(fleet:rotate { max_age_ms = 30 * DAY })) -- again does nothing
+    assert.equal(6, size(secrets))
+    assert.equal(0, assert(fleet:plan()).changes)
+    assert.same({}, assert(fleet:retire { overlap_ms = DAY }))
+    sim:advance(DAY)
+    local done = assert(fleet:retire { overlap_ms = DAY, account = "traders01" })
+    assert.same({ "delete_key", "delete_key" }, { done[1].what, done[2].what })
+    local keys = assert(client.sub_account:list_api_keys { subAccount = "traders01" })
+    assert.equal(2, #keys)
+    for _, key in ipairs(keys) do assert.equal(NOW + 40 * DAY, key.createTime) end
+  end)
+
+  it("tells every problem of a declaration at once", function()
+    local fleet, err = purser.fleet.new { client = {}, vault = 1, accounts = {
+      { name = "short", note = "x", keys = { { note = "a#b", permissions = { "SPOT_FLY" } }, { nots = "x" } } },
+      { name = "traders01", note = "n", futures = true }, { name = "traders01", note = "n" },
+    } }
+    assert.is_nil(fleet)
+    for _, part in ipairs { "vault is missing", "8 to 32 letters", "must not hold #", "SPOT_FLY", '"nots" is not known',
+      "only a broker enables futures", "traders01 is there twice", "note is missing" } do
+      assert.truthy(err.message:find(part, 1, true), part .. " in " .. err.message)
+    end
+  end)
+
+  it("enables futures for a broker's accounts, and leaves frozen ones alone", function()
+    local sim, fleet = world { group = "broker", accounts = { { name = "traders01", note = "n", futures = true } } }
+    assert(fleet:apply())
+    assert.equal(1, received(sim, "broker.enable_futures"))
+    assert.equal(0, assert(fleet:plan()).changes)
+    local _, other = world {}
+    assert(other:apply())
+    private.states[other.client]._transport.sim:freeze "traders02"
+    assert.truthy(tostring(assert(other:plan())):find("traders02 is frozen", 1, true))
+  end)
+end)
+
+describe("the balances of a fleet", function()
+  local function free(client, name)
+    local found = {}
+    for _, balance in ipairs(assert(client.sub_account:balances { subAccount = name, accountType = "SPOT" })) do
+      found[balance.asset] = balance.free
+    end
+    return found
+  end
+
+  it("are distributed and swept, exactly", function()
+    local sim, fleet, client = world()
+    assert(fleet:apply())
+    local out = assert(fleet:distribute { asset = "USDT", amounts = { traders01 = "100.10", traders02 = "0.3" } })
+    assert.equal("parent -> traders01  100.1 USDT  (planned)\nparent -> traders02  0.3 USDT  (planned)", tostring(out))
+    assert.same({ USDT = "100.4" }, out:totals())
+    assert(out:execute())
+    assert(assert(fleet:distribute { asset = "BTC", each = "0.5" }):execute())
+    local back = assert(fleet:sweep { to = "parent", keep = { USDT = "10.1" } })
+    assert.same({ USDT = "90", BTC = "1" }, back:totals())
+    assert(back:execute())
+    assert.same({ USDT = "10.1" }, free(client, "traders01"))
+    assert.same({ USDT = "0.3" }, free(client, "traders02"))
+    assert.equal("nothing to move", tostring(assert(fleet:sweep { to = "parent", keep = "10.1" })))
+    assert(sim:verify())
+  end)
+
+  it("are never moved twice, whatever becomes of the answers", function()
+    for _, lag in ipairs { 0, 2000 } do
+      local sim, fleet, client = world { lag = lag }
+      assert(fleet:apply())
+      sim:advance(3000)
+      local out = assert(fleet:distribute { asset = "USDT", each = "100" })
+      sim:fault { kind = "lost_answer", operation = "sub_account.transfer", times = 1 }
+      assert(out:execute()) -- looked up by its id
+      assert.equal(2, received(sim, "sub_account.transfer"))
+      assert(out:execute()) -- nothing is left to do
+      assert.equal(2, received(sim, "sub_account.transfer"))
+      assert.same({ USDT = "100" }, free(client, "traders01"))
+      assert(sim:verify())
+    end
+  end)
+
+  it("are moved again when it is certain that they were not", function()
+    local sim, fleet, client = world()
+    assert(fleet:apply())
+    local out = assert(fleet:distribute { asset = "USDT", each = "100" })
+    sim:fault { kind = "reset", when = "before", operation = "sub_account.transfer", times = 1 }
+    assert(out:execute())
+    assert.equal(3, received(sim, "sub_account.transfer"))
+    assert.same({ USDT = "100" }, free(client, "traders01"))
+    assert.same({ USDT = "100" }, free(client, "traders02"))
+  end)
+
+  it("stop at a move that nobody knows about, and send nothing behind it", function()
+    for _, kind in ipairs { "lost_answer", "reset" } do
+      local sim, fleet, client = world()
+      assert(fleet:apply())
+      local out = assert(fleet:distribute { asset = "USDT", each = "100" })
+      sim:fault { kind = kind, operation = "sub_account.transfer", times = 1 }
+      sim:fault { kind = "refuse", operation = "sub_account.transfer_history", times = 2 }
+      for _ = 1, 2 do
+        local done, err = out:execute()
+        assert.is_nil(done)
+        assert.equal("traders01", err.move.to)
+        assert.equal(1, received(sim, "sub_account.transfer"))
+        assert.same({}, free(client, "traders02"))
+      end
+      assert(out:execute())
+      assert.same({ USDT = "100" }, free(client, "traders01"))
+      assert.same({ USDT = "100" }, free(client, "traders02"))
+      assert(sim:verify())
+    end
+  end)
+
+  it("go on after a refusal", function()
+    local sim, fleet, client = world()
+    assert(fleet:apply())
+    local out = assert(fleet:distribute { asset = "USDT", amounts = { traders01 = "900", traders02 = "200" } })
+    local done, err = out:execute()
+    assert.is_nil(done)
+    assert.same({ "10101", "traders02" }, { err.code, err.move.to })
+    assert(sim:deposit { account = sim.accounts.list[1].uid, coin = "USDT", network = "TRX", amount = "500" })
+    sim:advance(DAY)
+    assert(out:execute())
+    assert.same({ USDT = "200" }, free(client, "traders02"))
+    assert(sim:verify())
+    local _, problem = fleet:distribute { asset = "USDT", amounts = { traders09 = "1" } }
+    assert.equal("argument", problem.kind)
+    _, problem = fleet:sweep { to = "elsewhere" }
+    assert.equal("argument", problem.kind)
+  end)
+end)

@@ -1,0 +1,212 @@
+-- SPDX-License-Identifier: MIT
+-- Plans: names of networks resolved, every problem at once, and nothing carried out twice. And dust, in batches.
+
+local coins = require "purser.workflow.coins"
+local purser = require "purser"
+
+local NOW = 1700000000000
+local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
+
+local function world(balances)
+  local sim = purser.sim.new { start_time = NOW, record_requests = 50 }
+  local owner = sim:account { role = "main", email = "a@example.org",
+    balances = balances or { USDT = "1000", XRP = "500" } }
+  local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key,
+    secret_key = owner.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
+  return sim, client, owner
+end
+
+local function received(sim, name) return (sim:counts()[name] or { received = 0 }).received end
+
+describe("plan_withdraw", function()
+  it("resolves the network, knows the fee, prints well and is carried out", function()
+    local sim, client = world()
+    local plan = assert(client.wallet:plan_withdraw { coin = "USDT", network = "trc-20", address = TRON,
+      amount = "20.50" })
+    assert.is_true(plan.ok)
+    assert.equal("TRX", plan.params.netWork)
+    assert.same({ "1", "21.5" }, { plan.fee, plan.total })
+    assert.equal(table.concat({
+      "Withdrawal of 20.50 USDT", "  network  TRX (Tron(TRC20))", "  to       " .. TRON,
+      "  limits   10 to 10000000, in steps of 0.000001", "  fee      1 USDT; with the amount 21.5",
+      "  ready    nothing speaks against it" }, "\n"), tostring(plan))
+    local result = assert(plan:execute())
+    assert.equal(result.id, assert(client.wallet:wait_withdrawal { withdrawOrderId = plan.params.withdrawOrderId }).id)
+    assert.equal(1, received(sim, "wallet.withdraw"))
+  end)
+
+  -- The age of such a plan was counted from before its clock was set right, so it was too old at once.
+  it("is not old because the clock was wrong when it was made", function()
+    local sim, _, owner = world()
+    local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key,
+      secret_key = owner.secret_key, transport = sim:transport(), clock = function() return sim:now() - 1800000 end })
+    local plan = assert(client.wallet:plan_withdraw { coin = "USDT", network = "trc-20", address = TRON,
+      amount = "20.50" })
+    assert(plan:execute())
+  end)
+
+  it("tells every problem at once", function()
+    local _, client = world()
+    local plan = assert(client.wallet:plan_withdraw { coin = "XRP", network = "XRP", address = "r abc",
+      amount = "0.0000005", check_saved = true, contractAddress = "0x1" })
+    assert.is_false(plan.ok)
+    local text = tostring(plan)
+    for _, part in ipairs { "holds a blank", "needs a memo", "below the minimum of 20", "no multiple of 0.000001",
+      "the next below is 0", "not among the saved addresses", "contractAddress is not that of XRP" } do
+      assert.truthy(text:find(part, 1, true), part .. " in\n" .. text)
+    end
+    assert.equal(6, #plan.problems)
+    local result, err = plan:execute()
+    assert.is_nil(result)
+    assert.equal("not_sent", err.outcome)
+  end)
+
+  it("tells what is wrong with each single thing", function()
+    local _, client = world()
+    for _, case in ipairs {
+      { { coin = "USTD" }, "the coin USTD does not exist (did you mean \"USDT\"?)" },
+      { { network = false }, "USDT travels on 7 networks" },
+      { { network = "TRC21" }, "USDT has no network TRC21" },
+      { { network = "AVAX_CCHAIN" }, "are suspended: Withdrawals are suspended." },
+      { { amount = "10000000.1" }, "above the maximum" },
+      { { amount = "1e3" }, "no exact decimal" },
+      { { amount = 20.5 }, "no exact decimal" },
+      { { amount = "-5" }, "not positive" },
+      { { address = false }, "the address is missing" },
+      { { coin = "TON", network = "TON", address = "UQabc:12345" }, 'address = "UQabc" and memo = "12345"' },
+    } do
+      local given = { coin = "USDT", network = "TRX", address = TRON, amount = "20" }
+      for name, value in pairs(case[1]) do given[name] = value or nil end
+      local plan = assert(client.wallet:plan_withdraw(given))
+      assert.is_false(plan.ok)
+      assert.truthy(table.concat(plan.problems, "; "):find(case[2], 1, true), tostring(plan))
+    end
+    local plan, err = client.wallet:plan_withdraw { coin = "USDT", adress = TRON }
+    assert.is_nil(plan)
+    assert.truthy(err.message:find('did you mean "address"', 1, true))
+  end)
+
+  it("knows the saved addresses", function()
+    local sim, client, owner = world()
+    for i = 1, 120 do
+      assert(sim:save_address { account = owner.uid, coin = "USDT", network = "ETH", address = ("0x%040d"):format(i) })
+    end
+    local given = { coin = "USDT", network = "erc20", address = ("0x%040d"):format(119), amount = "25",
+      check_saved = true }
+    assert.is_true(assert(client.wallet:plan_withdraw(given)).ok)
+    given.network = "BEP20"
+    assert.is_false(assert(client.wallet:plan_withdraw(given)).ok)
+  end)
+
+  it("reads the coin configuration once in a while", function()
+    local sim, client = world()
+    local given = { coin = "USDT", network = "TRX", address = TRON, amount = "20" }
+    for _ = 1, 5 do assert(client.wallet:plan_withdraw(given)) end
+    assert.equal(1, received(sim, "wallet.coins"))
+    sim:advance(300001)
+    local plan = assert(client.wallet:plan_withdraw(given))
+    assert.equal(2, received(sim, "wallet.coins"))
+    sim:advance(300001)
+    local result, err = plan:execute()
+    assert.is_nil(result)
+    assert.truthy(err.message:find("the plan is 300 s old", 1, true))
+  end)
+
+  it("is never carried out twice, least of all when nobody knows whether it was", function()
+    local sim, client = world()
+    local given = { coin = "USDT", network = "TRX", address = TRON, amount = "20" }
+    local plan = assert(client.wallet:plan_withdraw(given))
+    sim:fault { kind = "lost_answer", operation = "wallet.withdraw", times = 1 }
+    local result, err = plan:execute()
+    assert.is_nil(result)
+    assert.equal("unknown", err.outcome)
+    result, err = plan:execute()
+    assert.is_nil(result)
+    assert.truthy(err.message:find("settle that first", 1, true))
+    plan = assert(client.wallet:plan_withdraw(given))
+    sim:fault { kind = "refuse", operation = "wallet.withdraw", times = 1 }
+    assert.is_nil((plan:execute()))
+    assert(plan:execute()) -- it was refused, so it may be tried again
+    result, err = plan:execute()
+    assert.is_nil(result)
+    assert.truthy(err.message:find("already", 1, true))
+    assert.equal(3, received(sim, "wallet.withdraw"))
+  end)
+end)
+
+describe("plan_create_deposit_address", function()
+  it("finds the long name, and does not make an address that exists", function()
+    local sim, client = world()
+    local plan = assert(client.wallet:plan_create_deposit_address { coin = "USDT", network = "TRX" })
+    assert.equal("Tron(TRC20)", plan.params.network)
+    local made = assert(plan:execute())
+    plan = assert(client.wallet:plan_create_deposit_address { coin = "USDT", network = "trc20" })
+    assert.truthy(tostring(plan):find("exists   " .. made.address, 1, true))
+    assert.equal(made.address, assert(plan:execute()).address)
+    assert.equal(1, received(sim, "wallet.create_deposit_address"))
+  end)
+
+  it("tells that deposits are suspended, and that senders need the memo", function()
+    local _, client = world()
+    local plan = assert(client.wallet:plan_create_deposit_address { coin = "EOS" })
+    assert.truthy(plan.problems[1]:find("deposits of EOS on EOS are suspended: Under maintenance.", 1, true))
+    plan = assert(client.wallet:plan_create_deposit_address { coin = "XRP" })
+    assert.truthy(tostring(plan):find("senders must give the memo", 1, true))
+  end)
+end)
+
+describe("the names of networks", function()
+  local coin = { coin = "X", networkList = {
+    { netWork = "ARB", network = "Arbitrum One(ARB)" }, { netWork = "ETH", network = "Ethereum(ERC20)" },
+    { netWork = "ZK", network = "Era(ERC20)" },
+  } }
+
+  it("are told apart or not resolved", function()
+    assert.equal("ARB", coins.network(coin, "arbitrum one").netWork)
+    assert.equal("ETH", coins.network(coin, "Ethereum").netWork)
+    assert.equal("ZK", coins.network(coin, "Era(ERC20)").netWork)
+    local network, complaint = coins.network(coin, "ERC20")
+    assert.is_nil(network)
+    assert.equal("the network ERC20 may be ETH (Ethereum(ERC20)), ZK (Era(ERC20)); say which", complaint)
+    assert.is_nil((coins.network(coin, "-")))
+  end)
+end)
+
+describe("convert_all", function()
+  local dust = {
+    BTC = "0.00002", ETH = "0.0005", BNB = "0.005", XRP = "1.5", XLM = "10", TRX = "12", SOL = "0.02", DOGE = "4.5",
+    LTC = "0.01", ADA = "2", MATIC = "1", LINK = "0.1", UNI = "0.2", AAVE = "0.01", ARB = "1", OP = "1", AVAX = "0.05",
+    CAKE = "0.5", USDC = "3", USDT = "1000", OLDC = "7", TON = "0.5",
+  }
+
+  it("converts in batches of 15 and tells why the rest was not", function()
+    local sim, client = world(dust)
+    local report = assert(client.wallet:convert_all { except = { "BTC" } })
+    assert.equal(19, #report.converted)
+    assert.same({ 2, 0 }, { report.batches, #report.failed })
+    local reasons = {}
+    for _, entry in ipairs(report.skipped) do reasons[entry.asset] = entry.message end
+    assert.equal("not asked for", reasons.BTC)
+    assert.truthy(reasons.USDT:find("worth more than 5 USDT", 1, true))
+    assert.truthy(reasons.OLDC)
+    local total = purser.decimal "0"
+    for batch in client.wallet:each_conversion { from = NOW - 1000 } do total = total + batch.totalConvert end
+    assert.equal(tostring(total), report.totalConvert)
+    assert(sim:verify())
+    assert.equal(0, assert(client.wallet:convert_all { only = { "XRP" } }).batches)
+  end)
+
+  it("stops at a batch that fails, and says which it was", function()
+    local sim, client = world(dust)
+    sim:fault { kind = "lost_answer", operation = "wallet.convert", times = 1 }
+    local report, err = client.wallet:convert_all()
+    assert.is_nil(report)
+    assert.equal("unknown", err.outcome)
+    assert.equal(15, #err.assets)
+    assert.equal(0, err.report.batches)
+    assert.equal(1, received(sim, "wallet.convert"))
+    report, err = client.wallet:convert_all { onyl = {} }
+    assert.is_nil(report)
+    assert.equal("argument", err.kind)
+  end)
+end)
