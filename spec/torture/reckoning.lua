@@ -84,6 +84,13 @@ local function add_up(done)
   return sums
 end
 
+-- Whether a payment may be undecided although nothing is equal to it: of what the journal lacks, nobody can tell whose a
+-- record without an id is; and no record proves anything whose members the service hid.
+local function is_explained(self, payment)
+  local row = operations.by_name[payment.operation]
+  return self.lacks and not row.settle.handle or self.noise and self.noise:explains(row)
+end
+
 -- Equal payments that nothing identifies: how many there are is checked with the totals.
 local function check_payments(self, list, found)
   local done, undecided = {}, {}
@@ -95,8 +102,7 @@ local function check_payments(self, list, found)
       if times ~= 1 and unique then self:problem("%s is done, and the service has it %d times", payment.key, times) end
     elseif payment.state == "undecided" then
       undecided[#undecided + 1] = payment
-      -- of what the journal lacks, nobody can tell whose a record without an id is
-      if unique and not (self.lacks and not operations.by_name[payment.operation].settle.handle) then
+      if unique and not is_explained(self, payment) then
         self:problem("%s (%s) is undecided, and has no twin: %s", payment.key, payment.operation, payment.message)
       end
     else
