@@ -32,6 +32,7 @@ local M = {}
 ---@field accounts integer|nil     that share the journal, the queue and the keys: 1 or 2 (1)
 ---@field check boolean|nil        workers look at the histories before they send (only where they do not die too soon)
 ---@field puts_back boolean|nil    an older copy of the journal is put back in the middle, with all workers killed
+---@field empties boolean|nil      with puts_back: no copy, but a new journal to which the payments are added again
 ---@field unsafe boolean|nil       without the record before the request
 ---@field changed table[]|nil      what is changed in Purser's source: a list of { module, text, other text }
 ---@field tell fun(line: string)|nil  is told every event
@@ -92,6 +93,7 @@ function M.varied(seed, folder, tell)
   local loses = seed % 4 == 3 -- then workers live long enough to look at the histories
   return { seed = seed, folder = folder, tell = tell, payments = 10 + seed % 50, workers = 1 + seed % 4,
     accounts = 1 + math.floor(seed / 2) % 2, check = loses, puts_back = loses,
+    empties = seed % 8 == 7,
     keys = loses and 0 or seed % 4, twin_in = seed % 3 == 0 and 2 or 20,
     dies_once_in = ({ 60, 120, 400, 4000 })[seed % 4 + 1],
     jumps_once_in = ({ 1000, 300, 3000 })[seed % 3 + 1], share = ({ 0.3, 0.5, 0.1, 0, 0.3 })[seed % 5 + 1],

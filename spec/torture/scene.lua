@@ -199,9 +199,19 @@ local function open_books(state, account)
   return journal, client, assert(purser.payouts.new { client = client, journal = journal })
 end
 
--- The machine of all workers is lost, with what the journal had noted since a copy of it was made.
+-- Adds each account's payments.
+local function add_payments(state, payouts)
+  assert(payouts:add_all(state.lists[MAIN]))
+  if not state.lists[OTHER] then return end
+  local journal, _, other = open_books(state, OTHER)
+  assert(other:add_all(state.lists[OTHER]))
+  journal:close()
+end
+
+-- The machine of all workers is lost, with what the journal had noted since a copy of it was made; or with the whole
+-- journal, and then the payments are added to a new one.
 local function put_back_copy(state, reckoning, copy)
-  state.machine:note "an older copy of the journal is put back"
+  state.machine:note(state.empties and "the journal is lost" or "an older copy of the journal is put back")
   for number = 1, state.workers do
     local worker = state.lives[number]
     if not worker then -- it had finished
@@ -213,8 +223,9 @@ local function put_back_copy(state, reckoning, copy)
   end
   reckoning.journal:close()
   for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(state.journal.sqlite .. suffix) end
-  assert(os.rename(copy, state.journal.sqlite))
+  if not state.empties then assert(os.rename(copy, state.journal.sqlite)) end
   reckoning.journal, reckoning.client, reckoning.payouts = open_books(state, MAIN)
+  if state.empties then add_payments(state, reckoning.payouts) end
   reckoning.lacks = true
 end
 
@@ -277,13 +288,12 @@ local function prepare(state)
   state.ask = function(request) return state.noise:ask(state.simulator, request) end
   state.payers = { [MAIN] = world.open_accounts(state.simulator) }
   local journal, client, payouts = open_books(state, MAIN)
-  assert(payouts:add_all(world.payments(state.payments, roll, state.twin_in)))
+  state.lists = { [MAIN] = world.payments(state.payments, roll, state.twin_in) }
   if state.accounts == 2 and state.workers > 1 then
     state.payers[OTHER] = world.open_other(state.simulator)
-    local of_other, _, other = open_books(state, OTHER)
-    assert(other:add_all(world.other_payments(state.payments, roll)))
-    of_other:close()
+    state.lists[OTHER] = world.other_payments(state.payments, roll)
   end
+  add_payments(state, payouts)
   if state.share > 0 then world.arm(state.simulator, state.share) end
   return Reckoning.new { simulator = state.simulator, client = client, payouts = payouts, journal = journal,
     started = state.started, noise = state.noise }
