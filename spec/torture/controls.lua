@@ -34,7 +34,8 @@ M["the record of an equal call passes for the payment's"] = {
   changed = { { "purser.settle", "and not claimed[intents.id_of(record) or \"\"]\n      and may_agree(params, record, settle.near",
       "and may_agree(params, record, settle.near" },
     { "purser.settle", "if #exact == 1 and #near == 1 and open == 0 then", "if #exact > 0 then" } },
-  options = { twin_in = 1, share = 0.3, unsure_in = 3 },
+  options = { twin_in = 1, share = 0, unsure_in = 2, keys = 0, accounts = 1, check = false, puts_back = false,
+    dies_once_in = 4000 },
 }
 
 M["nothing waits until a record must be visible"] = {
