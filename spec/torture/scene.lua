@@ -158,6 +158,7 @@ function Worker:live()
   end
   local report, err
   schedule.all { function() report, err = payouts:run() end, make_keys }
+  if self.dead then never_go_on() end -- killed while it waited: its next life has been arranged
   journal:close()
   if report then
     state.lives[self.number] = nil
