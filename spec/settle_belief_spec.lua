@@ -361,7 +361,7 @@ describe("a copy of an intent", function()
     end
   end)
 
-  it("is undecided where the service shows the id of a withdrawal in capitals, cut, or with something around it", function()
+  it("is undecided where the service shows the id of a withdrawal in capitals, cut, or longer", function()
     for _, shown in ipairs { ID:upper(), ID:sub(1, 20), "x-" .. ID, " " .. ID .. " " } do
       local params = { coin = "USDT", address = ADDRESS, amount = "20", withdrawOrderId = ID }
       local record = { id = "w1", withdrawOrderId = shown, coin = "USDT", address = ADDRESS, amount = "20", status = 7,
@@ -375,7 +375,7 @@ describe("a copy of an intent", function()
   -- The first of two calls is executed and answered, the second is lost before it arrives.
   local function second_of(operation, first, second, shown)
     local now, record, moves = NOW, nil, 0
-    local client = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
+    local caller = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
       retry = false, limits = false, clock = function() return now end, transport = {
         sleep = function(_, ms) now = now + ms end,
         send = function(_, request)
@@ -390,9 +390,9 @@ describe("a copy of an intent", function()
           return { status = 200, headers = "", body = '{"tranId":"r1"}' }
         end,
       } })
-    assert(client:call(operation, first))
-    local _, err = client:call(operation, second)
-    return assert(client:settle(err)).outcome
+    assert(caller:call(operation, first))
+    local _, err = caller:call(operation, second)
+    return assert(caller:settle(err)).outcome
   end
 
   it("is not done by the record of a call to the same digits in another country", function()

@@ -105,8 +105,8 @@ local function nothing_but(look, candidates, reason)
   return undecided(candidates, reason)
 end
 
--- The codes by which the service says for good that this key does not list sub-accounts: a permission that the key lacks,
--- and an account that is no broker. Any other refusal may pass, so it is an error of the look.
+-- The codes by which the service says for good that this key does not list sub-accounts: a permission that the key
+-- lacks, and an account that is no broker. Any other refusal may pass, so it is an error of the look.
 local MAY_NOT_LIST = { ["700007"] = true, ["730603"] = true }
 
 -- What it means that a late look shows nothing: `not_done`. A list that was asked for by the name of a sub-account
@@ -196,7 +196,8 @@ local function by_handle(look, narrow)
       local fits = not contradicts(params, record)
       if fits and not has_failed(look, record) then return found(look, record) end
       if not other or not fits then other = record end
-    elseif (is_blank(record[name]) or compare.may_be_id(params[name], record[name])) and within(record, look.settle.time, first, look.last)
+    elseif (is_blank(record[name]) or compare.may_be_id(params[name], record[name]))
+      and within(record, look.settle.time, first, look.last)
       and not claimed[intents.id_of(record) or ""] and not has_failed(look, record)
       and may_agree(params, record, look.settle.on) then
       unnamed[#unnamed + 1] = record

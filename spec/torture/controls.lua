@@ -36,8 +36,9 @@ M["a refusal is not looked into"] = {
 
 M["the record of an equal call passes for the payment's"] = {
   seed = 3,
-  changed = { { "purser.settle", "and not claimed[intents.id_of(record) or \"\"]\n      and may_agree(params, record, settle.near",
-      "and may_agree(params, record, settle.near" },
+  changed = { { "purser.settle",
+    'and not claimed[intents.id_of(record) or ""]\n      and may_agree(params, record, settle.near',
+    "and may_agree(params, record, settle.near" },
     { "purser.settle", "if #exact == 1 and #near == 1 and open == 0 then", "if #exact > 0 then" } },
   options = { twin_in = 1, share = 0, unsure_in = 2, keys = 0, accounts = 1, check = false, puts_back = false,
     dies_once_in = 4000 },
@@ -63,7 +64,8 @@ M["a lease that was lost is not noticed"] = {
 
 M["accounts share a queue"] = {
   seed = 3,
-  changed = { { "purser.payouts.queue", '"SELECT " .. columns .. " FROM purser_payments WHERE account = $1 AND queue = $2 "',
+  changed = { { "purser.payouts.queue",
+    '"SELECT " .. columns .. " FROM purser_payments WHERE account = $1 AND queue = $2 "',
     '"SELECT " .. columns .. " FROM purser_payments WHERE account <> $1 || \'x\' AND queue = $2 "' } },
   options = { accounts = 2, workers = 2 },
 }

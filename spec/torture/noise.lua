@@ -24,7 +24,8 @@ local NONSENSE = {
 local UNSURE = { 500, 503, 504, 10200, 20002 }
 
 -- Members of records that an answer may hold back.
-local MEMBERS = { "clientTranId", "withdrawOrderId", "tranId", "id", "amount", "asset", "coin", "timestamp", "applyTime" }
+local MEMBERS = { "clientTranId", "withdrawOrderId", "tranId", "id", "amount", "asset", "coin", "timestamp",
+  "applyTime" }
 
 --- `nonsense_in` reads one gets nonsense, of `unsure_in` write calls one a code that proves nothing (0: none). With
 --- `blanks` a third of the nonsense is the service's answer with one member null throughout.

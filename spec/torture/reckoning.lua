@@ -87,8 +87,8 @@ end
 -- What settling says of a list without a total that grew each time it was turned: other workers pay meanwhile.
 local GROWS = "the list seems not to turn its pages"
 
--- Whether a payment may be undecided although nothing is equal to it: of what the journal lacks, nobody can tell whose a
--- record without an id is; no record proves anything whose members the service hid; and a list without a total that grows
+-- Whether a payment may be undecided although nothing is equal to it: nothing says whose a record without an id is that
+-- the journal lacks; no record proves anything whose members the service hid; and a list without a total that grows
 -- while it is read shows records again, as one does that cannot be turned.
 local function is_explained(self, payment)
   local row = operations.by_name[payment.operation]

@@ -97,7 +97,8 @@ function M.varied(seed, folder, tell)
     keys = loses and 0 or seed % 4, twin_in = seed % 3 == 0 and 2 or 20,
     dies_once_in = ({ 60, 120, 400, 4000 })[seed % 4 + 1],
     jumps_once_in = ({ 1000, 300, 3000 })[seed % 3 + 1], share = ({ 0.3, 0.5, 0.1, 0, 0.3 })[seed % 5 + 1],
-    nonsense_in = ({ 0, 4, 12 })[math.floor(seed / 4) % 3 + 1], unsure_in = ({ 6, 0, 20 })[math.floor(seed / 5) % 3 + 1],
+    nonsense_in = ({ 0, 4, 12 })[math.floor(seed / 4) % 3 + 1],
+    unsure_in = ({ 6, 0, 20 })[math.floor(seed / 5) % 3 + 1],
     blanks = math.floor(seed / 12) % 2 == 1, repeated_ids = seed % 7 == 0 and "refuse" or "execute" }
 end
 

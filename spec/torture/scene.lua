@@ -255,7 +255,7 @@ local function work_off(state, reckoning)
   return false
 end
 
--- How rarely workers die. A look at a long history takes many requests, and nobody who dies again and again ends one; so
+-- How rarely workers die. A look at a long history takes many requests, and who dies again and again ends none; so
 -- after ten minutes of the run they die half as often, after twenty a third.
 local function dies_once_in(state)
   return state.dies_once_in * (1 + math.floor((state.machine.now - state.started) / 600000))
@@ -266,7 +266,8 @@ local function starter(state)
   return function(number, ms)
     local worker = setmetatable({ state = state, machine = state.machine, number = number,
       name = "worker-" .. number,
-      account = account_of(state, number), databases = {}, rests_until = 0, dies_once_in = dies_once_in(state) }, Worker)
+      account = account_of(state, number), databases = {}, rests_until = 0,
+      dies_once_in = dies_once_in(state) }, Worker)
     state.machine:at(ms, function()
       state.lives[number] = worker
       local task = schedule.spawn(worker.live, worker)

@@ -4,7 +4,7 @@
 --
 --     local machine = virtual.new(roll)            takes the place of purser.core's clocks and random numbers
 --     machine:at(ms, fn)                           fn() is called then
---     machine:send(ask, request, answered)         carries a request to ask(request), early or late, and its answer back
+--     machine:send(ask, request, answered)         carries a request to ask(request), early or late, and back
 --     machine.clock_of = fn                        fn() says by how much the clock of who is running is wrong
 --     machine:leave()                              gives the real ones back
 --

@@ -55,8 +55,7 @@ function M.may_name(wanted, shown)
   return a == b or begins_with(a, b) or begins_with(b, a)
 end
 
---- Whether an id that is shown may be the one that was sent, all the same: in another case, cut, or with something around
---- it.
+--- Whether an id that is shown may be the one that was sent: in another case, cut, or with something around it.
 function M.may_be_id(wanted, shown)
   if type(shown) ~= "string" or type(wanted) ~= "string" or shown == wanted then return shown == wanted end
   local a, b = wanted:lower(), shown:lower()
