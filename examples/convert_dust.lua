@@ -6,11 +6,12 @@
 -- Without --yes it only shows what would be converted. PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and
 -- PURSER_SECRET_KEY as in the other examples.
 
+local clean = require("purser.plain_text").clean -- texts of the service and of depositors, for a terminal
 local purser = require "purser"
 
 local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
-  api_key = os.getenv "PURSER_API_KEY", secret_key = os.getenv "PURSER_SECRET_KEY",
+  api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",
 })
 
 -- A coin that has a reason against it cannot be converted.
@@ -18,8 +19,8 @@ local coins = {}
 for _, entry in ipairs(assert(client.wallet:convertible_balances())) do
   if (entry.message or "") == "" then
     coins[#coins + 1] = entry.asset
-    print(("%-8s %s, about %s of the platform's token"):format(entry.asset, entry.balance,
-      entry.convertPlatformToken or "?"))
+    print(clean(("%-8s %s, about %s of the platform's token"):format(entry.asset, entry.balance,
+      entry.convertPlatformToken or "?")))
   end
 end
 if arg[1] ~= "--yes" then
@@ -34,6 +35,7 @@ if not report then
   os.exit(err.outcome == "unknown" and 4 or 1)
 end
 for _, failed in ipairs(report.failed) do
-  print(("%s was not converted: %s"):format(failed.asset, failed.message or failed.code))
+  print(clean(("%s was not converted: %s"):format(failed.asset, failed.message or failed.code)))
 end
-print(("%d coins converted into %s, fees %s"):format(#report.converted, report.totalConvert, report.convertFee))
+print(clean(("%d coins converted into %s, fees %s"):format(#report.converted, report.totalConvert,
+  report.convertFee)))

@@ -7,24 +7,18 @@
 -- walk there, and an error ends the program, so a file that is there is complete. PURSER_BASE_URL or PURSER_PROFILE,
 -- PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
+local csv = require "purser.csv" -- marks cells that a spreadsheet would run: strangers choose memos
 local purser = require "purser"
 
 local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
-  api_key = os.getenv "PURSER_API_KEY", secret_key = os.getenv "PURSER_SECRET_KEY",
+  api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",
 })
 
--- A cell. One that a spreadsheet would take for a formula (strangers choose memos) is marked as text.
-local function cell(value)
-  local text = value == nil and "" or tostring(value)
-  if text:find "^[=+@\t\r-]" then text = "'" .. text end
-  return text:find '[",\n\r]' and '"' .. text:gsub('"', '""') .. '"' or text
-end
+local is_number = { [5] = true, [6] = true } -- amount and fee
 
 local function line(...)
-  local cells = {}
-  for i = 1, select("#", ...) do cells[i] = cell((select(i, ...))) end
-  io.write(table.concat(cells, ","), "\n")
+  io.write(csv.line({ n = select("#", ...), ... }, { is_number = is_number }))
 end
 
 local function utc(ms)

@@ -3,9 +3,11 @@
 --
 --   lua examples/fleet.lua DECLARATION SECRETS plan|apply|rotate|retire
 --
--- The declaration is a Lua table: { group = "sub_account", accounts = { { name =, note =, keys = { ... } } } }; see
--- docs/fleets.md. PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
+-- The declaration is JSON, and nothing in it is run: {"group": "sub_account", "accounts": [{"name":, "note":, "keys":
+-- [...]}]}; see docs/fleets.md. `purser fleet` does the same with a question before each change. PURSER_BASE_URL or
+-- PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
+local core = require "purser.core"
 local purser = require "purser"
 
 local declaration_file, secrets_file, command = arg[1], arg[2], arg[3]
@@ -16,28 +18,33 @@ if not commands[command] then
 end
 
 -- One line a key: apiKey, secretKey, account, note. The file is written before the service is asked for anything more.
-local held = {}
-local file = io.open(secrets_file, "r")
-if file then
-  for line in file:lines() do held[line:match("^(%S+)") or ""] = true end
-  file:close()
-else
-  assert(require("purser.core").create_private(secrets_file))
+if not core.file_mode(secrets_file) then assert(core.create_private(secrets_file)) end
+local file = assert(io.open(secrets_file, "a+"))
+local mode, is_mine = core.file_mode(file) -- of what was opened
+if mode % 64 ~= 0 or not is_mine then -- the bits of group and others
+  io.stderr:write(("%s: others can use it; run: chmod 600 %s\n"):format(secrets_file, secrets_file))
+  os.exit(1)
 end
+local held = {}
+for line in file:lines() do held[line:match "^(%S+)" or ""] = true end
 
 local function store(secret)
-  local out = assert(io.open(secrets_file, "a"))
-  assert(out:write(("%s\t%s\t%s\t%s\n"):format(secret.apiKey, secret.secretKey, secret.account, secret.note)))
-  assert(out:close())
+  assert(file:write(("%s\t%s\t%s\t%s\n"):format(secret.apiKey, secret.secretKey, secret.account, secret.note)))
+  assert(core.sync_file(file))
   held[secret.apiKey] = true
 end
 
-local chunk = assert(loadfile(declaration_file))
-local declaration = chunk()
+local input = assert(io.open(declaration_file))
+local declaration = core.decode(input:read "*a")
+input:close()
+if type(declaration) ~= "table" then
+  io.stderr:write(declaration_file, " is not the JSON of an object\n")
+  os.exit(1)
+end
 
 local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
-  api_key = os.getenv "PURSER_API_KEY", secret_key = os.getenv "PURSER_SECRET_KEY",
+  api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",
 })
 
 local fleet = assert(purser.fleet.new {

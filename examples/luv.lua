@@ -48,7 +48,7 @@ local calls = tonumber((...) or 20)
 local transport = assert(purser.transport.multi { max_in_flight = 64 })
 local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", transport = transport,
-  api_key = os.getenv "PURSER_API_KEY", secret_key = os.getenv "PURSER_SECRET_KEY",
+  api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",
 })
 local turn, count = attach(transport)
 

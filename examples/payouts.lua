@@ -4,10 +4,11 @@
 --   lua examples/payouts.lua LIST JOURNAL
 --
 -- A line of LIST is `key,sub-account,asset,amount`; a key names its payment for good. JOURNAL is the file (SQLite) that
--- holds the queue and what became of each payment: keep it. JOURNAL.witness shows that it is the newest; delete that file
--- when you put a copy of the journal in its place. Ends with 1 when payments failed or need a person's look.
+-- holds the queue and what became of each payment: keep it. JOURNAL.witness shows that it is the newest; delete that
+-- file when you put a copy of the journal in its place. Ends with 1 when payments failed or need a person's look.
 -- PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
+local clean = require("purser.plain_text").clean -- texts of the service and of depositors, for a terminal
 local purser = require "purser"
 
 local function fail(message, ...)
@@ -46,7 +47,7 @@ local journal = need(purser.journal.open { sqlite = arg[2] })
 local base_url, profile = os.getenv "PURSER_BASE_URL", os.getenv "PURSER_PROFILE"
 local client = need(purser.new {
   base_url = base_url, profile = profile, api_key = os.getenv "PURSER_API_KEY",
-  secret_key = os.getenv "PURSER_SECRET_KEY", journal = journal, account = "payouts",
+  secret_key_env = "PURSER_SECRET_KEY", journal = journal, account = "payouts",
   transport = base_url and purser.transport.multi { base_url = base_url } or nil,
 })
 
@@ -68,8 +69,8 @@ if watched then io.stderr:write "\n" end
 print(("%d done, %d failed, %d undecided"):format(report.done, report.failed, report.undecided))
 for _, state in ipairs { "failed", "undecided" } do
   for _, payment in ipairs(need(payouts:list(state))) do
-    print(("%s %s %s %s to %s: %s"):format(state, payment.key, payment.params.amount, payment.params.asset,
-      payment.params.toAccount, payment.message or ""))
+    print(clean(("%s %s %s %s to %s: %s"):format(state, payment.key, payment.params.amount, payment.params.asset,
+      payment.params.toAccount, payment.message or "")))
   end
 end
 client:close()

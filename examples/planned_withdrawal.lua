@@ -5,6 +5,7 @@
 --
 -- PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
+local clean = require("purser.plain_text").clean -- texts of the service and of depositors, for a terminal
 local purser = require "purser"
 
 io.stdout:setvbuf "line" -- whoever reads this through a pipe sees each line when it is written
@@ -20,7 +21,7 @@ end
 
 local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
-  api_key = os.getenv "PURSER_API_KEY", secret_key = os.getenv "PURSER_SECRET_KEY",
+  api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",
 })
 
 local plan = assert(client.wallet:plan_withdraw {
@@ -44,9 +45,9 @@ if not made then
   io.stderr:write(tostring(err), "\n")
   os.exit(1)
 end
-print("withdrawal " .. made.id)
+print(clean("withdrawal " .. made.id))
 
 local ended
 ended, err = client.wallet:wait_withdrawal(made.id, { timeout_ms = 30 * 60000 })
-print(ended and "sent in transaction " .. tostring(ended.txId) or tostring(err))
+print(ended and clean("sent in transaction " .. tostring(ended.txId)) or tostring(err))
 os.exit(ended and 0 or 1)

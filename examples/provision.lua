@@ -5,7 +5,7 @@
 --
 -- accounts.csv has a line a sub-account: name,note,permissions (separated by blanks),ip addresses (same, may be empty).
 -- The keys are appended to keys.csv the moment they exist: the service shows a secret once. That file is made for your
--- eyes alone.
+-- eyes alone, and one that others can use is refused.
 -- A key whose answer was lost is deleted and made again, and one whose permissions or addresses the list has changed is
 -- replaced (docs/fleets.md). The service is named by PURSER_BASE_URL or PURSER_PROFILE, the main account's key by
 -- PURSER_API_KEY and PURSER_SECRET_KEY. A broker sets PURSER_GROUP=broker.
@@ -21,7 +21,7 @@ end
 
 local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
-  api_key = os.getenv "PURSER_API_KEY", secret_key = os.getenv "PURSER_SECRET_KEY",
+  api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",
 })
 
 local function words(text)
@@ -54,12 +54,17 @@ local accounts = read_list(list_path)
 -- Opened before the first key is made: none may be lost.
 if not core.file_mode(keys_path) then assert(core.create_private(keys_path)) end
 local keys = assert(io.open(keys_path, "a+"))
+local mode, is_mine = core.file_mode(keys) -- of what was opened
+if mode % 64 ~= 0 or not is_mine then -- the bits of group and others
+  io.stderr:write(("%s: others can use it; run: chmod 600 %s\n"):format(keys_path, keys_path))
+  os.exit(2)
+end
 local held = {}
 for line in keys:lines() do held[line:match "^[^,]*,([^,]+)," or ""] = true end
 
 local function store(secret)
   assert(keys:write(table.concat({ secret.account, secret.apiKey, secret.secretKey }, ","), "\n"))
-  assert(keys:flush())
+  assert(core.sync_file(keys)) -- on the disk before anything else happens
   held[secret.apiKey] = true
 end
 

@@ -8,6 +8,7 @@
 -- up by its id before more is sent, so none is made twice. At the first that fails it stops; run again it moves what is
 -- left. PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
+local clean = require("purser.plain_text").clean -- texts of the service and of depositors, for a terminal
 local purser = require "purser"
 
 local go, words = false, {}
@@ -22,7 +23,7 @@ end
 
 local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
-  api_key = os.getenv "PURSER_API_KEY", secret_key = os.getenv "PURSER_SECRET_KEY",
+  api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",
 })
 
 local accounts = {}
@@ -44,7 +45,7 @@ local done, err = moves:execute()
 
 for _, move in ipairs(moves.moves) do
   if move.state == "done" then
-    print(("%-20s %s %s  %s"):format(move.from, move.amount, move.asset, move.tranId))
+    print(clean(("%-20s %s %s  %s"):format(move.from, move.amount, move.asset, move.tranId)))
   end
 end
 if not done then
@@ -55,4 +56,4 @@ end
 local totals, assets = moves:totals(), {}
 for name in pairs(totals) do assets[#assets + 1] = name end
 table.sort(assets)
-for _, name in ipairs(assets) do print(("total %s %s"):format(totals[name], name)) end
+for _, name in ipairs(assets) do print(clean(("total %s %s"):format(totals[name], name))) end

@@ -4,6 +4,7 @@
 --   purser sim --port 8080          in one terminal
 --   lua examples/tour.lua http://127.0.0.1:8080
 
+local clean = require("purser.plain_text").clean -- texts of the service and of depositors, for a terminal
 local purser = require "purser"
 
 local url = arg[1] or "http://127.0.0.1:8080"
@@ -24,7 +25,7 @@ local function show(records, columns)
     for c, column in ipairs(columns) do
       local value = column[2]
       if type(value) == "function" then value = value(record) else value = record[value] end
-      local text = value == nil and "" or tostring(value)
+      local text = value == nil and "" or clean(tostring(value))
       rows[r][c] = text
       widths[c] = math.max(widths[c], #text)
       right[c] = right[c] and text:find("^%-?%d[%d.]*$") ~= nil

@@ -6,13 +6,14 @@
 -- Balances: the account's own and those of its sub-accounts. Flows: deposits and withdrawals of 90 days, an asset and a
 -- month. PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
+local clean = require("purser.plain_text").clean -- texts of the service and of depositors, for a terminal
 local purser = require "purser"
 local decimal = purser.decimal
 
 local path = arg[1] or "report.html"
 local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
-  api_key = os.getenv "PURSER_API_KEY", secret_key = os.getenv "PURSER_SECRET_KEY",
+  api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",
 })
 
 ------------------------------------------------------------------------------------------------ what there is to show
@@ -66,7 +67,7 @@ end
 -------------------------------------------------------------------------------------------------------------- drawing
 
 local function escape(text)
-  return (tostring(text):gsub("[<>&\"]", { ["<"] = "&lt;", [">"] = "&gt;", ["&"] = "&amp;", ['"'] = "&quot;" }))
+  return (clean(tostring(text)):gsub("[<>&\"]", { ["<"] = "&lt;", [">"] = "&gt;", ["&"] = "&amp;", ['"'] = "&quot;" }))
 end
 
 -- The only place where an amount becomes a float: the length of a bar.

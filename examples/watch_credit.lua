@@ -6,6 +6,7 @@
 -- PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples. Without SECONDS it
 -- goes on for ever.
 
+local clean = require("purser.plain_text").clean -- texts of the service and of depositors, for a terminal
 local purser = require "purser"
 
 io.stdout:setvbuf "line" -- whoever reads this through a pipe sees each line when it is written
@@ -18,7 +19,7 @@ end
 
 local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
-  api_key = os.getenv "PURSER_API_KEY", secret_key = os.getenv "PURSER_SECRET_KEY",
+  api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",
 })
 
 local function load()
@@ -45,7 +46,7 @@ for event in client.wallet:watch_deposits {
   poll_ms = seconds and 200 or 10000, timeout_ms = seconds and seconds * 1000,
 } do
   local deposit = event.deposit
-  print(("%s %s %s: state %d"):format(event.kind, deposit.amount, deposit.coin, deposit.status))
+  print(clean(("%s %s %s: state %d"):format(event.kind, deposit.amount, deposit.coin, deposit.status)))
   if deposit.status == SUCCESS then
     local credits = assert(io.open(credits_file, "a"))
     assert(credits:write(("%s %s %s\n"):format(deposit.txId, deposit.coin, deposit.amount)))

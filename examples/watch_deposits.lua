@@ -7,6 +7,7 @@
 -- it was refused. examples/watch_credit.lua goes on after a restart where it was.
 -- PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
+local clean = require("purser.plain_text").clean -- texts of the service and of depositors, for a terminal
 local purser = require "purser"
 
 local pause, looks = tonumber(arg[1] or "10"), tonumber(arg[2] or "0")
@@ -23,15 +24,15 @@ local states = {
 
 local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
-  api_key = os.getenv "PURSER_API_KEY", secret_key = os.getenv "PURSER_SECRET_KEY",
+  api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",
 })
 
 io.stdout:setvbuf "line"
 
 local function show(deposit)
-  print(("%s  %s %s on %s  %s (%s/%s confirmations)"):format(
+  print(clean(("%s  %s %s on %s  %s (%s/%s confirmations)"):format(
     os.date("!%Y-%m-%d %H:%M:%S", math.floor(deposit.insertTime / 1000)), deposit.amount, deposit.coin, deposit.network,
-    states[deposit.status] or tostring(deposit.status), deposit.confirmTimes or "?", deposit.unlockConfirm or "?"))
+    states[deposit.status] or tostring(deposit.status), deposit.confirmTimes or "?", deposit.unlockConfirm or "?")))
 end
 
 -- One look: without time to wait, the watch ends when it has told what it found.

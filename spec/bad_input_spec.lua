@@ -29,6 +29,7 @@ local good = {
   flag = true, choice = function(param)
     return require("purser.parameters").choices[param.choices][1]
   end, permissions = { "SPOT_ACCOUNT_READ" }, ips = { "203.0.113.7" }, coins = { "DOGE" }, md5 = MD5, area_code = "86",
+  address = "TSampLeAddress:with-memo_1", memo = "\228\189\153 77",
 }
 
 -- What each kind refuses: value, and words the message must hold.
@@ -54,6 +55,13 @@ local bad = {
     { { "01.2.3.4" }, "IPv4" } },
   coins = { { {}, "empty list" }, { { "A,B" }, "comma" }, { "A,,B", "item 2" } },
   md5 = { { "plain", "funds_password" }, { ("g"):rep(32), "funds_password" }, { 5, "funds_password" } },
+  -- a letter of another alphabet, what turns the text round, what is not seen, what is no letter at all
+  address = { { "T\208\144ddr", "a character that is not ASCII %(byte 2%)" }, { "Taddr\226\128\174x", "bidirectional mark" },
+    { "T\226\128\139addr", "zero%-width" }, { "T addr", "a blank" }, { "Taddr ", "a blank" }, { "", "empty" },
+    { "T\194\160addr", "not ASCII" }, { "T\255addr", "UTF%-8" }, { "T\nx", "control" }, { {}, "table" } },
+  memo = { { "77\226\128\139", "zero%-width character U%+200B" }, { "77\226\128\174", "bidirectional" },
+    { "77\194\155", "control" }, { "77\n", "control" }, { "77\226\128\168", "line separator" },
+    { "\227\133\164", "zero%-width" }, { "77\243\160\132\128", "zero%-width" }, { "", "empty" }, { "\255", "UTF%-8" } },
   area_code = { { "+", "digits" }, { "123456", "digits" }, { "8a", "digits" } },
 }
 

@@ -88,7 +88,7 @@ describe("purser", function()
     for _, case in ipairs {
       { without("PURSER_SECRET_KEY", ""), "PURSER_SECRET_KEY is not set" },
       { without("PURSER_API_KEY", nil), "PURSER_API_KEY is not set" },
-      { {}, "no keys: set PURSER_API_KEY and PURSER_SECRET_KEY, or name a file with --keys" },
+      { {}, "no keys: name a file with --keys, or set PURSER_API_KEY and PURSER_SECRET_KEY" },
       { without("PURSER_BASE_URL", nil), "--base-url (or PURSER_BASE_URL)" },
       { without("PURSER_BASE_URL", nil), "--profile mexc" },
     } do

@@ -110,6 +110,15 @@ describe("purser", function()
     end)
   end)
 
+  it("a workflow that is refused with any code of the service ends with 1, and not with an error of its own", function()
+    for _, code in ipairs { "10101", "10099", "30000", "x" } do
+      assert(service.world:fault { kind = "refuse", operation = "wallet.coins", code = code, times = 1 })
+      local exit_code, _, err = run("plan-withdraw", "--coin", "USDT", "--address", ADDRESS, "--amount", "20")
+      assert.equal(1, exit_code, err)
+      assert.is_truthy(err:find("code " .. code .. ",", 1, true), err)
+    end
+  end)
+
   it("plan-withdraw tells every problem, and makes the withdrawal when told to", function()
     local arguments = { "plan-withdraw", "--coin", "USDT", "--network", "trc20", "--address", ADDRESS, "--amount" }
     local function plan(amount, ...)
@@ -161,7 +170,7 @@ describe("purser", function()
     code, out, err = run("fleet", "apply", declared, "--secrets", secrets, "--yes")
     assert.equal(0, code, err)
     assert.equal("commands01: create_account n\ncommands01: create_key bot\n", out)
-    local secret = assert(files.read(secrets):match "^%w+\t(%w+)\tcommands01\tbot\n$")
+    local secret = assert(files.read(secrets):match "^%w+\t(%w+)\tcommands01\tbot\thttp://127%.0%.0%.1:%d+\n$")
     assert.is_nil((out .. err):find(secret, 1, true))
     code, out = run("fleet", "plan", declared, "--secrets", secrets)
     assert.same({ 0, "everything is as declared\n" }, { code, out })

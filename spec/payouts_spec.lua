@@ -90,14 +90,32 @@ describe("adding", function()
       assert.is_nil(ok)
       assert.equal("argument", err.kind)
       assert.matches("other content", err.message)
+      assert.equal("payouts.other_content", err.code)
     end
     assert.equal(1, assert(payouts:report()).total)
+  end)
+
+  it("one payment is found by its key, in its own queue alone", function()
+    local payouts = payouts_with()
+    assert.is_false(payouts:find "a")
+    assert(payouts:add("a", "sub_account.transfer", move("1")))
+    local found = assert(payouts:find "a")
+    assert.equal("waiting", found.state)
+    assert.equal("1", found.params.amount)
+    assert.is_false(payouts:find "b")
+    assert.is_false(payouts_with { queue = "another" }:find "a")
+    assert(payouts:run())
+    found = assert(payouts:find "a")
+    assert.equal("done", found.state)
+    assert.matches("%S", found.record_id)
   end)
 
   it("checks each payment as the call would", function()
     local payouts = payouts_with()
     for expected, entry in pairs {
       ["is a float"] = { "k", "sub_account.transfer", move(1.5) },
+      ["holds a bidirectional mark U%+202E"] = { "k", "wallet.withdraw", { coin = "USDT", netWork = "TRX", amount = "1",
+        address = "TSampLe\226\128\174Address" } },
       ["moves funds"] = { "k", "wallet.coins", {} },
       ["1 to 200"] = { "", "sub_account.transfer", move("1") },
       ["password"] = { "k", "broker.withdraw", { coin = "USDT", network = "x", address = "y", amount = "1",

@@ -16,6 +16,8 @@ describe("a text of others", function()
     { "a word joiner", "\226\129\160", "\\u{2060}", "zero-width character U+2060" },
     { "a byte order mark", "\239\187\191x", "\\u{FEFF}x", "zero-width character U+FEFF" },
     { "a line separator", "a\226\128\168b", "a\\u{2028}b", "line separator U+2028" },
+    { "what stands for no letter", "a\227\133\164\239\190\160", "a\\u{3164}\\u{FFA0}", "zero-width character U+3164" },
+    { "a variation selector", "a\239\184\143", "a\\u{FE0F}", "zero-width character U+FE0F" },
     { "a tag character", "\243\160\128\129", "\\u{E0001}", "zero-width character U+E0001" },
     { "a byte that is not UTF-8", "a\255b", "a\\xFFb", "byte FF, which is not UTF-8" },
     { "a character that is cut off", "a\226\130", "a\\xE2\\x82", "byte E2, which is not UTF-8" },
@@ -49,5 +51,17 @@ describe("a text of others", function()
       local text = plain_text.clean("\195\169\226\128\174ab\27" .. ("\240\159\146\182z"):rep(9), most)
       assert.is_true(#text <= most and plain_text.is_plain(text))
     end
+  end)
+
+  it("is the same data as JSON, with escapes for what hides", function()
+    assert.equal('{"a\\u202e":"\\u009b31m\195\169\\udb40\\udc01\\u007f"}\n',
+      plain_text.as_json('{"a\226\128\174":"\194\155' .. '31m\195\169\243\160\128\129\127"}\n'))
+  end)
+end)
+
+describe("an error", function()
+  it("is one line of a log, whatever it quotes", function()
+    local err = require("purser.errors").argument("coin", 'parameter "coin" is "x\npurser: all is well\27[2J"')
+    assert.equal('parameter "coin" is "x\\x0Apurser: all is well\\x1B[2J" [outcome not_sent]', tostring(err))
   end)
 end)

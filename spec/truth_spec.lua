@@ -68,4 +68,14 @@ describe("the outcome of a call", function()
       assert.is_true(sim:verify())
     end)
   end
+
+  it("repeats no signature that a proxy repeats", function()
+    for _, body in ipairs { '{"code":404,"msg":"GET /x?timestamp=1&signature=0a1b2c3d"}',
+      '{"msg":"{\\"signature\\": \\"0a1b2c3d\\"}"}' } do
+      local _, err = client:parse("wallet.coins", 404, body)
+      assert.is_nil(tostring(err):find("0a1b2c3d", 1, true))
+    end
+    local _, err = client:parse("wallet.coins", 400, '{"code":700002,"msg":"Signature for this request is not valid."}')
+    assert.equal("Signature for this request is not valid.", err.message)
+  end)
 end)

@@ -95,10 +95,10 @@ describe("the example", function()
   end)
 
   it("fleet.lua makes what a file declares, and keeps the secrets where nobody else reads them", function()
-    local declared, secrets = directory .. "/declared.lua", directory .. "/secrets"
+    local declared, secrets = directory .. "/declared.json", directory .. "/secrets"
     local file = assert(io.open(declared, "w"))
-    file:write [[return { accounts = { { name = "examples01", note = "n", keys = {
-      { note = "bot", permissions = { "SPOT_DEAL_READ" } } } } } }]]
+    file:write [[{"accounts": [{"name": "examples01", "note": "n", "keys": [{"note": "bot",
+      "permissions": ["SPOT_DEAL_READ"]}]}]}]]
     file:close()
     local command = ("fleet.lua %s %s "):format(declared, secrets)
     assert.matches('examples01: create the key "bot"', (run(command .. "plan")))
@@ -110,5 +110,18 @@ describe("the example", function()
     local pipe = assert(io.popen("ls -l " .. secrets))
     assert.matches("^%-rw%-%-%-%-%-%-%-", pipe:read "*l")
     pipe:close()
+    assert(os.execute("chmod 644 " .. secrets))
+    text, code = run(command .. "apply")
+    assert.equal(1, code)
+    assert.matches("others can use it; run: chmod 600", text)
+  end)
+
+  it("fleet.lua runs nothing that its declaration says", function()
+    local declared, mark = directory .. "/hostile.json", directory .. "/mark"
+    files.write(declared, ("io.open(%q, 'w'):close() return {}"):format(mark))
+    local text, code = run(("fleet.lua %s %s plan"):format(declared, directory .. "/none"))
+    assert.equal(1, code)
+    assert.matches("is not the JSON of an object", text)
+    assert.is_nil(io.open(mark))
   end)
 end)

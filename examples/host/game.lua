@@ -1,21 +1,26 @@
 -- SPDX-License-Identifier: MIT
 -- What host.c runs: 64 operations in flight all the time, as 64 tasks that each read top to bottom.
 --
---   host examples/host/game.lua BASE_URL API_KEY SECRET_KEY
+--   host examples/host/game.lua KEYS
+--
+-- KEYS is a credentials file (docs/command-line.md) with api_key, secret_key and base_url, which nobody else can read:
+-- every process of a machine can see the arguments of the others. C reads the secret; no Lua string ever holds it.
 
 local core = require "purser.core"
 local purser = require "purser"
 local schedule = require "purser.schedule"
 
-local base_url, api_key, secret_key = ...
+local keys = assert(core.read_credentials((...)))
 local TASKS = 64
 local BUDGET_US = 400 -- of a frame, for waking tasks: when many answers come at once, some wait for the next frame
 local COLLECT_US = 100 -- of a frame, for Lua's collector
 
 local client = assert(purser.new {
-  base_url = base_url, api_key = api_key, secret_key = secret_key, limits = false,
+  base_url = keys.base_url, api_key = keys.api_key, secret_key = keys.secret, limits = false,
   transport = assert(purser.transport.multi { max_in_flight = TASKS }),
 })
+
+keys.secret:close()
 
 local in_flight, done, failed = 0, 0, 0
 

@@ -4,7 +4,7 @@
  *
  *   host [-f FRAMES] [-r FRAMES_PER_SECOND] [-t STATES] [-n OPERATIONS] script.lua ARGUMENT...
  *
- * The script gets the arguments and returns a function, which is called once a frame and returns three numbers:
+ * The script gets the arguments, so none of them is a secret: name a file. It returns a function, which is called once a frame and returns three numbers:
  * operations in flight, done, failed. With -t so many states run at once, a thread each. With -n frames follow until so
  * many operations have ended; only the first FRAMES are measured.
  *

@@ -1,35 +1,95 @@
 -- SPDX-License-Identifier: MIT
--- The handlers of the payout gateway (nginx.conf beside this file).
+-- The handlers of a payout gateway (nginx.conf beside this file; docs/openresty.md explains both).
 --
 --   POST /payouts      { reference, coin, network, address, amount }   -> 202, or 200 when the reference is known
---   GET  /payouts/REF  what became of it: pending, sent, refused, unknown or absent
+--   GET  /payouts/REF  what became of it: waiting, unknown, done, failed or undecided
 --   GET  /deposits     the latest deposits
 --
--- A reference is paid at most once: it is taken in shared memory before anything is sent, and travels as
--- withdrawOrderId. When nobody knows whether a withdrawal was carried out, a timer looks for it in the history. The
--- memory ends with nginx; a gateway for real money takes and keeps its references in a database.
+-- A reference is the key of a payment in a queue (purser.payouts): it is paid at most once. The queue is in a journal
+-- on disk, and so is all that the gateway remembers. Any worker of nginx adds payments; one worker makes them.
 
+local bit = require "bit"
 local core = require "purser.core"
 local json = require "purser.json"
 local purser = require "purser"
+local schedule = require "purser.schedule"
 
 local M = {}
 
-local payouts = ngx.shared.payouts
-local COINS_FRESH_S, SETTLE_AFTER_S, SETTLE_ATTEMPTS = 60, 1, 30
+-- What the gateway may pay, whoever asks. An asset that is not listed is not paid at all.
+local GUARD = {
+  max_amount = { USDT = "1000" },
+  budget = { USDT = { amount = "5000", period_ms = 86400000 } },
+  -- addresses = { { address = "...", coin = "USDT", network = "TRX" } }, -- where funds may go
+}
+local ACCOUNT = "gateway" -- names the account in the journal, also after its API key was replaced
+local LOCK_TIMEOUT_MS = 1000 -- how long a worker of nginx may stand still while another one holds the journal's lock
+local LEASE_MS = 20000 -- how long payments stay with a worker that died
+local LOOK_S, STEP_S = 0.2, 0.002
 
-local client -- of this worker
-local networks, networks_until -- which coin may leave by which network, and how long that is believed
-local fetching -- somebody asks for them now; the others make do with the old ones, or wait
+-- What a caller is shown of a payment's state in the queue. Of a payment that was sent the end is not known yet.
+local SHOWN = { waiting = "waiting", taken = "waiting", sent = "unknown", done = "done", failed = "failed",
+  undecided = "undecided" }
 
---- Called in each worker when it starts: connections and secrets belong to one process.
-function M.start()
-  client = assert(purser.new {
-    base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
-    api_key = os.getenv "PURSER_API_KEY", secret_key = os.getenv "PURSER_SECRET_KEY",
-    transport = assert(purser.transport.openresty()),
-  })
+local payouts, reader, secret -- of this worker
+
+local function new_client(options)
+  secret = secret or assert(purser.secrets.from_environment "PURSER_SECRET_KEY")
+  options.base_url, options.profile = os.getenv "PURSER_BASE_URL", os.getenv "PURSER_PROFILE"
+  options.api_key, options.secret_key = os.getenv "PURSER_API_KEY", secret
+  return assert(purser.new(options))
 end
+
+---------------------------------------------------------------------------------------------- the queue's worker
+
+-- Makes what is in the queue, in tasks that a timer turns: none of them holds up the worker while it waits.
+local function run_queue()
+  local task = purser.spawn(function() return payouts:run() end)
+  while not task.done do
+    if ngx.worker.exiting() then payouts:stop() end
+    schedule.step()
+    ngx.sleep(STEP_S)
+  end
+  return purser.join(task)
+end
+
+-- The queue is run when nginx starts, since an earlier worker may have left payments, and whenever one waits.
+local function work(premature, left)
+  if premature then return end -- nginx reloads or ends: the queue is on disk, the next worker runs it
+  local list, err
+  if not left then list, err = payouts:list "waiting" end
+  if left or list and list[1] then
+    local ok, report, problem = pcall(run_queue)
+    left = not (ok and report)
+    if left then err = ok and problem or report end
+  end
+  if err then ngx.log(ngx.ERR, "the queue is tried again: ", tostring(err)) end
+  ngx.timer.at(err and 1 or LOOK_S, work, left)
+end
+
+local function set_up()
+  local journal = assert(purser.journal.open {
+    sqlite = os.getenv "GATEWAY_JOURNAL" or ngx.config.prefix() .. "gateway.sqlite", lock_timeout_ms = LOCK_TIMEOUT_MS,
+  })
+  local payer = new_client { journal = journal, account = ACCOUNT, guard = GUARD,
+    transport = assert(purser.transport.multi { base_url = os.getenv "PURSER_BASE_URL" }) }
+  reader = new_client { guard = { read_only = true }, transport = assert(purser.transport.openresty()) }
+  payouts = assert(purser.payouts.new { client = payer, journal = journal, queue = "gateway", lease_ms = LEASE_MS })
+  if ngx.worker.id() == 0 then assert(ngx.timer.at(0, work, true)) end
+  secret:close() -- the clients keep what they made of it
+end
+
+--- Called in each worker when it starts: connections and secrets belong to one process. Where the journal cannot be
+--- opened, it is tried again, and until then every request is refused.
+function M.start(premature)
+  if premature then return end
+  local ok, problem = pcall(set_up)
+  if ok then return end
+  ngx.log(ngx.ERR, "the gateway is not ready: ", tostring(problem))
+  ngx.timer.at(1, M.start)
+end
+
+----------------------------------------------------------------------------------------------------- requests
 
 local function answer(status, members)
   ngx.status = status
@@ -38,103 +98,72 @@ local function answer(status, members)
   return ngx.exit(status)
 end
 
-local function fail(status, err)
-  return answer(status, { { "error", tostring(err) } })
+-- The caller gets a code; what the service, the system or the database said goes to the log.
+local function fail(status, code, err)
+  if err then ngx.log(ngx.ERR, code, ": ", tostring(err)) end
+  return answer(status, { { "error", code } })
 end
 
-local function known_networks()
-  while fetching and not networks do ngx.sleep(0.01) end -- two hundred must not ask at once
-  if networks and (fetching or ngx.now() < networks_until) then return networks end
-  fetching = true
-  local coins, err = client.wallet:coins()
-  fetching = false
-  if not coins then return nil, err end
-  local fresh = {}
-  for _, coin in ipairs(coins) do
-    for _, network in ipairs(coin.networkList or {}) do
-      if network.withdrawEnable and network.netWork then fresh[coin.coin .. " " .. network.netWork] = true end
-    end
-  end
-  networks, networks_until = fresh, ngx.now() + COINS_FRESH_S
-  return networks
+-- Takes equally long wherever two texts differ: their digests have one length, and all of it is compared.
+local function are_equal(a, b)
+  a, b = ngx.sha1_bin(a), ngx.sha1_bin(b)
+  local difference = 0
+  for i = 1, #a do difference = bit.bor(difference, bit.bxor(a:byte(i), b:byte(i))) end
+  return difference == 0
 end
 
---- Access phase: who may ask. A client call here waits like anywhere else.
+--- Access phase: who may ask.
 function M.admit()
   local token = os.getenv "GATEWAY_TOKEN"
-  if not token or ngx.var.http_authorization ~= "Bearer " .. token then return fail(401, "the token is not known") end
-  local ok, err = known_networks()
-  if not ok then return fail(503, err) end
-end
-
--- Looks for the withdrawal in the history until it is there. Only a person may decide to pay once more.
-local function settle(premature, reference, coin, attempt)
-  if premature then return end
-  local list = client.wallet:withdrawal_history { coin = coin, limit = 1000 }
-  for _, withdrawal in ipairs(list or {}) do
-    if withdrawal.withdrawOrderId == reference then return payouts:set(reference, "sent " .. withdrawal.id) end
+  if not token or token == "" or not are_equal("Bearer " .. token, ngx.var.http_authorization or "") then
+    return fail(401, "token")
   end
-  if attempt == SETTLE_ATTEMPTS then return payouts:set(reference, "absent") end
-  ngx.timer.at(SETTLE_AFTER_S, settle, reference, coin, attempt + 1)
+  if not payouts then return fail(503, "not_ready") end
 end
 
 local function read_order()
-  if ngx.req.get_method() ~= "POST" then return nil, "POST is expected" end
   ngx.req.read_body()
   local order = core.decode(ngx.req.get_body_data() or "")
-  if type(order) ~= "table" then return nil, "the body is not JSON" end
+  if type(order) ~= "table" then return nil, "body" end
   for _, name in ipairs { "reference", "coin", "network", "address", "amount" } do
-    if type(order[name]) ~= "string" then return nil, name .. " must be a string" end
+    if type(order[name]) ~= "string" then return nil, name end
   end
-  if not order.reference:find "^%w+$" or #order.reference > 32 then
-    return nil, "reference must be 1 to 32 letters and digits"
-  end
-  if not networks[order.coin .. " " .. order.network] then return nil, "this coin cannot leave by this network now" end
+  if not order.reference:find "^%w+$" or #order.reference > 32 then return nil, "reference" end
   return order
 end
 
-local function tell(status, reference)
-  local state, detail = (payouts:get(reference) or "none"):match "^(%a+) ?(.*)$"
-  return answer(status, { { "reference", reference }, { "state", state }, { "detail", detail } })
+local function show(status, reference)
+  local payment, err = payouts:find(reference)
+  if payment == nil then return fail(503, "journal", err) end
+  if not payment then return fail(404, "no_such_reference") end
+  return answer(status, { { "reference", reference }, { "state", SHOWN[payment.state] }, { "id", payment.record_id } })
 end
 
 --- POST /payouts
 function M.pay()
-  local order, complaint = read_order()
-  if not order then return fail(400, complaint) end
-  local reference = order.reference
-  local taken, why = payouts:safe_add(reference, "pending")
-  if not taken then return why == "exists" and tell(200, reference) or fail(503, why) end
-
-  local result, err = client.wallet:withdraw {
+  if ngx.req.get_method() ~= "POST" then return fail(405, "method") end
+  local order, wrong = read_order()
+  if not order then return fail(400, wrong) end
+  local is_new, err = payouts:add(order.reference, "wallet.withdraw", {
     coin = order.coin, netWork = order.network, address = order.address, amount = order.amount,
-    withdrawOrderId = reference,
-  }
-  if result then
-    payouts:set(reference, "sent " .. result.id)
-  elseif err.outcome == "unknown" then
-    payouts:set(reference, "unknown")
-    ngx.timer.at(SETTLE_AFTER_S, settle, reference, order.coin, 1)
-  elseif err.outcome == "rejected" then
-    payouts:set(reference, "refused " .. tostring(err.message))
-  else -- not sent: the reference is free again
-    payouts:delete(reference)
-    return fail(503, err)
-  end
-  return tell(202, reference)
+  })
+  if is_new ~= nil then return show(is_new and 202 or 200, order.reference) end
+  if err.code == "payouts.other_content" then return fail(409, "other_order_of_this_reference") end
+  if err.kind == "argument" then return fail(400, err.parameter or "order") end
+  return fail(503, "journal", err)
 end
 
 --- GET /payouts/REF
 function M.state()
   local reference = ngx.var.uri:match "^/payouts/(%w+)$"
-  if not reference or not payouts:get(reference) then return fail(404, "there is no such payout") end
-  return tell(200, reference)
+  if not reference then return fail(404, "no_such_reference") end
+  return show(200, reference)
 end
 
 --- GET /deposits
 function M.deposits()
-  local list, err = client.wallet:deposit_history()
-  if not list then return fail(503, err) end
+  local list, err = reader.wallet:deposit_history()
+  if not list then return fail(503, "service", err) end
   local rows = {}
   for i, deposit in ipairs(list) do
     rows[i] = json.object { { "coin", deposit.coin }, { "amount", deposit.amount }, { "txId", deposit.txId } }

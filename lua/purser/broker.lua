@@ -146,7 +146,7 @@ return {
     permission = "SPOT_TRANSFER_READ", effect = "move", signer = "sub", body = "object",
     params = {
       coin, network,
-      { "address", "text", type = "string", required = true },
+      { "address", "address", type = "string", required = true },
       { "amount", "amount", type = "string", required = true },
       { "password", "md5", type = "string", plain = "funds_password",
         note = "funds password as hexadecimal MD5; when sent, the address book is not checked" },

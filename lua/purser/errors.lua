@@ -6,6 +6,8 @@
 --   rejected  no: the service answered with a refusal
 --   unknown   perhaps: something was sent, and no answer says what became of it
 
+local plain_text = require "purser.plain_text"
+
 local M = {}
 
 ---@class purser.Error
@@ -48,7 +50,7 @@ function Error.__tostring(err)
   facts[#facts + 1] = "outcome " .. err.outcome
   parts[#parts + 1] = " [" .. table.concat(facts, ", ") .. "]"
   if err.settle then parts[#parts + 1] = ". " .. err.settle end
-  return table.concat(parts)
+  return plain_text.clean(table.concat(parts)) -- one line of a log, whatever was quoted
 end
 
 --- Makes an error of these fields. `retryable` is false unless given.

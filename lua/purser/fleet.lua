@@ -24,6 +24,7 @@ local diff = require "purser.fleet.diff"
 local errors = require "purser.errors"
 local history = require "purser.history"
 local moves = require "purser.fleet.moves"
+local plain_text = require "purser.plain_text"
 
 local M = {}
 
@@ -72,16 +73,17 @@ local step_words = {
 
 function Plan:__tostring()
   local lines = {}
+  local function add(text) lines[#lines + 1] = plain_text.clean(text) end
   for _, step in ipairs(self.steps) do
-    local what = step.what:find("_key$") and (" %q"):format(step.note) or ""
+    local what = step.what:find("_key$") and (' "%s"'):format(step.note) or ""
     local why = step.why and (" (%s)"):format(step.why) or step.repeats and " (again does no harm)" or ""
-    lines[#lines + 1] = ("%s: %s%s%s"):format(step.account, step_words[step.what], what, why)
+    add(("%s: %s%s%s"):format(step.account, step_words[step.what], what, why))
   end
-  if #lines == 0 then lines[1] = "everything is as declared" end
+  if #lines == 0 then add "everything is as declared" end
   for _, key in ipairs(self.unmanaged) do
-    lines[#lines + 1] = ("note: %s has the key %q, which is not declared; it stays"):format(key.account, key.note)
+    add(('note: %s has the key "%s", which is not declared; it stays'):format(key.account, key.note))
   end
-  for _, warning in ipairs(self.warnings) do lines[#lines + 1] = "note: " .. warning end
+  for _, warning in ipairs(self.warnings) do add("note: " .. warning) end
   return table.concat(lines, "\n")
 end
 

@@ -29,8 +29,10 @@ end
 -- How much of the service's texts an error holds.
 local MESSAGE_BYTES, CODE_BYTES = 500, 60
 
+-- A text of the answer for an error. Who repeats the request in it repeats its signature: that is left out.
 local function filled(text, most)
-  return type(text) == "string" and text ~= "" and clean(text, most) or nil
+  if type(text) ~= "string" or text == "" then return nil end
+  return clean(text:gsub("([Ss]ignature[\"']?%s*[=:]%s*[\"']?)[%w%%+/=_-]+", "%1***"), most)
 end
 
 -- The service's own words in an error body: code and message, or nil when the body is not the service's. An empty code

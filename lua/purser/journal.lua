@@ -222,8 +222,8 @@ local function entry_of(row)
 end
 
 --- Whether an intent is what is written under its id: what became of another call, or of less than its time, must not
---- end it. (One that begins earlier, or ends later, covers other attempts as well.) Returns nil, or an error; a call that
---- is not written is none of the journal's.
+--- end it. (One that begins earlier, or ends later, covers other attempts as well.) Returns nil, or an error. A call
+--- that is not written is none of the journal's.
 ---@param intent purser.Intent
 ---@return purser.Error|nil
 function Journal:mismatch(intent)

@@ -365,7 +365,7 @@
 ---@class purser.broker.withdraw.params
 ---@field coin string|integer  text; such as USDT
 ---@field network string|integer  text; network name, such as Tron(TRC20)
----@field address string|integer  text; where the withdrawal goes
+---@field address string  printable ASCII without blanks; where the withdrawal goes
 ---@field amount string|integer|purser.decimal  positive decimal as a string, such as "12.5"
 ---@field password? string  32 hexadecimal digits; funds password as hexadecimal MD5; when sent, the address book is not checked
 ---@field funds_password? string  the plain password, instead of password
@@ -723,9 +723,9 @@ function SubAccount:balances(params, opts) end
 ---@field coin string|integer  text; such as USDT
 ---@field withdrawOrderId? string|integer  text; your own id of the withdrawal
 ---@field netWork? string|integer  text; short network id from netWork of wallet.coins, such as TRX
----@field contractAddress? string|integer  text; contract of the coin on the network
----@field address string|integer  text; where the withdrawal goes
----@field memo? string|integer  text; required when the address needs one
+---@field contractAddress? string  printable ASCII without blanks; contract of the coin on the network
+---@field address string  printable ASCII without blanks; where the withdrawal goes
+---@field memo? string|integer  text in which every character can be seen; required when the address needs one
 ---@field amount string|integer|purser.decimal  positive decimal as a string, such as "12.5"
 ---@field remark? string|integer  text; a remark of yours
 
@@ -803,8 +803,8 @@ function SubAccount:balances(params, opts) end
 ---@field coin string|integer  text; such as USDT
 ---@field withdrawOrderId? string|integer  text; your own id of the withdrawal
 ---@field network? string|integer  text; network name from networkList of wallet.coins
----@field address string|integer  text; where the withdrawal goes
----@field memo? string|integer  text; required when the address needs one
+---@field address string  printable ASCII without blanks; where the withdrawal goes
+---@field memo? string|integer  text in which every character can be seen; required when the address needs one
 ---@field amount string|integer|purser.decimal  positive decimal as a string, such as "12.5"
 ---@field remark? string|integer  text; a remark of yours
 

@@ -75,7 +75,8 @@ end
 
 M.is_utf8 = is_utf8
 
--- What every text must be, whatever its kind.
+-- What every text must be, whatever its kind. Returns the text, or nil and a complaint; and third whether it holds
+-- letters and digits alone.
 local function clean_text(value)
   if type(value) == "number" then
     local digits = digits_of(value)
@@ -87,7 +88,7 @@ local function clean_text(value)
   if #value > MAX_TEXT_BYTES then
     return nil, ("is %d bytes long; at most %d are sent"):format(#value, MAX_TEXT_BYTES)
   end
-  if value:find("^[0-9A-Za-z]+$") then return value end -- most texts are, and it is found out quickly
+  if value:find("^[0-9A-Za-z]+$") then return value, nil, true end -- most texts are, and it is found out quickly
   if value:find("[%z\1-\31\127]") then return nil, "holds a control character (line break, tab, NUL); remove it" end
   if not is_utf8(value) then return nil, "is not valid UTF-8; convert it" end
   return value

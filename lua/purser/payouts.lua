@@ -102,6 +102,7 @@ local function add(self, tx, payment)
   end
   if known ~= payment.digest then
     local _, err = complain(payment.key, "is in the queue with other content")
+    err.code = "payouts.other_content"
     tx:refuse(err)
   end
   return false
@@ -203,6 +204,14 @@ function Payouts:list(state)
   return read(self, function(tx) return queue.list(tx, self.queue, self.account, state) end)
 end
 
+--- One payment: { key =, operation =, params =, state =, attempts =, record_id =, message = }, or false when no payment
+--- has this key; or nil and an error. `record_id` is the id that the service gave, `message` why the payment failed.
+---@param key string
+---@return table|false|nil, purser.Error|nil
+function Payouts:find(key)
+  return read(self, function(tx) return queue.find(tx, self.queue, self.account, key) or false end)
+end
+
 --- Puts a payment back that failed or was left undecided, when another look shows that it was not made. Returns whether
 --- there was such a payment; or nil and an error, whose `code` is "payouts.done" (it was made, and is marked so; the
 --- record is in `record`), "payouts.undecided" (nobody can tell; `candidates`) or "payouts.unlooked" (it cannot be
@@ -287,7 +296,12 @@ function M.new(options)
     if not self.witness_db then return nil, errors.config("the witness file cannot be opened: " .. message) end
   end
   self.settle_options, self.settle = self.settle, nil
-  self.account, self.worker = self.client:account(), self.worker or core.random_token(16)
+  if not self.worker then
+    local name, message = core.random_token(16)
+    if not name then return nil, errors.config("no name could be made for the worker: " .. message) end
+    self.worker = name
+  end
+  self.account = self.client:account()
   return setmetatable(self, Payouts)
 end
 

@@ -3,6 +3,7 @@
 --- shows a text becomes a visible escape.
 --
 --     plain_text.clean("a\27[2J", 500)   -- a\x1B[2J
+--     plain_text.as_json('{"a":"\226\128\174"}') -- {"a":"\u202e"}, the same data
 --     plain_text.is_plain("pay\226\128\174") -- false, "bidirectional mark U+202E"
 
 local M = {}
@@ -11,18 +12,24 @@ local M = {}
 local HIDDEN = {
   { 0x80, 0x9F, "control character" },
   { 0xAD, 0xAD, "zero-width character" },
+  { 0x34F, 0x34F, "zero-width character" },
   { 0x61C, 0x61C, "bidirectional mark" },
-  { 0x180E, 0x180E, "zero-width character" },
+  { 0x115F, 0x1160, "zero-width character" },
+  { 0x17B4, 0x17B5, "zero-width character" },
+  { 0x180B, 0x180F, "zero-width character" },
   { 0x200B, 0x200D, "zero-width character" },
   { 0x200E, 0x200F, "bidirectional mark" },
   { 0x2028, 0x2029, "line separator" },
   { 0x202A, 0x202E, "bidirectional mark" },
-  { 0x2060, 0x2064, "zero-width character" },
+  { 0x2060, 0x2065, "zero-width character" },
   { 0x2066, 0x2069, "bidirectional mark" },
   { 0x206A, 0x206F, "zero-width character" },
+  { 0x3164, 0x3164, "zero-width character" },
+  { 0xFE00, 0xFE0F, "zero-width character" },
   { 0xFEFF, 0xFEFF, "zero-width character" },
+  { 0xFFA0, 0xFFA0, "zero-width character" },
   { 0xFFF9, 0xFFFB, "zero-width character" },
-  { 0xE0000, 0xE007F, "zero-width character" },
+  { 0xE0000, 0xE0FFF, "zero-width character" },
 }
 
 local function hidden_kind(point)
@@ -114,6 +121,29 @@ function M.clean(text, max_bytes)
     if size > most then return shorten(pieces, is_run, most) end
   end
   return table.concat(pieces)
+end
+
+local function json_escape(point)
+  if point < 0x10000 then return ("\\u%04x"):format(point) end
+  point = point - 0x10000
+  return ("\\u%04x\\u%04x"):format(0xD800 + math.floor(point / 0x400), 0xDC00 + point % 0x400)
+end
+
+--- A text of JSON with escapes for what clean() would replace, except its line ends: the same data for every reader.
+---@param json string  in which strings alone hold such characters
+---@return string
+function M.as_json(json)
+  return (json:gsub("[^ -~\n]+", function(run)
+    local pieces, at = {}, 1
+    while at <= #run do
+      local point, length = character(run, at)
+      local hides = point and (point < 0x80 or hidden_kind(point))
+      length = length or 1
+      pieces[#pieces + 1] = hides and json_escape(point) or run:sub(at, at + length - 1)
+      at = at + length
+    end
+    return table.concat(pieces)
+  end))
 end
 
 return M

@@ -11,6 +11,8 @@ local core = require "purser.core"
 local decimal = require "purser.decimal"
 local errors = require "purser.errors"
 local history = require "purser.history"
+local parameters = require "purser.parameters"
+local plain_text = require "purser.plain_text"
 
 local M = {}
 
@@ -56,11 +58,13 @@ function Plan:execute(opts)
 end
 
 function Plan:__tostring()
-  local lines = { self.title }
-  for _, line in ipairs(self.lines) do lines[#lines + 1] = ("  %-8s %s"):format(line[1], line[2]) end
-  for _, problem in ipairs(self.problems) do lines[#lines + 1] = "  PROBLEM  " .. problem end
-  for _, warning in ipairs(self.warnings) do lines[#lines + 1] = "  note     " .. warning end
-  if self.ok then lines[#lines + 1] = "  ready    nothing speaks against it" end
+  local lines = {}
+  local function add(text) lines[#lines + 1] = plain_text.clean(text) end
+  add(self.title)
+  for _, line in ipairs(self.lines) do add(("  %-8s %s"):format(line[1], line[2])) end
+  for _, problem in ipairs(self.problems) do add("  PROBLEM  " .. problem) end
+  for _, warning in ipairs(self.warnings) do add("  note     " .. warning) end
+  if self.ok then add "  ready    nothing speaks against it" end
   return table.concat(lines, "\n")
 end
 
@@ -146,7 +150,11 @@ local function check_destination(plan, network, given)
     problem(plan, "the address is missing")
     return
   end
-  if address:find("%s") then problem(plan, "the address holds a blank; remove it") end
+  for _, name in ipairs { "address", "memo" } do
+    local fine, complaint = true, nil
+    if given[name] then fine, complaint = parameters.kinds[name].check(given[name]) end
+    if not fine then problem(plan, "the " .. name .. " " .. complaint) end
+  end
   if not network then return end
   if network.sameAddress then
     local front, back = address:match("^([^:]+):(.+)$")

@@ -105,8 +105,8 @@ local function nothing_but(look, candidates, reason)
   return undecided(candidates, reason)
 end
 
--- The codes by which the service says for good that this key does not list sub-accounts: a permission that the key
--- lacks, and an account that is no broker. Any other refusal may pass, so it is an error of the look.
+-- The codes by which the service says for good that this key does not list sub-accounts: it lacks a permission, or its
+-- account is no broker. Any other refusal may pass, so it is an error of the look.
 local MAY_NOT_LIST = { ["700007"] = true, ["730603"] = true }
 
 -- What it means that a late look shows nothing: `not_done`. A list that was asked for by the name of a sub-account

@@ -6,8 +6,8 @@ local coin = { "coin", "text", type = "string", required = true }
 local coin_filter = { "coin", "text", type = "string" }
 local asset = { "asset", "text", type = "string", required = true }
 local amount = { "amount", "amount", type = "string", required = true }
-local address = { "address", "text", type = "string", required = true }
-local memo = { "memo", "text", type = "string", note = "required when the address needs one" }
+local address = { "address", "address", type = "string", required = true }
+local memo = { "memo", "memo", type = "string", note = "required when the address needs one" }
 local remark = { "remark", "text", type = "string" }
 local order_id = { "withdrawOrderId", "text", type = "string", note = "your own id of the withdrawal" }
 local from_type = { "fromAccountType", "choice", type = "string", required = true, choices = "account_types" }
@@ -34,7 +34,7 @@ return {
     params = {
       coin, order_id,
       { "netWork", "text", type = "string", note = "short network id from `netWork` of wallet.coins, such as TRX" },
-      { "contractAddress", "text", type = "string" },
+      { "contractAddress", "address", type = "string" },
       address, memo, amount, remark,
     },
     result = { record = "withdrawal_id", essential = "id" },

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The program with a frame loop of examples/host, against a simulated service.
 
+local files = require "files"
 local service = require "service"
 
 local function run(command)
@@ -22,17 +23,22 @@ local function figures(text)
   return states
 end
 
-local sim, account
+local sim, account, keys
 
 setup(function()
   sim = service.start()
   account = assert(sim.world:account { role = "main", balances = { USDT = "1000" } })
+  keys = files.temporary(("api_key = %s\nsecret_key = %s\nbase_url = %s\n"):format(account.api_key, account.secret_key,
+    sim.url))
   for _ = 1, 20 do
     assert(sim.world:deposit { account = account.uid, coin = "USDT", network = "TRX", amount = "1.5" })
   end
 end)
 
-teardown(function() sim.stop() end)
+teardown(function()
+  sim.stop()
+  os.remove(keys)
+end)
 
 -- ThreadSanitizer wants its own places in memory, which some systems' random layout takes; setarch -R stills it where
 -- that is allowed.
@@ -41,7 +47,7 @@ local SANITIZED = "TSAN_OPTIONS='exitcode=66 ignore_noninstrumented_modules=1' $
 local function host(build, options)
   return run(("env LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='build/%s/?.so;;' %s build/%s/examples/host %s %s")
     :format(build, build == "tsan" and SANITIZED or "", build, options,
-      table.concat({ "examples/host/game.lua", sim.url, account.api_key, account.secret_key }, " ")))
+      "examples/host/game.lua " .. keys))
 end
 
 describe("a program with a frame loop", function()

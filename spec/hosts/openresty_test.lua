@@ -1,67 +1,13 @@
 -- SPDX-License-Identifier: MIT
--- The payout gateway of examples/openresty, run for real: nginx in front of a simulated service.
+-- Purser inside nginx: reads of the gateway of examples/openresty, and the transport. gateway_test.lua has the payouts.
 
 local core = require "purser.core"
+local gateways = require "gateway"
 local libcurl = require "purser.libcurl"
-local json = require "purser.json"
 local nginx = require "nginx"
-local read = require("files").read
 local service = require "service"
 
-local TOKEN = "gateway-test-token"
-
-local function replace(text, what, with)
-  local result, count = text:gsub(what, function() return with end)
-  assert(count > 0, what .. " is not in nginx.conf")
-  return result
-end
-
--- The example's own configuration, on another port and with its files elsewhere.
-local function configuration(port)
-  local pipe = io.popen "pwd"
-  local root = pipe:read "*l"
-  pipe:close()
-  local text = read "examples/openresty/nginx.conf"
-  text = replace(text, "/usr/lib/nginx/modules", nginx.modules())
-  text = replace(text, "127%.0%.0%.1:8080", "127.0.0.1:" .. port)
-  text = replace(text, "%$prefix/%.%./%.%./", root .. "/")
-  text = replace(text, "%$prefix/", root .. "/examples/openresty/")
-  text = replace(text, "gateway%.pid", "nginx.pid")
-  text = replace(text, "gateway%.log", "error.log")
-  return ("user %s;\n"):format(nginx.user()) .. text
-end
-
-local sim, gateway, http, address
-
-local function ask(method, target, body, token)
-  local response = assert(http:send {
-    method = method, base_url = gateway:url(), target = target, body = body or "", timeout_ms = 20000,
-    headers = { Authorization = "Bearer " .. (token or TOKEN), ["Content-Type"] = "application/json" },
-  })
-  return response.status, core.decode(response.body), response
-end
-
-local function order(reference, amount)
-  return json.encode(json.object {
-    { "reference", reference }, { "coin", "USDT" }, { "network", "TRX" }, { "address", address }, { "amount", amount },
-  })
-end
-
-local function wait_for_state(reference, wanted)
-  local answer
-  for _ = 1, 3000 do
-    local _
-    _, answer = ask("GET", "/payouts/" .. reference)
-    if answer.state == wanted then return answer end
-    core.sleep_ms(20)
-  end
-  error(("the payout is %s and not %s"):format(answer.state, wanted))
-end
-
-local function applied(operation)
-  local count = assert(sim.world:counts())[operation]
-  return count and count.applied or 0
-end
+local sim, gateway, http
 
 local function received(operation)
   local count = assert(sim.world:counts())[operation]
@@ -70,11 +16,7 @@ end
 
 setup(function()
   sim = service.start()
-  local account = assert(sim.world:account { role = "main", balances = { USDT = "1000" } })
-  address = "TPb6j7oQmKdKnG5mGkVc3nJdPqYpXz8Wr1"
-  assert(sim.world:save_address { account = account.uid, coin = "USDT", network = "TRX", address = address })
-  gateway = nginx.run(configuration, ("env PURSER_BASE_URL=%s PURSER_API_KEY=%s PURSER_SECRET_KEY=%s GATEWAY_TOKEN=%s")
-    :format(sim.url, account.api_key, account.secret_key, TOKEN))
+  gateway = gateways.start(sim, assert(sim.world:account { role = "main", balances = { USDT = "1000" } }), 1)
   http = assert(libcurl.easy {})
 end)
 
@@ -83,57 +25,18 @@ teardown(function()
   if sim then sim.stop() end
 end)
 
-describe("the payout gateway", function()
-  it("lets nobody in without the token", function()
-    assert.equal(401, (ask("GET", "/deposits", nil, "wrong")))
-    assert.equal(401, (ask("POST", "/payouts", order("P0", "1"), "wrong")))
-    assert.equal(0, applied "wallet.withdraw")
-  end)
-
-  it("pays, and tells what became of it", function()
-    local status, answer = ask("POST", "/payouts", order("P1", "12.5"))
-    assert.equal(202, status)
-    assert.equal("sent", answer.state)
-    assert.equal(1, applied "wallet.withdraw")
-    assert.equal(answer.detail, select(2, ask("GET", "/payouts/P1")).detail)
-  end)
-
-  it("pays a reference once, however often it is asked for", function()
-    local status, answer = ask("POST", "/payouts", order("P1", "12.5"))
-    assert.equal(200, status)
-    assert.equal("sent", answer.state)
-    assert.equal(1, applied "wallet.withdraw")
-  end)
-
-  it("passes a refusal on", function()
-    local status, answer = ask("POST", "/payouts", order("P2", "100000"))
-    assert.equal(202, status)
-    assert.equal("refused", answer.state)
-    assert.equal(400, (ask("POST", "/payouts", order("P 3", "1"))))
-  end)
-
-  it("finds out by itself, in a timer, what became of a payout whose answer was lost", function()
-    assert(sim.world:fault { kind = "lost_answer", operation = "wallet.withdraw" })
-    local _, answer = ask("POST", "/payouts", order("P4", "30"))
-    assert.equal("unknown", answer.state)
-    assert.is_truthy(wait_for_state("P4", "sent").detail:find "^%w+$")
-    assert.equal(2, applied "wallet.withdraw")
-  end)
-end)
-
 describe("a reload of nginx", function()
   it("lets calls that wait end in the old worker, while the new one serves", function()
     assert(sim.world:fault { kind = "slow", delay_ms = 1000, operation = "wallet.deposit_history", times = 1 })
     local before = received "wallet.deposit_history"
     local multi = assert(libcurl.multi { http_version = "1.1" })
-    multi:submit { method = "GET", base_url = gateway:url(), target = "/deposits", timeout_ms = 30000,
-      headers = { Authorization = "Bearer " .. TOKEN } }
+    multi:submit(gateway:request("GET", "/deposits"))
     repeat
       multi:wait(5)
       multi:step()
     until received "wallet.deposit_history" > before
-    gateway:reload()
-    assert.equal(200, (ask("GET", "/deposits")))
+    gateway.server:reload()
+    assert.equal(200, (gateway:ask("GET", "/deposits")))
     local _, response, failure
     repeat
       multi:wait(1000)
@@ -153,7 +56,7 @@ describe("the worker", function()
   local function probe(ms)
     local times, ends = {}, core.monotonic_ms() + ms
     repeat
-      local status, _, response = ask("GET", "/health")
+      local status, _, response = gateway:ask("GET", "/health")
       assert.equal(200, status)
       times[#times + 1] = response.total_us / 1000
     until core.monotonic_ms() >= ends
@@ -168,8 +71,7 @@ describe("the worker", function()
     local multi = assert(libcurl.multi { max_in_flight = CALLS, http_version = "1.1" })
     local started = core.monotonic_ms()
     for _ = 1, CALLS do
-      multi:submit { method = "GET", base_url = gateway:url(), target = "/deposits", timeout_ms = 30000,
-        headers = { Authorization = "Bearer " .. TOKEN } }
+      multi:submit(gateway:request("GET", "/deposits"))
     end
     repeat
       multi:step()
@@ -193,7 +95,7 @@ describe("the worker", function()
     -- One blocking call would show as DELAY_MS; 200 one after the other as 400 seconds.
     assert.is_true(middle < DELAY_MS / 4, ("median %.1f ms"):format(middle))
     assert.is_true(took < DELAY_MS * CALLS / 4, ("%d ms"):format(took))
-    assert.equal("", gateway:errors())
+    assert.equal("", gateway.server:errors())
   end)
 end)
 

@@ -31,6 +31,8 @@ local function run_shell(command)
   return tonumber(code), before
 end
 
+M.shell = run_shell
+
 ---@return integer code, string out, string err
 function M.run(arguments, environment, input)
   local errors, source = os.tmpname(), "/dev/null"

@@ -7,9 +7,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <lauxlib.h>
 #include <lua.h>
+#include <lualib.h>
 
 #if defined(__GNUC__)
 #define PU_EXPORT __attribute__((visibility("default")))
@@ -149,6 +151,19 @@ static inline void pu_pushinteger(lua_State *L, int64_t value)
 #else
     lua_pushnumber(L, (lua_Number)value);
 #endif
+}
+
+/* The stream of an open file of Lua's io library, or an argument error. */
+static inline FILE *pu_checkfile(lua_State *L, int index)
+{
+#if LUA_VERSION_NUM >= 502
+    luaL_Stream *stream = (luaL_Stream *)luaL_checkudata(L, index, LUA_FILEHANDLE);
+    FILE *file = stream->closef ? stream->f : NULL;
+#else
+    FILE *file = *(FILE **)luaL_checkudata(L, index, LUA_FILEHANDLE);
+#endif
+    luaL_argcheck(L, file != NULL, index, "an open file is expected");
+    return file;
 }
 
 #endif

@@ -16,13 +16,14 @@ static int failed(lua_State *L, int code)
     return 2;
 }
 
-/* file_mode(path) -> permission bits, whether the file belongs to this user or to root, a text that no other file on
- * this machine has | nil, reason */
+/* file_mode(path or open file) -> permission bits, whether the file belongs to this user or to root, a text that no
+ * other file on this machine has | nil, reason. Of an open file it tells what was opened, whatever its name is now. */
 static int file_mode(lua_State *L)
 {
     struct stat about;
-    const char *path = luaL_checkstring(L, 1);
-    if (stat(path, &about) != 0) return failed(L, errno);
+    int result = lua_isuserdata(L, 1) ? fstat(fileno(pu_checkfile(L, 1)), &about)
+                                      : stat(luaL_checkstring(L, 1), &about);
+    if (result != 0) return failed(L, errno);
     pu_pushinteger(L, (int64_t)(about.st_mode & 07777));
     lua_pushboolean(L, about.st_uid == geteuid() || about.st_uid == 0);
     char id[48];
@@ -35,9 +36,27 @@ static int file_mode(lua_State *L)
 static int create_private(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (fd < 0) return failed(L, errno);
     close(fd);
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+/* sync_file(file, folder) -> true | nil, reason. Waits until the disk has what was written to the open file and, with
+ * `folder`, the file's name in it. */
+static int sync_file(lua_State *L)
+{
+    FILE *file = pu_checkfile(L, 1);
+    const char *folder = luaL_optstring(L, 2, NULL);
+    if (fflush(file) != 0 || (fsync(fileno(file)) != 0 && errno != EINVAL)) return failed(L, errno);
+    if (folder) {
+        int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0 && errno != EACCES) return failed(L, errno); /* a folder may be closed to readers */
+        int code = fd < 0 || fsync(fd) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: a file system that cannot */
+        if (fd >= 0) close(fd);
+        if (code) return failed(L, code);
+    }
     lua_pushboolean(L, 1);
     return 1;
 }
@@ -86,7 +105,7 @@ void pu_bind_files(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         {"file_mode", file_mode}, {"create_private", create_private}, {"may_keep", may_keep}, {"is_terminal", is_terminal},
-        {"process_id", process_id},
+        {"process_id", process_id}, {"sync_file", sync_file},
         {NULL, NULL},
     };
     pu_setfuncs(L, functions, 0);

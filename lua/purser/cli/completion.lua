@@ -12,7 +12,7 @@ end
 
 function M.start(options, parser)
   local text = parser["get_" .. options.shell .. "_complete"](parser)
-  return report.write(text) and report.DONE or report.NOT_WRITTEN
+  return report.write(text, true) and report.DONE or report.NOT_WRITTEN
 end
 
 return M

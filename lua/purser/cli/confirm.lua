@@ -1,41 +1,31 @@
 -- SPDX-License-Identifier: MIT
 -- Asks before a workflow changes something or moves money.
 
-local core = require "purser.core"
-local output = require "purser.cli.output"
 local report = require "purser.cli.report"
+local terminal = require "purser.cli.terminal"
 
 local M = {}
 
---- Text of several lines, with what would move a terminal's cursor spelled out.
----@param text any
----@return string
-function M.lines(text)
+--- The lines of what a plan says of itself: its __tostring keeps texts of the service to a line each.
+---@param plan any
+---@return string[]
+function M.lines(plan)
   local lines = {}
-  for line in (tostring(text) .. "\n"):gmatch("([^\n]*)\n") do lines[#lines + 1] = output.harmless(line) end
-  return table.concat(lines, "\n")
-end
-
---- The address of the service a client talks to, for questions: the live one, or one to play with?
----@param client purser.Client
----@return string
-function M.service(client)
-  local request = client:prepare "ping"
-  return request and request.url:match("^%a+://[^/]+") or "the service"
+  for line in (tostring(plan) .. "\n"):gmatch "([^\n]*)\n" do lines[#lines + 1] = line end
+  return lines
 end
 
 --- Shows what would be done. Returns nil when it may be done, else the exit code.
----@param options table  with `yes`
----@param text string
+---@param options table    with `yes`
+---@param what string      what would be done, at which service and with which keys
+---@param lines string[]
 ---@return integer|nil
-function M.ask(options, text)
+function M.ask(options, what, lines)
   if options.yes then return nil end
-  if not core.is_terminal(0) or not core.is_terminal(2) then
-    return report.bad_input("there is no terminal to confirm it on; give --yes")
-  end
-  io.stderr:write(M.lines(text), "\nType yes to do it: ")
-  io.stderr:flush()
-  if io.stdin:read("*l") == "yes" then return nil end
+  if not terminal.can_ask() then return report.bad_input("there is no terminal to confirm it on; give --yes") end
+  local texts = { what .. ":" }
+  for _, line in ipairs(lines) do texts[#texts + 1] = line end
+  if terminal.ask(texts) == "yes" then return nil end
   return report.bad_input("not confirmed; nothing was sent")
 end
 

@@ -20,8 +20,9 @@ end
 --- Adds the options to a command of argparse.
 function M.define(command)
   local options = {
-    command:option("--base-url", "Address of the service (or PURSER_BASE_URL)."):argname("<url>"),
-    command:option("--profile", "Conventions of the service: default or mexc (or PURSER_PROFILE).")
+    command:option("--base-url", "Address of the service. With --profile it takes the place of what the file of the "
+      .. "keys and PURSER_BASE_URL say."):argname("<url>"),
+    command:option("--profile", "Conventions of the service: default, or mexc, which knows its address.")
       :argname("<name>"):choices { "default", "mexc" },
     command:option("--keys", "File with `api_key = ...` and `secret_key = ...`, readable by you alone. Without it the "
       .. "keys come from PURSER_API_KEY and PURSER_SECRET_KEY."):argname("<file>"),
@@ -31,28 +32,57 @@ function M.define(command)
   command:group("Connection", (table.unpack or unpack)(options)) -- luacheck: ignore
 end
 
+-- The service, from one source alone, the nearest: the options, then the file of the keys, then the environment. A base
+-- URL of one and a profile of another would make a service that nobody named.
+local function service_of(options, keys)
+  local function pick(source, base_url, profile, name_of_url, name_of_profile)
+    if not base_url and not profile then return nil end
+    local names = {}
+    if base_url then names[1] = name_of_url end
+    if profile then names[#names + 1] = name_of_profile end
+    return { base_url = base_url, profile = profile, source = source or table.concat(names, " and ") }
+  end
+  return pick(nil, options.base_url, options.profile, "--base-url", "--profile")
+    or pick(options.keys, keys.base_url, keys.profile)
+    or pick(nil, credentials.variable "PURSER_BASE_URL", credentials.variable "PURSER_PROFILE", "PURSER_BASE_URL",
+      "PURSER_PROFILE")
+end
+
+-- Where the keys go, as the client has it.
+local function describe(client, service, keys)
+  local request = client:prepare "ping"
+  local sources = { url = request and request.url:match "^%a+://[^/]+" or "the service", service = service.source,
+    keys = keys.source, base_url = service.base_url, profile = service.profile }
+  return ("%s (from %s) with the keys from %s"):format(sources.url, sources.service, sources.keys), sources
+end
+
 --- The client that the options ask for; nil and a complaint when they do not make one.
 ---@param options table       of argparse
 ---@param overrides table|nil further options of purser.new
----@return purser.Client|nil client, string complaint_or_source
+---@return purser.Client|nil client
+---@return string place_or_complaint  the service, and where it and the keys come from, for questions
+---@return table|nil sources  { url, service, keys, base_url, profile }
 function M.open(options, overrides)
   local keys, complaint = credentials.find(options.keys)
   if not keys then return nil, complaint end
-  local wanted = {
-    api_key = keys.api_key, secret_key = keys.secret_key,
-    base_url = options.base_url or keys.base_url or os.getenv "PURSER_BASE_URL",
-    profile = options.profile or keys.profile or os.getenv "PURSER_PROFILE",
-    timeout_ms = options.timeout, recv_window = options.recv_window,
-  }
-  for name, value in pairs(overrides or {}) do wanted[name] = value end
-  if not wanted.base_url and not wanted.profile then
+  local service = service_of(options, keys)
+  if not service then
     return nil, "which service? give --base-url (or PURSER_BASE_URL), such as http://127.0.0.1:8080 for `purser sim`; "
       .. "or --profile mexc for the live one"
   end
+  local wanted = {
+    api_key = keys.api_key, secret_key = keys.secret, base_url = service.base_url, profile = service.profile,
+    timeout_ms = options.timeout, recv_window = options.recv_window,
+  }
+  for name, value in pairs(overrides or {}) do wanted[name] = value end
   local client, err = require("purser").new(wanted)
+  keys.secret:close() -- the client has made of it what it needs
   -- allow_insecure is for programs: here nothing permits it
-  if not client then return nil, (err.message:gsub(", or allow_insecure.*$", "")) end
-  return client, keys.source
+  if not client then
+    local message = err.message:gsub(", or allow_insecure.*$", "")
+    return nil, ("%s (the service comes from %s)"):format(message, service.source)
+  end
+  return client, describe(client, service, keys)
 end
 
 return M

@@ -8,6 +8,8 @@ local core = require "purser.core"
 local errors = require "purser.errors"
 local json = require "purser.json"
 local operations = require "purser.operations"
+local output = require "purser.cli.output"
+local plain_text = require "purser.plain_text"
 local report = require "purser.cli.report"
 
 local M = { summary = "Check the clock, TLS, the key, its permissions and the weights." }
@@ -127,7 +129,7 @@ end
 local function as_text(findings)
   local out = {}
   for _, finding in ipairs(findings) do
-    out[#out + 1] = ("%-5s %-12s %s\n"):format(finding.state, finding.topic, finding.text)
+    out[#out + 1] = ("%-5s %-12s %s\n"):format(finding.state, finding.topic, plain_text.clean(finding.text))
     if finding.cure then out[#out + 1] = ("%-5s %-12s cure: %s\n"):format("", "", finding.cure) end
   end
   return table.concat(out)
@@ -140,17 +142,17 @@ local function as_json(findings)
       { "state", finding.state }, { "topic", finding.topic }, { "text", finding.text }, { "cure", finding.cure },
     }
   end
-  return json.encode(json.list(list), { indent = "  " }) .. "\n"
+  return output.json(json.list(list), "  ")
 end
 
 local function examine(findings, options)
-  local client, source = connection.open(options, { retry = false })
+  local client, place, sources = connection.open(options, { retry = false })
   if not client then
-    findings:add("fail", "keys", source, "correct it and run this again", report.BAD_INPUT)
+    findings:add("fail", "keys", place, "correct it and run this again", report.BAD_INPUT)
     return
   end
-  findings:add("ok", "keys", source == "environment" and "from PURSER_API_KEY and PURSER_SECRET_KEY"
-    or ("from %s, which only you can read"):format(source))
+  findings:add("ok", "keys", "from " .. sources.keys .. (options.keys and ", which only you can read" or ""))
+  findings:add("ok", "address", sources.url .. ", from " .. sources.service)
   local request, err = client:prepare "ping"
   if not request then error(errors.is(err) and tostring(err) or err, 0) end
   local offset, span = check_service(findings, client, request.url:match("^%a+://[^/]+"))

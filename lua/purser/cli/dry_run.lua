@@ -2,6 +2,7 @@
 -- The request that would be sent, as text, without what must not be seen: the key, the signature, passwords.
 
 local json = require "purser.json"
+local output = require "purser.cli.output"
 
 local M = {}
 
@@ -38,10 +39,10 @@ end
 function M.show(request, row, profile, format)
   local url, headers, body = masked(request, row, profile)
   if format == "json" then
-    return json.encode(json.object {
+    return output.json(json.object {
       { "operation", row.full_name }, { "method", request.method }, { "url", url },
       { "headers", json.object(headers) }, { "body", body },
-    }, { indent = "  " }) .. "\n"
+    }, "  ")
   end
   local lines = { request.method .. " " .. url }
   for _, header in ipairs(headers) do lines[#lines + 1] = header[1] .. ": " .. header[2] end

@@ -4,7 +4,6 @@
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local files = require "purser.cli.file"
-local json = require "purser.json"
 local nearest = require "purser.nearest"
 local operations = require "purser.operations"
 local output = require "purser.cli.output"
@@ -35,6 +34,7 @@ function M.define(command)
   command:option("--format", "csv (default) or json: one object a line."):argname("<format>"):choices { "csv", "json" }
     :default("csv"):show_default(false)
   command:option("--columns", "Members to write, joined by commas (csv)."):argname("<names>")
+  output.define_raw(command)
   command:option("--cursor", "File that keeps how far it came; made at the first run."):argname("<file>")
   connection.define(command)
 end
@@ -76,10 +76,10 @@ end
 local function render(row, records, options, first)
   if options.format == "json" then
     local lines, list_row = {}, { result = { record = row.result.list or row.result.page or row.result.rows } }
-    for i, record in ipairs(records) do lines[i] = json.encode(output.ordered(list_row, record)) .. "\n" end
+    for i, record in ipairs(records) do lines[i] = output.json(output.ordered(list_row, record)) end
     return table.concat(lines)
   end
-  local text = output.render(row, as_result(row, records), "csv", options.shown)
+  local text = output.render(row, as_result(row, records), "csv", options.shown, options.raw)
   return first and text or (text:gsub("^[^\n]*\n", "", 1))
 end
 
@@ -94,7 +94,7 @@ local function write_all(walk, row, options, with_header)
       records[#records + 1] = record
     until not record or #records == CHUNK
     if #records > 0 or first then
-      if not report.write(render(row, records, options, first)) then return false, count end
+      if not report.write(render(row, records, options, first), options.raw) then return false, count end
     end
     count, first = count + #records, false
   until not record
@@ -121,6 +121,7 @@ local function read_options(options, cursor)
   local row, complaint = row_of(options.history)
   if not row then return nil, complaint end
   options.shown, complaint = output.columns(options, row)
+  complaint = complaint or output.complaint(options)
   if complaint then return nil, complaint end
   local params
   params, complaint = params_of(options, cursor)

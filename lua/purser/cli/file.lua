@@ -8,15 +8,15 @@ local M = {}
 local NOTHING_THERE = { [2] = true, [20] = true } -- ENOENT, ENOTDIR
 local OTHERS = 63 -- the permission bits of group and others: octal 077
 
---- The text of a file. Else nil, a complaint, and whether there is no such file.
----@param path string
----@return string|nil text, string|nil complaint, boolean|nil is_missing
-function M.read(path)
+-- `judge` says what is wrong with the open file, or nil.
+local function read(path, judge)
   local file, reason, code = io.open(path, "rb")
-  local text
+  local text, complaint
   if file then
     text, reason = file:read("*a") -- a folder can be opened
+    complaint = text and judge and judge(file, path)
     file:close()
+    if complaint then return nil, complaint end
     if text then return text end
   end
   reason = tostring(reason)
@@ -24,20 +24,47 @@ function M.read(path)
   return nil, ("%s cannot be read: %s"):format(path, reason), NOTHING_THERE[code] or false
 end
 
+--- The text of a file. Else nil, a complaint, and whether there is no such file.
+---@param path string
+---@return string|nil text, string|nil complaint, boolean|nil is_missing
+function M.read(path)
+  return read(path)
+end
+
+-- What was opened is judged, and not what has its name by now.
+local function not_private(file, path)
+  local mode, ours = core.file_mode(file)
+  if not mode then return ("%s cannot be read: %s"):format(path, ours) end
+  if mode % (OTHERS + 1) ~= 0 then
+    return ("%s can be used by others (mode %03o), so its secrets are not safe; run: chmod 600 %s"):format(path,
+      mode % 512, path)
+  end
+  if not ours then return path .. " belongs to another user; use a file of your own" end
+end
+
 --- The same, of a file with a secret: others must not be able to read or change it.
 ---@param path string
 ---@return string|nil text, string|nil complaint, boolean|nil is_missing
 function M.read_private(path)
-  local text, complaint, is_missing = M.read(path)
-  if not text then return nil, complaint, is_missing end
-  local mode, ours = core.file_mode(path)
-  if not mode then return nil, ("%s cannot be read: %s"):format(path, ours) end
-  if mode % (OTHERS + 1) ~= 0 then
-    return nil, ("%s can be used by others (mode %03o), so its secrets are not safe; run: chmod 600 %s"):format(path,
-      mode % 512, path)
-  end
-  if not ours then return nil, path .. " belongs to another user; use a file of your own" end
-  return text
+  return read(path, not_private)
+end
+
+--- Opens a file with secrets that is there: for writing, too.
+---@param path string
+---@param mode string  of io.open; none that makes a file or empties one
+---@return file*|nil file, string|nil complaint
+function M.open_private(path, mode)
+  local file, reason = io.open(path, mode)
+  if not file then return nil, tostring(reason) end
+  local complaint = not_private(file, path)
+  if not complaint then return file end
+  file:close()
+  return nil, complaint
+end
+
+--- The folder that a file lies in.
+function M.folder_of(path)
+  return path:match "^(.*/)[^/]*$" or "."
 end
 
 -- A new empty file beside `path`, which only this user can read. Its name is random, and no file that is there, nor
@@ -70,6 +97,7 @@ function M.replace(path, text)
   file, reason = io.open(fresh, "r+b")
   if file then
     ok, reason = file:write(text)
+    if ok then ok, reason = core.sync_file(file) end
     if ok then ok, reason = file:close() else file:close() end
   end
   if ok then ok, reason = os.rename(fresh, path) end

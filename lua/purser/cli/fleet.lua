@@ -6,6 +6,7 @@ local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local files = require "purser.cli.file"
+local plain_text = require "purser.plain_text"
 local report = require "purser.cli.report"
 
 local M = { summary = "Make and keep a fleet of sub-accounts as a file declares it." }
@@ -45,28 +46,40 @@ end
 -- The actions that make keys. The others do without the secrets file where there is none, and make none.
 local makes_keys = { apply = true, rotate = true }
 
--- The vault: a file with a line a key (apiKey, secretKey, account, note, by tabs), which nobody else may read.
-local function open_vault(path, may_write)
+-- The API keys that the text of a vault holds.
+local function keys_in(text)
   local held = {}
+  for line in text:gmatch "[^\n]+" do held[line:match "^[^\t]*"] = true end
+  return held
+end
+
+local function read_only_vault(path)
   local text, complaint, is_missing = files.read_private(path)
-  if text then
-    for line in text:gmatch("[^\n]+") do held[line:match("^[^\t]*")] = true end
-  elseif not is_missing then
-    return nil, complaint
-  elseif may_write then
+  if not text and not is_missing then return nil, complaint end
+  local held = keys_in(text or "")
+  return { holds = function(api_key) return held[api_key] == true end, close = function() end,
+    store = function() error("this makes no keys", 0) end }
+end
+
+-- The vault: a file with a line a key (apiKey, secretKey, account, note, address of the service, by tabs), which nobody
+-- else may read. A line is on the disk before anything else happens.
+local function open_vault(path, may_write, url)
+  if not may_write then return read_only_vault(path) end
+  if not core.file_mode(path) then
     local made, reason = core.create_private(path)
     if not made then return nil, ("the secrets file %s cannot be made: %s"):format(path, tostring(reason)) end
   end
-  if not may_write then
-    return { holds = function(api_key) return held[api_key] == true end, close = function() end,
-      store = function() error("this makes no keys", 0) end }
-  end
-  local file, reason = io.open(path, "ab")
-  if not file then return nil, ("the secrets file %s cannot be written: %s"):format(path, tostring(reason)) end
+  local file, complaint = files.open_private(path, "a+b")
+  if not file then return nil, "the secrets file: " .. complaint end
+  file:seek "set"
+  local held = keys_in(file:read "*a" or "")
   return {
     store = function(secret)
-      assert(file:write(table.concat({ secret.apiKey, secret.secretKey, secret.account, secret.note }, "\t"), "\n"))
-      assert(file:flush())
+      local fields = { secret.apiKey, secret.secretKey, secret.account, secret.note, url }
+      for i = 3, 5 do fields[i] = plain_text.clean(fields[i]) end -- purser.result refuses such a key or secret
+      file:seek "end"
+      assert(file:write(table.concat(fields, "\t"), "\n"))
+      assert(core.sync_file(file, files.folder_of(path)))
       held[secret.apiKey] = true
     end,
     holds = function(api_key) return held[api_key] == true end,
@@ -84,9 +97,9 @@ end
 local function show_steps(list)
   local lines = {}
   for i, step in ipairs(list) do
-    lines[i] = ("%s: %s%s"):format(step.account, step.what, step.note and " " .. step.note or "")
+    lines[i] = plain_text.clean(("%s: %s%s"):format(step.account, step.what, step.note and " " .. step.note or ""))
   end
-  return #lines > 0 and confirm.lines(table.concat(lines, "\n")) .. "\n" or ""
+  return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
 end
 
 local function finish(done, err)
@@ -103,11 +116,8 @@ end
 
 -- Writes what a plan says. Returns the exit code.
 local function show(plan)
-  return report.write(confirm.lines(plan) .. "\n") and report.DONE or report.NOT_WRITTEN
+  return report.write(tostring(plan) .. "\n") and report.DONE or report.NOT_WRITTEN
 end
-
--- What a question begins with: what would be done, and at which service.
-local function at(client, text) return ("%s at %s:\n"):format(text, confirm.service(client)) end
 
 local actions = {}
 
@@ -124,32 +134,32 @@ function actions.orphans(fleet)
   return finish(list)
 end
 
-function actions.apply(fleet, options, client)
+function actions.apply(fleet, options, place)
   local plan, err = fleet:plan()
   if not plan then return finish(nil, err) end
   if #plan.steps == 0 then return show(plan) end
-  return confirm.ask(options, at(client, "This makes it so") .. tostring(plan)) or finish(fleet:apply())
+  return confirm.ask(options, "This makes it so at " .. place, confirm.lines(plan)) or finish(fleet:apply())
 end
 
-function actions.rotate(fleet, options, client)
+function actions.rotate(fleet, options, place)
   local age = options.days or 90
-  return confirm.ask(options, at(client, "This makes keys")
-    .. ("A second key is made beside each that is older than %s days."):format(age))
+  return confirm.ask(options, "This makes keys at " .. place,
+    { ("A second key is made beside each that is older than %s days."):format(age) })
     or finish(fleet:rotate { max_age_ms = milliseconds(age) })
 end
 
-function actions.retire(fleet, options, client)
+function actions.retire(fleet, options, place)
   local age = options.days or 1
-  return confirm.ask(options, at(client, "This deletes keys")
-    .. ("Each key is deleted whose successor is older than %s days."):format(age))
+  return confirm.ask(options, "This deletes keys at " .. place,
+    { ("Each key is deleted whose successor is older than %s days."):format(age) })
     or finish(fleet:retire { overlap_ms = milliseconds(age) })
 end
 
-function actions.sweep(fleet, options, client)
+function actions.sweep(fleet, options, place)
   local moves, err = fleet:sweep { to = "parent", keep = options.keep }
   if not moves then return finish(nil, err) end
   if #moves.moves == 0 then return show(moves) end
-  local code = confirm.ask(options, at(client, "This moves money") .. tostring(moves))
+  local code = confirm.ask(options, "This moves money at " .. place, confirm.lines(moves))
   if code then return code end
   local done
   done, err = moves:execute()
@@ -160,17 +170,16 @@ end
 function M.start(options)
   local declared, complaint = read_declaration(options.declaration)
   if not declared then return report.bad_input("%s", complaint) end
-  local client
-  client, complaint = connection.open(options)
-  if not client then return report.bad_input("%s", complaint) end
+  local client, place, sources = connection.open(options)
+  if not client then return report.bad_input("%s", place) end
   local vault
-  vault, complaint = open_vault(options.secrets, makes_keys[options.action])
+  vault, complaint = open_vault(options.secrets, makes_keys[options.action], sources.url)
   if not vault then return report.bad_input("%s", complaint) end
   local fleet, err = require("purser.fleet").new {
     client = client, group = declared.group, accounts = declared.accounts,
     vault = { store = vault.store, holds = vault.holds },
   }
-  local code = fleet and actions[options.action](fleet, options, client) or report.bad_input("%s", err.message)
+  local code = fleet and actions[options.action](fleet, options, place) or report.bad_input("%s", err.message)
   vault.close()
   client:close()
   return code

@@ -1,6 +1,10 @@
 -- SPDX-License-Identifier: MIT
 --- The command line: `purser COMMAND ...`. The grammar is made from the rows; see docs/command-line.md.
 
+local core = require "purser.core"
+local credentials = require "purser.cli.credentials"
+local terminal = require "purser.cli.terminal"
+
 local M = {}
 
 -- The name of the operation that the arguments are about, so that only its options are made.
@@ -30,17 +34,17 @@ end
 
 -- Says what argparse did not understand, and where the help is.
 local function complain(arguments, message)
-  io.stderr:write("purser: ", message, "\n")
+  terminal.say("%s", message)
   local unknown = message:match("^unknown command '(.-)'")
   local hint = unknown and not message:find("Did you mean", 1, true) and suggestion(arguments, unknown)
-  if hint then io.stderr:write("purser: ", hint, "\n") end
+  if hint then terminal.say("%s", hint) end
   local words, groups = { "purser" }, require("purser.operations").groups
   for i, argument in ipairs(arguments) do
     local second = i == 2 and groups[(arguments[1]:gsub("%-", "_"))]
     if argument:find("^%-") or argument == unknown or i > 1 and not second then break end
     words[#words + 1] = argument
   end
-  io.stderr:write("purser: `", table.concat(words, " "), " --help` shows what can be given\n")
+  terminal.say("`%s --help` shows what can be given", table.concat(words, " "))
 end
 
 local BAD_FILE = 9 -- EBADF
@@ -59,8 +63,8 @@ local function run(arguments)
   local found, complaint = pcall(require, "argparse")
   if not found then
     local missing = tostring(complaint):find("not found", 1, true)
-    io.stderr:write("purser: ", missing and "argparse is missing; install it (Debian: lua-argparse; LuaRocks: argparse)"
-      or tostring(complaint), "\n")
+    terminal.say("%s", missing and "argparse is missing; install it (Debian: lua-argparse; LuaRocks: argparse)"
+      or tostring(complaint))
     return 2
   end
   local parser = require("purser.cli.parser").build(wanted_operation(arguments))
@@ -82,9 +86,11 @@ local UNKNOWN = 4 -- of report.lua, which may be what could not be loaded
 -- An error of the command itself, or Ctrl-C: Lua would end with 1, which means that nothing happened.
 local function broken(problem)
   local interrupted = tostring(problem):find("interrupted!", 1, true)
-  io.stderr:write("purser: ", interrupted and "interrupted" or "stopped by an error of its own: "
-    .. debug.traceback(tostring(problem), 2), "\n",
-    "purser: unless it only reads, look what became of it before it is run again\n")
+  terminal.say("%s", interrupted and "interrupted" or "stopped by an error of its own: " .. tostring(problem))
+  if not interrupted then
+    for line in debug.traceback("", 2):gmatch "[^\n]+" do terminal.say("%s", line) end
+  end
+  terminal.say "unless it only reads, look what became of it before it is run again"
   return UNKNOWN
 end
 
@@ -93,6 +99,8 @@ end
 ---@return integer
 function M.run(arguments)
   fill_streams()
+  core.harden_process() -- no core file, and no other process of this user, sees the keys
+  credentials.take_secret()
   local _, code = xpcall(function() return run(arguments) end, broken)
   return code
 end

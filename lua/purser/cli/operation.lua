@@ -1,14 +1,18 @@
 -- SPDX-License-Identifier: MIT
 -- Runs one operation from the command line: parameters from options, confirmation, the call, the result.
 
+local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local dry_run = require "purser.cli.dry_run"
+local files = require "purser.cli.file"
 local listing = require "purser.cli.listing"
 local output = require "purser.cli.output"
 local parser = require "purser.cli.parser"
+local plain_text = require "purser.plain_text"
 local report = require "purser.cli.report"
+local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 
 local M = {}
@@ -66,35 +70,33 @@ local function add_handle(row, params)
   local settle = row.settle
   if not settle or settle.by ~= "handle" or params[settle.handle] then return nil end
   params[settle.handle] = core.random_token(32)
+  if not params[settle.handle] then return nil end -- the call itself says that there are no random bytes
   return ("%s %s was added: by it the operation can be found afterwards"):format(settle.handle, params[settle.handle])
 end
 
 ---------------------------------------------------------------------------------------------------- confirmation
 
 local questions = {
-  create = "This creates something at %s:", change = "This changes something at %s:", move = "This moves money at %s:",
+  create = "This creates something at ", change = "This changes something at ", move = "This moves money at ",
 }
 
-local function ask(row, params, url)
-  local lines = { questions[row.effect]:format(url:match("^%a+://[^/]+")), ("  %s (%s)"):format(row.full_name, row.id) }
+local function facts(row, params)
+  local lines = { ("  %s (%s)"):format(row.full_name, row.id) }
   for _, param in ipairs(row.params) do
     local value = params[param[1]]
     if param.plain then value = (value or params[param.plain]) and "***" end
-    if value ~= nil then lines[#lines + 1] = ("  %-16s %s"):format(param[1], output.harmless(tostring(value))) end
+    if value ~= nil then lines[#lines + 1] = ("  %-16s %s"):format(param[1], tostring(value)) end
   end
-  io.stderr:write(table.concat(lines, "\n"), "\nType yes to do it: ")
-  io.stderr:flush()
-  return io.stdin:read("*l")
+  return lines
 end
 
 -- nil when the operation may go on, else the exit code.
-local function confirm(row, params, options, url)
+local function may_go_on(row, params, options, place)
   if row.effect == "read" or options.yes then return nil end
-  if not core.is_terminal(0) or not core.is_terminal(2) then
-    return report.bad_input("%s is not a read, and there is no terminal to confirm it on; give --yes", row.full_name)
+  if not terminal.can_ask() then
+    return report.bad_input("%s is a write call, and there is no terminal to confirm it on; give --yes", row.full_name)
   end
-  if ask(row, params, url) == "yes" then return nil end
-  return report.bad_input("not confirmed; nothing was sent")
+  return confirm.ask(options, questions[row.effect] .. place, facts(row, params))
 end
 
 ---------------------------------------------------------------------------------------------------- secret of a key
@@ -108,18 +110,36 @@ local function open_secret_file(path)
     return nil, report.bad_input("--secret-file %s cannot be made: %s; nothing was sent", path, reason)
   end
   local file
-  file, reason = io.open(path, "wb")
-  if not file then
-    os.remove(path)
-    return nil, report.bad_input("--secret-file %s cannot be written: %s; nothing was sent", path, reason)
-  end
-  return file
+  file, reason = files.open_private(path, "r+b")
+  if file and file:seek "end" == 0 then return file end
+  if file then file:close() else os.remove(path) end
+  return nil, report.bad_input("--secret-file %s cannot be written: %s; nothing was sent", path,
+    reason or "another program wrote to it")
 end
 
-local function keep_secret(row, record, path, file)
-  local text = ("# a key of sub-account %s\napi_key = %s\nsecret_key = %s\n"):format(
-    output.harmless(record.subAccount or "?"), record.apiKey, record.secretKey or "")
-  local ok, reason = file:write(text)
+-- The file of a key. Where the key goes is what this command was given, and nothing of the answer.
+local function key_file(record, sources)
+  local lines = { "# a key of sub-account " .. plain_text.clean(record.subAccount or "?") }
+  local function add(name, value)
+    if value then lines[#lines + 1] = name .. " = " .. value end
+  end
+  add("base_url", sources.base_url)
+  add("profile", sources.profile)
+  add("api_key", record.apiKey)
+  add("secret_key", record.secretKey)
+  return table.concat(lines, "\n") .. "\n"
+end
+
+-- purser.result refuses a key or a secret with a control character: neither can write a line of its own.
+local function keep_secret(row, record, path, file, sources)
+  if not record.secretKey or record.secretKey == "" then
+    file:close()
+    os.remove(path)
+    report.say "the key was made, but the answer has no secret"
+    return report.lost_key(row, record.subAccount, record.apiKey)
+  end
+  local ok, reason = file:write(key_file(record, sources))
+  if ok then ok, reason = core.sync_file(file, files.folder_of(path)) end
   if ok then ok, reason = file:close() else file:close() end
   if ok then
     report.say("the keys were written to %s (use it with --keys)", path)
@@ -142,21 +162,6 @@ end
 
 -------------------------------------------------------------------------------------------------------------- run
 
-local function progress_line()
-  local shown = false
-  local function show(text)
-    if not core.is_terminal(2) then return end
-    io.stderr:write("\r\27[K", text)
-    io.stderr:flush()
-    shown = true
-  end
-  local function clear()
-    if shown then io.stderr:write("\r\27[K") end
-    io.stderr:flush()
-  end
-  return show, clear
-end
-
 -- What is not a read is refused once when this machine's clock is off, and the client knows the service's time then. A
 -- program decides for itself whether to call again; here it was asked for, and the refusal says that nothing happened.
 local function act(client, row, params, call_options)
@@ -169,7 +174,7 @@ end
 
 local function execute(client, row, params, options, call_options, now)
   if row.effect ~= "read" then return act(client, row, params, call_options) end
-  local show, clear = progress_line()
+  local show, clear = terminal.progress_line()
   local result, err = listing.run(client, row, params, {
     options = call_options, now = now, all = options.all, from = tonumber(params.startTime),
     to = tonumber(params.endTime) or now, progress = show,
@@ -184,13 +189,13 @@ end
 
 local function show_result(row, result, options)
   local shown = parser.creates_key(row) and not options.show_secret and hide_secret(result) or result
-  local text = output.render(row, shown, options.format, options.shown)
-  if report.write(text) then return report.DONE end
+  local text = output.render(row, shown, options.format, options.shown, options.raw)
+  if report.write(text, options.raw) then return report.DONE end
   if row.effect ~= "read" then report.say("%s was done; do not run it again", row.full_name) end
   return report.NOT_WRITTEN
 end
 
-local function complete(client, row, params, options, call_options, now, handle_note)
+local function complete(client, row, params, options, call_options, now, handle_note, sources)
   local file, code
   if options.secret_file then
     file, code = open_secret_file(options.secret_file)
@@ -208,7 +213,7 @@ local function complete(client, row, params, options, call_options, now, handle_
     end
     return report.failure(row, params, err)
   end
-  code = file and keep_secret(row, result, options.secret_file, file) or report.DONE
+  code = file and keep_secret(row, result, options.secret_file, file, sources) or report.DONE
   return math.max(code, show_result(row, result, options))
 end
 
@@ -223,14 +228,14 @@ function M.run(row, options)
   extra, complaint = extra_of(options)
   if complaint then return report.bad_input("%s", complaint) end
   options.shown, complaint = output.columns(options, row)
+  complaint = complaint or output.complaint(options)
   if complaint then return report.bad_input("%s", complaint) end
   if needs_secret_option(row, options) then
     return report.bad_input("the service shows the new key's secret this once, and it would be lost; give "
       .. "--secret-file FILE or --show-secret")
   end
-  local client
-  client, complaint = connection.open(options)
-  if not client then return report.bad_input("%s", complaint) end
+  local client, place, sources = connection.open(options)
+  if not client then return report.bad_input("%s", place) end
 
   local handle_note = add_handle(row, params)
   local call_options = { extra = extra }
@@ -238,11 +243,12 @@ function M.run(row, options)
   if not request then return report.failure(row, params, err) end
   local code
   if options.dry_run then
+    report.say("nothing is sent to %s", place)
     local text = dry_run.show(request, row, client.profile, options.format)
     code = report.write(text) and report.DONE or report.NOT_WRITTEN
   else
-    code = confirm(row, params, options, request.url)
-      or complete(client, row, params, options, call_options, now, handle_note)
+    code = may_go_on(row, params, options, place)
+      or complete(client, row, params, options, call_options, now, handle_note, sources)
   end
   client:close()
   return code

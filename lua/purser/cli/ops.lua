@@ -123,7 +123,7 @@ function M.start(options)
   if options.format == "json" then
     local list = {}
     for i, found in ipairs(rows or { row }) do list[i] = as_json(found) end
-    text = json.encode(row and list[1] or json.list(list), { indent = "  " }) .. "\n"
+    text = output.json(row and list[1] or json.list(list), "  ")
   else
     text = row and details(row) or list_table(rows)
   end

@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: MIT
 -- Results as text: an aligned table for people, JSON and CSV for programs. Amounts and ids are never touched.
 
+local csv = require "purser.csv"
 local json = require "purser.json"
 local nearest = require "purser.nearest"
+local plain_text = require "purser.plain_text"
 local shapes = require "purser.shapes"
 local values = require "purser.cli.values"
 
@@ -60,6 +62,11 @@ local function ordered_list(records, shape_name)
   local list = {}
   for i, record in ipairs(records) do list[i] = ordered(record, shape_name) end
   return json.list(list)
+end
+
+--- A line or, with an indent, lines of JSON, in which no character hides: the data is the same.
+function M.json(value, indent)
+  return plain_text.as_json(json.encode(value, indent and { indent = indent })) .. "\n"
 end
 
 --- A result as a value for json.encode, its members in the order of its shape.
@@ -150,24 +157,20 @@ end
 
 ------------------------------------------------------------------------------------------------------------ CSV
 
-local function csv_cell(text)
-  if text:find('[",\r\n]') or text:find("^%s") or text:find("%s$") then return '"' .. text:gsub('"', '""') .. '"' end
-  return text
-end
+-- The members whose type is text and whose value is an amount.
+local is_amount = {
+  amount = true, balance = true, convert = true, convertFee = true, convertPlatformToken = true, convertUsdt = true,
+  fee = true, free = true, locked = true, totalConvert = true, totalFee = true, transactionFee = true,
+  withdrawFee = true, withdrawIntegerMultiple = true, withdrawMax = true, withdrawMin = true,
+}
 
-local function csv_line(texts)
-  local cells = {}
-  for i, text in ipairs(texts) do cells[i] = csv_cell(text) end
-  return table.concat(cells, ",") .. "\n"
+local function number_columns(columns)
+  local is_number = {}
+  for c, column in ipairs(columns) do is_number[c] = is_amount[column:match("[^.]*$")] end
+  return is_number
 end
 
 -------------------------------------------------------------------------------------------------------- a table
-
--- Text of the service on a terminal: control characters would move the cursor or worse, so they are spelled out.
-function M.harmless(text)
-  text = text:gsub("\194([\128-\159])", function(byte) return ("\\u%04x"):format(byte:byte()) end)
-  return (text:gsub("[%z\1-\31\127]", function(byte) return ("\\x%02x"):format(byte:byte()) end))
-end
 
 local function width_of(text)
   local _, continuation = text:gsub("[\128-\191]", "")
@@ -178,7 +181,7 @@ local function cell_text(name, value)
   if type(value) == "number" and (name:find("Time$") or name == "timestamp") and value > 1e11 and value < 1e14 then
     return values.show_time(value)
   end
-  return M.harmless(text_of(value))
+  return plain_text.clean(text_of(value))
 end
 
 --- Lines of cells as an aligned table; columns that hold only numbers are aligned at the right.
@@ -261,16 +264,19 @@ end
 
 local formats = {}
 
-function formats.json(row, result) return json.encode(M.ordered(row, result), { indent = "  " }) .. "\n" end
+function formats.json(row, result) return M.json(M.ordered(row, result), "  ") end
 
-function formats.csv(row, result, wanted)
+function formats.csv(row, result, wanted, is_raw)
   local records, shape_name = records_of(row, result)
   local columns = wanted or all_columns(shape_name)
-  local out = { csv_line(columns) }
+  local out, options = { csv.line(columns) }, { raw = is_raw, is_number = number_columns(columns) }
   for _, line in ipairs(lines_of(records, shape_name)) do
     local texts = {}
-    for c, column in ipairs(columns) do texts[c] = text_of(line[column]) end
-    out[#out + 1] = csv_line(texts)
+    for c, column in ipairs(columns) do
+      local value = line[column]
+      texts[c] = type(value) == "number" and value or text_of(value)
+    end
+    out[#out + 1] = csv.line(texts, options)
   end
   return table.concat(out)
 end
@@ -335,9 +341,22 @@ end
 ---@param result table
 ---@param format string
 ---@param columns string[]|nil   the members to show instead of all of them
+---@param is_raw boolean|nil     csv: the exact texts, whatever a spreadsheet makes of them
 ---@return string
-function M.render(row, result, format, columns)
-  return formats[format](row, result, columns)
+function M.render(row, result, format, columns, is_raw)
+  return formats[format](row, result, columns, is_raw)
+end
+
+--- Adds the option --raw to a command of argparse.
+function M.define_raw(command)
+  command:flag("--raw", "csv: the exact texts, for programs; otherwise a cell that a spreadsheet would run gets a '"
+    .. " before it, and what hides is shown as an escape.")
+end
+
+--- What is wrong with the output options together, or nil.
+---@param options table  of argparse
+function M.complaint(options)
+  if options.raw and options.format ~= "csv" then return "--raw is for csv; json holds the exact texts anyway" end
 end
 
 return M

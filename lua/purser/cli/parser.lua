@@ -7,6 +7,7 @@ local operations = require "purser.operations"
 local output = require "purser.cli.output"
 local parameters = require "purser.parameters"
 local settle = require "purser.cli.settle"
+local terminal = require "purser.cli.terminal"
 local words = require "purser.cli.words"
 
 local M = {}
@@ -14,7 +15,7 @@ local M = {}
 local argnames = {
   amount = "<amount>", time = "<ms>", count = "<n>", status = "<status>", named_status = "<status>", flag = "<bool>",
   permissions = "<names>", ips = "<addresses>", coins = "<coins>", md5 = "<source>", choice = "<choice>",
-  client_id = "<id>", area_code = "<digits>",
+  client_id = "<id>", area_code = "<digits>", address = "<address>", memo = "<text>",
 }
 
 local function describe(param)
@@ -88,6 +89,7 @@ local function add_output_options(command)
     :default("table"):show_default(false)
   command:option("--columns", "Members to show, joined by commas (table and csv); `purser ops NAME` lists them.")
     :argname("<names>")
+  output.define_raw(command)
 end
 
 local effects = {
@@ -138,7 +140,8 @@ local EPILOG = [[
 Exit codes: 0 done; 1 refused by the service; 2 bad input, nothing sent; 3 not sent;
 4 OUTCOME UNKNOWN: do not repeat before looking, the message says where;
 5 done, but the result could not be written.
-Keys come from PURSER_API_KEY and PURSER_SECRET_KEY, or from --keys FILE.
+Keys come from --keys FILE, else from PURSER_API_KEY and PURSER_SECRET_KEY. The service comes from --base-url and
+--profile, else from that file, else from PURSER_BASE_URL and PURSER_PROFILE.
 `purser GROUP OPERATION --help` lists the options of an operation.
 `purser sim --demo` serves a simulator, with keys, to try everything on.]]
 
@@ -149,8 +152,7 @@ function M.build(wanted)
   local parser = require "argparse"("purser", "Accounts, sub-accounts, deposits, withdrawals and transfers.")
   parser:epilog(EPILOG):command_target("command"):require_command(true):help_max_width(100):usage_max_width(100)
   parser:flag("--version", "Show the version."):action(function()
-    io.stdout:write("purser ", require "purser.version", "\n")
-    os.exit(0, true)
+    os.exit(terminal.write("purser " .. require "purser.version" .. "\n") and 0 or 5, true)
   end)
   for _, group in ipairs { "wallet", "broker", "sub_account" } do
     add_group(parser, group, operations.groups[group], wanted)

@@ -8,6 +8,7 @@ local operations = require "purser.operations"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
 local settle = require "purser.cli.settle"
+local terminal = require "purser.cli.terminal"
 
 local M = { summary = "Check a withdrawal before it is made; make it with --go." }
 
@@ -28,8 +29,8 @@ function M.define(command)
   connection.define(command)
 end
 
-local function carry_out(plan, options, client)
-  local code = confirm.ask(options, ("This moves money at %s:\n%s"):format(confirm.service(client), tostring(plan)))
+local function execute(plan, options, client, place)
+  local code = confirm.ask(options, "This moves money at " .. place, confirm.lines(plan))
   if code then return code end
   report.say("withdrawOrderId %s: by it the withdrawal can be found afterwards", plan.params.withdrawOrderId)
   local row = operations.by_name["wallet.withdraw"]
@@ -46,13 +47,13 @@ end
 
 -- Whether the question, which shows the plan, comes to the same terminal as the plan would.
 local function asks_here(options)
-  return options.go and not options.yes and core.is_terminal(0) and core.is_terminal(1) and core.is_terminal(2)
+  return options.go and not options.yes and terminal.can_ask() and core.is_terminal(1)
 end
 
 function M.start(options)
   if options.yes and not options.go then return report.bad_input("--yes is for --go") end
-  local client, complaint = connection.open(options)
-  if not client then return report.bad_input("%s", complaint) end
+  local client, place = connection.open(options)
+  if not client then return report.bad_input("%s", place) end
   local plan, err = client.wallet:plan_withdraw {
     coin = options.coin, network = options.network, address = options.address, amount = options.amount,
     memo = options.memo, withdrawOrderId = options.order_id, check_saved = options.check_saved or nil,
@@ -60,12 +61,12 @@ function M.start(options)
   local code
   if not plan then
     code = report.failure({ effect = "read" }, {}, err)
-  elseif not (plan.ok and asks_here(options)) and not report.write(confirm.lines(plan) .. "\n") then
+  elseif not (plan.ok and asks_here(options)) and not report.write(tostring(plan) .. "\n") then
     code = report.NOT_WRITTEN
   elseif not plan.ok then
     code = report.BAD_INPUT
   else
-    code = options.go and carry_out(plan, options, client) or report.DONE
+    code = options.go and execute(plan, options, client, place) or report.DONE
   end
   client:close()
   return code

@@ -3,13 +3,14 @@
 
 local codes = require "purser.codes"
 local operations = require "purser.operations"
+local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 
 local M = {
   DONE = 0,
   REFUSED = 1,   -- the service said no
   BAD_INPUT = 2, -- nothing was sent, because of what was asked
-  NOT_SENT = 3,  -- nothing was sent, because the service could not be reached or asked for a pause
+  NOT_SENT = 3,  -- nothing was sent, because the service could not be reached
   UNKNOWN = 4,   -- something was sent and no answer says what became of it
   NOT_WRITTEN = 5, -- it was done, but its result could not be written
 }
@@ -40,9 +41,7 @@ function M.cure(code, row)
   end
 end
 
-function M.say(...)
-  io.stderr:write("purser: ", string.format(...), "\n")
-end
+M.say = terminal.say
 
 --- Says what is wrong with what was asked. Returns the exit code.
 function M.bad_input(...)
@@ -100,7 +99,7 @@ local function unknown(row, params, err)
 end
 
 --- Says what an operation failed with. Returns the exit code.
----@param row table
+---@param row table  the operation, or of a workflow only its effect
 ---@param params table
 ---@param err purser.Error
 function M.failure(row, params, err)
@@ -110,15 +109,16 @@ function M.failure(row, params, err)
   end
   M.say("%s", tostring(err))
   if err.kind == "argument" or err.kind == "config" then return M.BAD_INPUT end
-  local cure = M.cure(err.code, row)
+  local cure = M.cure(err.code, row.full_name and row or operations.by_name[err.operation])
   if cure then M.say("%s", cure) end
   return err.outcome == "rejected" and M.REFUSED or M.NOT_SENT
 end
 
 --- Writes to standard output. Returns false, and says so, when it cannot be written (a full disk, a closed pipe).
-function M.write(text)
-  local ok, reason = io.stdout:write(text)
-  if ok then ok, reason = io.stdout:flush() end
+---@param text string
+---@param is_raw boolean|nil  the exact bytes, unless they go to a terminal
+function M.write(text, is_raw)
+  local ok, reason = terminal.write(text, is_raw)
   if ok then return true end
   M.say("the result could not be written: %s", tostring(reason))
   return false

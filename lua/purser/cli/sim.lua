@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- `purser sim`: the simulator behind HTTP on a loopback port, until it is stopped.
 
+local terminal = require "purser.cli.terminal"
+
 local M = { summary = "Serve the simulator over HTTP." }
 
 -- The keys are always the same, so that a script can be pointed at any simulator that was started with --demo.
@@ -13,7 +15,7 @@ local demo_account = {
 local DAY_MS = 24 * 3600 * 1000
 
 local function fail(code, message, ...)
-  io.stderr:write("purser sim: " .. message:format(...) .. "\n")
+  terminal.say_as("purser sim", message:format(...))
   return code
 end
 
@@ -126,8 +128,7 @@ local function announce(options, port)
   if not options.no_control then
     lines[#lines + 1] = ("console: http://%s:%d/console"):format(host, port)
   end
-  io.stdout:write(table.concat(lines, "\n"), "\n")
-  io.stdout:flush()
+  terminal.write(table.concat(lines, "\n") .. "\n")
 end
 
 local function serve(httpd, world, options)

@@ -29,10 +29,13 @@ function M.define(command)
   command:option("--since", "From when on a withdrawal or deposit is looked for: 12h, 2026-01-31."):argname("<when>")
   command:option("--format", "table (default), json or csv."):argname("<format>"):choices(output.formats)
     :default("table"):show_default(false)
+  output.define_raw(command)
   connection.define(command)
 end
 
 function M.start(options)
+  local complaint = output.complaint(options)
+  if complaint then return report.bad_input("%s", complaint) end
   local now = core.now_ms()
   local wanted = { goal = options.goal }
   if options.duration then
@@ -41,11 +44,13 @@ function M.start(options)
     wanted.timeout_ms = math.max(1, now - ago)
   end
   if options.since then
-    local ms, complaint = values.time(options.since, now)
+    local ms
+    ms, complaint = values.time(options.since, now)
     if not ms then return report.bad_input("--since %s", complaint) end
     wanted.since = ms
   end
-  local client, complaint = connection.open(options)
+  local client
+  client, complaint = connection.open(options)
   if not client then return report.bad_input("%s", complaint) end
   if core.is_terminal(2) then report.say("waiting; to stop it changes nothing at the service") end
   local kind = kinds[options.kind]
@@ -60,8 +65,8 @@ function M.start(options)
   end
   local row = operations.by_name[kind[2]]
   local shape = row.result.list or row.result.record
-  return report.write(output.render({ result = { record = shape } }, record, options.format)) and report.DONE
-    or report.NOT_WRITTEN
+  local text = output.render({ result = { record = shape } }, record, options.format, nil, options.raw)
+  return report.write(text, options.raw) and report.DONE or report.NOT_WRITTEN
 end
 
 return M

@@ -6,6 +6,7 @@
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local errors = require "purser.errors"
+local plain_text = require "purser.plain_text"
 
 local M = {}
 
@@ -100,8 +101,8 @@ function Moves:__tostring()
   if #self.moves == 0 then return "nothing to move" end
   local lines = {}
   for i, move in ipairs(self.moves) do
-    lines[i] = ("%s -> %s  %s %s  (%s)"):format(move.from or "parent", move.to or "parent", move.amount, move.asset,
-      move.state)
+    lines[i] = plain_text.clean(("%s -> %s  %s %s  (%s)"):format(move.from or "parent", move.to or "parent",
+      move.amount, move.asset, move.state))
   end
   return table.concat(lines, "\n")
 end

@@ -3,6 +3,7 @@
 -- its certificate that it is the one that was named: it is given the password, and it keeps who is paid what.
 
 local core = require "purser.core"
+local loopback = require "purser.loopback"
 
 local M = {
   name = "postgresql", package = "lua-dbi-postgresql", driver = "PostgreSQL",
@@ -17,22 +18,19 @@ M.rules = {
   allow_insecure = "boolean",
 }
 
-local function is_loopback(host)
-  if host == "localhost" or host == "::1" then return true end
-  local a, b, c, d = host:match "^(%d%d?%d?)%.(%d%d?%d?)%.(%d%d?%d?)%.(%d%d?%d?)$"
-  return a == "127" and tonumber(b) < 256 and tonumber(c) < 256 and tonumber(d) < 256
-end
-
 local function environment(name)
   return os.getenv(name) or ""
 end
 
 -- Whether the connection cannot leave this machine. Without a host libpq takes that of its environment, or a socket of
--- this machine. An address or a service in the environment may lead elsewhere.
+-- this machine. An address or a service in the environment may lead elsewhere. For libpq a comma begins another host,
+-- which it tries when the one before does not answer.
 local function is_local(options)
   if environment "PGHOSTADDR" ~= "" or environment "PGSERVICE" ~= "" then return false end
-  local host = options.host or environment "PGHOST"
-  return host == "" or host:find "^[/@]" ~= nil or is_loopback(host)
+  for host in ((options.host or environment "PGHOST") .. ","):gmatch "([^,]*)," do
+    if not (host == "" or host:find "^[/@]" or loopback.is(host)) then return false end
+  end
+  return true
 end
 
 --- What is wrong with options that fit their rules, or nil.

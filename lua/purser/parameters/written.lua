@@ -3,6 +3,8 @@
 
 local parameters = require "purser.parameters"
 
+local plain_text = require "purser.plain_text"
+
 local clean_text, digits_of, one_of = parameters.clean_text, parameters.digits_of, parameters.one_of
 
 local M = {}
@@ -77,6 +79,32 @@ M.new_name = {
         text:find("[^0-9A-Za-z]") and ", and one that is neither" or "")
     end
     return text
+  end,
+}
+
+-- No chain has an address with a character beyond printable ASCII, or with a blank: one that looks like a letter, turns
+-- the text round or is not seen at all came in between.
+M.address = {
+  text = "printable ASCII without blanks",
+  check = function(value)
+    local text, complaint, is_simple = clean_text(value)
+    if not text or is_simple then return text, complaint end
+    local at = text:find "[^!-~]"
+    if not at then return text end
+    local plain, what = plain_text.is_plain(text)
+    what = not plain and "a " .. what or text:sub(at, at) == " " and "a blank" or "a character that is not ASCII"
+    return nil, ("holds %s (byte %d), which no address has; copy it again from its source"):format(what, at)
+  end,
+}
+
+M.memo = {
+  text = "text in which every character can be seen",
+  check = function(value)
+    local text, complaint, is_simple = clean_text(value)
+    if not text or is_simple then return text, complaint end
+    local plain, what = plain_text.is_plain(text)
+    if plain then return text end
+    return nil, ("holds a %s, which cannot be seen; copy it again from its source"):format(what)
   end,
 }
 

@@ -256,6 +256,13 @@ function M.list(tx, queue, account, state)
   return rows
 end
 
+--- The payment of that key, or nil.
+function M.find(tx, queue, account, key)
+  local row = tx:rows("SELECT " .. columns .. [[ FROM purser_payments WHERE account = $1 AND queue = $2
+    AND key = $3]], account, queue, key)[1]
+  return row and payment_of(queue, row)
+end
+
 --- The payment of that key if it failed or was left undecided, else nil.
 function M.stopped(tx, queue, account, key)
   local row = tx:rows("SELECT " .. columns .. [[ FROM purser_payments WHERE queue = $1 AND account = $2 AND key = $3

@@ -95,8 +95,10 @@ end
 
 --- Notes that a run has ended well. Returns true; or nil and a message.
 function M.finish(self)
-  local mark = assert(core.random_token(24))
-  local ok, message = self.journal.db:transaction(function(tx)
+  local mark, message = core.random_token(24)
+  if not mark then return nil, message end
+  local ok
+  ok, message = self.journal.db:transaction(function(tx)
     tx:rows("INSERT INTO purser_meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $2",
       mark_name(self.scope), mark)
     return true

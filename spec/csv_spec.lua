@@ -1,0 +1,34 @@
+-- SPDX-License-Identifier: MIT
+-- Lines of CSV that no spreadsheet runs and no terminal obeys, and the exact ones for programs.
+
+local csv = require "purser.csv"
+
+describe("a line of CSV", function()
+  it("marks as text what a spreadsheet would run", function()
+    for _, text in ipairs { "=1+1", "+1+1", "-2+3", "@SUM(A1)", " =1", "\239\188\157" .. "1", "\239\188\139" .. "1",
+      "\239\188\141" .. "1", "\239\188\160" .. "A", "-5", "+5", "-" } do
+      assert.equal("'" .. text .. "\n", csv.line { text })
+    end
+    assert.equal("\"'=HYPERLINK(\"\"http://evil\"\",\"\"x\"\")\"\n", csv.line { '=HYPERLINK("http://evil","x")' })
+  end)
+
+  it("keeps negative numbers in columns of numbers, and nothing else there", function()
+    local options = { is_number = { true, true, true, true, true } }
+    assert.equal("-5,-0.25,'-2+3,'+1,'-1e5\n", csv.line({ "-5", "-0.25", "-2+3", "+1", "-1e5" }, options))
+    assert.equal("-5,true\n", csv.line { -5, true })
+  end)
+
+  it("shows what hides, and keeps each record on one line", function()
+    assert.equal("\\x09=1,\\x0D\\x0A=1,a\\x1B[2J,\\u{202E}b\n",
+      csv.line { "\t=1", "\r\n=1", "a\27[2J", "\226\128\174b" })
+  end)
+
+  it("quotes what separates, here or in a spreadsheet of another country", function()
+    assert.equal("\"a,b\",\"c;d\",\"e\"\"f\",\" g\",\n", csv.line { "a,b", "c;d", 'e"f', " g", "" })
+    assert.equal("a,,b,\n", csv.line { "a", nil, "b", nil, n = 4 })
+  end)
+
+  it("is exact when that is asked for", function()
+    assert.equal("=1,\"\t\",\"a\nb\",\27\n", csv.line({ "=1", "\t", "a\nb", "\27" }, { raw = true }))
+  end)
+end)

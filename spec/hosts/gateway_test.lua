@@ -1,0 +1,212 @@
+-- SPDX-License-Identifier: MIT
+-- The payout gateway of examples/openresty, run for real: four workers of nginx in front of a simulated service. (It
+-- takes no withdrawal below 10 USDT.)
+
+local gateways = require "gateway"
+local libcurl = require "purser.libcurl"
+local service = require "service"
+
+local ADDRESS = "TPb6j7oQmKdKnG5mGkVc3nJdPqYpXz8Wr1"
+local WITHDRAW, HISTORY = "wallet.withdraw", "wallet.withdrawal_history"
+
+local sim, gateway
+
+local function order(reference, amount, address) return gateways.order(reference, amount, address or ADDRESS) end
+
+local function pay(reference, amount, address)
+  return gateway:ask("POST", "/payouts", order(reference, amount, address))
+end
+
+local function count(operation, what)
+  local counted = assert(sim.world:counts())[operation]
+  return counted and counted[what] or 0
+end
+
+-- How many withdrawals were executed during `act`.
+local function executed(act)
+  local before = count(WITHDRAW, "applied")
+  act()
+  return count(WITHDRAW, "applied") - before
+end
+
+local function wait_for_more(operation, number)
+  local before = count(operation, "received")
+  gateways.wait_until(operation .. " is asked for", function()
+    return count(operation, "received") >= before + number
+  end)
+end
+
+setup(function()
+  sim = service.start()
+  local account = assert(sim.world:account { role = "main", balances = { USDT = "900" } })
+  assert(sim.world:save_address { account = account.uid, coin = "USDT", network = "TRX", address = ADDRESS })
+  gateway = gateways.start(sim, account, 4)
+end)
+
+teardown(function()
+  if gateway then gateway:stop() end
+  if sim then sim.stop() end
+end)
+
+describe("the payout gateway", function()
+  it("lets nobody in without the token", function()
+    for _, token in ipairs { "wrong", "", "gateway-test-toke", "gateway-test-token2" } do
+      assert.equal(401, (gateway:ask("GET", "/deposits", nil, token)))
+      assert.equal(401, (gateway:ask("POST", "/payouts", order("P0", "1"), token)))
+    end
+    assert.equal(404, (gateway:ask("GET", "/payouts/P0")))
+  end)
+
+  it("pays, and says what became of it", function()
+    local status, answer
+    assert.equal(1, executed(function()
+      status, answer = pay("P1", "12.5")
+      assert.matches("^%w+$", gateway:wait_for_state("P1", "done").id)
+    end))
+    assert.equal(202, status)
+    assert.equal("P1", answer.reference)
+  end)
+
+  it("pays a reference once, however often it is asked for", function()
+    assert.equal(0, executed(function()
+      local status, answer = pay("P1", "12.5")
+      assert.equal(200, status)
+      assert.equal("done", answer.state)
+    end))
+  end)
+
+  it("refuses another order under a reference that is known", function()
+    assert.equal(0, executed(function()
+      for _, other in ipairs { { "12.6", ADDRESS }, { "12.5", "TAnotherAddressOfNobody12345678901" } } do
+        local status, answer = pay("P1", other[1], other[2])
+        assert.equal(409, status)
+        assert.equal("other_order_of_this_reference", answer.error)
+      end
+    end))
+  end)
+
+  it("pays one of 200 equal references that come at once to four workers", function()
+    assert.equal(1, executed(function()
+      local multi = assert(libcurl.multi { max_in_flight = 200, http_version = "1.1" })
+      for _ = 1, 200 do multi:submit(gateway:request("POST", "/payouts", order("P2", "10"))) end
+      local answered, new = 0, 0
+      while answered < 200 do
+        multi:wait(1000)
+        multi:step()
+        for _, response, failure in function() return multi:next() end do
+          assert(response, failure and failure.message)
+          assert.is_true(response.status == 202 or response.status == 200, response.body)
+          new = new + (response.status == 202 and 1 or 0)
+          answered = answered + 1
+        end
+      end
+      multi:close()
+      assert.equal(1, new)
+      gateway:wait_for_state("P2", "done")
+    end))
+  end)
+
+  it("answers a refusal of the service by a state, without the service's words", function()
+    assert(sim.world:fault { kind = "refuse", code = "10101", message = "internal uid 12345678", operation = WITHDRAW,
+      times = 1 })
+    assert.equal(0, executed(function()
+      pay("P3", "20")
+      gateway:wait_for_state("P3", "failed")
+      assert.is_nil(select(3, gateway:ask("GET", "/payouts/P3")).body:find "uid")
+    end))
+  end)
+
+  it("does not pay what its guard rails refuse", function()
+    local before = count(WITHDRAW, "received")
+    pay("P4", "1000.01")
+    gateway:wait_for_state("P4", "failed")
+    assert.equal(before, count(WITHDRAW, "received"))
+  end)
+
+  it("names the member of an order that is wrong", function()
+    local wrong = { reference = order("P 5", "1"), amount = order("P5", "1e3"), address = order("P5", "1", "T\n"),
+      body = "{" }
+    for name, body in pairs(wrong) do
+      local status, answer = gateway:ask("POST", "/payouts", body)
+      assert.equal(400, status)
+      assert.equal(name, answer.error)
+    end
+    assert.equal(404, (gateway:ask("GET", "/payouts/P5")))
+    assert.equal(405, (gateway:ask("GET", "/payouts")))
+  end)
+
+  it("pays after a pause that the service asked for", function()
+    assert(sim.world:fault { kind = "throttle", retry_after = 1, operation = WITHDRAW, times = 1 })
+    assert.equal(1, executed(function()
+      pay("P6", "13")
+      gateway:wait_for_state("P6", "done")
+    end))
+  end)
+
+  it("says unknown as long as no history was read, and done when it is there", function()
+    assert.equal(1, executed(function()
+      assert(sim.world:fault { kind = "lost_answer", operation = WITHDRAW, times = 1 })
+      assert(sim.world:fault { kind = "server_error", status = 503, operation = HISTORY, times = 1000 })
+      pay("P7", "14")
+      gateway:wait_for_state("P7", "unknown")
+      for _ = 1, 4 do
+        wait_for_more(HISTORY, 1)
+        assert.equal("unknown", (gateway:state "P7"))
+        assert.equal("unknown", select(2, pay("P7", "14")).state)
+      end
+      sim.world:disarm()
+      gateway:wait_for_state("P7", "done")
+    end))
+  end)
+
+  it("makes no paid reference payable by a flood of refused ones", function()
+    assert.equal(0, executed(function()
+      for i = 1, 300 do assert.equal(202, (pay("flood" .. i, "100000"))) end
+      gateway:wait_for_state("flood300", "failed")
+      local status, answer = pay("P1", "12.5")
+      assert.equal(200, status)
+      assert.equal("done", answer.state)
+    end))
+  end)
+
+  it("finds after the death of all workers what they had sent, and sends it once", function()
+    assert.equal(1, executed(function()
+      assert(sim.world:fault { kind = "slow", delay_ms = 5000, operation = WITHDRAW, times = 1 })
+      pay("P8", "15")
+      gateways.wait_until("the withdrawal is sent", function() return gateway:state "P8" == "unknown" end)
+      local workers = gateway:workers()
+      assert.equal(4, #workers)
+      os.execute("kill -9 " .. table.concat(workers, " "))
+      gateway:wait_for_state("P8", "done")
+    end))
+  end)
+
+  it("loses and repeats nothing by reloads", function()
+    assert(sim.world:fault { kind = "lost_answer", operation = WITHDRAW, probability = 0.3 })
+    assert.equal(30, executed(function()
+      for i = 1, 30 do
+        if i % 10 == 0 then gateway.server:reload() end
+        assert.equal(202, (pay("R" .. i, "10")))
+      end
+      for i = 1, 30 do gateway:wait_for_state("R" .. i, "done") end
+    end))
+    sim.world:disarm()
+    assert(sim.world:verify())
+  end)
+
+  it("refuses every request while the journal cannot be opened, and is ready when it can", function()
+    local journal = gateway.server.folder .. "/gateway.sqlite"
+    assert.equal(0, executed(function()
+      os.execute("chmod 644 " .. journal)
+      gateway.server:reload()
+      gateways.wait_until("the new workers answer", function() return (gateway:ask("GET", "/payouts/P1")) == 503 end)
+      gateways.wait_until("none of the old ones is left", function() return #gateway:workers() == 4 end)
+      local status, answer = pay("P9", "10")
+      assert.equal(503, status)
+      assert.equal("not_ready", answer.error)
+      os.execute("chmod 600 " .. journal .. "*")
+      gateways.wait_until("one is ready", function() return (gateway:ask("GET", "/payouts/P9")) == 404 end)
+      gateways.wait_until("one is ready", function() return gateway:state "P1" == "done" end)
+    end))
+  end)
+end)
