@@ -360,4 +360,54 @@ describe("a copy of an intent", function()
       assert.equal("undecided", assert(client:settle(copy)).outcome)
     end
   end)
+
+  it("is undecided where the service shows the id of a withdrawal in capitals, cut, or longer", function()
+    for _, shown in ipairs { ID:upper(), ID:sub(1, 20), "x-" .. ID, " " .. ID .. " " } do
+      local params = { coin = "USDT", address = ADDRESS, amount = "20", withdrawOrderId = ID }
+      local record = { id = "w1", withdrawOrderId = shown, coin = "USDT", address = ADDRESS, amount = "20", status = 7,
+        applyTime = NOW + 100 }
+      assert.equal("undecided", assert(settled("wallet.withdraw", params, function() return { record } end)).outcome)
+      record.withdrawOrderId = ("z"):rep(32)
+      assert.equal("not_done", assert(settled("wallet.withdraw", params, function() return { record } end)).outcome)
+    end
+  end)
+
+  -- The first of two calls is executed and answered, the second is lost before it arrives.
+  local function second_of(operation, first, second, shown)
+    local now, record, moves = NOW, nil, 0
+    local caller = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
+      retry = false, limits = false, clock = function() return now end, transport = {
+        sleep = function(_, ms) now = now + ms end,
+        send = function(_, request)
+          now = now + 10
+          if request.method == "GET" then
+            return { status = 200, headers = "", body = ('{"%s":[%s],"total":1,"totalRecords":1,"page":1}'):format(
+              operation == "wallet.transfer" and "rows" or "data", record) }
+          end
+          moves = moves + 1
+          if moves == 2 then return nil, { message = "the request was lost" } end
+          record = json.encode(shown):gsub('"TIME"', tostring(now))
+          return { status = 200, headers = "", body = '{"tranId":"r1"}' }
+        end,
+      } })
+    assert(caller:call(operation, first))
+    local _, err = caller:call(operation, second)
+    return assert(caller:settle(err)).outcome
+  end
+
+  it("is not done by the record of a call to the same digits in another country", function()
+    local function to(area)
+      return { toAccountType = "MOBILE", areaCode = area, toAccount = "13800138000", asset = "USDT", amount = "5" }
+    end
+    assert.equal("not_done", second_of("wallet.internal_transfer", to "86", to "1", { tranId = "r1", timestamp = "TIME",
+      toAccountType = "MOBILE", toAccount = "13800138000", asset = "USDT", amount = "5", status = "SUCCESS" }))
+  end)
+
+  it("is not done by the record of a call that spelled its asset in another way", function()
+    local function of(asset)
+      return { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = asset, amount = "5" }
+    end
+    assert.equal("not_done", second_of("wallet.transfer", of "usdt", of "USDT", { tranId = "r1", timestamp = "TIME",
+      fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "5", status = "SUCCESS" }))
+  end)
 end)

@@ -24,21 +24,41 @@ local M = {}
 ---@field jumps_once_in integer|nil  so is the clock of the workers' machine set, by up to 20 s (1000)
 ---@field mixes_once_in integer|nil  so does a transport hand out the answer of an earlier call (50)
 ---@field share number|nil         of requests that meet a fault (0.3)
+---@field nonsense_in integer|nil  of so many reads one gets an answer that shows no list (0: none)
+---@field blanks boolean|nil       a third of these are lists with one member of their records hidden
+---@field unsure_in integer|nil    of so many write calls one gets a code that proves nothing (0: none)
+---@field repeated_ids string|nil  what the service does with an id that was used before ("execute"), or "refuse"
 ---@field twin_in integer|nil     one in so many payments that nothing identifies has an equal (20)
 ---@field accounts integer|nil     that share the journal, the queue and the keys: 1 or 2 (1)
 ---@field check boolean|nil        workers look at the histories before they send (only where they do not die too soon)
 ---@field puts_back boolean|nil    an older copy of the journal is put back in the middle, with all workers killed
+---@field empties boolean|nil      with puts_back: no copy, but a new journal to which the payments are added again
 ---@field unsafe boolean|nil       without the record before the request
+---@field changed table[]|nil      what is changed in Purser's source: a list of { module, text, other text }
 ---@field tell fun(line: string)|nil  is told every event
 
+-- A module of Purser with one text of its source changed, which must occur once.
+local function changed_loader(module, text, other)
+  local path = "lua/" .. module:gsub("%.", "/") .. ".lua"
+  local file = assert(io.open(path, "r"))
+  local source = file:read "*a"
+  file:close()
+  local first, last = source:find(text, 1, true)
+  assert(first and not source:find(text, last + 1, true), path .. " does not hold this text once: " .. text)
+  source = source:sub(1, first - 1) .. other .. source:sub(last + 1)
+  return assert((loadstring or load)(source, "=" .. path)) -- luacheck: ignore (Lua 5.1 has loadstring)
+end
+
 -- Calls `fn` with modules of its own, so that nothing of one run is left in the next. The C core is one.
-local function with_own_modules(fn)
+local function with_own_modules(changed, fn)
   local kept = {}
   for name, module in pairs(package.loaded) do
     if name:find "^purser" and name ~= "purser.core" then kept[name] = module end
   end
   for name in pairs(kept) do package.loaded[name] = nil end
+  for _, change in ipairs(changed) do package.preload[change[1]] = changed_loader(change[1], change[2], change[3]) end
   local ok, result = pcall(fn)
+  for _, change in ipairs(changed) do package.preload[change[1]] = nil end
   for name in pairs(package.loaded) do
     if name:find "^purser" and name ~= "purser.core" then package.loaded[name] = nil end
   end
@@ -51,9 +71,9 @@ end
 ---@param options rehearsal.Options
 function M.run(options)
   local state = { payments = 30, workers = 2, keys = 2, dies_once_in = 400, fails_once_in = 1000, share = 0.3,
-    jumps_once_in = 1000, mixes_once_in = 50 }
+    jumps_once_in = 1000, mixes_once_in = 50, nonsense_in = 0, unsure_in = 0 }
   for name, value in pairs(options) do state[name] = value end
-  return with_own_modules(function() return dofile("spec/torture/scene.lua")(state) end)
+  return with_own_modules(options.changed or {}, function() return dofile("spec/torture/scene.lua")(state) end)
 end
 
 --- A new folder for journals: in memory where the machine has such a place, since time does not pass there either.
@@ -73,9 +93,13 @@ function M.varied(seed, folder, tell)
   local loses = seed % 4 == 3 -- then workers live long enough to look at the histories
   return { seed = seed, folder = folder, tell = tell, payments = 10 + seed % 50, workers = 1 + seed % 4,
     accounts = 1 + math.floor(seed / 2) % 2, check = loses, puts_back = loses,
+    empties = seed % 8 == 7,
     keys = loses and 0 or seed % 4, twin_in = seed % 3 == 0 and 2 or 20,
     dies_once_in = ({ 60, 120, 400, 4000 })[seed % 4 + 1],
-    jumps_once_in = ({ 1000, 300, 3000 })[seed % 3 + 1], share = ({ 0.3, 0.5, 0.1, 0, 0.3 })[seed % 5 + 1] }
+    jumps_once_in = ({ 1000, 300, 3000 })[seed % 3 + 1], share = ({ 0.3, 0.5, 0.1, 0, 0.3 })[seed % 5 + 1],
+    nonsense_in = ({ 0, 4, 12 })[math.floor(seed / 4) % 3 + 1],
+    unsure_in = ({ 6, 0, 20 })[math.floor(seed / 5) % 3 + 1],
+    blanks = math.floor(seed / 12) % 2 == 1, repeated_ids = seed % 7 == 0 and "refuse" or "execute" }
 end
 
 return M

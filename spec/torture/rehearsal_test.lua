@@ -2,6 +2,7 @@
 -- The torture on virtual time: one seed is one run. `make rehearse` runs as many seeds as one likes.
 
 local core = require "purser.core"
+local controls = dofile "spec/torture/controls.lua"
 local rehearsal = dofile "spec/torture/rehearsal.lua"
 
 local folder
@@ -67,4 +68,16 @@ describe("the rehearsal", function()
     end
     assert.equal(3, wrong)
   end)
+
+  for name, control in pairs(controls) do
+    it("comes out wrong when " .. name, function()
+      local options = rehearsal.varied(control.seed, folder)
+      for option, value in pairs(control.options or {}) do options[option] = value end
+      options.changed = control.changed
+      assert.is_true(#rehearsal.run(options).problems > 0)
+      os.execute(("rm -f %s/journal-*"):format(folder))
+      options.changed = nil
+      assert.same({}, rehearsal.run(options).problems)
+    end)
+  end
 end)

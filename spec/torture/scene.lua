@@ -5,6 +5,7 @@
 local Reckoning = dofile "spec/torture/reckoning.lua"
 local dice = require "purser.sim.prng"
 local key_maker = dofile("spec/torture/keys.lua").maker
+local Noise = dofile "spec/torture/noise.lua"
 local purser = require "purser"
 local schedule = require "purser.schedule"
 local virtual = dofile "spec/torture/virtual.lua"
@@ -119,7 +120,7 @@ function Worker:transport()
     send = function(_, request)
       point("sends " .. request.operation, true)
       local task = schedule.current()
-      worker.machine:send(worker.state.simulator, request, function(response, failure)
+      worker.machine:send(worker.state.ask, request, function(response, failure)
         if not worker.dead then schedule.wake(task, response, failure) end
       end)
       local response, failure = schedule.suspend()
@@ -157,6 +158,7 @@ function Worker:live()
   end
   local report, err
   schedule.all { function() report, err = payouts:run() end, make_keys }
+  if self.dead then never_go_on() end -- killed while it waited: its next life has been arranged
   journal:close()
   if report then
     state.lives[self.number] = nil
@@ -198,9 +200,19 @@ local function open_books(state, account)
   return journal, client, assert(purser.payouts.new { client = client, journal = journal })
 end
 
--- The machine of all workers is lost, with what the journal had noted since a copy of it was made.
+-- Adds each account's payments.
+local function add_payments(state, payouts)
+  assert(payouts:add_all(state.lists[MAIN]))
+  if not state.lists[OTHER] then return end
+  local journal, _, other = open_books(state, OTHER)
+  assert(other:add_all(state.lists[OTHER]))
+  journal:close()
+end
+
+-- The machine of all workers is lost, with what the journal had noted since a copy of it was made; or with the whole
+-- journal, and then the payments are added to a new one.
 local function put_back_copy(state, reckoning, copy)
-  state.machine:note "an older copy of the journal is put back"
+  state.machine:note(state.empties and "the journal is lost" or "an older copy of the journal is put back")
   for number = 1, state.workers do
     local worker = state.lives[number]
     if not worker then -- it had finished
@@ -212,8 +224,9 @@ local function put_back_copy(state, reckoning, copy)
   end
   reckoning.journal:close()
   for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(state.journal.sqlite .. suffix) end
-  assert(os.rename(copy, state.journal.sqlite))
+  if not state.empties then assert(os.rename(copy, state.journal.sqlite)) end
   reckoning.journal, reckoning.client, reckoning.payouts = open_books(state, MAIN)
+  if state.empties then add_payments(state, reckoning.payouts) end
   reckoning.lacks = true
 end
 
@@ -234,6 +247,7 @@ local function work_off(state, reckoning)
     if not let_work(state) then return false end
     local failed = assert(reckoning.payouts:list "failed")
     if #failed == 0 then return true end
+    for _, payment in ipairs(failed) do state.machine:note(payment.key .. " is put back: " .. payment.message) end
     reckoning:failed(failed)
     if #reckoning.problems > 0 then return true end
     for _, payment in ipairs(failed) do reckoning:put_back(payment) end
@@ -241,12 +255,19 @@ local function work_off(state, reckoning)
   return false
 end
 
+-- How rarely workers die. A look at a long history takes many requests, and who dies again and again ends none; so
+-- after ten minutes of the run they die half as often, after twenty a third.
+local function dies_once_in(state)
+  return state.dies_once_in * (1 + math.floor((state.machine.now - state.started) / 600000))
+end
+
 -- A life begins after a while.
 local function starter(state)
   return function(number, ms)
     local worker = setmetatable({ state = state, machine = state.machine, number = number,
       name = "worker-" .. number,
-      account = account_of(state, number), databases = {}, rests_until = 0, dies_once_in = state.dies_once_in }, Worker)
+      account = account_of(state, number), databases = {}, rests_until = 0,
+      dies_once_in = dies_once_in(state) }, Worker)
     state.machine:at(ms, function()
       state.lives[number] = worker
       local task = schedule.spawn(worker.live, worker)
@@ -262,19 +283,22 @@ local function prepare(state)
   state.journal = { sqlite = ("%s/journal-%d"):format(state.folder, state.seed),
     unsafe_without_write_ahead = state.unsafe }
   state.simulator = purser.sim.new { seed = state.seed, clock = "real", strict = false,
-    start_time = state.started + roll:roll(1600) - 800, visibility_lag_ms = roll:roll(LAG_MS) - 1 }
+    start_time = state.started + roll:roll(1600) - 800, visibility_lag_ms = roll:roll(LAG_MS) - 1,
+    repeated_ids = state.repeated_ids }
+  state.noise = Noise.new { roll = roll, nonsense_in = state.nonsense_in, unsure_in = state.unsure_in,
+    blanks = state.blanks }
+  state.ask = function(request) return state.noise:ask(state.simulator, request) end
   state.payers = { [MAIN] = world.open_accounts(state.simulator) }
   local journal, client, payouts = open_books(state, MAIN)
-  assert(payouts:add_all(world.payments(state.payments, roll, state.twin_in)))
+  state.lists = { [MAIN] = world.payments(state.payments, roll, state.twin_in) }
   if state.accounts == 2 and state.workers > 1 then
     state.payers[OTHER] = world.open_other(state.simulator)
-    local of_other, _, other = open_books(state, OTHER)
-    assert(other:add_all(world.other_payments(state.payments, roll)))
-    of_other:close()
+    state.lists[OTHER] = world.other_payments(state.payments, roll)
   end
+  add_payments(state, payouts)
   if state.share > 0 then world.arm(state.simulator, state.share) end
   return Reckoning.new { simulator = state.simulator, client = client, payouts = payouts, journal = journal,
-    started = state.started }
+    started = state.started, noise = state.noise }
 end
 
 local function perform(state)

@@ -4,7 +4,7 @@
 --
 --     local machine = virtual.new(roll)            takes the place of purser.core's clocks and random numbers
 --     machine:at(ms, fn)                           fn() is called then
---     machine:send(simulator, request, answered)   carries a request to it, early or late, and its answer back
+--     machine:send(ask, request, answered)         carries a request to ask(request), early or late, and back
 --     machine.clock_of = fn                        fn() says by how much the clock of who is running is wrong
 --     machine:leave()                              gives the real ones back
 --
@@ -88,8 +88,9 @@ local function delay(roll)
   return roll:roll(roll:roll(4) == 1 and 300 or 20)
 end
 
---- Carries a request to `simulator`; `answered(response | nil, failure)` is called once.
-function Machine:send(simulator, request, answered)
+--- Carries a request to the service, `ask(request)`, which returns the response of the simulator and where that is not
+--- the plain one a word for it; `answered(response | nil, failure)` is called once.
+function Machine:send(ask, request, answered)
   local roll, over = self.roll, false
   local function answer(...)
     if over then return end
@@ -107,7 +108,8 @@ function Machine:send(simulator, request, answered)
   if roll:roll(40) == 1 then return end -- it never arrives
   self:at(delay(roll), function()
     self:note("arrives " .. request.method .. " " .. request.operation)
-    local response = wire.ask(simulator, request)
+    local response, what = ask(request)
+    if what then self:note("the service " .. what) end
     self:at(delay(roll) + (response.delay_ms or 0), function() answer(wire.answer(response)) end)
   end)
 end

@@ -1,8 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- What the torture plays with: accounts at the simulator, its faults, the payments, and the API keys.
 
-local decimal = require "purser.decimal"
-
 local M = {}
 
 local SUBS = 8
@@ -41,13 +39,18 @@ end
 --- Whether the balance of an account of that name belongs to the other payer.
 function M.is_other(name) return name == OTHER_SUB end
 
+-- No amount is another one with fewer places: a service may show amounts cut.
+local function new_amount(i, roll)
+  return ("%d.%05d1"):format(10 + roll:roll(90), i)
+end
+
 --- The other account's payments, under the same keys: of an operation that the first does not use.
 function M.other_payments(count, roll)
   local list = {}
   for i = 1, count do
     list[i] = { key = "p" .. i, operation = "broker.transfer", params = { toAccount = OTHER_SUB,
       fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
-      amount = tostring(decimal(("%d.%06d"):format(10 + roll:roll(90), i))) } }
+      amount = new_amount(i, roll) } }
   end
   return list
 end
@@ -69,7 +72,7 @@ end
 function M.payments(count, roll, twin_in)
   local list = {}
   for i = 1, count do
-    local amount = tostring(decimal(("%d.%06d"):format(10 + roll:roll(90), i)))
+    local amount = new_amount(i, roll)
     local which = roll:roll(10)
     if which <= 6 then
       list[i] = { key = "p" .. i, operation = "sub_account.transfer", params = {

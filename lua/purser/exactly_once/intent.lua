@@ -68,18 +68,33 @@ local function plain_amount(row, name, value)
   return tostring(amount or value)
 end
 
---- What two equal calls have in common: everything but the id that tells them apart.
----@param as_written boolean|nil  whether amounts that are written in different ways count as different
+-- How names that people spell in more than one way are compared.
+local spelled = { asset = string.upper, coin = string.upper, toAccount = string.lower, address = string.lower }
+
+-- Of calls that only their content identifies, what a record shows: two calls that differ in nothing else may each have
+-- made it. Nil where everything counts.
+local function shown_names(row)
+  local settle = row.settle
+  if not settle or settle.by ~= "match" and settle.by ~= "nothing" then return nil end
+  local shown = {}
+  for _, name in ipairs(settle.on) do shown[name] = true end
+  return shown
+end
+
+--- What two equal calls have in common: everything but the id that tells them apart, and but what no record would show.
+---@param as_written boolean|nil  whether all that is written counts, and amounts and names as they are written
 function M.digest(row, params, as_written)
   local names = {}
   local made = row.settle and row.settle.made and row.settle.handle
+  local shown = not as_written and shown_names(row)
   for name in pairs(params) do
-    if name ~= made then names[#names + 1] = name end
+    if name ~= made and (not shown or shown[name]) then names[#names + 1] = name end
   end
   table.sort(names)
   local parts = { row.full_name }
   for _, name in ipairs(names) do
     local value = as_written and tostring(params[name]) or plain_amount(row, name, params[name])
+    if shown and spelled[name] then value = spelled[name](value) end
     parts[#parts + 1] = ("%d:%s=%d:%s"):format(#name, name, #value, value)
   end
   return digest.of(table.concat(parts, "\n"))

@@ -55,6 +55,15 @@ function M.may_name(wanted, shown)
   return a == b or begins_with(a, b) or begins_with(b, a)
 end
 
+--- Whether an id that is shown may be the one that was sent: in another case, cut, or with something around it.
+function M.may_be_id(wanted, shown)
+  if type(shown) ~= "string" or type(wanted) ~= "string" or shown == wanted then return shown == wanted end
+  local a, b = wanted:lower(), shown:lower()
+  if a == b then return true end
+  local long, short = #a > #b and a or b, #a > #b and b or a
+  return #short >= 8 and long:find(short, 1, true) ~= nil
+end
+
 --- Whether nothing that the record shows speaks against its being the call's. Upper and lower case, a memo behind an
 --- address, places of an amount and what is not shown at all are no difference.
 function M.may_agree(params, record, names)

@@ -179,6 +179,7 @@ end
 ways.match = by_match
 
 local UNNAMED = "the service shows a record of equal content without any id, which may be this call's"
+local SPELLED = "the service shows a record of equal content whose id may be the one that was sent, in another spelling"
 
 local function by_handle(look, narrow)
   local name, params = look.settle.handle, look.intent.params
@@ -189,20 +190,22 @@ local function by_handle(look, narrow)
   local claimed, open = look.rivals(first)
   if not claimed then return nil, journal_error(open) end
   local other
-  local unnamed = {}
+  local unnamed, reason = {}, UNNAMED
   for _, record in ipairs(records) do
     if record[name] == params[name] then
       local fits = not contradicts(params, record)
       if fits and not has_failed(look, record) then return found(look, record) end
       if not other or not fits then other = record end
-    elseif is_blank(record[name]) and within(record, look.settle.time, first, look.last)
+    elseif (is_blank(record[name]) or compare.may_be_id(params[name], record[name]))
+      and within(record, look.settle.time, first, look.last)
       and not claimed[intents.id_of(record) or ""] and not has_failed(look, record)
       and may_agree(params, record, look.settle.on) then
       unnamed[#unnamed + 1] = record
+      if not is_blank(record[name]) then reason = SPELLED end
     end
   end
   -- An id that failed may be taken again, so another record of it may be on its way.
-  if not other or not look.late then return nothing_but(look, unnamed, UNNAMED) end
+  if not other or not look.late then return nothing_but(look, unnamed, reason) end
   if contradicts(params, other) then return undecided({ other }, "the id was used for another payment") end
   if look.incomplete then return undecided({ other }, look.incomplete) end
   return found(look, other)
