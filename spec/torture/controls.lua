@@ -9,62 +9,66 @@ local M = {}
 -- What shows no list passes for an empty one.
 M["an answer without a list is an empty list"] = {
   seed = 5,
-  changed = { { "purser.result", 'if not list then return nil, "the answer shows no list" end', "list = list or {}" },
-    { "purser.result", 'if page.data == nil or value[2] ~= nil then return nil, "the answer shows no page" end',
+  changed = {
+    { "purser.call.unwrap",
+      'if not list then return nil, "the answer shows no list" end', "list = list or {}" },
+    { "purser.call.unwrap", 'if page.data == nil or value[2] ~= nil then return nil, "the answer shows no page" end',
       "page.data = page.data or {}" } },
   options = { nonsense_in = 3, mixes_once_in = 1000000 },
 }
 
 M["every code is a refusal"] = {
   seed = 2,
-  changed = { { "purser.interpret", 'if profile.unknown_codes[code] then return "unknown", "" end', "" },
-    { "purser.payouts.worker", "if not self.handle then", "if true then" } },
+  changed = { { "purser.call.response", 'if profile.unknown_codes[code] then return "unknown", "" end', "" },
+    { "purser.exactly_once.payouts.worker", "if not self.handle then", "if true then" } },
   options = { unsure_in = 5 },
 }
 
 M["every code is a refusal, and a look tells"] = {
   seed = 2,
-  changed = { { "purser.interpret", 'if profile.unknown_codes[code] then return "unknown", "" end', "" } },
+  changed = { { "purser.call.response", 'if profile.unknown_codes[code] then return "unknown", "" end', "" } },
   options = { unsure_in = 5 },
 }
 
 M["a refusal is not looked into"] = {
   seed = 5,
-  changed = { { "purser.payouts.worker", "if not self.handle then", "if true then" } },
+  changed = { { "purser.exactly_once.payouts.worker", "if not self.handle then", "if true then" } },
   options = { repeated_ids = "refuse", puts_back = true, check = false, dies_once_in = 4000 },
 }
 
 M["the record of an equal call passes for the payment's"] = {
   seed = 3,
-  changed = { { "purser.settle",
+  changed = { { "purser.exactly_once.reconcile",
     'and not claimed[intents.id_of(record) or ""]\n      and may_agree(params, record, settle.near',
     "and may_agree(params, record, settle.near" },
-    { "purser.settle", "if #exact == 1 and #near == 1 and open == 0 then", "if #exact > 0 then" } },
+    { "purser.exactly_once.reconcile", "if #exact == 1 and #near == 1 and open == 0 then", "if #exact > 0 then" } },
   options = { twin_in = 1, share = 0, unsure_in = 2, keys = 0, accounts = 1, check = false, puts_back = false,
     dies_once_in = 4000 },
 }
 
 M["nothing waits until a record must be visible"] = {
   seed = 2,
-  changed = { { "purser.settle", "look.late, look.incomplete = now >= look.deadline, nil",
+  changed = { { "purser.exactly_once.reconcile", "look.late, look.incomplete = now >= look.deadline, nil",
     "look.late, look.incomplete = true, nil" } },
 }
 
 M["an answer is believed whoever's it is"] = {
   seed = 5,
-  changed = { { "purser.recording", "if not why then return value end", "if true then return value end" } },
+  changed = {
+    { "purser.exactly_once.write_call",
+      "if not why then return value end", "if true then return value end" } },
   options = { mixes_once_in = 10 },
 }
 
 M["a lease that was lost is not noticed"] = {
   seed = 8,
-  changed = { { "purser.payouts.worker",
+  changed = { { "purser.exactly_once.payouts.worker",
     "if not is_ours and not self.worker.journal.options.unsafe_without_write_ahead then", "if false then" } },
 }
 
 M["accounts share a queue"] = {
   seed = 3,
-  changed = { { "purser.payouts.queue",
+  changed = { { "purser.exactly_once.payouts.queue",
     '"SELECT " .. columns .. " FROM purser_payments WHERE account = $1 AND queue = $2 "',
     '"SELECT " .. columns .. " FROM purser_payments WHERE account <> $1 || \'x\' AND queue = $2 "' } },
   options = { accounts = 2, workers = 2 },
@@ -72,7 +76,9 @@ M["accounts share a queue"] = {
 
 M["ids are made by chance"] = {
   seed = 2,
-  changed = { { "purser.payouts", "values[handle] = made_id(self, key)", "values[handle] = core.random_token(32)" } },
+  changed = {
+    { "purser.exactly_once.payouts",
+      "values[handle] = made_id(self, key)", "values[handle] = core.random_token(32)" } },
   options = { puts_back = true, empties = true, check = true, dies_once_in = 4000, keys = 0 },
 }
 

@@ -6,7 +6,7 @@
 --     noise:ask(simulator, request)   the answer, or what took its place; second, a word for what happened
 --     noise:explains(row)             whether it hid members of records that would show payments of this operation
 
-local operations = require "purser.operations"
+local operations = require "purser.api.operations"
 local wire = require "purser.sim.transport"
 
 local Noise = {}
