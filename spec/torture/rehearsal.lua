@@ -39,8 +39,13 @@ local M = {}
 
 -- A module of Purser with one text of its source changed, which must occur once.
 local function changed_loader(module, text, other)
-  local path = "lua/" .. module:gsub("%.", "/") .. ".lua"
-  local file = assert(io.open(path, "r"))
+  local place = "lua/" .. module:gsub("%.", "/")
+  local path = place .. ".lua"
+  local file = io.open(path, "r")
+  if not file then
+    path = place .. "/init.lua"
+    file = assert(io.open(path, "r"))
+  end
   local source = file:read "*a"
   file:close()
   local first, last = source:find(text, 1, true)
