@@ -126,7 +126,7 @@ end)
 describe("a command whose folder is no clone", function()
   it("does not take C modules from the folder that BUILD names", function()
     local copy = folder .. "/copy"
-    assert(os.execute(("mkdir -p %s/elsewhere/purser && cp -R bin lua %s/"):format(copy, copy)))
+    assert(os.execute(("unset LD_PRELOAD; mkdir -p %s/elsewhere/purser && cp -R bin lua %s/"):format(copy, copy)))
     files.write(copy .. "/elsewhere/purser/core.so", "not a library")
     local build = os.getenv "BUILD" or "build/lua5.4"
     local _, text = run_there(lua .. " " .. copy .. "/bin/purser",
