@@ -216,7 +216,8 @@ describe("a C core that does not fit", function()
   it("is said in one sentence: it is missing, or was built for another Lua", function()
     local cure = ("; run `make LUA=%s` in the clone, or correct package.cpath (LUA_CPATH)"):format(lua)
     assert.same({ "purser: the C module purser.core is not on package.cpath" .. cure }, said_with "/nowhere/?.so")
-    assert(os.execute(([[unset LD_PRELOAD; mkdir -p %s/purser && printf 'int lua_none(void); int luaopen_purser_core(void *L);
+    assert(os.execute(([[unset LD_PRELOAD; mkdir -p %s/purser
+      printf 'int lua_none(void); int luaopen_purser_core(void *L);
       int luaopen_purser_core(void *L) { return L ? lua_none() : 0; }' |
       ${CC:-cc} -x c -shared -fPIC -o %s/purser/core.so -]])
       :format(folder, folder)))
@@ -268,7 +269,8 @@ describe("the line of the licence", function()
   it("goes behind a first line of `#!`, once, and keeps the file's mode", function()
     local folder = os.tmpname()
     os.remove(folder)
-    local said = lines_of(([[(exec 2>&1; unset LD_PRELOAD; mkdir -p %s/tools && cp tools/spdx %s/tools/ && cd %s && git init -q . &&
+    local said = lines_of(([[(exec 2>&1; unset LD_PRELOAD
+      mkdir -p %s/tools && cp tools/spdx %s/tools/ && cd %s && git init -q . &&
       printf '#!/bin/sh\necho a\n' >run && chmod 755 run && printf 'int a;\n' >a.c && printf 'return 1\n' >a.lua &&
       printf 'text\n' >a.md && git add . && tools/spdx add && tools/spdx add && tools/spdx check &&
       head -n 3 run a.c a.lua a.md && ls -l run | cut -c1-10)]]):format(folder, folder, folder))
