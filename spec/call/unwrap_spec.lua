@@ -111,7 +111,8 @@ for _, row in ipairs(operations.list) do
 
     if row.effect ~= "read" then
       it("does not take a code that proves nothing for a refusal", function()
-        for _, code in ipairs { "500", "503", "504", "10200", "10201", "10202", "10219", "20002", "730000" } do
+        for _, code in ipairs { "408", "500", "502", "503", "504", "524", "-1000", "-1006", "-1007", "10200", "10201",
+          "10202", "10219", "20002", "730000" } do
           for _, status in ipairs { 200, 400, 403, 429 } do
             local kind = status == 429 and "throttled" or "api"
             assert.equal(code, fails(row, status, '{"code":' .. code .. ',"msg":"x"}', kind, "unknown", "^x$").code)
@@ -123,6 +124,16 @@ for _, row in ipairs(operations.list) do
       it("does not take a code that means success, with the status of a refusal, for one", function()
         for _, code in ipairs { "0", "200" } do
           fails(row, 400, '{"code":' .. code .. ',"msg":"success"}', "api", "unknown", "this code means success")
+        end
+      end)
+
+      it("takes no answer for a result that denies it in another member", function()
+        for _, denial in ipairs { '"success":"false"', '"success":0', '"error":"balance"', '"error":{"code":1}',
+          '"status":"FAILED"', '"status":"rejected"' } do
+          local record = ('"%s":"15",%s'):format(row.result.essential, denial)
+          for _, form in ipairs { "{%s}", '{"code":0,"data":{%s}}', "[{%s}]" } do
+            fails(row, 200, form:format(record), "decode", "unknown", "the answer says")
+          end
         end
       end)
 

@@ -25,8 +25,9 @@ M.default = {
   success_codes = { ["0"] = true, ["200"] = true },
   -- Codes that do not say whether the service executed a write call: its outcome is unknown, whatever the HTTP status.
   unknown_codes = {
-    ["500"] = true, ["503"] = true, ["504"] = true, ["10200"] = true, ["10201"] = true, ["10202"] = true,
-    ["10219"] = true, ["20002"] = true, ["730000"] = true,
+    ["408"] = true, ["500"] = true, ["502"] = true, ["503"] = true, ["504"] = true, ["520"] = true, ["522"] = true,
+    ["524"] = true, ["599"] = true, ["-1000"] = true, ["-1001"] = true, ["-1006"] = true, ["-1007"] = true,
+    ["10200"] = true, ["10201"] = true, ["10202"] = true, ["10219"] = true, ["20002"] = true, ["730000"] = true,
   },
   -- Operations, by full name, whose success envelope without data is known to mean an empty list. It is believed for a
   -- plain read alone, never by settling or a walk.

@@ -136,16 +136,41 @@ local function no_answer(row)
   }
 end
 
+local function is_no(value)
+  value = tostring(value):lower()
+  return value == "false" or value == "0" or value == "no"
+end
+
+local function is_something(value)
+  return value ~= nil and value ~= "" and not is_no(value) and not (type(value) == "table" and next(value) == nil)
+end
+
+-- Which member of an answer denies the success that the rest shows, whether it stands in the envelope or in the record:
+-- `success` for every operation; for a write call, whose records have no status, `error` and a status of failure, too.
+local function denial_in(row, value)
+  local data = type(value.data) == "table" and value.data or {}
+  for _, part in ipairs { value, data, type(data[1]) == "table" and data[1] or {} } do
+    if part.success ~= nil and is_no(part.success) then return "success = false" end
+    if row.effect ~= "read" then
+      if is_something(part.error) then return "that there was an error" end
+      local state = tostring(part.status or ""):upper()
+      if state:find "^FAIL" or state:find "^ERROR" or state:find "^REJECT" then return "status = " .. clean(state, 20) end
+    end
+  end
+end
+
 -- What a decoded body says is wrong; nil where it may hold a result.
 local function complaint_in(row, profile, status, value, body)
-  if value[1] ~= nil then return nil end
-  local code = filled(value.code, CODE_BYTES)
+  local in_array = value[1] ~= nil
+  if in_array and row.effect == "read" then return nil end
+  local code = not in_array and filled(value.code, CODE_BYTES)
   if code and not profile.success_codes[code] then
     local message = filled(value.msg, MESSAGE_BYTES) or filled(value.message, MESSAGE_BYTES)
     return errors.new(refusal(row, profile, status, code, message, body))
   end
-  if value.success == false then
-    return select(2, undecodable(row, status, "the answer says success = false without an error code: "
+  local denied = denial_in(row, in_array and value[1] or value)
+  if denied then
+    return select(2, undecodable(row, status, ("the answer says %s without an error code: "):format(denied)
       .. (filled(value.msg, MESSAGE_BYTES) or filled(value.message, MESSAGE_BYTES) or "the service gave no reason")))
   end
 end
