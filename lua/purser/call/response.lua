@@ -154,7 +154,8 @@ local function denial_in(row, value)
     if row.effect ~= "read" then
       if is_something(part.error) then return "that there was an error" end
       local state = tostring(part.status or ""):upper()
-      if state:find "^FAIL" or state:find "^ERROR" or state:find "^REJECT" then return "status = " .. clean(state, 20) end
+      local failed = state:find "^FAIL" or state:find "^ERROR" or state:find "^REJECT"
+      if failed then return "status = " .. clean(state, 20) end
     end
   end
 end
