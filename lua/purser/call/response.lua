@@ -35,12 +35,16 @@ local function filled(text, most)
   return clean(text:gsub("([Ss]ignature[\"']?%s*[=:]%s*[\"']?)[%w%%+/=_-]+", "%1***"), most)
 end
 
+local function message_of(value)
+  return filled(value.msg, MESSAGE_BYTES) or filled(value.message, MESSAGE_BYTES)
+end
+
 -- The service's own words in an error body: code and message, or nil when the body is not the service's. An empty code
 -- is none, and an empty text says nothing.
 local function refusal_of(body)
   local value = body ~= "" and result.error_decoder:decode(body)
   if not value or not (value.code or value.msg or value.message) then return nil end
-  return filled(value.code, CODE_BYTES), filled(value.msg, MESSAGE_BYTES) or filled(value.message, MESSAGE_BYTES) or ""
+  return filled(value.code, CODE_BYTES), message_of(value) or ""
 end
 
 local function is_pause(status)
@@ -166,13 +170,12 @@ local function complaint_in(row, profile, status, value, body)
   if in_array and row.effect == "read" then return nil end
   local code = not in_array and filled(value.code, CODE_BYTES)
   if code and not profile.success_codes[code] then
-    local message = filled(value.msg, MESSAGE_BYTES) or filled(value.message, MESSAGE_BYTES)
-    return errors.new(refusal(row, profile, status, code, message, body))
+    return errors.new(refusal(row, profile, status, code, message_of(value), body))
   end
   local denied = denial_in(row, in_array and value[1] or value)
   if denied then
     return select(2, undecodable(row, status, ("the answer says %s without an error code: "):format(denied)
-      .. (filled(value.msg, MESSAGE_BYTES) or filled(value.message, MESSAGE_BYTES) or "the service gave no reason")))
+      .. (message_of(value) or "the service gave no reason")))
   end
 end
 

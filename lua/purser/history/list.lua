@@ -13,7 +13,6 @@
 -- page, and what has been delivered is passed over. Records without an id that come again on a later page may only look
 -- the same, or be the same one in an order that changes: the list is read once more, which has to show the same.
 
-local errors = require "purser.call.errors"
 local pages = require "purser.history.pages"
 
 local M = {}
@@ -26,8 +25,7 @@ function M.begin(self)
 end
 
 local function give_up(self, message)
-  self.problem = errors.new { kind = "workflow", outcome = "unknown", operation = self.source.row.full_name,
-    phase = "history", message = message }
+  self.problem = pages.failed(self.source, message)
   return nil, self.problem
 end
 

@@ -65,6 +65,14 @@ local function open(source, answer, size)
   return answer.rows, total, type(total) == "number" and math.ceil(total / size) or nil
 end
 
+--- The error of a history that cannot be read to its end.
+---@param source purser.history.source
+---@param message string
+function M.failed(source, message)
+  return errors.new { kind = "workflow", outcome = "unknown", operation = source.row.full_name, phase = "history",
+    message = message }
+end
+
 --- The error of an answer that makes no sense, so that it does not pass for one that lacks a record.
 ---@param source purser.history.source
 function M.senseless(source)

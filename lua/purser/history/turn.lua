@@ -13,19 +13,15 @@
 -- grows while its pages are turned moves records to later pages, where they are met again, and never past them. So
 -- growth is no reason to turn the pages again; an empty page where there should be more is an error.
 
-local errors = require "purser.call.errors"
 local pages = require "purser.history.pages"
+
+local failed = pages.failed
 
 local M = {}
 
 local MOST_ATTEMPTS = 6
 -- A service that gives pages without end, and nothing new on them, is given up after so many in a row.
 local MOST_BARREN = 20
-
-local function failed(source, message)
-  return errors.new { kind = "workflow", outcome = "unknown", operation = source.row.full_name, phase = "history",
-    message = message }
-end
 
 -- Turning pages, this is known of the list:
 --   source, page = its number, size = how many records are asked for, records, seen = key -> page

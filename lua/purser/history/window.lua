@@ -11,9 +11,10 @@
 --     dropped: a neighbour has it.
 --   * A record that was shown for a window must be shown for the part of it that has the record's time.
 
-local errors = require "purser.call.errors"
 local pages = require "purser.history.pages"
 local turn = require "purser.history.turn"
+
+local failed = pages.failed
 
 local M = {}
 
@@ -22,11 +23,6 @@ local MOST_PAGES = 10
 -- How far outside of what was asked a record may lie: a service that counts in seconds is told from one that filters
 -- by another time than the one it shows.
 local TOLERANCE_MS = 2000
-
-local function failed(source, message)
-  return errors.new { kind = "workflow", outcome = "unknown", operation = source.row.full_name, phase = "history",
-    message = message }
-end
 
 -- What every answer shows at most is a round number. Where all records of a window have one time, so that it cannot be
 -- divided, that tells an answer that may have been cut from one that was not.
