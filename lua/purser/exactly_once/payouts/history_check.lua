@@ -172,22 +172,29 @@ local function give_up(self, group, message)
     :format(group.settle.through, message) }
 end
 
+-- After a read that failed: "ended" when the run ends by it, "refused" when the service refuses for good; nil when it
+-- is to be tried again, after a rest. `failures` = { tries, refusals } counts them.
+local function after_failure(self, failures, err)
+  if M.ends_run(err) then
+    self.problem = err
+    return "ended"
+  end
+  failures.tries = failures.tries + 1
+  failures.refusals = M.is_refusal(err) and failures.refusals + 1 or 0
+  if failures.refusals >= REFUSALS then return "refused" end
+  M.rest(self, math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(failures.tries, 10))))
+end
+
 -- Reads until it succeeds, the service refuses for good, or the run ends. Returns the records; or nil and the refusal.
 local function insist(self, group, through, asked, first, last)
   local function call(row, params) return self.client:call(row.full_name, params) end
-  local tries, refusals = 0, 0
+  local failures = { tries = 0, refusals = 0 }
   while not self.stopping and not self.problem do
     local records, err, why = scan.all(call, through, asked, first, last, group.settle.time)
     if records and not why then return records end
     if not err then return give_up(self, group, why) end
-    if M.ends_run(err) then
-      self.problem = err
-      return
-    end
-    tries = tries + 1
-    refusals = M.is_refusal(err) and refusals + 1 or 0
-    if refusals >= REFUSALS then return nil, err end
-    M.rest(self, math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(tries, 10))))
+    local over = after_failure(self, failures, err)
+    if over then return nil, over == "refused" and err or nil end
   end
 end
 
@@ -310,7 +317,7 @@ local function by_id(self, payment, at)
   local now = self.client:now()
   local intent = { operation = payment.operation, params = payment.params, recv_window = 1, account = self.account,
     sent_at = at > 1e12 and math.min(at, now) or now }
-  local tries, refusals = 0, 0
+  local failures = { tries = 0, refusals = 0 }
   while not self.stopping and not self.problem do
     local answer, err = self.client:settle(intent, self.settle_options)
     if answer and answer.outcome == "done" then
@@ -322,16 +329,12 @@ local function by_id(self, payment, at)
     elseif answer then
       return nil -- the service kept it as failed, so it may be sent again
     end
-    if M.ends_run(err) then
-      self.problem = err
-      return
-    end
-    tries = tries + 1
-    refusals = M.is_refusal(err) and refusals + 1 or 0
-    if refusals >= REFUSALS then
+    local over = after_failure(self, failures, err)
+    if over == "refused" then
       return { state = "undecided", message = "a record carries its id, and cannot be read: " .. err.message }
+    elseif over then
+      return nil
     end
-    M.rest(self, math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(tries, 10))))
   end
 end
 
