@@ -234,7 +234,9 @@ local function take_words(row, params)
     if own_rules[name] then own[name] = value else rest[name] = value end
     local meant = not own_rules[name] and not row.by_name[name]
       and nearest.find(tostring(name), nearest.names_of(own_rules, row.by_name))
-    if meant and own_rules[meant] then return complain(row, name, ('is not known (did you mean "%s"?)'):format(meant)) end
+    if meant and own_rules[meant] then
+      return complain(row, name, ('is not known (did you mean "%s"?)'):format(meant))
+    end
   end
   local complaint, wrong = allowed.check(own, own_rules, "parameter")
   if complaint then return refuse(row, wrong, complaint) end
