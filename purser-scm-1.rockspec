@@ -5,10 +5,11 @@ version = "scm-1"
 -- A placeholder: the project has no public address yet, so `luarocks make` in a clone works and `luarocks install` does not.
 source = { url = "git+https://example.org/purser.git" }
 description = {
-  summary = "Accounts, sub-accounts, deposits, withdrawals and transfers of a trading platform, exact and never twice",
+  summary = "Unofficial client for the wallet, sub-account and broker endpoints of the MEXC Spot v3 API",
   detailed = [[
-    Purser runs the account-management side of a trading platform from Lua: sub-accounts and their API keys, deposit
-    addresses, deposits, withdrawals, transfers, conversions and rebates. Signing, transport and decoding are a C core.
+    All 40 operations: sub-accounts and their API keys, deposit addresses, deposits, withdrawals, transfers, conversions
+    and rebates. Amounts are exact, and nothing that moves money is sent twice. Signing, transport and decoding are a C
+    core. A simulator of the service is included. It does not trade. It is not affiliated with MEXC.
 
     It needs the headers of libcurl (Debian libcurl4-openssl-dev, Fedora libcurl-devel, Alpine curl-dev, macOS curl) and
     OpenSSL (Debian libssl-dev, Fedora openssl-devel, Alpine openssl-dev, macOS openssl@3).
