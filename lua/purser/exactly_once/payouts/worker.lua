@@ -121,7 +121,7 @@ end
 
 local REJECTIONS = 10 -- of the look itself, one after the other, until a person has to do it
 
--- What to conclude when the service does not be asked: an account that it does not know, say, is the reason that it
+-- What to conclude when the service rejects the request: an account that it does not know, say, is the reason that it
 -- gave for the payment, too.
 local function after_rejections(payment, err)
   if payment.rejection and payment.rejection_code and payment.rejection_code == err.code then
