@@ -234,6 +234,7 @@ build = {
     ["purser.util.option_schema"] = "lua/purser/util/option_schema.lua",
     ["purser.util.plain_text"] = "lua/purser/util/plain_text.lua",
     ["purser.util.private"] = "lua/purser/util/private.lua",
+    ["purser.util.renamed"] = "lua/purser/util/renamed.lua",
     ["purser.util.suggest"] = "lua/purser/util/suggest.lua",
     ["purser.version"] = "lua/purser/version.lua",
     ["purser.workflow.coins"] = "lua/purser/workflow/coins.lua",

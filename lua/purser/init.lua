@@ -90,8 +90,7 @@ return setmetatable(M, {
     if name == "operations" then return require("purser.api.operations").public() end -- each reader has its own copy
     local load = lazy[name]
     if not load then
-      local suggest = require "purser.util.suggest"
-      local hint = suggest.renamed[name] and suggest.among(name, lazy) or ""
+      local hint = require("purser.util.renamed")[name] and require("purser.util.suggest").among(name, lazy) or ""
       if hint ~= "" then error(('purser has no "%s"%s'):format(name, hint), 2) end
       return nil
     end

@@ -53,10 +53,10 @@ end
 
 -- The message of argparse, whose own suggestion for an old name may be a wrong one.
 local function with_new_name(parser, arguments, message)
-  local suggest = require "purser.util.suggest"
+  local renamed = require "purser.util.renamed"
   local kind, old = message:match "^unknown (%a+) '(.-)'"
-  local new = old and suggest.renamed[old] and suggest.find(old, names_of(parser, arguments))
-  if not new or suggest.renamed[old] ~= new then return message end
+  local new = old and renamed[old] and require("purser.util.suggest").find(old, names_of(parser, arguments))
+  if not new or renamed[old] ~= new then return message end
   return ("unknown %s '%s'\nDid you mean '%s'?"):format(kind, old, new)
 end
 

@@ -213,9 +213,8 @@ Client.__index = methods_of_clients
 
 -- A client has nil for a name it does not know, but says what became of a method that was renamed.
 setmetatable(methods_of_clients, { __index = function(_, name)
-  local suggest = require "purser.util.suggest"
-  if suggest.renamed[name] == nil then return nil end
-  local hint = suggest.among(name, methods_of_clients)
+  if require("purser.util.renamed")[name] == nil then return nil end
+  local hint = require("purser.util.suggest").among(name, methods_of_clients)
   if hint ~= "" then error(('a client has no method "%s"%s'):format(name, hint), 2) end
 end })
 

@@ -1,22 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- "Did you mean ...": the known name nearest to an unknown one.
 
-local M = {}
+local renamed = require "purser.util.renamed"
 
---- Names that were changed before the first release, old -> new. Nothing answers to an old one: it gets the new one as
---- its suggestion, where there is such a name. A name that became several, each in a place of its own, has them all.
-M.renamed = {
-  -- methods and options
-  settle = "reconcile", budget = { "spending_limit", "rate_limit" }, limits = "rate_limit",
-  client_ids = "generate_ids", extra = "extra_params", remake = "recreate",
-  visibility_lag_ms = "visibility_delay_ms", lag_ms = "visibility_delay_ms", settle_ms = "late_arrival_ms",
-  serial = "no_duplicates", users = "recipients", other_assets = "allow_unlisted_assets", look = "force",
-  check_saved = "require_saved_address", keep = "leave", timeout_ms = "deadline_ms",
-  -- the shell: options and commands
-  ["--settle"] = "--reconcile", ["--go"] = "--execute", ["--for"] = "--deadline", ["--keep"] = "--leave",
-  ["--keys"] = "--credentials", ["--check-saved"] = "--require-saved-address", ["--idle-exit"] = "--idle-timeout",
-  ops = "operations", ["plan-withdraw"] = "withdraw-plan",
-}
+local M = {}
 
 -- Edits (insert, delete, replace, exchange two neighbours) that turn `a` into `b`. An exchange counts as one: USTD is
 -- USDT before it is USDC.
@@ -38,8 +25,8 @@ local function distance(a, b)
 end
 
 -- The name of `names` that an old name became, or nil.
-local function renamed(unknown, names)
-  local new = M.renamed[unknown]
+local function new_name(unknown, names)
+  local new = renamed[unknown]
   for _, name in ipairs(names) do
     if name == new then return name end
     for _, one in ipairs(type(new) == "table" and new or {}) do
@@ -53,7 +40,7 @@ end
 ---@param names string[]
 ---@return string|nil
 function M.find(unknown, names)
-  local new = renamed(unknown, names)
+  local new = new_name(unknown, names)
   if new then return new end
   local requested = unknown:sub(1, 64):lower():gsub("[_%-]", "")
   local best, best_distance = nil, math.max(2, math.floor(#requested / 3)) + 1
