@@ -339,7 +339,7 @@ end
 ---@param options { before: integer }  epoch ms
 ---@return { intents: integer, payments: integer, periods: integer }|nil, purser.Error|nil
 function Journal:prune(options)
-  local wrong, name = prune.wrong(options)
+  local wrong, name = prune.message(options)
   if wrong then return nil, errors.argument(name, "journal:prune: " .. wrong) end
   local counts, message = prune.run(self.db, options.before)
   if not counts then return problem(message) end
