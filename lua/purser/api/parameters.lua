@@ -34,7 +34,7 @@ local function status_of(value, param)
 end
 
 M.kinds = {
-  text = { text = "text", check = function(value) return clean_text(value) end },
+  text = { text = "text", check = clean_text },
 
   time = {
     text = "epoch milliseconds (13 digits)",

@@ -29,8 +29,13 @@ Clock.__index = Clock
 ---@param wall (fun(): integer)|nil       epoch ms; nil: the host's
 ---@param monotonic (fun(): integer)|nil  ms that only ever grow; nil: the host's, or none when `wall` was given
 function M.new(wall, monotonic)
-  if not wall then wall, monotonic = core.now_ms, monotonic or core.monotonic_ms end
-  return setmetatable({ wall = wall, monotonic = monotonic, offset = nil, corrections = 0, asking = false }, Clock)
+  local is_hosts = not wall
+  if is_hosts then wall, monotonic = core.now_ms, monotonic or core.monotonic_ms end
+  -- `false`, not nil: an absent field is looked for in Clock, too, in every call
+  return setmetatable({
+    wall = wall, monotonic = monotonic or false, is_exact = is_hosts and monotonic == core.monotonic_ms,
+    offset = false, apart = false, corrections = 0, asking = false,
+  }, Clock)
 end
 
 -- What is counted with: the monotonic clock where there is one.
@@ -40,9 +45,10 @@ end
 
 --- The service's time in epoch ms. What a user's clock returns is checked by the caller.
 function Clock:now()
-  if not self.offset then return self.wall() end
+  local offset = self.offset
+  if not offset then return self.wall() end
   local counted = count(self)
-  return type(counted) == "number" and counted + self.offset or counted
+  return type(counted) == "number" and counted + offset or counted
 end
 
 --- Whether the host's clock was set, or the machine slept, since the service's time was learned. Reported once.
@@ -64,7 +70,7 @@ end
 
 -- The service's time was `time` when `counted` was read.
 local function set(self, time, counted)
-  local apart = self.monotonic and self.wall() - self.monotonic() or nil -- a user's clock may raise
+  local apart = self.monotonic and self.wall() - self.monotonic() -- a user's clock may raise
   self.offset, self.apart, self.corrections = time - counted, apart, self.corrections + 1
 end
 

@@ -90,7 +90,9 @@ end
 
 --- The clock's reading as an exact integer; or nil and a message.
 function M.read_clock(self)
-  local now = self._clock:now()
+  local clock = self._clock
+  local now = clock:now()
+  if clock.is_exact then return now end
   if type(now) == "number" and now > 0 and now < 2 ^ 53 and now % 1 == 0 then return floor(now) end
   return nil, "the clock must return whole epoch milliseconds"
 end
@@ -119,9 +121,9 @@ function M.build(self, row, layout, values, opts)
   local now, wrong = M.read_clock(self)
   if not now then return nil, errors.config(wrong) end
   if self._closed then return nil, closed_error(row) end -- by the clock, the credentials function or another task
-  local recv_window = opts.recv_window or self._recv_window
+  local recv_window = opts.recv_window
   values[profile.timestamp_name] = now
-  values[profile.recv_window_name] = recv_window and floor(recv_window) -- 5e3 is a float, and whole
+  values[profile.recv_window_name] = recv_window and floor(recv_window) or self._recv_window -- 5e3 is a float
   local body, query = ""
   if row.body then body, wrong = layout:body(values) end
   if not body then return nil, errors.argument(nil, wrong) end
@@ -295,7 +297,7 @@ end
 --- error.
 function M.accept(self, row, params, opts)
   local values, layout = M.check_call(self, row, params, opts)
-  if type(opts) == "table" and type(opts.info) == "table" then clear_info(opts.info) end
+  if opts ~= M.no_options and type(opts) == "table" and type(opts.info) == "table" then clear_info(opts.info) end
   return values, layout
 end
 

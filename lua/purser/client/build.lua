@@ -68,7 +68,7 @@ end
 
 --- Fills a client from checked options. Returns nil, or a message.
 function M.furnish(self, options)
-  self._layouts = {}
+  self._layouts, self._closed = {}, false -- `false`, not nil: an absent field is looked for among the methods, too
   local message, wrong
   self.profile, message = resolve_profile(options.profile)
   if not self.profile then return message end
@@ -86,14 +86,15 @@ function M.furnish(self, options)
   if wrong then return wrong end
   self._rate_limit, wrong = make_rate_limit(options.rate_limit, self.profile)
   if wrong then return wrong end
-  self._credentials = options.credentials
+  self._credentials = options.credentials or false
   if not options.credentials then
     message = use_keys(self, options)
     if message then return message end
   end
-  self._clock, self._hooks = service_clock.new(options.clock), options.hooks
+  self._clock, self._hooks = service_clock.new(options.clock), options.hooks or false
   self._correct_clock = options.correct_clock ~= false
-  self._timeout_ms, self._recv_window = options.timeout_ms or 10000, options.recv_window
+  self._timeout_ms = options.timeout_ms or 10000
+  self._recv_window = options.recv_window and math.floor(options.recv_window) -- 5e3 is a float
   self._generate_ids, self._visibility_delay_ms = options.generate_ids ~= false, options.visibility_delay_ms or 3000
   self._journal, self._account = options.journal, options.account
   self._guard, wrong = make_guard(options)

@@ -137,7 +137,7 @@ function State:reconcile(unreconciled, options)
   return require("purser.exactly_once.reconcile").reconcile({
     run = function(row, params) return run.call(self, row, params) end,
     now = function() return (assert(pipeline.read_clock(self))) end,
-    correction = function() return self._clock.offset end,
+    correction = function() return self._clock.offset or nil end,
     pause = function(ms) pipeline.pause(self, ms) end,
     signs_as = function(account) return require("purser.exactly_once.write_call").signs_as(self, account) end,
     recent_calls = require("purser.exactly_once.write_call").recent_calls_of(self), journal = self._journal,
