@@ -1,6 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- What every text that travels must be, and the texts that may be chosen from.
 
+local lazy = require "purser.util.lazy"
+local suggest = lazy "purser.util.suggest"
+
 local M = {}
 
 local find, floor = string.find, math.floor
@@ -97,7 +100,7 @@ function M.one_of(value, names)
   for _, name in ipairs(names) do
     if name == value then return value end
   end
-  local hint = require("purser.util.suggest").hint(value, names)
+  local hint = suggest.hint(value, names)
   return nil, ('is "%s"%s; allowed are %s'):format(value, hint, table.concat(names, ", "))
 end
 

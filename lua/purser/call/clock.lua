@@ -9,6 +9,9 @@
 -- A clock that the user gave is believed to count well: the offset to it is kept, and nothing else.
 
 local core = require "purser.core"
+local errors = require "purser.call.errors"
+local lazy = require "purser.util.lazy"
+local calendar = lazy "purser.util.calendar"
 
 local M = {}
 
@@ -85,7 +88,7 @@ function Clock:learn(ask)
   local received = count(self)
   local wrong = doubt(self, time)
   if wrong then
-    return nil, require("purser.call.errors").new { kind = "decode", outcome = "rejected", message = wrong }
+    return nil, errors.new { kind = "decode", outcome = "rejected", message = wrong }
   end
   set(self, time + math.floor((received - sent) / 2), received)
   return self.offset + sent - before
@@ -102,7 +105,7 @@ function M.parse_date(text)
     (text or ""):match("^%a%a%a, (%d%d) (%a%a%a) (%d%d%d%d) (%d%d):(%d%d):(%d%d) GMT$")
   month = months[month]
   if not month then return nil end
-  local days = require("purser.util.calendar").days(year, month, day)
+  local days = calendar.days(year, month, day)
   return math.floor(((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
 end
 

@@ -8,14 +8,17 @@
 -- a short script mostly waits for its modules.
 
 local call_options = require "purser.call.call_options"
-local validate = require "purser.call.validate"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
 local interpret = require "purser.call.response"
+local lazy = require "purser.util.lazy"
 local plain_text = require "purser.util.plain_text"
-local unwrap = require "purser.call.unwrap"
 local retry = require "purser.call.retry"
 local service_clock = require "purser.call.clock"
+local unwrap = require "purser.call.unwrap"
+local validate = require "purser.call.validate"
+local hooks = lazy "purser.call.hooks"
+local schedule = lazy "purser.schedule"
 
 local floor = math.floor
 
@@ -222,7 +225,7 @@ end
 ---@param sending purser.Sending|nil  of a write call
 ---@param values table|nil            of a read call
 function M.attempt(self, row, request, attempt, info, sending, values)
-  local watch = self._hooks and require("purser.call.hooks").begin(self._hooks, row, request, attempt, info)
+  local watch = self._hooks and hooks.begin(self._hooks, row, request, attempt, info)
   local value, err, response
   if watch and not sending then
     value, err, response = watch:execute(exchange, self, row, request, nil, values)
@@ -241,7 +244,7 @@ end
 --- Sleeps for `ms` milliseconds as the client's transport does.
 function M.pause(self, ms)
   if self._transport.sleep then return self._transport:sleep(math.ceil(ms)) end
-  require("purser.schedule").sleep(math.ceil(ms))
+  schedule.sleep(math.ceil(ms))
 end
 
 -- Waits until the budget has room. Returns nil, or the error of a call that must not be made now.
@@ -277,7 +280,7 @@ local function correct_clock_once(self, err, request)
   while clock.asking and core.monotonic_ms() < ends do M.pause(self, 5) end
   if clock.corrections ~= request.corrections then return true end
   clock.asking = true
-  local ok, corrected = require("purser.schedule").protect(correct_clock, self, err)
+  local ok, corrected = schedule.protect(correct_clock, self, err)
   clock.asking = false
   if not ok then error(corrected, 0) end
   return corrected
