@@ -8,7 +8,7 @@ local control = lazy "purser.sim.control"
 local files = lazy "purser.cli.file"
 local http_server = lazy "purser.sim.serve"
 local json = lazy "purser.json"
-local plain = lazy "purser.sim.to_json"
+local to_json = lazy "purser.sim.to_json"
 local simulator = lazy "purser.sim"
 
 local M = { summary = "Serve the simulator over HTTP." }
@@ -85,7 +85,7 @@ local function can_save(path)
 end
 
 local function save_state(path, state)
-  return files.replace(path, json.encode(plain.writable(state)) .. "\n")
+  return files.replace(path, json.encode(to_json.writable(state)) .. "\n")
 end
 
 local function make(options)
