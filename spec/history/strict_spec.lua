@@ -112,8 +112,9 @@ describe("a history that holds more records at one moment than it shows", functi
 
   it("leaves what is looked for in it undecided", function()
     local now = NOW
-    local answer = assert(intents.settle({ run = crowded().run, now = function() return now end, lag_ms = 0,
-      recv_window = 5000, pause = function(ms) now = now + ms end,
+    local answer = assert(intents.settle({ now = function() return now end, lag_ms = 0, recv_window = 5000,
+      read = function(_, row, params) return crowded().run(row, params) end, correction = function() end,
+      pause = function(_, ms) now = now + ms end,
       rivals = require("purser.exactly_once.reconcile.recent_calls").new() },
       { operation = "wallet.withdraw", sent_at = NOW,
         params = { coin = "USDT", address = "a", amount = "1", withdrawOrderId = "ours" } }))

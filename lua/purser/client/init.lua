@@ -133,15 +133,8 @@ function State:settle(unsettled, options)
     local mismatch = unsettled.id and self._journal:mismatch(unsettled)
     if mismatch then return nil, mismatch end
   end
-  return require("purser.exactly_once.reconcile").settle({
-    run = function(row, params) return run.call(self, row, params) end,
-    now = function() return (assert(pipeline.read_clock(self))) end,
-    correction = function() return self._clock.offset end,
-    pause = function(ms) pipeline.pause(self, ms) end,
-    signs_as = function(account) return require("purser.exactly_once.write_call").signs_as(self, account) end,
-    rivals = require("purser.exactly_once.write_call").rivals_of(self), journal = self._journal,
-    lag_ms = self._lag_ms, recv_window = self._recv_window or 5000,
-  }, unsettled, options)
+  local service = require("purser.exactly_once.reconcile.service").of(self)
+  return require("purser.exactly_once.reconcile").settle(service, unsettled, options)
 end
 
 --- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.
