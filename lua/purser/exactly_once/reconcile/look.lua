@@ -102,9 +102,10 @@ end
 --- that exists must be seen, by the broad one.
 ---@param way fun(look: purser.reconcile.Look, narrow: boolean): table|nil, purser.Error|nil, string|nil
 function Look:narrow_then_broad(way)
+  if not has_broad_question(self) then return way(self, false) end
   local answer, err, why = way(self, true)
   local decided = not answer or answer ~= M.NOTHING_YET and answer.outcome ~= "undecided"
-  if decided or not self.late or not has_broad_question(self) then return answer, err, why end
+  if decided or not self.late then return answer, err, why end
   self.doubted = false
   return way(self, false)
 end
