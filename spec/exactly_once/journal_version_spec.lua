@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- A journal of an older version is opened, and nothing that it kept is lost.
 
+local calls_of = require "purser.exactly_once.intent"
 local core = require "purser.core"
 local database = require "purser.exactly_once.journal.database"
-local intents = require "purser.exactly_once.intent"
 local json = require "purser.json"
 local operations = require "purser.api.operations"
 local purser = require "purser"
@@ -83,7 +83,7 @@ describe("a journal of version 1", function()
       assert(db:rows([[INSERT INTO purser_intents (id, account, operation, params, digest, sent_at, recv_window,
         payment, charges, state, record_id, record, message, ended_at) VALUES ($1, 'treasury', $1, $2, $3,
         '1700000000000', '5000', '', '', 'open', '', '', '', '')]], operation, json.encode(pair[1]),
-        intents.digest(operations.by_name[operation], pair[1], true)))
+        calls_of.digest(operations.by_name[operation], pair[1], true)))
     end
     db:close()
     local journal = assert(purser.journal.open { sqlite = path })

@@ -48,7 +48,7 @@ local function note(turn, list)
   turn.barren, turn.count, turn.before = fresh and 0 or (turn.barren or 0) + 1, #list, list
 end
 
--- The overlap of a page with the one before, for a strict source whose list has no total: a total tells how far it grew.
+-- The overlap of a page with the one before, of a strict source whose list has no total: that would tell its growth.
 local function overlap_of(turn, list)
   return turn.source.strict and not turn.total and pages.overlap(turn.source, turn.before, list) or 0
 end

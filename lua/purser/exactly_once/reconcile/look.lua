@@ -72,15 +72,16 @@ function Look:doubt(reading, candidates)
   return M.undecided(candidates, reading.incomplete)
 end
 
--- The window with as many hours more on both sides as the history may be shifted by, and no earlier than it may be asked
--- for.
+-- The window with as many hours more on both sides as the history may be shifted by, but no earlier than the history
+-- reaches back.
 local function widened(look, through, first, last)
   local days = through.window and through.window.reach_days
   local earliest = days and look.service:now() - days * DAY_MS + 60000 or 0
   return math.min(first, math.max(first - shift.MARGIN_MS, earliest)), last + shift.MARGIN_MS
 end
 
---- Lists records between two times. The broad question of a late look asks for a wider window. Returns nil, nil and why when there is no such list at all.
+--- Lists records between two times. The broad question of a late look asks for a wider window. Returns nil, nil and why
+--- when there is no such list at all.
 ---@param narrow boolean|nil  the narrow question of queries.lua
 ---@return purser.reconcile.Reading|nil, purser.Error|nil err, string|nil why
 function Look:list(first, last, narrow)
