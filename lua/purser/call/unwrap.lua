@@ -222,9 +222,9 @@ local function names_something(text)
 end
 
 -- The service's ids are digits, 32 hexadecimal digits, or letters and digits such as mx0aBYs33eIilxBWC5. What has
--- another sign, no digit at all or more than 64 of them is a word, a page or a mistake.
+-- another sign, no digit or more than 64 signs is a word, a page or a mistake; zeros name nothing.
 local function is_id(text)
-  return #text <= 64 and text:find "^[A-Za-z0-9_-]+$" and text:find "[0-9]" and names_something(text)
+  return #text <= 64 and text:find "^[A-Za-z0-9_][A-Za-z0-9_-]*$" and text:find "[0-9]" and not text:find "^[0-]+$"
 end
 
 local LONGEST_ADDRESS = 256
