@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Settling on an account that is so busy that its histories grow with each request.
+-- Reconciling on an account that is so busy that its histories grow with each request.
 
 local reconcile = require "purser.exactly_once.reconcile"
 local rivals = require "purser.exactly_once.reconcile.recent_calls"
@@ -45,7 +45,7 @@ local function busy_service(time, count, growth, made)
   end
   if made then table.insert(records, 1, made) end
   return { now = function() return now end, correction = function() end, pause = function(_, ms) now = now + ms end,
-    lag_ms = 3000, recv_window = 5000, rivals = rivals.new(), requests = 0,
+    visibility_delay_ms = 3000, recv_window = 5000, rivals = rivals.new(), requests = 0,
     read = function(self, row, asked)
       self.requests, now = self.requests + 1, now + 50
       for _ = 1, growth do add(now) end
@@ -64,9 +64,9 @@ for _, call in ipairs(calls) do
   describe(operation .. " on a busy account", function()
     local time = operation == "wallet.withdraw" and "applyTime" or "timestamp"
 
-    local function settled(count, growth, made)
+    local function reconciled(count, growth, made)
       local service = busy_service(time, count, growth, made)
-      local answer = assert(reconcile.settle(service, { operation = operation, params = params, sent_at = NOW,
+      local answer = assert(reconcile.reconcile(service, { operation = operation, params = params, sent_at = NOW,
         recv_window = 5000 }))
       return answer, service
     end
@@ -74,7 +74,7 @@ for _, call in ipairs(calls) do
     it("is not done, when no record of the window is its own", function()
       for _, count in ipairs { 30, 499, 700, 1500 } do
         for _, growth in ipairs { 1, 4 } do
-          local answer, service = settled(count, growth)
+          local answer, service = reconciled(count, growth)
           assert.equal("not_done", answer.outcome, tostring(answer.reason))
           assert.is_true(service.requests < 100)
         end
@@ -85,7 +85,7 @@ for _, call in ipairs(calls) do
       for _, count in ipairs { 30, 1500 } do
         local made = { id = "a1", tranId = "a1", [time] = NOW + 400 }
         for name, value in pairs(params) do made[name] = value end
-        local answer = settled(count, 4, made)
+        local answer = reconciled(count, 4, made)
         assert.equal("done", answer.outcome)
         assert.equal("a1", answer.record.id)
       end

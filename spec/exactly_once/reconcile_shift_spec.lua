@@ -11,7 +11,7 @@ local HOUR = 3600000
 local ADDRESS = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
 local ID = ("Ab3"):rep(10) .. "Zz"
 
--- Each call, the history that it is settled by, and its record there.
+-- Each call, the history that it is reconciled by, and its record there.
 local transfer = { clientTranId = ID, fromAccountType = "SPOT", toAccountType = "SPOT", toAccount = "Desk0001",
   asset = "USDT", amount = "2" }
 local withdrawal = { coin = "USDT", address = ADDRESS, amount = "20", withdrawOrderId = ID }
@@ -41,13 +41,13 @@ local function record_of(row, params, at)
   local record = { id = "r1", tranId = "t1", apiKey = "mx0abc1", status = "SUCCESS",
     convertDetails = { { asset = "BTC" }, { asset = "ETH" } } }
   for name, value in pairs(params) do record[name] = value end
-  record[row.settle.time] = at
+  record[row.reconcile.time] = at
   return record
 end
 
 -- A service whose histories filter by another zone, and show times in another zone. `records` have their true times.
 local function service_of(records, of, by_filter, by_shown)
-  local time, through = of.settle.time, of.settle.through
+  local time, through = of.reconcile.time, of.reconcile.through
   local function list(asked)
     local found = {}
     for _, record in ipairs(records) do
@@ -64,7 +64,7 @@ local function service_of(records, of, by_filter, by_shown)
   end
   local now = NOW + 60000
   return { now = function() return now end, correction = function() end, pause = function(_, ms) now = now + ms end,
-    lag_ms = 3000, recv_window = 5000, rivals = rivals.new(),
+    visibility_delay_ms = 3000, recv_window = 5000, rivals = rivals.new(),
     read = function(_, row, asked)
       if row.name == "convertible_balances" then return { { asset = "BTC" } } end
       if row.name == "list_sub_accounts" and row.full_name ~= through then
@@ -77,8 +77,8 @@ local function service_of(records, of, by_filter, by_shown)
     end }
 end
 
-local function settled(operation, params, service)
-  return assert(reconcile.settle(service, { operation = operation, params = params, sent_at = NOW,
+local function reconciled(operation, params, service)
+  return assert(reconcile.reconcile(service, { operation = operation, params = params, sent_at = NOW,
     recv_window = 5000 }))
 end
 
@@ -89,7 +89,7 @@ for _, call in ipairs(calls) do
   describe(operation, function()
     local function look(by_filter, by_shown, sent_params)
       local made = record_of(row, params, NOW + 400)
-      return settled(operation, sent_params or params, service_of({ made }, row, by_filter, by_shown))
+      return reconciled(operation, sent_params or params, service_of({ made }, row, by_filter, by_shown))
     end
 
     it("is done where the filter of the history counts in another zone", function()
@@ -125,7 +125,7 @@ for _, call in ipairs(calls) do
 
     if operation ~= "broker.withdraw" then
       it("is not done where the history shows nothing of the kind", function()
-        assert.equal("not_done", settled(operation, params, service_of({}, row, 0, 0)).outcome)
+        assert.equal("not_done", reconciled(operation, params, service_of({}, row, 0, 0)).outcome)
       end)
     end
   end)
@@ -134,12 +134,12 @@ end
 describe("an equal record some hours from the call", function()
   local row = operations.by_name["wallet.transfer"]
 
-  local function settle_beside(records, known)
+  local function reconcile_beside(records, known)
     local service = service_of(records, row, 0, 0)
     for _, call in ipairs(known or {}) do
       rivals.note(service.rivals, row, { operation = row.full_name, params = moved, sent_at = call[2] }, call[1])
     end
-    return settled("wallet.transfer", moved, service)
+    return reconciled("wallet.transfer", moved, service)
   end
 
   local function at(ms, id)
@@ -149,30 +149,30 @@ describe("an equal record some hours from the call", function()
   end
 
   it("leaves the call undecided, when nothing shows that the history's clock is right", function()
-    assert.equal("undecided", settle_beside({ at(NOW - 8 * HOUR + 400) }).outcome)
-    assert.equal("undecided", settle_beside({ at(NOW + 8 * HOUR + 400) }).outcome)
+    assert.equal("undecided", reconcile_beside({ at(NOW - 8 * HOUR + 400) }).outcome)
+    assert.equal("undecided", reconcile_beside({ at(NOW + 8 * HOUR + 400) }).outcome)
   end)
 
   it("is another's, when it does not lie a zone away", function()
-    assert.equal("not_done", settle_beside({ at(NOW - 8 * HOUR - 300000) }).outcome)
-    assert.equal("not_done", settle_beside({ at(NOW - 15 * HOUR + 400) }).outcome)
+    assert.equal("not_done", reconcile_beside({ at(NOW - 8 * HOUR - 300000) }).outcome)
+    assert.equal("not_done", reconcile_beside({ at(NOW - 15 * HOUR + 400) }).outcome)
   end)
 
   it("is another's, when it answered another call of this client", function()
-    assert.equal("not_done", settle_beside({ at(NOW - HOUR + 400) }, { { "t1", NOW - HOUR } }).outcome)
+    assert.equal("not_done", reconcile_beside({ at(NOW - HOUR + 400) }, { { "t1", NOW - HOUR } }).outcome)
   end)
 
   it("is another's, when a record of a known call shows that the history's clock is right", function()
-    assert.equal("not_done", settle_beside({ at(NOW - HOUR + 400), at(NOW - 600000, "t2") },
+    assert.equal("not_done", reconcile_beside({ at(NOW - HOUR + 400), at(NOW - 600000, "t2") },
       { { "t2", NOW - 600400 } }).outcome)
-    assert.equal("undecided", settle_beside({ at(NOW - HOUR + 400), at(NOW - 9 * HOUR, "t2") },
+    assert.equal("undecided", reconcile_beside({ at(NOW - HOUR + 400), at(NOW - 9 * HOUR, "t2") },
       { { "t2", NOW - HOUR } }).outcome)
   end)
 
   it("is another's, when a newer record would lie in the future", function()
     local newer = at(NOW + 50000, "t2")
     newer.amount = "77"
-    assert.equal("not_done", settle_beside({ at(NOW - HOUR + 400), newer }).outcome)
+    assert.equal("not_done", reconcile_beside({ at(NOW - HOUR + 400), newer }).outcome)
   end)
 end)
 

@@ -37,7 +37,7 @@ end
 
 --- Puts a payment back that was refused. Of equal ones that nothing identifies the machine may not be able to tell.
 function Reckoning:put_back(payment)
-  if world.is_twin(payment) then return assert(self.payouts:retry(payment.key, { look = false })) end
+  if world.is_twin(payment) then return assert(self.payouts:retry(payment.key, { force = true })) end
   local ok, err
   for _ = 1, TRIES do
     ok, err = self.payouts:retry(payment.key)
@@ -70,7 +70,7 @@ local function read_histories(self)
 end
 
 local function id_of(payment)
-  local handle = operations.by_name[payment.operation].settle.handle
+  local handle = operations.by_name[payment.operation].reconcile.handle
   return payment.operation .. " " .. payment.params[handle or "amount"]
 end
 
@@ -88,7 +88,7 @@ end
 -- the journal lacks, and no record proves anything whose members the service hid.
 local function is_explained(self, payment)
   local row = operations.by_name[payment.operation]
-  return self.lacks and not row.settle.handle or self.noise and self.noise:explains(row)
+  return self.lacks and not row.reconcile.handle or self.noise and self.noise:explains(row)
 end
 
 -- Equal payments that nothing identifies: how many there are is checked with the totals.

@@ -42,7 +42,7 @@ describe("the blocking transport", function()
       }, response)
       assert.equal("127.0.0.1", assert(t:send { method = "GET", target = "/" }).address)
       peer:script "head close"
-      local _, failure = transport():send { method = "POST", target = "/", brief = true, single_send = true }
+      local _, failure = transport():send { method = "POST", target = "/", brief = true, at_most_once = true }
       assert.same({ "unknown", 1, "receive" }, { failure.outcome, failure.sends, failure.phase })
     end)
 

@@ -47,7 +47,7 @@ end
 
 -- What is concluded where no batch fits.
 local function ask_coins(look)
-  local coins, err = look.service:read(operations.by_name[look.settle.also], {})
+  local coins, err = look.service:read(operations.by_name[look.reconcile.also], {})
   if not coins then return nil, err end
   local asked = coins_of(look.intent)
   for _, coin in ipairs(coins) do

@@ -3,14 +3,14 @@
 --
 --     local result, err = client.wallet:withdraw { ... }
 --     if err and err.outcome == "unknown" then
---       local answer = assert(client:settle(err))
+--       local answer = assert(client:reconcile(err))
 --       -- { outcome = "done", record = ... }, { outcome = "not_done" } or { outcome = "undecided", candidates = ... }
 --     end
 --
 -- `not_done` is a promise, so it is waited for: the service takes a request until it is `recv_window` old, and a new
--- record may take a while (`lag_ms`) to be seen. Only when both have passed and the record is still missing was
--- nothing done. What the row's `settle` says decides where to look and what has to be equal; where two records fit,
--- nobody guesses.
+-- record may take a while (`visibility_delay_ms`) to be seen. Only when both have passed and the record is still
+-- missing was nothing done. What the row's `reconcile` says decides where to look and what has to be equal; where two
+-- records fit, nobody guesses.
 
 local allowed = require "purser.util.option_schema"
 local checked = require "purser.exactly_once.reconcile.check_intent"
@@ -25,7 +25,7 @@ local NOTHING_YET, ASK_AGAIN = looks.NOTHING_YET, looks.ASK_AGAIN
 
 local M = {}
 
----@class purser.Settlement
+---@class purser.Reconciliation
 ---@field outcome "done"|"not_done"|"undecided"
 ---@field record table|nil        done: what the service keeps of it
 ---@field candidates table[]|nil  undecided: the records that might be it
@@ -34,30 +34,30 @@ local M = {}
 ---@field replaced string|nil      done: the key with the lost secret, deleted in favour of `record`
 ---@field not_before integer|nil   undecided with wait = false: when to ask again, epoch ms
 
----@class purser.SettleOptions
----@field lag_ms integer|nil   how long a new record may be missing from lists (the client's visibility_lag_ms)
+---@class purser.ReconcileOptions
+---@field visibility_delay_ms integer|nil   how long a new record may be missing from lists (the client's visibility_delay_ms)
 ---@field skew_ms integer|nil  by how much records' times may differ from the service's clock (default 5000)
 ---@field poll_ms integer|nil  pause between two looks (default 1000)
 ---@field wait boolean|nil     false: do not wait, answer undecided with not_before instead
----@field remake boolean|nil   a key whose secret was lost is deleted and made again
+---@field recreate boolean|nil   a key whose secret was lost is deleted and made again
 
-local rules = { lag_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, wait = "boolean", remake = "boolean" }
+local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, wait = "boolean", recreate = "boolean" }
 
---- What is wrong with options of settle, and with which; or nil.
+--- What is wrong with options of reconcile, and with which; or nil.
 ---@return string|nil complaint, string|nil name
 function M.check_options(options)
-  return allowed.check(options, rules, "settle option")
+  return allowed.check(options, rules, "reconcile option")
 end
 
 ------------------------------------------------------------------------------------------- deleting an orphan
 
 -- Deletes a key whose secret is lost, and makes it again.
-local function remake(look, answer)
-  local undo = operations.by_name[look.settle.undo]
+local function recreate(look, answer)
+  local undo = operations.by_name[look.reconcile.undo]
   local params = { subAccount = look.intent.params.subAccount, apiKey = answer.record.apiKey }
   local ok, err = look.service:read(undo, params)
   if not ok and err.outcome == "unknown" then
-    local undone = M.settle(look.service, err.intent, look.options)
+    local undone = M.reconcile(look.service, err.intent, look.options)
     ok = undone and undone.outcome == "done"
   end
   if not ok then return nil, err end
@@ -69,11 +69,11 @@ end
 
 ----------------------------------------------------------------------------------------------------- the loop
 
--- One look: a settlement, NOTHING_YET or ASK_AGAIN; or nil and an error.
+-- One look: a reconciliation, NOTHING_YET or ASK_AGAIN; or nil and an error.
 local function look_once(look)
   local now, correction = look.service:now(), look.service:correction()
   look:begin()
-  local answer, err, why = ways[look.settle.by](look)
+  local answer, err, why = ways[look.reconcile.by](look)
   if answer and (look.service:correction() ~= correction or look.service:now() < now) then
     return NOTHING_YET -- the clock was wrong when the look began, which may have been too early
   end
@@ -88,7 +88,7 @@ local LOOKS_AT_INCOMPLETE = 3
 
 local function look_until_decided(look)
   if look:is_out_of_reach() then
-    return looks.undecided({}, "it is too long ago: nothing shows that " .. look.settle.through
+    return looks.undecided({}, "it is too long ago: nothing shows that " .. look.reconcile.through
       .. " reaches back that far")
   end
   local incomplete = 0
@@ -117,40 +117,40 @@ end
 -- error.
 local function keep(service, intent, answer)
   if not (service.journal and intent.id) or answer.not_before then return answer end
-  local ok, other = service.journal:settled(intent, answer)
+  local ok, other = service.journal:reconciled(intent, answer)
   if not ok then return nil, looks.journal_error(other) end
   return other and { outcome = "done", record = other, reason = "its answer is in the journal" } or answer
 end
 
--- The row and the intent of what is to be settled; or nil and an error.
-local function take(service, unsettled)
-  if errors.is(unsettled) then
-    if not unsettled.intent then return complain "the error has no intent: it is that of a read, or of no call" end
-    unsettled = unsettled.intent
+-- The row and the intent of what is to be reconciled; or nil and an error.
+local function take(service, unreconciled)
+  if errors.is(unreconciled) then
+    if not unreconciled.intent then return complain "the error has no intent: it is that of a read, or of no call" end
+    unreconciled = unreconciled.intent
   end
-  local row, intent = checked.row_of(unsettled)
+  local row, intent = checked.row_of(unreconciled)
   if not row then return complain(intent) end
   if intent.account and not service:signs_as(intent.account) then
-    return complain(('it was signed by account "%s", whose records this client may not see; settle it with that '
+    return complain(('it was signed by account "%s", whose records this client may not see; reconcile it with that '
       .. 'account\'s client (where it is one account with a new key, give the client account = "%s")')
       :format(tostring(intent.account), tostring(intent.account)))
   end
   return row, intent
 end
 
---- Settles an error of unknown outcome, or an intent. Users call client:settle.
+--- Reconciles an error of unknown outcome, or an intent. Users call client:reconcile.
 ---@param service purser.reconcile.Service
----@param unsettled purser.Error|purser.Intent
----@param options purser.SettleOptions|nil
----@return purser.Settlement|nil, purser.Error|nil
-function M.settle(service, unsettled, options)
+---@param unreconciled purser.Error|purser.Intent
+---@param options purser.ReconcileOptions|nil
+---@return purser.Reconciliation|nil, purser.Error|nil
+function M.reconcile(service, unreconciled, options)
   options = options or {}
   local problem, name = M.check_options(options)
   if problem then return nil, errors.argument(name, problem) end
-  if errors.is(unsettled) and unsettled.outcome ~= "unknown" then
-    return { outcome = "not_done", reason = unsettled.message }
+  if errors.is(unreconciled) and unreconciled.outcome ~= "unknown" then
+    return { outcome = "not_done", reason = unreconciled.message }
   end
-  local row, intent = take(service, unsettled)
+  local row, intent = take(service, unreconciled)
   if not row then return nil, intent end
   local look = looks.new(service, row, intent, options)
   local answer, err = look_until_decided(look)
@@ -161,7 +161,7 @@ function M.settle(service, unsettled, options)
     local id, over = answer.record and intents.id_of(answer.record), answer.outcome == "not_done"
     rivals.note(service.rivals, row, intent, id, over)
   end
-  if answer.secret_lost and options.remake then return remake(look, answer) end
+  if answer.secret_lost and options.recreate then return recreate(look, answer) end
   return answer
 end
 

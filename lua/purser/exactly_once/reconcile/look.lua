@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- One call that is being settled, and what one look for its record needs.
+-- One call that is being reconciled, and what one look for its record needs.
 
 local errors = require "purser.call.errors"
 local intents = require "purser.exactly_once.intent"
@@ -21,9 +21,9 @@ local DAY_MS = 86400000
 ---@class purser.reconcile.Look
 ---@field service purser.reconcile.Service
 ---@field row table        the operation of the call
----@field settle table     what its row says of settling
+---@field reconcile table     what its row says of reconciling
 ---@field intent purser.Intent
----@field options purser.SettleOptions
+---@field options purser.ReconcileOptions
 ---@field first integer    the earliest and the latest time that its record can have
 ---@field last integer
 ---@field deadline integer from then on a record that exists must be seen
@@ -38,7 +38,7 @@ Look.__index = Look
 ---@field records table[]
 ---@field incomplete string|nil  why nothing shows that these are all: what is not in it may exist all the same
 
---- What a way to settle returns when another look may show more, and when the next look asks in another way.
+--- What a way to reconcile returns when another look may show more, and when the next look asks in another way.
 M.NOTHING_YET, M.ASK_AGAIN = {}, {}
 
 M.SHIFTED = "the service shows a record of equal content some hours from the call, and nothing shows that its history "
@@ -47,10 +47,11 @@ M.SHIFTED = "the service shows a record of equal content some hours from the cal
 ---@return purser.reconcile.Look
 function M.new(service, row, intent, options)
   local skew_ms = options.skew_ms or 5000
-  local visible_ms = (intent.recv_window or service.recv_window) + AHEAD_MS + (options.lag_ms or service.lag_ms)
+  local visible_ms = (intent.recv_window or service.recv_window) + AHEAD_MS + (options.visibility_delay_ms
+    or service.visibility_delay_ms)
   local deadline = intent.sent_at + visible_ms
   return setmetatable({
-    service = service, row = row, settle = row.settle, intent = intent, options = options, spelled = {},
+    service = service, row = row, reconcile = row.reconcile, intent = intent, options = options, spelled = {},
     poll_ms = math.max(1, options.poll_ms or 1000), visible_ms = visible_ms, deadline = deadline,
     first = intent.sent_at - AHEAD_MS - skew_ms, last = deadline + skew_ms, skew_ms = skew_ms,
   }, Look)
@@ -85,17 +86,17 @@ end
 ---@param narrow boolean|nil  the narrow question of queries.lua
 ---@return purser.reconcile.Reading|nil, purser.Error|nil err, string|nil why
 function Look:list(first, last, narrow)
-  local through = operations.by_name[self.settle.through]
+  local through = operations.by_name[self.reconcile.through]
   if self.late and not narrow then first, last = widened(self, through, first, last) end
   local function read(row, params) return self.service:read(row, params) end
-  local records, err, why = scan.all(read, through, questions.ask(self, narrow), first, last, self.settle.time)
+  local records, err, why = scan.all(read, through, questions.ask(self, narrow), first, last, self.reconcile.time)
   self.reading = records and { records = records, incomplete = why }
   return self.reading, err, why
 end
 
 -- Whether the broad question asks for more than the narrow one.
 local function has_broad_question(look)
-  local paging = operations.by_name[look.settle.through].paging
+  local paging = operations.by_name[look.reconcile.through].paging
   return paging and paging.time or not questions.are_same(look)
 end
 
@@ -128,10 +129,10 @@ end
 ---@param reading purser.reconcile.Reading
 ---@param claimed table<string, integer>
 function Look:shift_of(record, reading, claimed)
-  local by = shift.of(record[self.settle.time], self.first, self.last)
+  local by = shift.of(record[self.reconcile.time], self.first, self.last)
   if not by or by == 0 then return by end
   local by_id = self.service.rivals.by_id
-  reading.proof = reading.proof or shift.proof(reading.records, self.settle.time, function(other)
+  reading.proof = reading.proof or shift.proof(reading.records, self.reconcile.time, function(other)
     local id = intents.id_of(other) or ""
     return claimed[id] or by_id[id] and by_id[id].sent_at
   end)
@@ -140,8 +141,8 @@ end
 
 --- Whether it is too long ago for the list that would show it.
 function Look:is_out_of_reach()
-  local through = operations.by_name[self.settle.through]
-  if not through or self.settle.by == "state" or not (through.paging and through.paging.time) then return false end
+  local through = operations.by_name[self.reconcile.through]
+  if not through or self.reconcile.by == "state" or not (through.paging and through.paging.time) then return false end
   local window = through.window or {}
   local days = window.reach_days or window.reach_months and window.reach_months * 30 or UNDOCUMENTED_REACH_DAYS
   return self.intent.sent_at < self.service:now() - days * DAY_MS + shift.MARGIN_MS + 3600000

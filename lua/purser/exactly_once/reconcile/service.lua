@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What settling needs of a client: its reads, its clock, and what it knows of its own calls.
+-- What reconciling needs of a client: its reads, its clock, and what it knows of its own calls.
 
 local pipeline = require "purser.call.pipeline"
 local run = require "purser.exactly_once.run"
@@ -10,7 +10,7 @@ local M = {}
 ---@class purser.reconcile.Service
 ---@field rivals table               the client's own calls: see recent_calls.lua
 ---@field journal purser.Journal|nil
----@field lag_ms integer             how long a new record may be missing from lists
+---@field visibility_delay_ms integer             how long a new record may be missing from lists
 ---@field recv_window integer
 local Service = {}
 Service.__index = Service
@@ -19,7 +19,7 @@ Service.__index = Service
 ---@return purser.reconcile.Service
 function M.of(client)
   return setmetatable({ client = client, rivals = write_call.rivals_of(client), journal = client._journal,
-    lag_ms = client._lag_ms, recv_window = client._recv_window or 5000 }, Service)
+    visibility_delay_ms = client._visibility_delay_ms, recv_window = client._recv_window or 5000 }, Service)
 end
 
 --- Runs an operation once, as the client does.

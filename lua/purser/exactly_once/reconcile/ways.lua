@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The ways to settle. Each looks once and returns a settlement; NOTHING_YET when another look might show more; or nil
--- and an error. `look.late` is true once a record that exists must be seen.
+-- The ways to reconcile. Each looks once and returns a reconciliation; NOTHING_YET when another look might show more;
+-- or nil and an error. `look.late` is true once a record that exists must be seen.
 
 local compare = require "purser.exactly_once.reconcile.compare"
 local conversion = require "purser.exactly_once.reconcile.conversion"
@@ -19,7 +19,7 @@ local HANDLE_MARGIN_MS = 60000
 local HANDLE_AFTER_MS = 3600000
 
 local function has_failed(look, record)
-  return look.settle.failed ~= nil and record.status == look.settle.failed
+  return look.reconcile.failed ~= nil and record.status == look.reconcile.failed
 end
 
 -- What a record that was found says.
@@ -48,7 +48,7 @@ local MAY_NOT_LIST = { ["700007"] = true, ["730603"] = true }
 function M.missing(look)
   if look.reading and look.reading.incomplete then return look:doubt(look.reading, {}) end
   local asked, again = questions.ask(look), false
-  for _, name in ipairs(look.settle.accounts and { "subAccount", "fromAccount", "toAccount" } or {}) do
+  for _, name in ipairs(look.reconcile.accounts and { "subAccount", "fromAccount", "toAccount" } or {}) do
     local spelled, err = asked[name], nil
     if spelled then spelled, err = questions.spelling_of(look, spelled) end
     if err and not MAY_NOT_LIST[err.code] then return nil, err end
@@ -84,14 +84,14 @@ end
 
 -- The records that agree with the call, those that may, and those that may where the history is shifted by some hours.
 local function compared(look, reading, claimed)
-  local settle, params = look.settle, look.intent.params
+  local reconcile, params = look.reconcile, look.intent.params
   local exact, near, shifted = {}, {}, {}
   for _, record in ipairs(reading.records) do
-    local shift = not claimed[intents.id_of(record) or ""] and may_agree(params, record, settle.near or settle.on)
+    local shift = not claimed[intents.id_of(record) or ""] and may_agree(params, record, reconcile.near or reconcile.on)
       and look:shift_of(record, reading, claimed)
     if shift == 0 then
       near[#near + 1] = record
-      if agrees(params, record, settle.on) then exact[#exact + 1] = record end
+      if agrees(params, record, reconcile.on) then exact[#exact + 1] = record end
     elseif shift then
       shifted[#shifted + 1] = record
     end
@@ -122,13 +122,13 @@ local SPELLED = "the service shows a record of equal content whose id may be the
 
 -- The records of equal content that do not show the id, and why they may be the call's.
 local function unnamed_among(look, reading, claimed)
-  local name, params = look.settle.handle, look.intent.params
+  local name, params = look.reconcile.handle, look.intent.params
   local unnamed, reason = {}, UNNAMED
   for _, record in ipairs(reading.records) do
     local shown = record[name]
     local may_be = shown ~= params[name] and (is_blank(shown) or compare.may_be_id(params[name], shown))
     if may_be and not claimed[intents.id_of(record) or ""] and not has_failed(look, record)
-      and may_agree(params, record, look.settle.on) and look:shift_of(record, reading, claimed) then
+      and may_agree(params, record, look.reconcile.on) and look:shift_of(record, reading, claimed) then
       unnamed[#unnamed + 1] = record
       if not is_blank(shown) then reason = SPELLED end
     end
@@ -137,7 +137,7 @@ local function unnamed_among(look, reading, claimed)
 end
 
 local function handle_once(look, narrow)
-  local name, params = look.settle.handle, look.intent.params
+  local name, params = look.reconcile.handle, look.intent.params
   local last = math.min(look.service:now() + HANDLE_MARGIN_MS, look.deadline + HANDLE_AFTER_MS)
   local reading, err, why = look:list(look.first, last, narrow)
   if not reading then return nil, err, why end
@@ -159,13 +159,13 @@ local function handle_once(look, narrow)
 end
 
 function M.handle(look)
-  if not look.intent.params[look.settle.handle] then return M.match(look) end
+  if not look.intent.params[look.reconcile.handle] then return M.match(look) end
   return look:narrow_then_broad(handle_once)
 end
 
 -- A name can be taken only once, so a record of that name is ours unless it is older than the call.
 local function name_once(look, narrow)
-  local name, time = look.settle.handle, look.settle.time
+  local name, time = look.reconcile.handle, look.reconcile.time
   local requested, candidates, reason = look.intent.params[name], {}, MISNAMED
   local reading, err, why = look:list(0, 0, narrow)
   if not reading then return nil, err, why end
@@ -236,7 +236,7 @@ local function may_be_named(shown, requested)
 end
 
 local function state_once(look, narrow)
-  local name = look.settle.handle
+  local name = look.reconcile.handle
   local now = look.service:now()
   local reading, err, why = look:list(now - NINETY_DAYS + 60000, now, narrow)
   if not reading then return nil, err, why end
@@ -251,7 +251,7 @@ local function state_once(look, narrow)
     end
   end
   if not record and #candidates > 0 then return nothing_but(look, candidates, MISNAMED) end
-  return states[look.settle.wanted](look, record)
+  return states[look.reconcile.wanted](look, record)
 end
 
 function M.state(look)
@@ -268,8 +268,8 @@ M["repeat"] = function(look)
   return nil, err
 end
 
--- Nothing identifies it. A record that carries the same remark settles that it was done; nothing ever settles that it
--- was not.
+-- Nothing identifies it. A record that carries the same remark reconciles that it was done; nothing ever reconciles
+-- that it was not.
 function M.nothing(look)
   local answer, err, why = M.match(look)
   if not answer then
