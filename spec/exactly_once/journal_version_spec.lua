@@ -92,7 +92,7 @@ describe("a journal of version 1", function()
         account = "treasury", id = operation }
       assert.is_nil(journal:mismatch(intent))
       intent.params, intent.id = pair[2], "another"
-      local _, open = assert(journal:rivals(intent, 1700000000000))
+      local _, open = assert(journal:equal_calls(intent, 1700000000000))
       assert.equal(1, open, operation)
     end
     journal:close()
@@ -101,9 +101,9 @@ describe("a journal of version 1", function()
   it("gets the ids of its payments and the queues of its intents", function()
     make_version_1():close()
     local journal = assert(purser.journal.open { sqlite = path })
-    for _, row in ipairs(assert(journal.db:rows "SELECT operation, params, handle FROM purser_payments")) do
+    for _, row in ipairs(assert(journal.db:rows "SELECT operation, params, client_id FROM purser_payments")) do
       local params = core.decode(row.params)
-      assert.equal(params.clientTranId or params.withdrawOrderId or "", row.handle)
+      assert.equal(params.clientTranId or params.withdrawOrderId or "", row.client_id)
     end
     local queues = {}
     for _, row in ipairs(assert(journal.db:rows "SELECT id, queue, payment, state FROM purser_intents")) do
@@ -210,7 +210,7 @@ describe("a worker's generation", function()
     end
     journal.db:transaction(function(tx)
       assert.equal(3, tx:bump "host-1")
-      tx:refuse "no"
+      tx:reject "no"
     end)
     assert.equal(1, journal.db:transaction(function(tx) return tx:bump "host-2" end))
     assert.same({ 2, 1, 0 }, { journal:generation_of "host-1", journal:generation_of "host-2",

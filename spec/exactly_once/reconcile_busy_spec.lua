@@ -2,7 +2,7 @@
 -- Reconciling on an account that is so busy that its histories grow with each request.
 
 local reconcile = require "purser.exactly_once.reconcile"
-local rivals = require "purser.exactly_once.reconcile.recent_calls"
+local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
 
 local NOW = 1700000000000
 local HOUR = 3600000
@@ -45,7 +45,7 @@ local function busy_service(time, count, growth, made)
   end
   if made then table.insert(records, 1, made) end
   return { now = function() return now end, correction = function() end, pause = function(_, ms) now = now + ms end,
-    visibility_delay_ms = 3000, recv_window = 5000, rivals = rivals.new(), requests = 0,
+    visibility_delay_ms = 3000, recv_window = 5000, recent_calls = recent_calls.new(), requests = 0,
     read = function(self, row, asked)
       self.requests, now = self.requests + 1, now + 50
       for _ = 1, growth do add(now) end

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Services that count time in another zone, in the filters of their histories or in the times that they show.
 
-local rivals = require "purser.exactly_once.reconcile.recent_calls"
+local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
 local operations = require "purser.api.operations"
 local reconcile = require "purser.exactly_once.reconcile"
 local shift = require "purser.exactly_once.reconcile.shift"
@@ -41,13 +41,13 @@ local function record_of(row, params, at)
   local record = { id = "r1", tranId = "t1", apiKey = "mx0abc1", status = "SUCCESS",
     convertDetails = { { asset = "BTC" }, { asset = "ETH" } } }
   for name, value in pairs(params) do record[name] = value end
-  record[row.reconcile.time] = at
+  record[row.reconcile.time_member] = at
   return record
 end
 
 -- A service whose histories filter by another zone, and show times in another zone. `records` have their true times.
 local function service_of(records, of, by_filter, by_shown)
-  local time, through = of.reconcile.time, of.reconcile.through
+  local time, through = of.reconcile.time_member, of.reconcile.lookup
   local function list(asked)
     local found = {}
     for _, record in ipairs(records) do
@@ -64,7 +64,7 @@ local function service_of(records, of, by_filter, by_shown)
   end
   local now = NOW + 60000
   return { now = function() return now end, correction = function() end, pause = function(_, ms) now = now + ms end,
-    visibility_delay_ms = 3000, recv_window = 5000, rivals = rivals.new(),
+    visibility_delay_ms = 3000, recv_window = 5000, recent_calls = recent_calls.new(),
     read = function(_, row, asked)
       if row.name == "convertible_balances" then return { { asset = "BTC" } } end
       if row.name == "list_sub_accounts" and row.full_name ~= through then
@@ -137,7 +137,8 @@ describe("an equal record some hours from the call", function()
   local function reconcile_beside(records, known)
     local service = service_of(records, row, 0, 0)
     for _, call in ipairs(known or {}) do
-      rivals.note(service.rivals, row, { operation = row.full_name, params = moved, sent_at = call[2] }, call[1])
+      recent_calls.note(service.recent_calls, row, { operation = row.full_name, params = moved, sent_at = call[2] },
+        call[1])
     end
     return reconciled("wallet.transfer", moved, service)
   end

@@ -5,7 +5,7 @@
 local compare = require "purser.exactly_once.reconcile.compare"
 local looks = require "purser.exactly_once.reconcile.look"
 local operations = require "purser.api.operations"
-local rivals = require "purser.exactly_once.reconcile.recent_calls"
+local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
 
 local undecided, NOTHING_YET = looks.undecided, looks.NOTHING_YET
 
@@ -24,7 +24,7 @@ local function may_hold(batch, coins)
 end
 
 -- The batches that may be the call's, and those that may be where the history is shifted by some hours.
-local function fitting(look, reading, claimed)
+local function matching(look, reading, claimed)
   local asked, found, shifted = coins_of(look.intent), {}, {}
   for _, batch in ipairs(reading.records) do
     local shift = may_hold(batch, asked) and look:shift_of(batch, reading, claimed)
@@ -33,21 +33,22 @@ local function fitting(look, reading, claimed)
   return found, shifted
 end
 
--- What is concluded from one batch that fits.
+-- What is concluded from one batch that matches.
 local function judge(look, batch, open)
   if #(batch.convertDetails or {}) == 0 then
-    return undecided({ batch }, "a batch that shows no coins fits in part")
+    return undecided({ batch }, "a batch that shows no coins matches in part")
   end
-  for _, other in ipairs(rivals.others(look.service.rivals, look.row, look.intent, look.first, look.last)) do
+  for _, other in ipairs(recent_calls.others(look.service.recent_calls, look.row, look.intent, look.first,
+  look.last)) do
     if may_hold(batch, coins_of(other)) then open = open + 1 end
   end
   if open > 0 then return undecided({ batch }, "another conversion of these coins could have made it as well") end
   return { outcome = "done", record = batch }
 end
 
--- What is concluded where no batch fits.
+-- What is concluded where no batch matches.
 local function ask_coins(look)
-  local coins, err = look.service:read(operations.by_name[look.reconcile.also], {})
+  local coins, err = look.service:read(operations.by_name[look.reconcile.second_list], {})
   if not coins then return nil, err end
   local asked = coins_of(look.intent)
   for _, coin in ipairs(coins) do
@@ -63,9 +64,9 @@ return function(look)
   local claimed, open = look:equal_calls()
   if not claimed then return nil, open end
   if not look.late then return NOTHING_YET end
-  local found, shifted = fitting(look, reading, claimed)
+  local found, shifted = matching(look, reading, claimed)
   if reading.incomplete then return look:doubt(reading, found) end
-  if #found > 1 then return undecided(found, "more than one batch fits") end
+  if #found > 1 then return undecided(found, "more than one batch matches") end
   if found[1] then return judge(look, found[1], open) end
   if shifted[1] then return undecided(shifted, looks.SHIFTED) end
   return ask_coins(look)

@@ -10,18 +10,18 @@
 -- `not_done` is a promise, so it is waited for: the service takes a request until it is `recv_window` old, and a new
 -- record may take a while (`visibility_delay_ms`) to be seen. Only when both have passed and the record is still
 -- missing was nothing done. What the row's `reconcile` says decides where to look and what has to be equal; where two
--- records fit, nobody guesses.
+-- records match, nobody guesses.
 
-local allowed = require "purser.util.option_schema"
-local checked = require "purser.exactly_once.reconcile.check_intent"
+local option_schema = require "purser.util.option_schema"
+local check_intent = require "purser.exactly_once.reconcile.check_intent"
 local errors = require "purser.call.errors"
 local intents = require "purser.exactly_once.intent"
 local looks = require "purser.exactly_once.reconcile.look"
 local operations = require "purser.api.operations"
-local rivals = require "purser.exactly_once.reconcile.recent_calls"
+local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
 local ways = require "purser.exactly_once.reconcile.ways"
 
-local NOTHING_YET, ASK_AGAIN = looks.NOTHING_YET, looks.ASK_AGAIN
+local NOTHING_YET, RETRY_LOOK = looks.NOTHING_YET, looks.RETRY_LOOK
 
 local M = {}
 
@@ -44,16 +44,16 @@ local M = {}
 local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, wait = "boolean", recreate = "boolean" }
 
 --- What is wrong with options of reconcile, and with which; or nil.
----@return string|nil complaint, string|nil name
+---@return string|nil message, string|nil name
 function M.check_options(options)
-  return allowed.check(options, rules, "reconcile option")
+  return option_schema.check(options, rules, "reconcile option")
 end
 
 ------------------------------------------------------------------------------------------- deleting an orphan
 
 -- Deletes a key whose secret is lost, and makes it again.
 local function recreate(look, answer)
-  local undo = operations.by_name[look.reconcile.undo]
+  local undo = operations.by_name[look.reconcile.delete_operation]
   local params = { subAccount = look.intent.params.subAccount, apiKey = answer.record.apiKey }
   local ok, err = look.service:read(undo, params)
   if not ok and err.outcome == "unknown" then
@@ -69,15 +69,15 @@ end
 
 ----------------------------------------------------------------------------------------------------- the loop
 
--- One look: a reconciliation, NOTHING_YET or ASK_AGAIN; or nil and an error.
+-- One look: a reconciliation, NOTHING_YET or RETRY_LOOK; or nil and an error.
 local function look_once(look)
   local now, correction = look.service:now(), look.service:correction()
   look:begin()
-  local answer, err, why = ways[look.reconcile.by](look)
+  local answer, err, why = strategies[look.reconcile.strategy](look)
   if answer and (look.service:correction() ~= correction or look.service:now() < now) then
     return NOTHING_YET -- the clock was wrong when the look began, which may have been too early
   end
-  if answer == NOTHING_YET and look.late then answer, err, why = ways.missing(look) end
+  if answer == NOTHING_YET and look.late then answer, err, why = strategies.missing(look) end
   if not answer and why then return looks.undecided({}, why) end
   return answer, err
 end
@@ -88,7 +88,7 @@ local LOOKS_AT_INCOMPLETE = 3
 
 local function look_until_decided(look)
   if look:is_out_of_reach() then
-    return looks.undecided({}, "it is too long ago: nothing shows that " .. look.reconcile.through
+    return looks.undecided({}, "it is too long ago: nothing shows that " .. look.reconcile.lookup
       .. " reaches back that far")
   end
   local incomplete = 0
@@ -96,7 +96,7 @@ local function look_until_decided(look)
     local answer, err = look_once(look)
     if not answer then return nil, err end
     incomplete = incomplete + (look.doubted and 1 or 0)
-    local decided = answer ~= NOTHING_YET and answer ~= ASK_AGAIN
+    local decided = answer ~= NOTHING_YET and answer ~= RETRY_LOOK
     if decided and not (look.doubted and incomplete < LOOKS_AT_INCOMPLETE) then return answer end
     local now = look.service:now()
     if look.options.wait == false and now < look.deadline then
@@ -109,7 +109,7 @@ local function look_until_decided(look)
   end
 end
 
-local function complain(message)
+local function argument_error(message)
   return nil, errors.argument(nil, message)
 end
 
@@ -125,14 +125,16 @@ end
 -- The row and the intent of what is to be reconciled; or nil and an error.
 local function take(service, unreconciled)
   if errors.is(unreconciled) then
-    if not unreconciled.intent then return complain "the error has no intent: it is that of a read, or of no call" end
+    if not unreconciled.intent then
+      return argument_error "the error has no intent: it is that of a read, or of no call"
+    end
     unreconciled = unreconciled.intent
   end
-  local row, intent = checked.row_of(unreconciled)
-  if not row then return complain(intent) end
+  local row, intent = check_intent.row_of(unreconciled)
+  if not row then return argument_error(intent) end
   if intent.account and not service:signs_as(intent.account) then
-    return complain(('it was signed by account "%s", whose records this client may not see; reconcile it with that '
-      .. 'account\'s client (where it is one account with a new key, give the client account = "%s")')
+    return argument_error(('it was signed by account "%s", whose records this client may not see; reconcile it with '
+      .. 'that account\'s client (where it is one account with a new key, give the client account = "%s")')
       :format(tostring(intent.account), tostring(intent.account)))
   end
   return row, intent
@@ -159,7 +161,7 @@ function M.reconcile(service, unreconciled, options)
   if not answer then return nil, err end
   if answer.outcome ~= "undecided" then
     local id, over = answer.record and intents.id_of(answer.record), answer.outcome == "not_done"
-    rivals.note(service.rivals, row, intent, id, over)
+    recent_calls.note(service.recent_calls, row, intent, id, over)
   end
   if answer.secret_lost and options.recreate then return recreate(look, answer) end
   return answer

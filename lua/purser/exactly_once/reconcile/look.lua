@@ -4,9 +4,9 @@
 local errors = require "purser.call.errors"
 local intents = require "purser.exactly_once.intent"
 local operations = require "purser.api.operations"
-local questions = require "purser.exactly_once.reconcile.queries"
+local queries = require "purser.exactly_once.reconcile.queries"
 local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
-local scan = require "purser.exactly_once.reconcile.full_list"
+local full_list = require "purser.exactly_once.reconcile.full_list"
 local shift = require "purser.exactly_once.reconcile.shift"
 
 local M = {}
@@ -39,7 +39,7 @@ Look.__index = Look
 ---@field incomplete string|nil  why nothing shows that these are all: what is not in it may exist all the same
 
 --- What a way to reconcile returns when another look may show more, and when the next look asks in another way.
-M.NOTHING_YET, M.ASK_AGAIN = {}, {}
+M.NOTHING_YET, M.RETRY_LOOK = {}, {}
 
 M.SHIFTED = "the service shows a record of equal content some hours from the call, and nothing shows that its history "
   .. "counts time as its clock does"
@@ -76,7 +76,7 @@ end
 -- The window with as many hours more on both sides as the history may be shifted by, but no earlier than the history
 -- reaches back.
 local function widened(look, through, first, last)
-  local days = through.window and through.window.reach_days
+  local days = through.window and through.window.retention_days
   local earliest = days and look.service:now() - days * DAY_MS + 60000 or 0
   return math.min(first, math.max(first - shift.MARGIN_MS, earliest)), last + shift.MARGIN_MS
 end
@@ -86,18 +86,19 @@ end
 ---@param narrow boolean|nil  the narrow question of queries.lua
 ---@return purser.reconcile.Reading|nil, purser.Error|nil err, string|nil why
 function Look:list(first, last, narrow)
-  local through = operations.by_name[self.reconcile.through]
+  local through = operations.by_name[self.reconcile.lookup]
   if self.late and not narrow then first, last = widened(self, through, first, last) end
   local function read(row, params) return self.service:read(row, params) end
-  local records, err, why = scan.all(read, through, questions.ask(self, narrow), first, last, self.reconcile.time)
+  local records, err, why = full_list.all(read, through, queries.ask(self, narrow), first, last,
+    self.reconcile.time_member)
   self.reading = records and { records = records, incomplete = why }
   return self.reading, err, why
 end
 
 -- Whether the broad question asks for more than the narrow one.
 local function has_broad_question(look)
-  local paging = operations.by_name[look.reconcile.through].paging
-  return paging and paging.time or not questions.are_same(look)
+  local paging = operations.by_name[look.reconcile.lookup].paging
+  return paging and paging.time_member or not queries.are_same(look)
 end
 
 --- Looks by a narrow question, which finds most records with one request; and where that decides nothing, and a record
@@ -118,9 +119,9 @@ end
 function Look:equal_calls()
   local service = self.service
   if not (service.journal and self.intent.id) then
-    return recent_calls.of(service.rivals, self.row, self.intent, self.first)
+    return recent_calls.of(service.recent_calls, self.row, self.intent, self.first)
   end
-  local claimed, open = service.journal:rivals(self.intent, self.first)
+  local claimed, open = service.journal:equal_calls(self.intent, self.first)
   if not claimed then return nil, M.journal_error(open) end
   return claimed, open
 end
@@ -129,10 +130,10 @@ end
 ---@param reading purser.reconcile.Reading
 ---@param claimed table<string, integer>
 function Look:shift_of(record, reading, claimed)
-  local by = shift.of(record[self.reconcile.time], self.first, self.last)
+  local by = shift.of(record[self.reconcile.time_member], self.first, self.last)
   if not by or by == 0 then return by end
-  local by_id = self.service.rivals.by_id
-  reading.proof = reading.proof or shift.proof(reading.records, self.reconcile.time, function(other)
+  local by_id = self.service.recent_calls.by_id
+  reading.proof = reading.proof or shift.proof(reading.records, self.reconcile.time_member, function(other)
     local id = intents.id_of(other) or ""
     return claimed[id] or by_id[id] and by_id[id].sent_at
   end)
@@ -141,10 +142,13 @@ end
 
 --- Whether it is too long ago for the list that would show it.
 function Look:is_out_of_reach()
-  local through = operations.by_name[self.reconcile.through]
-  if not through or self.reconcile.by == "state" or not (through.paging and through.paging.time) then return false end
+  local through = operations.by_name[self.reconcile.lookup]
+  if not through or self.reconcile.strategy == "state" or not (through.paging and through.paging.time_member) then
+    return false
+  end
   local window = through.window or {}
-  local days = window.reach_days or window.reach_months and window.reach_months * 30 or UNDOCUMENTED_REACH_DAYS
+  local days = window.retention_days or window.retention_months and window.retention_months * 30
+    or UNDOCUMENTED_REACH_DAYS
   return self.intent.sent_at < self.service:now() - days * DAY_MS + shift.MARGIN_MS + 3600000
 end
 

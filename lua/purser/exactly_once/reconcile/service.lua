@@ -8,7 +8,7 @@ local write_call = require "purser.exactly_once.write_call"
 local M = {}
 
 ---@class purser.reconcile.Service
----@field rivals table               the client's own calls: see recent_calls.lua
+---@field recent_calls table               the client's own calls: see recent_calls.lua
 ---@field journal purser.Journal|nil
 ---@field visibility_delay_ms integer             how long a new record may be missing from lists
 ---@field recv_window integer
@@ -18,7 +18,7 @@ Service.__index = Service
 ---@param client purser.State
 ---@return purser.reconcile.Service
 function M.of(client)
-  return setmetatable({ client = client, rivals = write_call.rivals_of(client), journal = client._journal,
+  return setmetatable({ client = client, recent_calls = write_call.recent_calls_of(client), journal = client._journal,
     visibility_delay_ms = client._visibility_delay_ms, recv_window = client._recv_window or 5000 }, Service)
 end
 

@@ -6,11 +6,11 @@ local compare = require "purser.exactly_once.reconcile.compare"
 local conversion = require "purser.exactly_once.reconcile.conversion"
 local intents = require "purser.exactly_once.intent"
 local looks = require "purser.exactly_once.reconcile.look"
-local questions = require "purser.exactly_once.reconcile.queries"
+local queries = require "purser.exactly_once.reconcile.queries"
 
 local agrees, may_agree = compare.agrees, compare.may_agree
 local contradicts, is_blank = compare.contradicts, compare.is_blank
-local undecided, NOTHING_YET, ASK_AGAIN = looks.undecided, looks.NOTHING_YET, looks.ASK_AGAIN
+local undecided, NOTHING_YET, RETRY_LOOK = looks.undecided, looks.NOTHING_YET, looks.RETRY_LOOK
 
 local M = {}
 
@@ -19,7 +19,7 @@ local HANDLE_MARGIN_MS = 60000
 local HANDLE_AFTER_MS = 3600000
 
 local function has_failed(look, record)
-  return look.reconcile.failed ~= nil and record.status == look.reconcile.failed
+  return look.reconcile.failed_status ~= nil and record.status == look.reconcile.failed_status
 end
 
 -- What a record that was found says.
@@ -39,18 +39,18 @@ local function nothing_but(look, candidates, reason)
 end
 
 -- The codes by which the service says for good that this key does not list sub-accounts: it lacks a permission, or its
--- account is no broker. Any other refusal may pass, so it is an error of the look.
+-- account is no broker. Any other rejection may pass, so it is an error of the look.
 local MAY_NOT_LIST = { ["700007"] = true, ["730603"] = true }
 
 -- What it means that a late look shows nothing: `not_done`. A list that was asked for by the name of a sub-account
--- shows nothing, too, where the service spells that name in another way. Then it is ASK_AGAIN: the next look asks in
+-- shows nothing, too, where the service spells that name in another way. Then it is RETRY_LOOK: the next look asks in
 -- that spelling, or without a name that is listed nowhere.
 function M.missing(look)
   if look.reading and look.reading.incomplete then return look:doubt(look.reading, {}) end
-  local asked, again = questions.ask(look), false
+  local asked, again = queries.ask(look), false
   for _, name in ipairs(look.reconcile.accounts and { "subAccount", "fromAccount", "toAccount" } or {}) do
     local spelled, err = asked[name], nil
-    if spelled then spelled, err = questions.spelling_of(look, spelled) end
+    if spelled then spelled, err = queries.spelling_of(look, spelled) end
     if err and not MAY_NOT_LIST[err.code] then return nil, err end
     if err then
       return undecided({}, "nothing shows how the service spells the sub-account, because they cannot be listed: "
@@ -61,13 +61,13 @@ function M.missing(look)
     end
     again, look.spelled[name] = again or spelled ~= asked[name], spelled
   end
-  return again and ASK_AGAIN or { outcome = "not_done" }
+  return again and RETRY_LOOK or { outcome = "not_done" }
 end
 
--- How many equal calls may have made one of these records: those without a known end, and those that were told of a
+-- How many equal calls may have made one of these records: those without a known end, and those that got the id of a
 -- record that is not here. One of the latter may be too new to be listed; then there is more to wait for. Also the ids
 -- that belong to them. Nil and an error when the journal cannot be read.
-local function rivals_among(look, records)
+local function equal_calls_among(look, records)
   local claimed, open = look:equal_calls()
   if not claimed then return nil, open end
   local listed = {}
@@ -87,11 +87,12 @@ local function compared(look, reading, claimed)
   local reconcile, params = look.reconcile, look.intent.params
   local exact, near, shifted = {}, {}, {}
   for _, record in ipairs(reading.records) do
-    local shift = not claimed[intents.id_of(record) or ""] and may_agree(params, record, reconcile.near or reconcile.on)
+    local shift = not claimed[intents.id_of(record) or ""] and may_agree(params, record, reconcile.candidate_on
+      or reconcile.match_on)
       and look:shift_of(record, reading, claimed)
     if shift == 0 then
       near[#near + 1] = record
-      if agrees(params, record, reconcile.on) then exact[#exact + 1] = record end
+      if agrees(params, record, reconcile.match_on) then exact[#exact + 1] = record end
     elseif shift then
       shifted[#shifted + 1] = record
     end
@@ -102,7 +103,7 @@ end
 local function match_once(look, narrow)
   local reading, err, why = look:list(look.first, look.last, narrow)
   if not reading then return nil, err, why end
-  local claimed, open = rivals_among(look, reading.records)
+  local claimed, open = equal_calls_among(look, reading.records)
   if not claimed then return nil, open end
   local exact, near, shifted = compared(look, reading, claimed)
   if #near == 0 and #shifted > 0 and look.late and not narrow then return undecided(shifted, looks.SHIFTED) end
@@ -110,7 +111,7 @@ local function match_once(look, narrow)
   if reading.incomplete then return look:doubt(reading, near) end
   if #exact == 1 and #near == 1 and open == 0 then return found(look, exact[1]) end
   if open > 0 then return undecided(near, "an equal call without a known end could have made it as well") end
-  return undecided(near, #exact > 1 and "more than one record fits" or "a record fits in part")
+  return undecided(near, #exact > 1 and "more than one record matches" or "a record matches in part")
 end
 
 function M.match(look)
@@ -122,13 +123,13 @@ local SPELLED = "the service shows a record of equal content whose id may be the
 
 -- The records of equal content that do not show the id, and why they may be the call's.
 local function unnamed_among(look, reading, claimed)
-  local name, params = look.reconcile.handle, look.intent.params
+  local name, params = look.reconcile.client_id, look.intent.params
   local unnamed, reason = {}, UNNAMED
   for _, record in ipairs(reading.records) do
     local shown = record[name]
     local may_be = shown ~= params[name] and (is_blank(shown) or compare.may_be_id(params[name], shown))
     if may_be and not claimed[intents.id_of(record) or ""] and not has_failed(look, record)
-      and may_agree(params, record, look.reconcile.on) and look:shift_of(record, reading, claimed) then
+      and may_agree(params, record, look.reconcile.match_on) and look:shift_of(record, reading, claimed) then
       unnamed[#unnamed + 1] = record
       if not is_blank(shown) then reason = SPELLED end
     end
@@ -137,7 +138,7 @@ local function unnamed_among(look, reading, claimed)
 end
 
 local function handle_once(look, narrow)
-  local name, params = look.reconcile.handle, look.intent.params
+  local name, params = look.reconcile.client_id, look.intent.params
   local last = math.min(look.service:now() + HANDLE_MARGIN_MS, look.deadline + HANDLE_AFTER_MS)
   local reading, err, why = look:list(look.first, last, narrow)
   if not reading then return nil, err, why end
@@ -146,9 +147,9 @@ local function handle_once(look, narrow)
   local other
   for _, record in ipairs(reading.records) do
     if record[name] == params[name] then
-      local fits = not contradicts(params, record)
-      if fits and not has_failed(look, record) then return found(look, record) end
-      if not other or not fits then other = record end
+      local matches = not contradicts(params, record)
+      if matches and not has_failed(look, record) then return found(look, record) end
+      if not other or not matches then other = record end
     end
   end
   -- An id that failed may be taken again, so another record of it may be on its way.
@@ -159,13 +160,13 @@ local function handle_once(look, narrow)
 end
 
 function M.handle(look)
-  if not look.intent.params[look.reconcile.handle] then return M.match(look) end
+  if not look.intent.params[look.reconcile.client_id] then return M.match(look) end
   return look:narrow_then_broad(handle_once)
 end
 
 -- A name can be taken only once, so a record of that name is ours unless it is older than the call.
 local function name_once(look, narrow)
-  local name, time = look.reconcile.handle, look.reconcile.time
+  local name, time = look.reconcile.client_id, look.reconcile.time_member
   local requested, candidates, reason = look.intent.params[name], {}, MISNAMED
   local reading, err, why = look:list(0, 0, narrow)
   if not reading then return nil, err, why end
@@ -195,7 +196,7 @@ function M.token(look)
   return answer, err, why
 end
 
--- Whether a record is in the state that the call wanted.
+-- Whether a record is in the state that the call requested.
 local states = {}
 
 function states.present(_, record)
@@ -236,7 +237,7 @@ local function may_be_named(shown, requested)
 end
 
 local function state_once(look, narrow)
-  local name = look.reconcile.handle
+  local name = look.reconcile.client_id
   local now = look.service:now()
   local reading, err, why = look:list(now - NINETY_DAYS + 60000, now, narrow)
   if not reading then return nil, err, why end
@@ -251,7 +252,7 @@ local function state_once(look, narrow)
     end
   end
   if not record and #candidates > 0 then return nothing_but(look, candidates, MISNAMED) end
-  return states[look.reconcile.wanted](look, record)
+  return states[look.reconcile.target_state](look, record)
 end
 
 function M.state(look)
@@ -263,7 +264,7 @@ M["repeat"] = function(look)
   local record, err = look.service:read(look.row, look.intent.params)
   if record then return { outcome = "done", record = record } end
   if err.outcome == "rejected" and err.kind ~= "throttled" then
-    return { outcome = "not_done", reason = "it was refused when it was repeated: " .. err.message }
+    return { outcome = "not_done", reason = "it was rejected when it was repeated: " .. err.message }
   end
   return nil, err
 end
@@ -277,7 +278,7 @@ function M.nothing(look)
     return undecided({}, "nothing identifies it, and the history cannot be read: " .. (err and err.message or why))
   end
   if answer.outcome == "done" and not look.intent.params.remark then
-    return undecided({ answer.record }, "one record fits, but without a remark nothing says that it is this one")
+    return undecided({ answer.record }, "one record matches, but without a remark nothing says that it is this one")
   end
   if answer == NOTHING_YET and look.late then
     return undecided({}, "nothing identifies it but its remark; a person must look")
