@@ -19,7 +19,7 @@ local intents = require "purser.exactly_once.intent"
 local looks = require "purser.exactly_once.reconcile.look"
 local operations = require "purser.api.operations"
 local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
-local ways = require "purser.exactly_once.reconcile.ways"
+local strategies = require "purser.exactly_once.reconcile.strategies"
 
 local NOTHING_YET, RETRY_LOOK = looks.NOTHING_YET, looks.RETRY_LOOK
 
