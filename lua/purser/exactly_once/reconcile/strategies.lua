@@ -159,7 +159,7 @@ local function handle_once(look, narrow)
   return found(look, other)
 end
 
-function M.handle(look)
+function M.client_id(look)
   if not look.intent.params[look.reconcile.client_id] then return M.match(look) end
   return look:narrow_then_broad(handle_once)
 end
