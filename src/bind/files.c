@@ -43,6 +43,34 @@ static int create_private(lua_State *L)
     return 1;
 }
 
+static bool write_all(int fd, const char *text, size_t len)
+{
+    while (len > 0) {
+        ssize_t count = write(fd, text, len);
+        if (count < 0 && errno != EINTR) return false;
+        if (count > 0) text += count, len -= (size_t)count;
+    }
+    return fsync(fd) == 0 || errno == EINVAL; /* a file system that cannot */
+}
+
+/* write_private(path, text) -> true | nil, reason. The same with a text in it, which the disk has; no file is left when
+ * that fails. What is written to is what was made, whatever has its name by then. */
+static int write_private(lua_State *L)
+{
+    size_t len;
+    const char *path = luaL_checkstring(L, 1), *text = luaL_checklstring(L, 2, &len);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (fd < 0) return failed(L, errno);
+    int code = write_all(fd, text, len) ? 0 : errno;
+    if (close(fd) != 0 && code == 0 && errno != EINTR) code = errno;
+    if (code) {
+        unlink(path);
+        return failed(L, code);
+    }
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
 /* sync_file(file, folder) -> true | nil, reason. Waits until the disk has what was written to the open file and, with
  * `folder`, the file's name in it. */
 static int sync_file(lua_State *L)
@@ -105,7 +133,7 @@ void pu_bind_files(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         {"file_mode", file_mode}, {"create_private", create_private}, {"may_keep", may_keep}, {"is_terminal", is_terminal},
-        {"process_id", process_id}, {"sync_file", sync_file},
+        {"process_id", process_id}, {"sync_file", sync_file}, {"write_private", write_private},
         {NULL, NULL},
     };
     pu_setfuncs(L, functions, 0);
