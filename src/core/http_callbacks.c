@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 enum {
@@ -99,6 +100,25 @@ static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off
     return 1;
 }
 
+/* Whether the line is a length that is no number or differs from an earlier one. It is not certain then where the
+ * response ends, and its end may be that of another response. libcurl believes the last one. */
+static bool is_misframed(pu_http_easy *easy, const char *line, size_t len)
+{
+    enum { DIGITS = 18 };
+    static const char name[] = "content-length:";
+    size_t at = sizeof name - 1, first;
+    int64_t length = 0;
+    if (len < at || strncasecmp(line, name, at) != 0) return false;
+    while (len > at && strchr(" \t\r\n", line[len - 1])) len--;
+    while (at < len && (line[at] == ' ' || line[at] == '\t')) at++;
+    for (first = at; at < len && line[at] >= '0' && line[at] <= '9' && at - first < DIGITS; at++)
+        length = length * 10 + (line[at] - '0');
+    if (at == first || at < len) return true;
+    bool differs = easy->content_length >= 0 && easy->content_length != length;
+    easy->content_length = length;
+    return differs;
+}
+
 /* Only the last block is kept: what came before it was interim (100, 103) or an answer to a sending that libcurl
  * repeated. Trailers, which follow a finished block without a status line, are counted and dropped. */
 static size_t on_header(char *line, size_t size, size_t count, void *context)
@@ -114,8 +134,11 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
         if (len < 5 || memcmp(line, "HTTP/", 5) != 0) return len;
         easy->response_headers.len = 0;
         easy->block_ended = false;
+        easy->content_length = -1;
         if (easy->single_send) look_for_early(easy);
     }
+    easy->misframed = is_misframed(easy, line, len);
+    if (easy->misframed) return 0;
     if (line[0] == '\r' || line[0] == '\n') easy->block_ended = true;
     return keep(easy, &easy->response_headers, line, len);
 }

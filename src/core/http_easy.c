@@ -89,7 +89,8 @@ static void forget_exchange(pu_http_easy *easy)
     easy->turns = 0;
     easy->received_before = 0;
     easy->connection = 0;
-    easy->unquiet = easy->early = false;
+    easy->unquiet = easy->early = easy->misframed = false;
+    easy->content_length = -1;
     easy->over_ceiling = easy->out_of_memory = false;
     easy->block_ended = true;
     easy->header_bytes = 0;
@@ -170,6 +171,9 @@ static const char *set_base(pu_http_easy *easy, pu_http_text base)
     if (easy->base.len == base.len + 1 && memcmp(easy->base.data, base.data, base.len) == 0) return NULL;
     if (memchr(base.data, '\0', base.len) || pu_http_base_check(base.data, base.len))
         return "the request's base_url is not a plain http or https URL";
+    if (!easy->options->number[PU_HTTP_ALLOW_INSECURE] && pu_http_is_readable(easy->options, base.data, base.len))
+        return "base_url is http:// to another machine or through a proxy, which anyone on the way can read and change; "
+               "use https://, or give the transport allow_insecure = true if you must";
 
     easy->base.len = 0;
     easy->base_secure = base.data[4] == 's';

@@ -55,6 +55,8 @@ typedef struct pu_http_easy {
     unsigned turns;     /* libcurl's, counted */
     uint64_t received_before;
     bool over_ceiling, out_of_memory;
+    int64_t content_length; /* of the header block; -1: none yet */
+    bool misframed;         /* it has two that differ, or one that is no number */
     bool block_ended; /* the next header line begins a new block */
     size_t header_bytes;
     pu_buf body, response_headers;

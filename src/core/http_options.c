@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "http_options.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
 
 #include <openssl/x509.h>
 
@@ -33,6 +37,32 @@ const char *pu_http_base_check(const char *url, size_t len)
         if (url[i] == '?' || url[i] == '#' || url[i] == '\\') return "must not hold a query or a fragment";
     }
     return NULL;
+}
+
+static bool is_this_machine(const char *authority, size_t len)
+{
+    struct in_addr four;
+    struct in6_addr six;
+    char host[INET6_ADDRSTRLEN + 1];
+    bool bracket = len > 0 && authority[0] == '[';
+    size_t from = bracket, to = from;
+    while (to < len && authority[to] != (bracket ? ']' : ':')) to++;
+    if (to - from >= sizeof host || (bracket && to == len)) return false;
+    memcpy(host, authority + from, to - from);
+    host[to - from] = '\0';
+    if (bracket) return inet_pton(AF_INET6, host, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+    return strcasecmp(host, "localhost") == 0 ||
+           (inet_pton(AF_INET, host, &four) == 1 && ntohl(four.s_addr) >> 24 == 127);
+}
+
+bool pu_http_is_readable(const pu_http_options *options, const char *url, size_t len)
+{
+    const size_t scheme = 7; /* http:// */
+    const char *proxy = options->text[PU_HTTP_PROXY];
+    if (!begins(url, len, "http://")) return false;
+    if (proxy && *proxy) return true;
+    const char *slash = memchr(url + scheme, '/', len - scheme);
+    return !is_this_machine(url + scheme, slash ? (size_t)(slash - url) - scheme : len - scheme);
 }
 
 static const char *check_line(const char *text, size_t len)
@@ -85,6 +115,7 @@ const pu_http_option_row pu_http_option_rows[PU_HTTP_OPTIONS] = {
     {"fresh_connect", PU_OPTION_FLAG, 0, 1, 0, NULL},
     {"single_send_idle_s", PU_OPTION_NUMBER, 0, 3600, 2, NULL},
     {"max_in_flight", PU_OPTION_NUMBER, 1, 10000, 64, NULL}, /* of the multi transport */
+    {"allow_insecure", PU_OPTION_FLAG, 0, 1, 0, NULL},
 };
 
 void pu_http_options_init(pu_http_options *options)
