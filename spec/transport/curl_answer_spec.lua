@@ -54,8 +54,8 @@ describe("the blocking transport", function()
     end)
 
     -- Where such an answer ends is not certain: its rest might be taken for the answer to another request.
-    local LENGTHS = { ["two that differ"] = { "2", "1" }, ["the larger one last"] = { "1", "2" }, ["a list"] = { "2, 2" },
-      ["a sign"] = { "+2" }, ["letters"] = { "2x" }, ["nineteen digits"] = { ("2"):rep(19) } }
+    local LENGTHS = { ["two that differ"] = { "2", "1" }, ["the larger one last"] = { "1", "2" },
+      ["a list"] = { "2, 2" }, ["a sign"] = { "+2" }, ["letters"] = { "2x" }, ["nineteen digits"] = { ("2"):rep(19) } }
     for name, lengths in pairs(LENGTHS) do
       it("is not believed when its Content-Length is " .. name, function()
         peer:script("head body " .. send("HTTP/1.1 200 OK\r\nContent-Length: "

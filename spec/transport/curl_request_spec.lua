@@ -116,8 +116,8 @@ describe("the blocking transport", function()
       { "another scheme", { base_url = "file:///etc/passwd" } },
     }
     -- The last ones are names or addresses that only look like this machine's.
-    for _, host in ipairs { "service.example", "192.0.2.1", "[2001:db8::1]", "127.0.0.256", "127.1", "127.0.0.1.example",
-      "localhost.example", "0x7f.0.0.1", "[::ffff:127.0.0.1]" } do
+    for _, host in ipairs { "service.example", "192.0.2.1", "[2001:db8::1]", "127.0.0.256", "127.1",
+      "127.0.0.1.example", "localhost.example", "0x7f.0.0.1", "[::ffff:127.0.0.1]" } do
       cases[#cases + 1] = { "plain HTTP to " .. host, { base_url = "http://" .. host .. ":1" } }
     end
     for _, case in ipairs(cases) do

@@ -58,8 +58,8 @@ function M.folder_of(path)
   return path:match "^(.*/)[^/]*$" or "."
 end
 
--- A new file beside `path` with that text, which only this user can read. Its name is random, and no file that is there,
--- nor one that a link leads to, is ever taken for it.
+-- A new file beside `path` with that text, which only this user can read. Its name is random, and no file that is
+-- there, nor one that a link leads to, is ever taken for it.
 local function write_beside(path, text)
   local token, problem = core.random_token(16)
   if not token then return nil, problem end
