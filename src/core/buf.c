@@ -32,19 +32,19 @@ static size_t next_capacity(const pu_buf *buf, size_t wanted)
 enum pu_code pu_buf_reserve(pu_buf *buf, size_t more)
 {
     if (more <= buf->cap - buf->len) return PU_OK;
-    if (more > buf->max - buf->len) return PU_TOO_BIG;
+    if (more > buf->max - buf->len) return PU_TOO_LARGE;
 
     size_t cap = next_capacity(buf, buf->len + more);
     char *data;
     if (buf->secret) { /* realloc would leave a copy behind */
         data = malloc(cap);
-        if (!data) return PU_NOMEM;
+        if (!data) return PU_NO_MEMORY;
         if (buf->len) memcpy(data, buf->data, buf->len);
         if (buf->data) OPENSSL_cleanse(buf->data, buf->cap);
         free(buf->data);
     } else {
         data = realloc(buf->data, cap);
-        if (!data) return PU_NOMEM;
+        if (!data) return PU_NO_MEMORY;
     }
     buf->data = data;
     buf->cap = cap;

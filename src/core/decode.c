@@ -24,8 +24,8 @@ static bool is_container(const walk *w, const char *p, enum pu_kind kind)
 
 static const char *enter(walk *w, const char *p)
 {
-    if (w->depth == PU_MAX_DEPTH) return refuse(w, p, "nested too deep");
-    if (w->containers == PU_MAX_CONTAINERS) return refuse_more(w, p, "more than 262144 objects and lists in one document");
+    if (w->depth == PU_MAX_DEPTH) return set_error(w, p, "nested too deep");
+    if (w->containers == PU_MAX_CONTAINERS) return set_too_large(w, p, "more than 262144 objects and lists in one document");
     if (!values_left(w, p)) return NULL;
     w->containers++;
     w->depth++;
@@ -124,16 +124,16 @@ static void expect(record *r, uint16_t number)
  * prefix rule applied. */
 static const char *read_name(walk *w, record *r, const char *p, uint16_t *number, pu_entry *entry)
 {
-    pu_mark mark;
+    pu_scan_error mark;
     bool escaped;
     if (r->guess != PU_NO_KEY) {
         const pu_key *keys = r->shape->keys;
         *number = keys[r->guess].next;
         if (*number != PU_NO_KEY && token_at(w, &keys[*number], p)) return p + keys[*number].token_len;
     }
-    if (p == w->end || *p != '"') return refuse(w, p, "a member's name was expected");
+    if (p == w->end || *p != '"') return set_error(w, p, "a member's name was expected");
     const char *close = pu_json_string(++p, w->end, &escaped, &mark);
-    if (!close) return refuse_mark(w, &mark);
+    if (!close) return set_scan_error(w, &mark);
     size_t len = (size_t)(close - p);
     *number = look_up(w, r, p, len, escaped);
     if (*number != PU_NO_KEY) {
@@ -146,7 +146,7 @@ static const char *read_name(walk *w, record *r, const char *p, uint16_t *number
         entry->name_escaped = escaped;
     }
     p = pu_json_space(close + 1, w->end);
-    if (p == w->end || *p != ':') return refuse(w, p, "a colon was expected");
+    if (p == w->end || *p != ':') return set_error(w, p, "a colon was expected");
     return p + 1;
 }
 
@@ -234,7 +234,7 @@ static inline const char *read_member(walk *w, record *r, const char *p)
             uint16_t type = entry->slot == PU_NO_SLOT ? (uint16_t)PU_KIND_ANY : r->shape->prefix_type;
             entry->key = number;
             w->key = NULL;
-            if (++w->names > PU_MAX_NAMES) return refuse_more(w, p, "more than 131072 unknown names in one document");
+            if (++w->names > PU_MAX_NAMES) return set_too_large(w, p, "more than 131072 unknown names in one document");
             return read_value(w, r, p, &w->plan->types[type], entry);
         }
     }
@@ -361,7 +361,7 @@ static const char *read_record(walk *w, const char *p, pu_shape *shape)
             if (p == w->end || *p != ',') break;
             p = pu_json_space(p + 1, w->end);
         }
-        if (p == w->end || *p != '}') return refuse(w, p, "a comma or } was expected");
+        if (p == w->end || *p != '}') return set_error(w, p, "a comma or } was expected");
         if (shape->address != PU_NO_KEY) split_address(w, &r);
         bool flat = !r.opened;
         flush_record(w, &r, true);
@@ -419,7 +419,7 @@ static const char *read_items(walk *w, const char *p, pu_type *item, size_t *len
         if (p == w->end || *p != ',') break;
         p = pu_json_space(p + 1, w->end);
     }
-    if (p == w->end || *p != ']') return refuse(w, p, "a comma or ] was expected");
+    if (p == w->end || *p != ']') return set_error(w, p, "a comma or ] was expected");
     flush_items(w, &place);
     *length = place - 1;
     return p + 1;
@@ -435,7 +435,7 @@ static const char *read_list(walk *w, const char *p, pu_type *type)
         w->sink->open(w->sink, true, 0);
         p++;
     } else if (p == w->end) {
-        return refuse(w, p, ends_early);
+        return set_error(w, p, ends_early);
     } else {
         w->sink->open(w->sink, true, expected_length(w, p, type));
         w->lists++;
@@ -457,7 +457,7 @@ static const char *read_container(walk *w, const char *p, pu_type *type)
     return read_record(w, p, &w->plan->shapes[kind == PU_KIND_ANY ? 0 : type->shape]);
 }
 
-enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_fault *fault)
+enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_decode_error *fault)
 {
     walk w;
     w.text = text;
@@ -469,7 +469,7 @@ enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sin
     w.containers = w.values = w.names = 0;
     w.key = NULL;
     w.count = 0;
-    *fault = (pu_fault){.error = {PU_OK, "", 0}};
+    *fault = (pu_decode_error){.error = {PU_OK, "", 0}};
 
     pu_type *type = &plan->types[plan->root];
     pu_entry *scalar = &w.entries[0];
@@ -484,7 +484,7 @@ enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sin
     if (!p) return fault->error.code;
     p = pu_json_space(p, w.end);
     if (p < w.end) {
-        refuse(&w, p, "something behind the end of the document");
+        set_error(&w, p, "something behind the end of the document");
     } else if (!container) {
         sink->scalar(sink, scalar);
     }

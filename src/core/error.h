@@ -9,12 +9,12 @@
 
 enum pu_code {
     PU_OK = 0,
-    PU_NOMEM,   /* an allocation failed; the object is as it was before the call */
-    PU_TOO_BIG, /* a ceiling was reached */
+    PU_NO_MEMORY,   /* an allocation failed; the object is as it was before the call */
+    PU_TOO_LARGE, /* a ceiling was reached */
     PU_SYNTAX,  /* the input is not well-formed; `offset` says where */
     PU_TYPE,    /* well-formed, but not of the shape asked for; `offset` says where */
     PU_ARGUMENT, /* the caller's value cannot be used */
-    PU_CRYPTO,  /* OpenSSL refused */
+    PU_CRYPTO,  /* OpenSSL rejected */
 };
 
 typedef struct pu_error {

@@ -10,13 +10,13 @@
 
 enum {
     SILENT_MS = 20000,            /* after which a connection is dead whose peer acknowledges nothing */
-    FRAMING_CEILING = 1024 * 1024 /* of what frames an answer, beside as much again as the answer may have */
+    FRAMING_CEILING = 1024 * 1024 /* of what frames a response, beside as much again as the response may have */
 };
 
 /* The callbacks: they see a pu_http_easy and nothing of Lua. */
 
 /* Whether a request may go out on the connection that libcurl has chosen. Bytes wait on a new one over TLS, because
- * session tickets follow the handshake; on any other they are no answer to what was not sent yet. */
+ * session tickets follow the handshake; on any other they are no response to what was not sent yet. */
 static bool may_use(pu_http_easy *easy, pu_http_socket *socket)
 {
     if (!socket) return easy->fresh; /* not one that is noted: a new connection is another request's at least not */
@@ -32,13 +32,13 @@ static int before_sending(void *context, char *remote, char *local, int remote_p
 {
     (void)remote, (void)local;
     pu_http_easy *easy = context;
-    if (easy->single_send && easy->sends > 0) return CURL_PREREQFUNC_ABORT;
+    if (easy->single_send && easy->send_count > 0) return CURL_PREREQFUNC_ABORT;
     if (!may_use(easy, pu_http_sockets_find(easy->sockets, local_port, remote_port))) {
         easy->unquiet = true;
         pu_http_easy_forbid_reuse(easy, true);
         return CURL_PREREQFUNC_ABORT;
     }
-    easy->sends++;
+    easy->send_count++;
     return CURL_PREREQFUNC_OK;
 }
 
@@ -49,11 +49,11 @@ bool pu_http_easy_forbid_reuse(pu_http_easy *easy, bool forbid)
 }
 
 /* Returning another count than `len` makes libcurl end the transfer. */
-static size_t keep(pu_http_easy *easy, pu_buf *buf, const char *bytes, size_t len)
+static size_t append(pu_http_easy *easy, pu_buf *buf, const char *bytes, size_t len)
 {
     enum pu_code code = pu_buf_append(buf, bytes, len);
     if (code == PU_OK) return len;
-    if (code == PU_TOO_BIG) easy->over_ceiling = true;
+    if (code == PU_TOO_LARGE) easy->too_large = true;
     else easy->out_of_memory = true;
     return 0;
 }
@@ -62,7 +62,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *context)
 {
     pu_http_easy *easy = context;
     size_t len = size * count;
-    return len ? keep(easy, &easy->body, bytes, len) : 0;
+    return len ? append(easy, &easy->body, bytes, len) : 0;
 }
 
 static long http_version(const pu_http_easy *easy)
@@ -72,7 +72,7 @@ static long http_version(const pu_http_easy *easy)
     return version;
 }
 
-/* At a status line: an answer that begins while the request is still going out may be that of another request. Those
+/* At a status line: a response that begins while the request is still going out may be that of another request. Those
  * of HTTP/2 are told apart by their streams. */
 static void look_for_early(pu_http_easy *easy)
 {
@@ -83,8 +83,8 @@ static void look_for_early(pu_http_easy *easy)
     if (easy->early) pu_http_easy_forbid_reuse(easy, true);
 }
 
-/* libcurl bounds what an answer holds and not what frames it, such as the extensions of chunks. The system's count is
- * asked for now and then; on a connection of HTTP/2 it counts other answers, too. */
+/* libcurl bounds what a response holds and not what frames it, such as the extensions of chunks. The system's count is
+ * asked for now and then; on a connection of HTTP/2 it counts other responses, too. */
 static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up_now)
 {
     (void)total, (void)now, (void)up_total, (void)up_now;
@@ -96,7 +96,7 @@ static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off
     if (easy->received_before == 0) easy->received_before = received;
     uint64_t most = 2 * (uint64_t)easy->options->number[PU_HTTP_MAX_RESPONSE_BYTES] + FRAMING_CEILING;
     if (received < easy->received_before || received - easy->received_before <= most) return 0;
-    easy->over_ceiling = true;
+    easy->too_large = true;
     return 1;
 }
 
@@ -119,7 +119,7 @@ static bool is_misframed(pu_http_easy *easy, const char *line, size_t len)
     return differs;
 }
 
-/* Only the last block is kept: what came before it was interim (100, 103) or an answer to a sending that libcurl
+/* Only the last block is kept: what came before it was interim (100, 103) or a response to a sending that libcurl
  * repeated. Trailers, which follow a finished block without a status line, are counted and dropped. */
 static size_t on_header(char *line, size_t size, size_t count, void *context)
 {
@@ -127,7 +127,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
     size_t len = size * count;
     easy->header_bytes += len;
     if (easy->header_bytes > PU_HTTP_HEADER_CEILING) {
-        easy->over_ceiling = true;
+        easy->too_large = true;
         return 0;
     }
     if (easy->block_ended) {
@@ -140,7 +140,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
     easy->misframed = is_misframed(easy, line, len);
     if (easy->misframed) return 0;
     if (line[0] == '\r' || line[0] == '\n') easy->block_ended = true;
-    return keep(easy, &easy->response_headers, line, len);
+    return append(easy, &easy->response_headers, line, len);
 }
 
 /* Where packets are dropped without a word the kernel would send them again for a quarter of an hour, and all requests

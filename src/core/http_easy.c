@@ -51,16 +51,16 @@ bool pu_http_easy_open(pu_http_easy *easy, const pu_http_options *options, pu_er
     if (easy->curl && pu_http_easy_watch(easy)) {
         if (pu_http_options_apply(options, easy->curl, error)) return true;
     } else {
-        *error = (pu_error){.code = PU_NOMEM, .message = "libcurl could not make a handle"};
+        *error = (pu_error){.code = PU_NO_MEMORY, .message = "libcurl could not make a handle"};
     }
     pu_http_easy_close(easy);
     return false;
 }
 
-const char *const pu_http_foreign =
+const char *const pu_http_other_process =
     "the process was forked, and the connections are its parent's; make a client in each process";
 
-bool pu_http_is_foreign(pid_t *owner)
+bool pu_http_is_of_other_process(pid_t *owner)
 {
     pid_t self = getpid();
     if (*owner == 0) *owner = self;
@@ -70,7 +70,7 @@ bool pu_http_is_foreign(pid_t *owner)
 /* libcurl takes leave of a peer over the connection itself, which is not this process's to end then. */
 void pu_http_easy_close(pu_http_easy *easy)
 {
-    if (easy->curl && !pu_http_is_foreign(&easy->owner)) curl_easy_cleanup(easy->curl);
+    if (easy->curl && !pu_http_is_of_other_process(&easy->owner)) curl_easy_cleanup(easy->curl);
     easy->curl = NULL;
     pu_http_sockets_free(&easy->own);
     easy->stale = false; /* closed for good: nothing is renewed */
@@ -85,42 +85,42 @@ void pu_http_easy_close(pu_http_easy *easy)
 
 static void forget_exchange(pu_http_easy *easy)
 {
-    easy->sends = 0;
+    easy->send_count = 0;
     easy->turns = 0;
     easy->received_before = 0;
     easy->connection = 0;
     easy->unquiet = easy->early = easy->misframed = false;
     easy->content_length = -1;
-    easy->over_ceiling = easy->out_of_memory = false;
+    easy->too_large = easy->out_of_memory = false;
     easy->block_ended = true;
     easy->header_bytes = 0;
     easy->detail[0] = '\0';
     easy->response_headers.len = easy->body.len = 0;
     if (easy->body.cap > KEEP_CAPACITY) pu_buf_free(&easy->body);
 
-    char *message = easy->answer.message;
+    char *message = easy->response.message;
     message[0] = '\0';
-    easy->answer.failure = PU_HTTP_OK;
-    easy->answer.status = 0;
-    easy->answer.sends = 0;
-    easy->answer.brief = false;
-    easy->answer.curl_code = 0;
-    easy->answer.phase = PU_PHASE_NONE;
-    easy->answer.outcome = PU_OUTCOME_UNKNOWN;
+    easy->response.failure = PU_HTTP_OK;
+    easy->response.status = 0;
+    easy->response.send_count = 0;
+    easy->response.brief = false;
+    easy->response.curl_code = 0;
+    easy->response.phase = PU_PHASE_NONE;
+    easy->response.outcome = PU_OUTCOME_UNKNOWN;
 }
 
-void pu_http_easy_refuse(pu_http_easy *easy, enum pu_http_failure failure, const char *message)
+void pu_http_easy_set_error(pu_http_easy *easy, enum pu_http_failure failure, const char *message)
 {
     size_t len = strlen(message);
-    if (len >= sizeof easy->answer.message) len = sizeof easy->answer.message - 1;
-    easy->answer.failure = failure;
-    easy->answer.outcome = PU_OUTCOME_NOT_SENT;
-    easy->answer.phase = PU_PHASE_NONE;
-    easy->answer.curl_code = 0;
-    easy->answer.status = 0;
-    easy->answer.sends = 0;
-    memcpy(easy->answer.message, message, len);
-    easy->answer.message[len] = '\0';
+    if (len >= sizeof easy->response.message) len = sizeof easy->response.message - 1;
+    easy->response.failure = failure;
+    easy->response.outcome = PU_OUTCOME_NOT_SENT;
+    easy->response.phase = PU_PHASE_NONE;
+    easy->response.curl_code = 0;
+    easy->response.status = 0;
+    easy->response.send_count = 0;
+    memcpy(easy->response.message, message, len);
+    easy->response.message[len] = '\0';
 }
 
 /* A new handle in place of the old, whose connections end with it. */
@@ -134,7 +134,7 @@ static bool renew(pu_http_easy *easy)
     easy->owner = owner;
     if (open) return true;
     easy->stale = true; /* tried again next time */
-    pu_http_easy_refuse(easy, PU_HTTP_TRANSPORT, "there is not enough memory to send the request");
+    pu_http_easy_set_error(easy, PU_HTTP_TRANSPORT, "there is not enough memory to send the request");
     return false;
 }
 
@@ -374,10 +374,10 @@ bool pu_http_easy_prepare(pu_http_easy *easy, const pu_http_request *request)
     if (!wrong) wrong = set_method(easy, request->method, request->body);
     if (!wrong) wrong = set_limits(easy, request);
     if (wrong) {
-        pu_http_easy_refuse(easy, PU_HTTP_ARGUMENT, wrong);
+        pu_http_easy_set_error(easy, PU_HTTP_ARGUMENT, wrong);
         return false;
     }
-    easy->answer.brief = request->brief;
+    easy->response.brief = request->brief;
     return true;
 }
 
@@ -395,7 +395,7 @@ void pu_http_easy_set_fresh(pu_http_easy *easy, bool fresh)
 
 bool pu_http_easy_reconnects(pu_http_easy *easy, long timeout_ms)
 {
-    if (!easy->unquiet || easy->fresh || (easy->single_send && easy->sends > 0) || timeout_ms <= 0) return false;
+    if (!easy->unquiet || easy->fresh || (easy->single_send && easy->send_count > 0) || timeout_ms <= 0) return false;
     easy->unquiet = false;
     pu_http_easy_set_fresh(easy, true);
     pu_http_easy_forbid_reuse(easy, false);
@@ -416,18 +416,18 @@ static long time_left(const pu_http_easy *easy, const pu_http_request *request)
 
 bool pu_http_send(pu_http_easy *easy, const pu_http_request *request)
 {
-    if (pu_http_is_foreign(&easy->owner)) {
-        pu_http_easy_refuse(easy, PU_HTTP_TRANSPORT, pu_http_foreign);
+    if (pu_http_is_of_other_process(&easy->owner)) {
+        pu_http_easy_set_error(easy, PU_HTTP_TRANSPORT, pu_http_other_process);
         return false;
     }
     if (easy->stale && !renew(easy)) return false;
     if (!easy->curl) {
-        pu_http_easy_refuse(easy, PU_HTTP_CLOSED, "the transport is closed");
+        pu_http_easy_set_error(easy, PU_HTTP_CLOSED, "the transport is closed");
         return false;
     }
     if (!pu_http_easy_prepare(easy, request)) return false;
     CURLcode code = curl_easy_perform(easy->curl);
     if (pu_http_easy_reconnects(easy, time_left(easy, request))) code = curl_easy_perform(easy->curl);
     pu_http_easy_finish(easy, code);
-    return easy->answer.failure == PU_HTTP_OK;
+    return easy->response.failure == PU_HTTP_OK;
 }

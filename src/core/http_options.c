@@ -137,7 +137,7 @@ enum pu_http_option pu_http_option_find(const char *name)
     return (enum pu_http_option)i;
 }
 
-static enum pu_code refuse(pu_error *error, enum pu_code code, const char *message)
+static enum pu_code set_error(pu_error *error, enum pu_code code, const char *message)
 {
     *error = (pu_error){.code = code, .message = message};
     return code;
@@ -146,12 +146,12 @@ static enum pu_code refuse(pu_error *error, enum pu_code code, const char *messa
 enum pu_code pu_http_options_text(pu_http_options *options, enum pu_http_option row, const char *text, size_t len,
                                   pu_error *error)
 {
-    if (memchr(text, '\0', len)) return refuse(error, PU_ARGUMENT, "holds a NUL byte");
+    if (memchr(text, '\0', len)) return set_error(error, PU_ARGUMENT, "holds a NUL byte");
     const char *wrong = pu_http_option_rows[row].check(text, len);
-    if (wrong) return refuse(error, PU_ARGUMENT, wrong);
+    if (wrong) return set_error(error, PU_ARGUMENT, wrong);
 
     char *copy = malloc(len + 1);
-    if (!copy) return refuse(error, PU_NOMEM, "cannot be kept: not enough memory");
+    if (!copy) return set_error(error, PU_NO_MEMORY, "cannot be kept: not enough memory");
     memcpy(copy, text, len);
     copy[len] = '\0';
     free(options->text[row]);
@@ -163,7 +163,7 @@ enum pu_code pu_http_options_text(pu_http_options *options, enum pu_http_option 
 enum pu_code pu_http_options_number(pu_http_options *options, enum pu_http_option row, int64_t value, pu_error *error)
 {
     if (value < pu_http_option_rows[row].low || value > pu_http_option_rows[row].high)
-        return refuse(error, PU_ARGUMENT, "is out of range");
+        return set_error(error, PU_ARGUMENT, "is out of range");
     options->number[row] = value;
     return PU_OK;
 }
@@ -198,7 +198,7 @@ static void find_ca_directory(void)
         if (!directory_found && is_hashed_directory(places[i])) directory_found = places[i];
 }
 
-/* Where the system keeps its authorities as a hashed directory, or NULL. libcurl's own answer goes first. */
+/* Where the system keeps its authorities as a hashed directory, or NULL. libcurl's own response goes first. */
 static const char *system_ca_directory(void)
 {
     pthread_once(&directory_once, find_ca_directory);
@@ -207,7 +207,7 @@ static const char *system_ca_directory(void)
 
 typedef struct setter {
     CURL *curl;
-    CURLcode code; /* the first refusal */
+    CURLcode code; /* the first rejection */
 } setter;
 
 static void set_long(setter *s, CURLoption option, long value)
@@ -288,6 +288,6 @@ bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error 
     set_authorities(&s, options);
 
     if (s.code == CURLE_OK) return true;
-    refuse(error, PU_ARGUMENT, curl_easy_strerror(s.code));
+    set_error(error, PU_ARGUMENT, curl_easy_strerror(s.code));
     return false;
 }

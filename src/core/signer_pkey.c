@@ -44,8 +44,8 @@ static enum pu_code open_pem(void **state, const char *type, const char *message
 {
     if (!pu_secret_has_room()) {
         message = "the memory for secret keys is full; close clients and signers that are not used any more";
-        *error = (pu_error){PU_NOMEM, message, 0};
-        return PU_NOMEM;
+        *error = (pu_error){PU_NO_MEMORY, message, 0};
+        return PU_NO_MEMORY;
     }
     EVP_PKEY *key = read_pem(pem, len);
     if (!key || !EVP_PKEY_is_a(key, type)) goto failed;
@@ -92,7 +92,7 @@ static enum pu_code sign_digest(EVP_PKEY *key, const EVP_MD *digest, const pu_me
 {
     char *joined = NULL;
     size_t len = 0;
-    enum pu_code code = PU_NOMEM;
+    enum pu_code code = PU_NO_MEMORY;
     const char *reason = "out of memory";
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     const void *text = one_piece(message, &joined, &len);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the command line and the journal must know about files and terminals, and Lua's own library cannot tell. */
-#include "bind.h"
+#include "lpu.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,10 +21,10 @@ static int failed(lua_State *L, int code)
 static int file_mode(lua_State *L)
 {
     struct stat about;
-    int result = lua_isuserdata(L, 1) ? fstat(fileno(pu_checkfile(L, 1)), &about)
+    int result = lua_isuserdata(L, 1) ? fstat(fileno(lpu_check_file(L, 1)), &about)
                                       : stat(luaL_checkstring(L, 1), &about);
     if (result != 0) return failed(L, errno);
-    pu_pushinteger(L, (int64_t)(about.st_mode & 07777));
+    lpu_push_integer(L, (int64_t)(about.st_mode & 07777));
     lua_pushboolean(L, about.st_uid == geteuid() || about.st_uid == 0);
     char id[48];
     int len = snprintf(id, sizeof id, "%llu:%llu", (unsigned long long)about.st_dev, (unsigned long long)about.st_ino);
@@ -75,7 +75,7 @@ static int write_private(lua_State *L)
  * `folder`, the file's name in it. */
 static int sync_file(lua_State *L)
 {
-    FILE *file = pu_checkfile(L, 1);
+    FILE *file = lpu_check_file(L, 1);
     const char *folder = luaL_optstring(L, 2, NULL);
     if (fflush(file) != 0 || (fsync(fileno(file)) != 0 && errno != EINVAL)) return failed(L, errno);
     if (folder) {
@@ -118,23 +118,23 @@ static int may_keep(lua_State *L)
 /* is_terminal(fd): 0 standard input, 1 output, 2 error. */
 static int is_terminal(lua_State *L)
 {
-    lua_pushboolean(L, isatty((int)pu_checkinteger(L, 1, 0, 1023)));
+    lua_pushboolean(L, isatty((int)lpu_check_integer(L, 1, 0, 1023)));
     return 1;
 }
 
 /* process_id(): a child that was forked off has another. */
 static int process_id(lua_State *L)
 {
-    pu_pushinteger(L, (int64_t)getpid());
+    lpu_push_integer(L, (int64_t)getpid());
     return 1;
 }
 
-void pu_bind_files(lua_State *L)
+void lpu_bind_files(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         {"file_mode", file_mode}, {"create_private", create_private}, {"may_keep", may_keep}, {"is_terminal", is_terminal},
         {"process_id", process_id}, {"sync_file", sync_file}, {"write_private", write_private},
         {NULL, NULL},
     };
-    pu_setfuncs(L, functions, 0);
+    lpu_set_functions(L, functions, 0);
 }
