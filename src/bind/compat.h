@@ -104,7 +104,7 @@ static inline void lpu_get_uservalue(lua_State *L, int index)
 #endif
 }
 
-/* lua_rawget that tells the type of what it pushed, as Lua 5.3 and later do by themselves. */
+/* lua_rawget that returns the type of the value it pushed, as in Lua 5.3 and later. */
 static inline int lpu_raw_get(lua_State *L, int index)
 {
 #if LUA_VERSION_NUM >= 503

@@ -21,7 +21,7 @@ static void check_code(lua_State *L, enum pu_code code, const char *name)
 
 static uint16_t compile_type(lua_State *L, pu_plan *plan, int index, int deep);
 
-/* The string behind `key` of the table on top, pushed; NULL (and nothing pushed) when there is none. */
+/* Pushes the string that the table on top has under `key`; NULL, and nothing pushed, when there is none. */
 static const char *push_name(lua_State *L, const char *key, size_t *len)
 {
     lua_getfield(L, -1, key);

@@ -11,7 +11,7 @@
 typedef struct lpu_http_object lpu_http_object;
 
 /* One of the two transports. `open` may use the options of the object; `close` is idempotent and takes an object whose
- * rest is zeroed for a closed one. */
+ * other members are zero for a closed one. */
 typedef struct lpu_http_kind {
     const char *name; /* of the metatable */
     size_t size;      /* of the object, whose first member is a lpu_http_object */

@@ -108,11 +108,11 @@ static inline void ends_of(const lua_sink *sink, const char *text, size_t len, u
     *tail = *head;
 }
 
-static inline bool is_remembered(const remembered *value, const remembered *wanted)
+static inline bool is_remembered(const remembered *value, const remembered *sought)
 {
-    size_t len = wanted->len;
-    return value->head == wanted->head && value->tail == wanted->tail && value->len == len && value->text &&
-           (len <= 16 || memcmp(value->text + 8, wanted->text + 8, len - 16) == 0);
+    size_t len = sought->len;
+    return value->head == sought->head && value->tail == sought->tail && value->len == len && value->text &&
+           (len <= 16 || memcmp(value->text + 8, sought->text + 8, len - 16) == 0);
 }
 
 /* Pushes a short string, the one made before when it is still remembered. */
@@ -126,17 +126,17 @@ static inline void push_text(lua_sink *sink, const pu_entry *entry)
         return;
     }
     uint8_t *patience = &sink->patience[entry->slot];
-    remembered wanted = {.text = text, .len = len};
-    ends_of(sink, text, len, &wanted.head, &wanted.tail);
-    uint64_t hash = (wanted.head ^ wanted.tail << 1 ^ len) * UINT64_C(0x9E3779B97F4A7C15);
+    remembered sought = {.text = text, .len = len};
+    ends_of(sink, text, len, &sought.head, &sought.tail);
+    uint64_t hash = (sought.head ^ sought.tail << 1 ^ len) * UINT64_C(0x9E3779B97F4A7C15);
     uint32_t place = (uint32_t)(hash >> (64 - sink->values_log));
-    if (!is_remembered(&sink->values[place], &wanted)) {
+    if (!is_remembered(&sink->values[place], &sought)) {
         if (sink->values[place].text) place ^= 1; /* the first to come keeps its place, the others share the second */
-        if (!is_remembered(&sink->values[place], &wanted)) {
+        if (!is_remembered(&sink->values[place], &sought)) {
             *patience = *patience > MISS ? (uint8_t)(*patience - MISS) : 0;
             lua_pushlstring(L, text, len);
             lpu_copy(L, -1, sink->first_value + (int)place);
-            sink->values[place] = wanted;
+            sink->values[place] = sought;
             return;
         }
     }
@@ -261,7 +261,7 @@ static int push_decode_error(lua_State *L, const pu_decode_error *fault)
     return 3;
 }
 
-/* How many strings are worth remembering, as a power of two. Each takes a place on the stack of whoever decodes, and a
+/* How many strings are worth remembering, as a power of two. Each takes a place on the stack of the call that decodes, and a
  * stack of many places is a burden in every task that has one. */
 static int values_log_for(size_t len)
 {

@@ -33,7 +33,7 @@ static int http_new(lua_State *L)
     return lpu_http_new(L, &kind);
 }
 
-/* Between reading the request and pushing the response nobody else may use the handle or its buffers. */
+/* Between reading the request and pushing the response no other call may use the handle or its buffers. */
 static int send_alone(lua_State *L)
 {
     http *self = lua_touserdata(L, 1);

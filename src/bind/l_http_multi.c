@@ -116,7 +116,7 @@ static int next_alone(lua_State *L)
 }
 
 /* multi:next() -> id, response | id, nil, failure | id when there is no memory for it | nothing. A response that
- * found no memory is dropped: whoever waits for it has to hear that, and the loop that asks must not be held up. */
+ * found no memory is dropped: the task that waits for it gets an error, and the loop that asks must not be held up. */
 static int multi_next(lua_State *L)
 {
     http_multi *self = check_open(L);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What signer.c needs of a layout: the object behind the userdata and its values read from a Lua table. */
+/* What l_signer.c needs of a layout: the object inside the userdata and its values read from a Lua table. */
 #ifndef PURSER_BIND_L_LAYOUT_H
 #define PURSER_BIND_L_LAYOUT_H
 
@@ -32,7 +32,7 @@ int lpu_push_error(lua_State *L, const pu_error *error);
 
 /* Pushes the text built in a buffer that an object keeps; `uses` counts what the object built. Before Lua 5.3
  * lua_pushlstring collects first and copies then, and a finaliser may use the same object meanwhile; so the text is
- * copied to where nobody else writes. A long text of which that cannot be said raises instead of being another. */
+ * copied to where no other call writes. A long text for which that is not certain raises an error. */
 static inline int lpu_push_built(lua_State *L, const pu_buf *text, const unsigned *uses)
 {
 #if LUA_VERSION_NUM >= 503

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What signer.c needs of a secret: the text behind the userdata. */
+/* What l_signer.c needs of a secret: the text inside the userdata. */
 #ifndef PURSER_BIND_L_SECRET_H
 #define PURSER_BIND_L_SECRET_H
 

@@ -29,7 +29,7 @@ void lpu_bind_library(lua_State *L);
 void lpu_bind_http_easy(lua_State *L);
 void lpu_bind_http_multi(lua_State *L);
 
-/* Makes the metatable `name` with `methods` behind __index and `meta` beside it; leaves the stack as it was. */
+/* Makes the metatable `name` with `methods` in its __index and `meta` next to that; leaves the stack as it was. */
 void lpu_new_type(lua_State *L, const char *name, const luaL_Reg *methods, const luaL_Reg *meta);
 
 /* Gives the value on top of the stack the metatable `name`. */

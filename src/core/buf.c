@@ -21,11 +21,11 @@ void pu_buf_free(pu_buf *buf)
     buf->len = buf->cap = 0;
 }
 
-static size_t next_capacity(const pu_buf *buf, size_t wanted)
+static size_t next_capacity(const pu_buf *buf, size_t needed)
 {
     size_t cap = buf->cap ? buf->cap : FIRST_CAPACITY;
-    while (cap < wanted && cap <= buf->max / 2) cap *= 2;
-    if (cap < wanted || cap > buf->max) cap = buf->max;
+    while (cap < needed && cap <= buf->max / 2) cap *= 2;
+    if (cap < needed || cap > buf->max) cap = buf->max;
     return cap;
 }
 
@@ -36,7 +36,7 @@ enum pu_code pu_buf_reserve(pu_buf *buf, size_t more)
 
     size_t cap = next_capacity(buf, buf->len + more);
     char *data;
-    if (buf->secret) { /* realloc would leave a copy behind */
+    if (buf->secret) { /* realloc would leave a copy in the old place */
         data = malloc(cap);
         if (!data) return PU_NO_MEMORY;
         if (buf->len) memcpy(data, buf->data, buf->len);

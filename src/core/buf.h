@@ -24,7 +24,7 @@ void pu_buf_init(pu_buf *buf, size_t max);
 /* Gives the memory back and leaves an empty buffer with the same ceiling. */
 void pu_buf_free(pu_buf *buf);
 
-/* Makes room for `more` bytes behind `len`. The buffer is unchanged on failure. */
+/* Makes room for `more` bytes after `len`. The buffer is unchanged on failure. */
 enum pu_code pu_buf_reserve(pu_buf *buf, size_t more);
 
 enum pu_code pu_buf_append(pu_buf *buf, const void *bytes, size_t len);

@@ -27,7 +27,7 @@ void pu_decimal_free(pu_decimal *d)
     d->scale = 0;
 }
 
-/* OpenSSL's numbers fail for want of memory only; its queue is left clean for whoever uses OpenSSL next. */
+/* OpenSSL's numbers fail for want of memory only; its queue of errors is left empty for the next user of OpenSSL. */
 static enum pu_code out_of_memory(BIGNUM *value)
 {
     BN_free(value);

@@ -2,7 +2,7 @@
 /* How it comes close to the cost of the tables alone (docs/decoding.md has the figures):
  *   - No member name is hashed as long as members come in the order of the previous record: the bytes `"name":` are
  *     compared with those of the key that followed last time, in two 8-byte words. One miss is forgiven (an optional
- *     member left out) by trying the key behind it; only then is the name scanned and looked up.
+ *     member left out) by trying the key after it; only then is the name scanned and looked up.
  *   - Undeclared names are learned and are predicted like declared ones from the second record on.
  *   - A field's type selects the reader; a string is one vector comparison for each 16 bytes, which finds the closing
  *     quote, escapes, control characters and UTF-8 at once.
@@ -111,7 +111,7 @@ static uint16_t look_up(walk *w, record *r, const char *name, size_t len, bool e
     return number;
 }
 
-/* Puts a key into the chain of expected ones behind the previous, ahead of what was expected there. */
+/* Puts a key into the chain of expected ones after the previous, ahead of what was expected there. */
 static void expect(record *r, uint16_t number)
 {
     pu_key *keys = r->shape->keys;
@@ -215,7 +215,7 @@ static inline const char *read_usual(walk *w, record *r, const char *p, const pu
     return p + 4;
 }
 
-/* The path of nearly every member, an expected name and a usual value, is written out; read_value does the rest. */
+/* The path of nearly every member, an expected name and a usual value, is written out; read_value handles all others. */
 static inline const char *read_member(walk *w, record *r, const char *p)
 {
     if (w->count == BATCH) {
@@ -254,18 +254,18 @@ static bool is_text(const pu_entry *entry)
     return entry->kind >= PU_ENTRY_TEXT;
 }
 
-/* The first colon of a text, which an escape may hide, and what is behind it; NULL when there is none. */
-static const char *find_colon(const pu_entry *entry, const char **behind)
+/* The first colon of a text, which an escape may hide, and what follows it; NULL when there is none. */
+static const char *find_colon(const pu_entry *entry, const char **after)
 {
     const char *p = entry->text, *end = p + entry->len;
     if (entry->kind == PU_ENTRY_TEXT) {
         p = memchr(p, ':', entry->len);
-        *behind = p ? p + 1 : NULL;
+        *after = p ? p + 1 : NULL;
         return p;
     }
     while (p < end) {
         size_t width = *p != '\\' ? 1 : p[1] != 'u' ? 2 : 6;
-        *behind = p + width;
+        *after = p + width;
         if (*p == ':' || (width == 6 && memcmp(p + 2, "003", 3) == 0 && (p[5] | ' ') == 'a')) return p;
         p += width;
     }
@@ -284,7 +284,7 @@ static int plain_part(const pu_entry *entry, const char *text, const char *end, 
     return (int)len;
 }
 
-/* A URI: a name of lower-case letters before the colon, and behind it what may be an address. */
+/* A URI: a name of lower-case letters before the colon, followed by what may be an address. */
 static bool is_uri(const char *name, int name_len, int rest_len)
 {
     for (int i = 0; i < name_len; i++)
@@ -296,22 +296,22 @@ static bool is_uri(const char *name, int name_len, int rest_len)
  * like). The new values are simply set again: the last of equal names wins. */
 static void split_address(walk *w, record *r)
 {
-    const char *behind = NULL;
+    const char *after = NULL;
     if (r->shape->memo == PU_NO_KEY) return;
     if (!r->opened) { /* nearly always: one batch, and no colon */
         if (r->address_at == 0) return;
         const pu_entry *entry = &w->entries[r->address_at - 1];
-        if (!is_text(entry) || !find_colon(entry, &behind)) return;
+        if (!is_text(entry) || !find_colon(entry, &after)) return;
     }
     note_batch(w, r);
     if (!is_text(&r->address)) return;
     const char *text = r->address.text, *stop = text + r->address.len;
-    const char *colon = find_colon(&r->address, &behind);
-    if (!colon || colon == text || behind == stop) return;
+    const char *colon = find_colon(&r->address, &after);
+    if (!colon || colon == text || after == stop) return;
 
     char front[LONGEST_PART], back[LONGEST_PART];
     int front_len = plain_part(&r->address, text, colon, front);
-    int back_len = plain_part(&r->address, behind, stop, back);
+    int back_len = plain_part(&r->address, after, stop, back);
     if (front_len < 0 || back_len < 0 || is_uri(front, front_len, back_len)) return;
 
     bool same = false;
@@ -327,8 +327,8 @@ static void split_address(walk *w, record *r)
     if (same) return;
     entry = next_entry(w, r);
     *entry = r->address;
-    entry->text = behind;
-    entry->len = (size_t)(stop - behind);
+    entry->text = after;
+    entry->len = (size_t)(stop - after);
     entry->slot = r->shape->memo;
     w->count++;
 }

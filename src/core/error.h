@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How the C floor reports a failure: a code, a constant message, and where in the input it happened.
  *
- * Messages are string literals: nobody frees them, they live for ever, and they never carry a secret. */
+ * Messages are string literals: they are never freed and never carry a secret. */
 #ifndef PURSER_CORE_ERROR_H
 #define PURSER_CORE_ERROR_H
 

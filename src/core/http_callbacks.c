@@ -10,7 +10,7 @@
 
 enum {
     SILENT_MS = 20000,            /* after which a connection is dead whose peer acknowledges nothing */
-    FRAMING_CEILING = 1024 * 1024 /* of what frames a response, beside as much again as the response may have */
+    FRAMING_CEILING = 1024 * 1024 /* of what frames a response, besides as much again as the response may have */
 };
 
 /* The callbacks: they see a pu_http_easy and nothing of Lua. */
@@ -73,7 +73,7 @@ static long http_version(const pu_http_easy *easy)
 }
 
 /* At a status line: a response that begins while the request is still going out may be that of another request. Those
- * of HTTP/2 are told apart by their streams. */
+ * of HTTP/2 are distinguished by their streams. */
 static void look_for_early(pu_http_easy *easy)
 {
     curl_off_t sent = 0;
@@ -94,8 +94,8 @@ static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off
     const pu_http_socket *socket = pu_http_sockets_get(easy->sockets, easy->connection);
     uint64_t received = socket ? pu_http_socket_received(socket) : 0;
     if (easy->received_before == 0) easy->received_before = received;
-    uint64_t most = 2 * (uint64_t)easy->options->number[PU_HTTP_MAX_RESPONSE_BYTES] + FRAMING_CEILING;
-    if (received < easy->received_before || received - easy->received_before <= most) return 0;
+    uint64_t max = 2 * (uint64_t)easy->options->number[PU_HTTP_MAX_RESPONSE_BYTES] + FRAMING_CEILING;
+    if (received < easy->received_before || received - easy->received_before <= max) return 0;
     easy->too_large = true;
     return 1;
 }
@@ -144,7 +144,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
 }
 
 /* Where packets are dropped without a word the kernel would send them again for a quarter of an hour, and all requests
- * that share the connection would wait for it. A system that knows no such limit goes on without. */
+ * that share the connection would wait for it. A system without such an option does without. */
 static int on_connecting(void *context, curl_socket_t fd, curlsocktype purpose)
 {
     (void)purpose;

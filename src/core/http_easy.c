@@ -8,7 +8,7 @@
 enum {
     TARGET_CEILING = 1024 * 1024,     /* of a request target, and of its header lines */
     KEEP_CAPACITY = 2 * 1024 * 1024,  /* a larger buffer is given back before the next exchange */
-    READ_IDLE_S = 118                 /* libcurl's own limit on the rest of a kept connection */
+    READ_IDLE_S = 118                 /* libcurl's own limit on how long a kept connection is idle */
 };
 
 static pthread_once_t global_once = PTHREAD_ONCE_INIT;
@@ -67,7 +67,7 @@ bool pu_http_is_of_other_process(pid_t *owner)
     return *owner != self;
 }
 
-/* libcurl takes leave of a peer over the connection itself, which is not this process's to end then. */
+/* libcurl ends a TLS connection by a message over it; another process's connection must not be ended. */
 void pu_http_easy_close(pu_http_easy *easy)
 {
     if (easy->curl && !pu_http_is_of_other_process(&easy->owner)) curl_easy_cleanup(easy->curl);
@@ -138,7 +138,7 @@ static bool renew(pu_http_easy *easy)
     return false;
 }
 
-/* Each of the following tells the handle one part of the request. It returns NULL, or what is wrong. */
+/* Each of the following sets one part of the request. It returns NULL, or what is wrong. */
 
 static const char *const no_memory = "there is not enough memory to send the request";
 
@@ -150,7 +150,7 @@ bool pu_http_easy_shares(const pu_http_easy *easy)
 
 /* The URL, and what depends on it. Where HTTP/2 may be agreed on, rather wait for a connection that can be shared than
  * make another. */
-static bool tell_base(pu_http_easy *easy)
+static bool set_url(pu_http_easy *easy)
 {
     CURL *curl = easy->curl;
     if (easy->base_secure && !easy->secured) easy->secured = pu_http_options_secure(easy->options, curl);
@@ -178,8 +178,8 @@ static const char *set_base(pu_http_easy *easy, pu_http_text base)
     easy->base.len = 0;
     easy->base_secure = base.data[4] == 's';
     if (pu_buf_append(&easy->base, base.data, base.len) != PU_OK || pu_buf_append(&easy->base, "", 1) != PU_OK ||
-        !tell_base(easy)) {
-        easy->base.len = 0; /* the next request tells it anew */
+        !set_url(easy)) {
+        easy->base.len = 0; /* the next request sets it again */
         return no_memory;
     }
     size_t host = easy->base_secure ? 8 : 7;
@@ -194,7 +194,7 @@ static bool through_plain_proxy(const pu_http_easy *easy)
 }
 
 /* Usually the target goes as it is. The base's own path, if it has one, goes in front; and a proxy that does not
- * tunnel wants the whole URL. */
+ * tunnel needs the whole URL. */
 static const char *set_target(pu_http_easy *easy, pu_http_text target)
 {
     if (target.len == 0 || target.data[0] != '/') return "the request target must begin with '/'";
@@ -270,7 +270,7 @@ static bool append_header(struct curl_slist **list, const char *line)
     return longer != NULL;
 }
 
-/* libcurl takes `Name:` as `do not send it` and wants `Name;` for a header without a value. */
+/* To libcurl `Name:` means `do not send it`; a header without a value is written `Name;`. */
 static bool append_lines(struct curl_slist **list, char *block, size_t len)
 {
     for (size_t at = 0; at < len; at += strlen(block + at) + 1) {
@@ -292,7 +292,7 @@ static const char *user_agent(const pu_http_easy *easy)
     return agent ? agent : "purser";
 }
 
-/* The list is made anew only when the lines differ from those of the request before. */
+/* The list is made again only when the lines differ from those of the request before. */
 static const char *set_headers(pu_http_easy *easy, pu_http_text block)
 {
     pu_buf *last = &easy->header_block;
@@ -310,7 +310,7 @@ static const char *set_headers(pu_http_easy *easy, pu_http_text block)
                 (has.type || append_header(&list, "Content-Type:")) && append_lines(&list, last->data, last->len) &&
                 /* with both, libcurl would print its own every time, only to leave it out */
                 curl_easy_setopt(easy->curl, CURLOPT_USERAGENT, has.agent ? NULL : user_agent(easy)) == CURLE_OK;
-    if (!fine) { /* the next request makes the list anew, whatever its lines are */
+    if (!fine) { /* the next request makes the list again, whatever its lines are */
         curl_slist_free_all(list);
         list = NULL;
     }
@@ -321,7 +321,7 @@ static const char *set_headers(pu_http_easy *easy, pu_http_text block)
 }
 
 /* libcurl knows two shapes of request, without a body and with one; the method's name is laid over it where the shape
- * would use another. POST and PUT always carry a body, if only an empty one with `Content-Length: 0`. */
+ * would use another. POST and PUT always have a body, even if an empty one with `Content-Length: 0`. */
 static const char *set_method(pu_http_easy *easy, pu_http_text method, pu_http_text body)
 {
     static const char *const known[] = {"GET", "POST", "PUT", "DELETE"};
@@ -349,7 +349,7 @@ static const char *set_method(pu_http_easy *easy, pu_http_text method, pu_http_t
 }
 
 /* A request that must be sent once meets a kept connection at the moment the service closes it only if it was kept
- * long: so it takes one that rested a short while, or a new one. */
+ * long: so it takes one that was idle for a short while, or a new one. */
 static const char *set_limits(pu_http_easy *easy, const pu_http_request *request)
 {
     const int64_t *number = easy->options->number;

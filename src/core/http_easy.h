@@ -32,7 +32,7 @@ typedef struct pu_http_easy {
     pid_t owner; /* the process whose connections these are; 0: there are none */
     pu_http_sockets own, *sockets; /* where its connections are noted: there, or in those of a multi handle */
 
-    /* What the handle was told last, so that it is told again only what changes. */
+    /* What was set in the handle last, so that only what changes is set again. */
     pu_buf base;         /* URL of the base, NUL-terminated */
     size_t base_prefix;  /* where the path in `base` begins */
     bool base_secure;    /* https */
@@ -43,7 +43,7 @@ typedef struct pu_http_easy {
     pu_buf target; /* scratch for a target that must be put together */
     char custom[8];      /* the method laid over libcurl's, or "" */
     bool fresh;          /* a new connection was asked for */
-    bool forbids;        /* the connection is to be closed behind the exchange */
+    bool forbids;        /* the connection is to be closed after the exchange */
 
     /* The exchange. */
     bool single_send;
@@ -79,7 +79,7 @@ void pu_http_easy_close(pu_http_easy *easy);
 /* Sets the callbacks of a new handle. False: no memory. */
 bool pu_http_easy_watch(pu_http_easy *easy);
 
-/* Whether libcurl is to close the connection behind the exchange. */
+/* Whether libcurl is to close the connection after the exchange. */
 bool pu_http_easy_forbid_reuse(pu_http_easy *easy, bool forbid);
 
 /* Whether the next transfer is to make a connection of its own. */
@@ -92,7 +92,7 @@ void pu_http_easy_share(pu_http_easy *easy, pu_http_sockets *sockets);
  * handle is ready for the same request on a new connection then, within `timeout_ms`. At most once an exchange. */
 bool pu_http_easy_reconnects(pu_http_easy *easy, long timeout_ms);
 
-/* Whether another process owns it; a thing that nobody owns becomes this one's. */
+/* Whether another process owns it; without an owner it becomes this process's. */
 bool pu_http_is_of_other_process(pid_t *owner);
 extern const char *const pu_http_other_process;
 

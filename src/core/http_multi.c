@@ -49,8 +49,8 @@ static void forget_socket(pu_http_multi *multi, size_t place)
 static bool make_room(pu_http_multi *multi)
 {
     enum { EACH = 4 };
-    size_t wanted = EACH * ((size_t)multi->busy + 1), cap = multi->poll_cap ? multi->poll_cap : 16;
-    while (cap < wanted) cap *= 2;
+    size_t needed = EACH * ((size_t)multi->busy + 1), cap = multi->poll_cap ? multi->poll_cap : 16;
+    while (cap < needed) cap *= 2;
     if (cap == multi->poll_cap) return true;
     struct pollfd *polls = realloc(multi->polls, cap * sizeof *polls);
     if (!polls) return false;
@@ -215,7 +215,7 @@ static void start(pu_http_multi *multi, pu_http_job *job, pu_http_slot *slot, in
     }
 }
 
-/* Lets libcurl do what it wanted to do about now. Bounded, because each round may bring up another: a step must not
+/* Lets libcurl do what is due about now. Bounded, because each round may bring up another: a step must not
  * last. */
 static void run_timer(pu_http_multi *multi, int64_t now)
 {
@@ -312,7 +312,7 @@ static pu_http_job *copy_request(const pu_http_request *request)
     return NULL;
 }
 
-/* In the child of a fork: nothing is sent, and what was under way is the parent's to hear of. */
+/* In the child of a fork: nothing is sent, and the parent gets what was under way. */
 static bool end_of_other_process(pu_http_multi *multi)
 {
     if (!pu_http_is_of_other_process(&multi->owner)) return false;

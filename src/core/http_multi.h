@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Many requests at once on one thread: a bound on those in flight, a queue behind it, results to be polled for.
+/* Many requests at once on one thread: a bound on those in flight, a queue for the others, results to be polled for.
  *
  * Nothing blocks but pu_http_wait. libcurl says through callbacks which descriptors and which time it waits for; they
- * are only noted down here, so a loop of the host can watch them, and a step asks the system about all of them in one
- * call. A finished request keeps its handle until it is released, so results that nobody fetches hold back the queue
+ * are only recorded here, so a loop of the host can watch them, and a step asks the system about all of them in one
+ * call. A finished request keeps its handle until it is released, so results that are not fetched hold back the queue
  * instead of piling up. One thread at a time; the struct must not be moved while it is open. */
 #ifndef PURSER_CORE_HTTP_MULTI_H
 #define PURSER_CORE_HTTP_MULTI_H
@@ -48,7 +48,7 @@ typedef struct pu_http_multi {
     int unfinished;       /* jobs queued or running */
     int64_t last_id;
     int64_t fresh_until_ms; /* a shared connection fell silent: till then what must be sent once goes on a new one */
-    int64_t timer_ms;     /* when libcurl wants to be called without an event; -1: never */
+    int64_t timer_ms;     /* when libcurl must be called without an event; -1: never */
     int64_t earliest_ms;  /* no queued job's deadline is before it */
     struct pollfd *polls; /* what libcurl waits for */
     size_t poll_count, poll_cap;

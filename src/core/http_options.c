@@ -263,7 +263,7 @@ bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error 
     const char *version = options->text[PU_HTTP_VERSION];
 
     set_long(&s, CURLOPT_NOSIGNAL, 1);
-    set_long(&s, CURLOPT_NOPROGRESS, 0); /* the callback counts bytes; libcurl prints nothing beside it */
+    set_long(&s, CURLOPT_NOPROGRESS, 0); /* the callback counts bytes; libcurl prints nothing */
     set_long(&s, CURLOPT_FOLLOWLOCATION, 0);
     set_long(&s, CURLOPT_HTTP09_ALLOWED, 0);
     set_long(&s, CURLOPT_NETRC, CURL_NETRC_IGNORED);

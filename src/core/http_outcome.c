@@ -10,7 +10,7 @@
 
 typedef struct curl_rule {
     CURLcode code;
-    enum pu_http_phase phase; /* PU_PHASE_NONE: the times of the transfer tell */
+    enum pu_http_phase phase; /* PU_PHASE_NONE: the times of the transfer decide */
     const char *sentence;
 } curl_rule;
 

@@ -23,7 +23,7 @@ typedef struct pu_http_request {
     pu_http_text body;
     long timeout_ms;       /* for the whole exchange; 0: that of the options */
     bool single_send;      /* the request must never reach the wire twice */
-    bool brief;            /* of a response only status, body and headers are wanted */
+    bool brief;            /* of a response only status, body and headers are requested */
 } pu_http_request;
 
 /* Where an exchange ended. */
@@ -47,7 +47,7 @@ typedef struct pu_http_response {
     int send_count; /* how often the request was given to a connection */
     int64_t connection; /* which one; 0: none */
 
-    /* More facts of every exchange, zero where it did not come that far. A response that was wanted brief, and is no
+    /* More facts of every exchange, zero where it did not come that far. A response that was requested brief, and is no
      * failure, lacks them. */
     bool brief;
     int http_version; /* 10, 11, 20, 30 */

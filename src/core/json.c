@@ -49,7 +49,7 @@ static int read_hex(const char *p, const char *end, unsigned *unit)
     return 4;
 }
 
-/* `p` is at a backslash; returns the byte behind the escape. */
+/* `p` is at a backslash; returns the byte after the escape. */
 static const char *check_escape(const char *p, const char *end, pu_scan_error *mark)
 {
     static const char ends_early[] = "the text ends inside a string";

@@ -57,7 +57,7 @@ static inline const char *pu_json_plain(const char *p, const char *end)
 /* What pu_json_string does once it has met something other than plain ASCII. */
 const char *pu_json_string_rest(const char *p, const char *end, bool *escaped, pu_scan_error *mark);
 
-/* Scans a string whose opening quote is just before `p`; returns its closing quote. `*escaped` tells whether it holds
+/* Scans a string whose opening quote is just before `p`; returns its closing quote. `*escaped` says whether it holds
  * escapes, which are checked (lone surrogates are rejected) but left as they are; see pu_json_unescape. */
 static inline const char *pu_json_string(const char *p, const char *end, bool *escaped, pu_scan_error *mark)
 {
@@ -71,10 +71,10 @@ static inline const char *pu_json_string(const char *p, const char *end, bool *e
  * greater than `len`. `out` needs room for `len` bytes. */
 size_t pu_json_unescape(const char *p, size_t len, char *out);
 
-/* Scans the number that begins at `p`; returns the byte behind it. `*integral` is true when it is -?digits. */
+/* Scans the number that begins at `p`; returns the byte after it. `*integral` is true when it is -?digits. */
 const char *pu_json_number(const char *p, const char *end, bool *integral, pu_scan_error *mark);
 
-/* Scans `true`, `false` or `null`, whichever begins with the byte at `p`; returns the byte behind it. */
+/* Scans `true`, `false` or `null`, whichever begins with the byte at `p`; returns the byte after it. */
 const char *pu_json_literal(const char *p, const char *end, pu_scan_error *mark);
 
 /* Reads text that is -?digits and whose value lies within [low, high]; false for any other text. */

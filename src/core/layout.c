@@ -89,7 +89,7 @@ enum pu_code pu_layout_open(pu_layout *layout, const pu_name *query, size_t quer
     }
     if (code != PU_OK) goto failed;
 
-    /* One slot more than needed: malloc(0) may be NULL, and a closed layout is told by its NULL. */
+    /* One slot more than needed: malloc(0) may be NULL, and a closed layout is recognised by its NULL. */
     layout->query = malloc((query_count + body_count + 1) * sizeof *layout->query);
     if (!layout->query) {
         code = fail_append(error, PU_NO_MEMORY);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Ed25519 and RSA-SHA256 (PKCS #1 v1.5) with a private key in PEM.
  *
- * OpenSSL keeps the key. Each signature gets a context of its own, so a failure leaves nothing behind; its
- * cost is nothing beside the signature's. */
+ * OpenSSL keeps the key. Each signature gets a context of its own, so a failure leaves no trace; its
+ * cost is small next to the signature's. */
 #include "signer_row.h"
 
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static enum pu_code open_rsa(void **state, const void *pem, size_t len, pu_error
     return open_pem(state, "RSA", "the key is not an unencrypted RSA private key in PEM", pem, len, error);
 }
 
-/* Ed25519 reads its message twice and so wants it in one piece. `*joined` is what to free, with its length.
+/* Ed25519 reads its message twice and so needs it in one piece. `*joined` is what to free, with its length.
  */
 static const void *one_piece(const pu_message *message, char **joined, size_t *len)
 {

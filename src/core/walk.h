@@ -203,7 +203,7 @@ static inline const char *read_literal(walk *w, const char *p, enum pu_kind kind
     return stop;
 }
 
-/* Reads the scalar at `p` into the value part of `entry`; returns the byte behind it. */
+/* Reads the scalar at `p` into the value part of `entry`; returns the byte after it. */
 static inline const char *read_scalar(walk *w, const char *p, enum pu_kind kind, pu_entry *entry)
 {
     if (p < w->end && (kind <= PU_KIND_ANY || *p == 'n')) {

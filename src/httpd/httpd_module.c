@@ -182,7 +182,7 @@ static httpd_request *check_request(lua_State *L, const httpd_server *server)
     return request;
 }
 
-/* Status, headers and body from `first` on, checked so that nothing behind this can raise while a response is
+/* Status, headers and body from `first` on, checked so that nothing after this can raise while a response is
  * held. */
 static unsigned check_answer(lua_State *L, int first)
 {
@@ -272,7 +272,7 @@ static int server_fail(lua_State *L)
     return answer(L, server, request, status, response, 5);
 }
 
-/* ---- the rest ---- */
+/* ---- the other methods ---- */
 
 static int server_port(lua_State *L)
 {

@@ -38,7 +38,7 @@ struct httpd_server {
     int64_t last_id;
     bool closing;
     unsigned unsent;    /* answers handed to libmicrohttpd that have not been seen off */
-    list queued;        /* whole requests nobody took yet */
+    list queued;        /* whole requests that were not taken yet */
     list open[BUCKETS]; /* taken and unanswered, by id */
     list resting;       /* paced answers between two pieces */
 };
@@ -108,7 +108,7 @@ static void drop_body(httpd_request *request)
 
 /* ---- callbacks of libmicrohttpd ---- */
 
-/* The first thing heard of a request. What it returns is *context in the other callbacks. */
+/* The first callback of a request. What it returns is *context in the other callbacks. */
 static void *begin_request(void *server, const char *target, struct MHD_Connection *connection)
 {
     (void)connection;
