@@ -286,7 +286,8 @@ describe("the rockspecs", function()
     local core = purser.build.modules["purser.core"].sources
     local http = purser.build.modules["purser.http"].sources
     local httpd = front.build.modules["purser.httpd"].sources
-    assert.same({ "src/core/check_deps.c", "src/core/check_deps.c", "src/httpd/check_deps.c" }, { core[1], http[1], httpd[1] })
+    assert.same({ "src/core/check_deps.c", "src/core/check_deps.c", "src/httpd/check_deps.c" },
+      { core[1], http[1], httpd[1] })
     local in_one, listed = {}, {}
     for _, sources in ipairs { core, http } do
       for _, path in ipairs(sources) do in_one[path] = true end
