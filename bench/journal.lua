@@ -82,11 +82,11 @@ local function make_side(name)
   local side = { journal = open(name), transport = make_transport(), count = 0, now = core.now_ms() }
   fill(side.journal.db, sizes[name], side.now)
   local function client(guard)
-    return assert(purser.new { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s", limits = false,
+    return assert(purser.new { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s", rate_limit = false,
       retry = false, transport = side.transport, journal = side.journal, account = "bench", guard = guard })
   end
   side.client = client()
-  side.guarded = client { serial = true, budget = { USDT = "100000000" } }
+  side.guarded = client { no_duplicates = true, spending_limit = { USDT = "100000000" } }
   side.payouts = assert(purser.payouts.new { client = side.client, journal = side.journal, queue = "history",
     worker = "bench" })
   return side
@@ -130,12 +130,12 @@ local works = {
   { "a transfer, recorded and ended", 20, function(side)
     assert(side.client.sub_account:transfer(transfer(number(side))))
   end },
-  { "the same with a budget and serial", 20, function(side)
+  { "the same with spending_limit and no_duplicates", 20, function(side)
     assert(side.guarded.sub_account:transfer(transfer(number(side))))
   end },
   { "the open calls", 20, function(side) assert(#side.journal:entries { state = "open" } == 0) end },
   { "recover with nothing open", 20, function(side) assert(side.journal:recover(side.client)) end },
-  { "take over what was left behind, and settle it", 20, function(side)
+  { "take over what was left behind, and reconcile it", 20, function(side)
     local n = number(side) % 900 + 1
     local intent = assert(side.journal:entries { id = "intent" .. n })[1].intent
     assert(side.journal.db:transaction(function(tx)
@@ -143,7 +143,7 @@ local works = {
     end))
     intent.params = transfer(n)
     assert(side.journal:rivals(intent, intent.sent_at - 60000))
-    assert(side.journal:settled(intent, { outcome = "done", record = { tranId = "found" } }))
+    assert(side.journal:reconciled(intent, { outcome = "done", record = { tranId = "found" } }))
   end },
   { "entries { id = }", 200, function(side)
     assert(#side.journal:entries { id = "intent" .. 1 + number(side) % 900 } == 1)

@@ -38,7 +38,7 @@ end
 -- One look: without time to wait, the watch ends when it has told what it found.
 local since, cursor, count = client:now() - DAY, nil, 0
 repeat
-  local watch = client.wallet:watch_deposits { since = since, cursor = cursor, timeout_ms = 0 }
+  local watch = client.wallet:watch_deposits { since = since, cursor = cursor, deadline_ms = 0 }
   local event, err = watch:next()
   while event do
     show(event.deposit)

@@ -19,7 +19,7 @@ local M = {}
 -- What the gateway may pay, whoever asks. An asset that is not listed is not paid at all.
 local GUARD = {
   max_amount = { USDT = "1000" },
-  budget = { USDT = { amount = "5000", period_ms = 86400000 } },
+  spending_limit = { USDT = { amount = "5000", period_ms = 86400000 } },
   -- addresses = { { address = "...", coin = "USDT", network = "TRX" } }, -- where funds may go
 }
 local ACCOUNT = "gateway" -- names the account in the journal, also after its API key was replaced

@@ -410,7 +410,7 @@ function Broker:transfer_history(params, opts) end
 ---
 --- Permission not stated, weight not stated; creates; sent once.
 ---
---- When the outcome is unknown: client:settle(err) looks in broker.list_sub_accounts for the subAccount.
+--- When the outcome is unknown: client:reconcile(err) looks in broker.list_sub_accounts for the subAccount.
 ---@param params purser.broker.create_sub_account.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.created_sub_account? result
@@ -445,7 +445,7 @@ function Broker:sub_account_status(params, opts) end
 ---
 --- Permission not stated, weight not stated; creates; sent once.
 ---
---- When the outcome is unknown: client:settle(err) looks in broker.list_api_keys for the key with the note you gave; make it one of a kind. The secret is lost: with remake = true the key is deleted with broker.delete_api_key and made again.
+--- When the outcome is unknown: client:reconcile(err) looks in broker.list_api_keys for the key with the note you gave; make it one of a kind. The secret is lost: with recreate = true the key is deleted with broker.delete_api_key and made again.
 ---@param params purser.broker.create_api_key.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.api_key? result
@@ -469,7 +469,7 @@ function Broker:list_api_keys(params, opts) end
 ---
 --- Permission not stated, weight not stated; changes; sent once.
 ---
---- When the outcome is unknown: client:settle(err) looks in broker.list_api_keys whether the apiKey is as wanted.
+--- When the outcome is unknown: client:reconcile(err) looks in broker.list_api_keys whether the apiKey is as wanted.
 ---@param params purser.broker.delete_api_key.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.named_sub_account? result
@@ -482,7 +482,7 @@ function Broker:delete_api_key(params, opts) end
 ---
 --- Permission SPOT_DEPOSIT_WRITE, weight not stated; creates; sent once.
 ---
---- When the outcome is unknown: client:settle(err) looks in broker.deposit_addresses whether the network is as wanted.
+--- When the outcome is unknown: client:reconcile(err) looks in broker.deposit_addresses whether the network is as wanted.
 ---@param params purser.broker.create_deposit_address.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.deposit_address? result
@@ -541,7 +541,7 @@ function Broker:withdraw(params, opts) end
 ---
 --- Permission SPOT_TRANSFER_READ, weight not stated; moves money; sent once, never repeated.
 ---
---- When the outcome is unknown: client:settle(err) looks in broker.transfer_history for its clientTranId, which is made when you give none.
+--- When the outcome is unknown: client:reconcile(err) looks in broker.transfer_history for its clientTranId, which is made when you give none.
 ---@param params purser.broker.transfer.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.transfer_id? result
@@ -629,7 +629,7 @@ local SubAccount = {}
 ---
 --- Permission SPOT_ACCOUNT_READ, weight 1; creates; sent once.
 ---
---- When the outcome is unknown: client:settle(err) looks in sub_account.list_sub_accounts for the subAccount.
+--- When the outcome is unknown: client:reconcile(err) looks in sub_account.list_sub_accounts for the subAccount.
 ---@param params purser.sub_account.create_sub_account.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.created_sub_account? result
@@ -653,7 +653,7 @@ function SubAccount:list_sub_accounts(params, opts) end
 ---
 --- Permission SPOT_ACCOUNT_READ, weight 1; creates; sent once.
 ---
---- When the outcome is unknown: client:settle(err) looks in sub_account.list_api_keys for the key with the note you gave; make it one of a kind. The secret is lost: with remake = true the key is deleted with sub_account.delete_api_key and made again.
+--- When the outcome is unknown: client:reconcile(err) looks in sub_account.list_api_keys for the key with the note you gave; make it one of a kind. The secret is lost: with recreate = true the key is deleted with sub_account.delete_api_key and made again.
 ---@param params purser.sub_account.create_api_key.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.api_key? result
@@ -677,7 +677,7 @@ function SubAccount:list_api_keys(params, opts) end
 ---
 --- Permission SPOT_ACCOUNT_READ, weight 1; changes; sent once.
 ---
---- When the outcome is unknown: client:settle(err) looks in sub_account.list_api_keys whether the apiKey is as wanted.
+--- When the outcome is unknown: client:reconcile(err) looks in sub_account.list_api_keys whether the apiKey is as wanted.
 ---@param params purser.sub_account.delete_api_key.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.named_sub_account? result
@@ -690,7 +690,7 @@ function SubAccount:delete_api_key(params, opts) end
 ---
 --- Permission SPOT_TRANSFER_WRITE, weight 1; moves money; sent once, never repeated.
 ---
---- When the outcome is unknown: client:settle(err) looks in sub_account.transfer_history for its clientTranId, which is made when you give none.
+--- When the outcome is unknown: client:reconcile(err) looks in sub_account.transfer_history for its clientTranId, which is made when you give none.
 ---@param params purser.sub_account.transfer.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.transfer_id? result
@@ -829,7 +829,7 @@ function Wallet:coins(params, opts) end
 ---
 --- Permission SPOT_WITHDRAW_WRITE, weight 1; moves money; sent once, never repeated.
 ---
---- When the outcome is unknown: client:settle(err) looks in wallet.withdrawal_history for its withdrawOrderId, which is made when you give none.
+--- When the outcome is unknown: client:reconcile(err) looks in wallet.withdrawal_history for its withdrawOrderId, which is made when you give none.
 ---@param params purser.wallet.withdraw.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.withdrawal_id? result
@@ -842,7 +842,7 @@ function Wallet:withdraw(params, opts) end
 ---
 --- Permission SPOT_WITHDRAW_WRITE, weight 1; changes; sent once.
 ---
---- When the outcome is unknown: client:settle(err) looks in wallet.withdrawal_history whether the id is as wanted.
+--- When the outcome is unknown: client:reconcile(err) looks in wallet.withdrawal_history whether the id is as wanted.
 ---@param params purser.wallet.cancel_withdrawal.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.withdrawal_id? result
@@ -877,7 +877,7 @@ function Wallet:withdrawal_history(params, opts) end
 ---
 --- Permission SPOT_WITHDRAW_WRITE, weight 1; creates; sent once.
 ---
---- When the outcome is unknown: client:settle(err) looks in wallet.deposit_addresses whether the network is as wanted.
+--- When the outcome is unknown: client:reconcile(err) looks in wallet.deposit_addresses whether the network is as wanted.
 ---@param params purser.wallet.create_deposit_address.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.deposit_address? result
@@ -912,7 +912,7 @@ function Wallet:withdrawal_addresses(params, opts) end
 ---
 --- Permission SPOT_TRANSFER_WRITE, weight 1; moves money; sent once, never repeated.
 ---
---- When the outcome is unknown: client:settle(err) looks in wallet.transfer_history for the one record with the same fromAccountType, toAccountType, asset, amount, made since the call.
+--- When the outcome is unknown: client:reconcile(err) looks in wallet.transfer_history for the one record with the same fromAccountType, toAccountType, asset, amount, made since the call.
 ---@param params purser.wallet.transfer.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.transfer_id? result
@@ -958,7 +958,7 @@ function Wallet:convertible_balances(params, opts) end
 ---
 --- Permission SPOT_ACCOUNT_WRITE, weight 10; moves money; sent once, never repeated.
 ---
---- When the outcome is unknown: client:settle(err) looks in wallet.conversion_history for the one batch of these coins, made since the call.
+--- When the outcome is unknown: client:reconcile(err) looks in wallet.conversion_history for the one batch of these coins, made since the call.
 ---@param params purser.wallet.convert.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.conversion? result
@@ -982,7 +982,7 @@ function Wallet:conversion_history(params, opts) end
 ---
 --- Permission SPOT_WITHDRAW_WRITE, weight 1; moves money; sent once, never repeated.
 ---
---- When the outcome is unknown: client:settle(err) looks in wallet.internal_transfer_history for the one record with the same toAccountType, toAccount, asset, amount, made since the call.
+--- When the outcome is unknown: client:reconcile(err) looks in wallet.internal_transfer_history for the one record with the same toAccountType, toAccount, asset, amount, made since the call.
 ---@param params purser.wallet.internal_transfer.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.transfer_id? result
@@ -1006,7 +1006,7 @@ function Wallet:internal_transfer_history(params, opts) end
 ---
 --- Permission SPOT_WITHDRAW_WRITE, weight 1; moves money; sent once, never repeated.
 ---
---- When the outcome is unknown: client:settle(err) looks in wallet.withdrawal_history for its withdrawOrderId, which is made when you give none.
+--- When the outcome is unknown: client:reconcile(err) looks in wallet.withdrawal_history for its withdrawOrderId, which is made when you give none.
 ---@deprecated use wallet.withdraw
 ---@param params purser.wallet.withdraw_legacy.params
 ---@param opts? purser.CallOptions
@@ -1026,12 +1026,12 @@ function Wallet:withdraw_legacy(params, opts) end
 ---@field timeout_ms? integer  For one attempt, connecting included. Default: 10000.
 ---@field connect_timeout_ms? integer  For connecting and TLS. Default: 3000.
 ---@field retry? purser.RetryOptions|false  How reads are tried again. Default: 3 attempts.
----@field limits? purser.BudgetOptions|table|false  The request-weight budget. Default: 500 in 10 s.
+---@field limits? purser.RateLimitOptions|table|false  The request-weight budget. Default: 500 in 10 s.
 ---@field hooks? purser.Hooks  Functions that see every attempt. Default: none.
 ---@field transport? purser.Transport  What carries requests. Default: curl.
 ---@field clock? fun(): integer  Returns epoch milliseconds for timestamp. Default: the system's.
----@field client_ids? boolean  Whether ids are made where you give none, so that a lost answer can be [settled](settle.md). Default: true.
----@field visibility_lag_ms? integer  How long a new record may be missing from lists; [settle.md](settle.md). Default: 3000.
+---@field generate_ids? boolean  Whether ids are made where you give none, so that a lost answer can be [reconciled](reconcile.md). Default: true.
+---@field visibility_delay_ms? integer  How long a new record may be missing from lists; [reconcile.md](reconcile.md). Default: 3000.
 ---@field journal? purser.Journal  Writes down what is about to be sent.
 ---@field account? string  The name under which the journal keeps what this client does. Default: a digest of the key.
 ---@field guard? table  Guard rails.
@@ -1112,7 +1112,7 @@ function Client:prepare(name, params, opts) end
 ---@param status integer
 ---@param body string
 ---@param headers? string|table<string, string>
----@param intent? purser.Intent  `info.intent` of prepare: with it an unknown outcome can be settled
+---@param intent? purser.Intent  `info.intent` of prepare: with it an unknown outcome can be reconciled
 ---@return any result
 ---@return purser.Error? err
 function Client:parse(name, status, body, headers, intent) end

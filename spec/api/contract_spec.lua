@@ -51,13 +51,13 @@ describe("the rows", function()
       { "parameter twice: coin", function(row) row.params[2][1] = "coin" end },
       { "unknown choices", function(row) row.params[1].choices = "colours" end },
       { "unknown shape", function(row) row.result = { list = "lot" } end },
-      { "unknown way to settle", function(row) row.settle.by = "chance" end },
+      { "unknown way to reconcile", function(row) row.reconcile.by = "chance" end },
       { "memory is not a word", function(row) row.moves.memory = "memo" end },
       { "unknown kind of destination", function(row) row.moves.to = "anyone" end },
       { "says not which asset it moves", function(row) row.moves.asset = nil end },
       { "moves names an unknown parameter", function(row) row.moves.memo = "addressTag" end },
       { "says what and where to", function(row) row.moves = nil end },
-      { "say how they are settled", function(row) row.settle = nil end },
+      { "say how they are reconciled", function(row) row.reconcile = nil end },
     }
     for _, each in ipairs(wrong) do
       local row = require("purser.api.operations").public()["wallet.withdraw"]

@@ -176,9 +176,10 @@ for _, row in ipairs(operations.list) do
       refused(row, good_params(row), { timeout_ms = 0 }, "timeout_ms")
       refused(row, good_params(row), { recv_window = 60001 }, "60000")
       refused(row, good_params(row), { recv_window = 1.5 }, "recv_window")
-      refused(row, good_params(row), { extra = { timestamp = "1" } }, "timestamp")
-      refused(row, good_params(row), { extra = { [row.names[1] or "signature"] = "1" } }, row.names[1] or "signature")
-      refused(row, good_params(row), { extra = { x = "a\nb" } }, "control")
+      refused(row, good_params(row), { extra_params = { timestamp = "1" } }, "timestamp")
+      refused(row, good_params(row), { extra_params = { [row.names[1] or "signature"] = "1" } }, row.names[1]
+        or "signature")
+      refused(row, good_params(row), { extra_params = { x = "a\nb" } }, "control")
     end)
   end)
 end

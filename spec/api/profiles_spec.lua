@@ -52,7 +52,7 @@ describe("a profile", function()
       assert.same({ "(1)", "@/," }, { keys[#keys - 1].note, keys[#keys].note })
       assert(client.sub_account:delete_api_key { subAccount = name, apiKey = keys[#keys].apiKey })
       assert(client.broker:transfer({ toAccount = name, fromAccountType = "SPOT", toAccountType = "SPOT",
-        asset = "USDT", amount = "0.000000000000000001" }, { extra = { later = "v 1" } }))
+        asset = "USDT", amount = "0.000000000000000001" }, { extra_params = { later = "v 1" } }))
       local balances = assert(client.sub_account:balances { subAccount = name, accountType = "SPOT" })
       assert.equal("0.000000000000000001", balances[1].free)
     end)

@@ -16,7 +16,7 @@ describe("a pause that an answer asks for", function()
       local now, sent = 1000, 0
       local client = assert(purser.new {
         base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s", retry = false, correct_clock = false,
-        limits = { now = function() return now end },
+        rate_limit = { now = function() return now end },
         transport = { send = function()
           sent = sent + 1
           if sent > 1 then return { status = 200, body = "[]", headers = "" } end
@@ -124,7 +124,7 @@ describe("a burst of calls by a wrong clock", function()
   local function times_asked(count, rest_of)
     local now, asked, refused = 1700000000000, 0, 0
     local client = assert(purser.new {
-      base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s", retry = false, limits = false,
+      base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s", retry = false, rate_limit = false,
       clock = function() return now - 100000 end,
       transport = { send = function(_, request)
         if request.target:find("/time", 1, true) then

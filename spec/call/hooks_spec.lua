@@ -42,9 +42,9 @@ describe("a hook", function()
       assert.same({ "wallet.withdraw", "unknown", 1 }, { event.operation, event.outcome, event.attempt })
       assert.same({ "transport", "unknown", "receive", err.message },
         { event.error.kind, event.error.outcome, event.error.phase, event.error.message })
-      assert.same({}, { event.error.intent, event.error.settle })
+      assert.same({}, { event.error.intent, event.error.advice })
       assert.is_number(event.duration_us)
-      assert.is_string(err.settle)
+      assert.is_string(err.advice)
     end
   end)
 

@@ -14,7 +14,8 @@ local function parse(row, status, body, headers)
   return client:parse(row.full_name, status, body, headers)
 end
 
--- The answer must be an error of this kind and outcome; an unknown outcome of anything but a read says what settles it.
+-- The answer must be an error of this kind and outcome; an unknown outcome of anything but a read says what reconciles
+-- it.
 local function fails(row, status, body, kind, outcome, words)
   local result, err = parse(row, status, body)
   assert.is_nil(result)
@@ -24,11 +25,11 @@ local function fails(row, status, body, kind, outcome, words)
   assert.equal(status, err.http_status)
   if words then assert.matches(words, err.message) end
   if outcome == "unknown" and row.effect ~= "read" then
-    assert.is_string(err.settle)
-    assert.is_not_nil(tostring(err):find(err.settle, 1, true))
+    assert.is_string(err.advice)
+    assert.is_not_nil(tostring(err):find(err.advice, 1, true))
     assert.is_false(err.retryable)
   else
-    assert.is_nil(err.settle)
+    assert.is_nil(err.advice)
   end
   return err
 end
@@ -414,7 +415,7 @@ describe("regression:", function()
       local result, err = client:parse("wallet.withdraw", bad.status, bad.body)
       assert.is_nil(result)
       assert.same({ "transport", "unknown" }, { err.kind, err.outcome })
-      assert.is_string(err.settle)
+      assert.is_string(err.advice)
       assert.equal("unknown", select(2, client:parse("ping", bad.status, bad.body)).outcome)
     end
   end)

@@ -88,7 +88,7 @@ describe("purser", function()
     for _, case in ipairs {
       { without("PURSER_SECRET_KEY", ""), "PURSER_SECRET_KEY is not set" },
       { without("PURSER_API_KEY", nil), "PURSER_API_KEY is not set" },
-      { {}, "no keys: name a file with --keys, or set PURSER_API_KEY and PURSER_SECRET_KEY" },
+      { {}, "no keys: name a file with --credentials, or set PURSER_API_KEY and PURSER_SECRET_KEY" },
       { without("PURSER_BASE_URL", nil), "--base-url (or PURSER_BASE_URL)" },
       { without("PURSER_BASE_URL", nil), "--profile mexc" },
     } do
@@ -110,55 +110,55 @@ describe("purser", function()
     assert.equal("5\n", files.read(path))
   end)
 
-  describe("--settle", function()
+  describe("--reconcile", function()
     before_each(function() service.world:disarm() end)
 
     it("ends with 0 and the record, when it was carried out", function()
       assert(service.world:fault { kind = "lost_answer", operation = "sub_account.create_sub_account" })
       local code, out, err = command.run({ "sub_account", "create_sub_account", "--subAccount", "settled01", "--note",
-        "n", "--yes", "--settle", "--format", "json" }, keys)
+        "n", "--yes", "--reconcile", "--format", "json" }, keys)
       assert.equal(0, code, err)
       assert.equal("settled01", assert(require("purser.core").decode(out)).subAccount)
       assert(err:find("it was carried out, once", 1, true), err)
-      assert.is_nil(err:find("client:settle", 1, true)) -- that is for programs
+      assert.is_nil(err:find("client:reconcile", 1, true)) -- that is for programs
     end)
 
     -- Most of these are known after seconds alone, so the client is none here.
-    local function settled(operation, ...)
+    local function reconciled(operation, ...)
       local said, results = {}, { ... }
       local row = require("purser.api.operations").by_name[operation]
       local err = require("purser.call.errors").new { kind = "transport", outcome = "unknown", message = "lost",
-        settle = "client:settle(err) looks in wallet.somewhere" }
+        reconcile = "client:reconcile(err) looks in wallet.somewhere" }
       local stderr, stdout = io.stderr, io.stdout
       local pen = { write = function(_, ...) said[#said + 1] = table.concat { ... } return true end,
         flush = function() return true end }
       io.stderr, io.stdout = pen, pen -- luacheck: ignore 122
-      local ok, code = pcall(require("purser.cli.settle").run,
-        { settle = function() return results[1], results[2] end }, row, { subAccount = "settled01" }, err, "csv")
+      local ok, code = pcall(require("purser.cli.reconcile").run,
+        { reconcile = function() return results[1], results[2] end }, row, { subAccount = "settled01" }, err, "csv")
       io.stderr, io.stdout = stderr, stdout -- luacheck: ignore 122
       assert(ok, code)
       return code, table.concat(said)
     end
 
     it("ends with 3, when it was not carried out", function()
-      local code, said = settled("wallet.transfer", { outcome = "not_done", reason = "the service says FAILED" })
+      local code, said = reconciled("wallet.transfer", { outcome = "not_done", reason = "the service says FAILED" })
       assert.equal(3, code)
       assert(said:find("it was not carried out: the service says FAILED; it may be run again", 1, true), said)
     end)
 
     it("ends with 4, when it cannot be decided or looked for", function()
-      local code, said = settled("wallet.transfer",
+      local code, said = reconciled("wallet.transfer",
         { outcome = "undecided", reason = "two fit", candidates = { 1, 2 } })
       assert.equal(4, code)
       assert(said:find("it cannot be decided: two fit (2 records might be it)", 1, true), said)
       assert(said:find("OUTCOME UNKNOWN: lost [outcome unknown]. look in wallet somewhere", 1, true), said)
-      code, said = settled("wallet.transfer", nil, "no network")
+      code, said = reconciled("wallet.transfer", nil, "no network")
       assert.equal(4, code)
       assert(said:find("it could not be looked for: no network", 1, true), said)
     end)
 
     it("ends with 5 and the way to delete it, when the secret of a new key is lost", function()
-      local code, said = settled("sub_account.create_api_key",
+      local code, said = reconciled("sub_account.create_api_key",
         { outcome = "done", secret_lost = true, record = { apiKey = "mx0", note = "n" } })
       assert.equal(5, code)
       assert(said:find("delete_api_key --subAccount settled01 --apiKey mx0", 1, true), said)
@@ -209,7 +209,7 @@ describe("purser", function()
       assert.equal(2, code)
       assert(shown:find("older than 0.5 days", 1, true), shown)
       for _, amount in ipairs { "x", "1,5", "1e2" } do
-        refused({ "fleet", "sweep", declared, "--secrets", secrets, "--yes", "--keep", amount }, "is not an amount")
+        refused({ "fleet", "sweep", declared, "--secrets", secrets, "--yes", "--leave", amount }, "is not an amount")
       end
     end)
 
@@ -221,9 +221,9 @@ describe("purser", function()
     end)
   end)
 
-  it("plan-withdraw shows its plan once on a terminal, and at which service it would be carried out", function()
-    local code, shown = command.run_on_terminal({ "plan-withdraw", "--coin", "USDT", "--network", "trc20", "--address",
-      "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7", "--amount", "20", "--go" }, keys, "no\n")
+  it("withdraw-plan shows its plan once on a terminal, and at which service it would be carried out", function()
+    local code, shown = command.run_on_terminal({ "withdraw-plan", "--coin", "USDT", "--network", "trc20", "--address",
+      "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7", "--amount", "20", "--execute" }, keys, "no\n")
     assert.equal(2, code)
     local _, times = shown:gsub("Withdrawal of 20 USDT", "")
     assert.equal(1, times)
@@ -236,10 +236,10 @@ describe("purser", function()
     for problem, text in pairs {
       boom = "stopped by an error of its own: ", ["interrupted!"] = "purser: interrupted\n",
     } do
-      local init = [[package.preload["purser.cli.ops"] = function()
+      local init = [[package.preload["purser.cli.operations"] = function()
         return { summary = "", define = function() end, start = function() error "]] .. problem .. [[" end }
       end]]
-      local code, out, err = command.run({ "ops" }, { LUA_INIT = init })
+      local code, out, err = command.run({ "operations" }, { LUA_INIT = init })
       assert.same({ 4, "" }, { code, out })
       assert(err:find(text, 1, true), err)
       assert(err:find("before it is run again", 1, true), err)

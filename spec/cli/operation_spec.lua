@@ -236,7 +236,7 @@ describe("purser GROUP OPERATION", function()
         { { "wallet", "convert", "--asset", "A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P", "--yes" }, "at most 15" },
         { { "wallet", "coins", "--extra", "novalue" }, "name=value" },
         { { "wallet", "coins", "--timeout", "0" }, "seconds" },
-        { { "wallet", "coins", "--keys", "/nonexistent/keys" },
+        { { "wallet", "coins", "--credentials", "/nonexistent/keys" },
           "purser: /nonexistent/keys cannot be read: No such file or directory\n" },
         { { "wallet", "coins", "--base-url", "http://192.0.2.1" }, "https" },
         { {}, "command is required" },
@@ -256,7 +256,7 @@ describe("purser GROUP OPERATION", function()
       assert.is_truthy(err:find("outcome not_sent", 1, true))
     end)
 
-    it("4: OUTCOME UNKNOWN, with the command that settles it; the withdrawal is sent once", function()
+    it("4: OUTCOME UNKNOWN, with the command that reconciles it; the withdrawal is sent once", function()
       local to = address()
       local received, applied = count "wallet.withdraw"
       assert(service.world:fault { kind = "lost_answer", operation = "wallet.withdraw" })
@@ -271,11 +271,11 @@ describe("purser GROUP OPERATION", function()
       assert.equal(received + 1, more_received)
       assert.equal(applied + 1, more_applied)
 
-      local settled
-      code, settled = purser("wallet", "withdrawal_history", "--coin", "USDT", "--since", "1h", "--format", "csv",
+      local reconciled
+      code, reconciled = purser("wallet", "withdrawal_history", "--coin", "USDT", "--since", "1h", "--format", "csv",
         "--columns", "withdrawOrderId")
       assert.equal(0, code)
-      assert.is_truthy(settled:find(id, 1, true))
+      assert.is_truthy(reconciled:find(id, 1, true))
       no_secret_in(out, err)
     end)
 
@@ -400,14 +400,14 @@ describe("purser GROUP OPERATION", function()
 
     it("are used when only their owner can read them", function()
       os.execute("chmod 600 " .. path)
-      local code = command.run { "wallet", "convertible_balances", "--keys", path }
+      local code = command.run { "wallet", "convertible_balances", "--credentials", path }
       assert.equal(0, code)
     end)
 
     it("are refused, with the cure, when others could", function()
       for _, mode in ipairs { "640", "604", "620" } do
         os.execute(("chmod %s %s"):format(mode, path))
-        local code, out, err = command.run { "wallet", "coins", "--keys", path }
+        local code, out, err = command.run { "wallet", "coins", "--credentials", path }
         assert.equal(2, code)
         assert.is_truthy(err:find("chmod 600 " .. path, 1, true))
         no_secret_in(out, (err:gsub("secret_key", "")))
@@ -415,7 +415,7 @@ describe("purser GROUP OPERATION", function()
     end)
 
     it("are not looked for in a folder, and nobody is told to chmod one", function()
-      local code, _, err = command.run { "wallet", "coins", "--keys", "/tmp" }
+      local code, _, err = command.run { "wallet", "coins", "--credentials", "/tmp" }
       assert.equal(2, code)
       assert.is_truthy(err:find("/tmp is not a regular file", 1, true))
       assert.is_nil(err:find("chmod", 1, true))
@@ -424,7 +424,7 @@ describe("purser GROUP OPERATION", function()
     it("are never quoted when a line cannot be understood", function()
       files.write(path, "apikey " .. account.secret_key .. "\n")
       os.execute("chmod 600 " .. path)
-      local code, out, err = command.run { "wallet", "coins", "--keys", path }
+      local code, out, err = command.run { "wallet", "coins", "--credentials", path }
       assert.equal(2, code)
       assert.is_truthy(err:find("line 1", 1, true))
       assert.is_nil((out .. err):find(account.secret_key, 1, true))
@@ -454,7 +454,7 @@ describe("purser GROUP OPERATION", function()
       assert.equal(before, (count "sub_account.create_api_key"))
     end)
 
-    it("is written to a new file that works as --keys, and is not shown", function()
+    it("is written to a new file that works as --credentials, and is not shown", function()
       local path = os.tmpname()
       os.remove(path)
       local code, out = command.run(with("--secret-file", path, "--format", "json"), keys)
@@ -462,7 +462,7 @@ describe("purser GROUP OPERATION", function()
       assert.equal("***", core.decode(out).secretKey)
       assert.equal(tonumber("600", 8), (core.file_mode(path)))
       assert.is_nil(out:find(files.read(path):match("secret_key = (%w+)"), 1, true))
-      code = command.run({ "wallet", "convertible_balances", "--keys", path, "--base-url", service.url })
+      code = command.run({ "wallet", "convertible_balances", "--credentials", path, "--base-url", service.url })
       assert.equal(0, code)
 
       local before = count "sub_account.create_api_key"

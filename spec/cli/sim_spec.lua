@@ -11,7 +11,7 @@ local socket = require "socket"
 local function client_of(world, url, account, options)
   local made = {
     base_url = url, api_key = account.api_key, secret_key = account.secret_key, timeout_ms = 20000,
-    clock = function() return world:now() end, limits = false,
+    clock = function() return world:now() end, rate_limit = false,
   }
   for name, value in pairs(options or {}) do made[name] = value end
   return assert(purser.new(made))
@@ -67,7 +67,7 @@ describe("purser sim", function()
 
   it("ends by itself when nobody asks", function()
     local started = core.monotonic_ms()
-    local sim = service.launch { "--port", "0", "--idle-exit", "1" }
+    local sim = service.launch { "--port", "0", "--idle-timeout", "1" }
     sim.pipe:close()
     assert.equal("exit 0", sim.lines[#sim.lines])
     assert.is_true(core.monotonic_ms() - started >= 1000)
@@ -148,10 +148,10 @@ describe("purser sim", function()
     -- Found out at the end only, when what had happened was lost.
     local nowhere = path .. "/state.json"
     assert.matches("^purser sim: %-%-state " .. nowhere:gsub("%p", "%%%0") .. " cannot be written: .*exit 2$",
-      refused("--port", "0", "--idle-exit", "20", "--state", nowhere))
+      refused("--port", "0", "--idle-timeout", "20", "--state", nowhere))
     os.remove(path)
     assert.matches("%-%-state %. cannot be read: Is a directory\nexit 2$",
-      refused("--port", "0", "--idle-exit", "20", "--state", "."))
+      refused("--port", "0", "--idle-timeout", "20", "--state", "."))
   end)
 
   -- A path that is no text could not be quoted as JSON, and that error ended the simulator.
@@ -236,7 +236,7 @@ describe("purser sim", function()
   end)
 
   it("can keep its own door shut", function()
-    local ended = service.launch({ "--port", "0", "--no-control", "--idle-exit", "20" }, "listening on")
+    local ended = service.launch({ "--port", "0", "--no-control", "--idle-timeout", "20" }, "listening on")
     local url = ended.lines[1]:match("http://%S+")
     local world, message = purser.sim.connect(url)
     os.execute("kill -TERM " .. ended.pid)

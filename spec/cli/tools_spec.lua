@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What `purser` offers beside the operations: help, ops, doctor, completion; and how it reads times.
+-- What `purser` offers beside the operations: help, operations, doctor, completion; and how it reads times.
 
 local command = require "command"
 local core = require "purser.core"
@@ -61,15 +61,15 @@ describe("purser --help", function()
   end)
 end)
 
-describe("purser ops", function()
+describe("purser operations", function()
   it("lists all forty", function()
-    local code, out = command.run { "ops" }
+    local code, out = command.run { "operations" }
     assert.equal(0, code)
     for _, row in ipairs(operations.list) do assert.is_truthy(out:find("\n" .. row.id .. " ", 1, true), row.id) end
   end)
 
   it("lists those whose facts contain a word", function()
-    local code, out = command.run { "ops", "SPOT_DEAL_READ" }
+    local code, out = command.run { "operations", "SPOT_DEAL_READ" }
     assert.equal(0, code)
     assert.is_truthy(out:find("conversion_history", 1, true))
     local _, lines = out:gsub("\n", "")
@@ -77,9 +77,9 @@ describe("purser ops", function()
   end)
 
   it("shows everything about one, by name, id or command", function()
-    local _, by_id = command.run { "ops", "c15" }
+    local _, by_id = command.run { "operations", "c15" }
     for _, name in ipairs { "wallet.internal_transfer", "wallet internal_transfer", "wallet internal-transfer" } do
-      local code, out = command.run { "ops", name }
+      local code, out = command.run { "operations", name }
       assert.equal(0, code)
       assert.equal(by_id, out)
     end
@@ -88,13 +88,13 @@ describe("purser ops", function()
   end)
 
   it("writes JSON", function()
-    local code, out = command.run { "ops", "--format", "json" }
+    local code, out = command.run { "operations", "--format", "json" }
     assert.equal(0, code)
     assert.equal(40, #core.decode(out))
   end)
 
   it("suggests the nearest name", function()
-    local code, _, err = command.run { "ops", "wallet.withdrwa" }
+    local code, _, err = command.run { "operations", "wallet.withdrwa" }
     assert.equal(2, code)
     assert.is_truthy(err:find('did you mean "wallet.withdraw"', 1, true), err)
   end)

@@ -40,7 +40,7 @@ end)
 describe("extra parameters", function()
   local function refused(options, extra, words)
     local client, transport = new(options)
-    local result, err = client.wallet:withdraw(WITHDRAWAL, { extra = extra })
+    local result, err = client.wallet:withdraw(WITHDRAWAL, { extra_params = extra })
     assert.is_nil(result)
     assert.same({ "argument", "not_sent" }, { err.kind, err.outcome })
     assert.matches(words, err.message)
@@ -57,7 +57,7 @@ describe("extra parameters", function()
   it("keep their type in a JSON body: integers and booleans bare, texts as texts", function()
     local client, transport = new()
     assert(client.broker:withdraw({ coin = "USDT", network = "N", address = "A", amount = "1" },
-      { extra = { count = 5, flag = true, text = "5" } }))
+      { extra_params = { count = 5, flag = true, text = "5" } }))
     assert.equal('{"coin":"USDT","network":"N","address":"A","amount":"1","count":5,"flag":true,"text":"5"}',
       transport.requests[1].body)
     refused(nil, { x = 1.5 }, "float")
@@ -67,7 +67,7 @@ describe("extra parameters", function()
     refused(nil, { ["\255"] = "x" }, "by parameter name")
     local client = new()
     assert.equal("argument", select(2, client.broker:enable_futures({ subAccount = "a" },
-      { extra = { ["\255"] = "x" } })).kind)
+      { extra_params = { ["\255"] = "x" } })).kind)
   end)
 
   it("have names of a sane length, and are not without number", function()
@@ -77,7 +77,7 @@ describe("extra parameters", function()
     refused(nil, { [("x"):rep(129)] = 1 }, "by parameter name")
     many.p33 = nil
     local client, transport = new()
-    assert(client.wallet:withdraw(WITHDRAWAL, { extra = many }))
+    assert(client.wallet:withdraw(WITHDRAWAL, { extra_params = many }))
     assert.matches("&p32=32&", transport.requests[1].target, 1, true)
   end)
 end)
@@ -144,17 +144,17 @@ describe("limits", function()
       { { weight = "5" }, "is a string; it must be a whole number from 1" },
       { { weight = 0 }, "whole number" }, { { weight = -1 }, "whole number" }, { { window_ms = 0 }, "whole number" },
       { { window_ms = 0 / 0 }, "whole number" }, { { when_full = "refused" }, "wait or refuse" } } do
-      local client, err = new { limits = case[1] }
+      local client, err = new { rate_limit = case[1] }
       assert.is_nil(client)
       assert.same({ "config", "not_sent" }, { err.kind, err.outcome })
       assert.matches(case[2], err.message)
-      assert.has_error(function() purser.budget(case[1]) end)
+      assert.has_error(function() purser.rate_limit(case[1]) end)
     end
   end)
 
   it("hold in every window, not only on average: a late request counts as long as an early one", function()
     local now = 0
-    local budget = purser.budget { weight = 10, window_ms = 1000, now = function() return now end }
+    local budget = purser.rate_limit { weight = 10, window_ms = 1000, now = function() return now end }
     assert.is_true(budget:take(1))
     now = 49 -- the same slice as the first
     assert.is_true(budget:take(9))
@@ -176,7 +176,7 @@ describe("a budget of the user's own", function()
       if #asked == 1 then return nil, 5, false end
       return true
     end, block = function(_, ms) told = ms end }
-    local client, transport = new({ limits = budget, retry = false }, function()
+    local client, transport = new({ rate_limit = budget, retry = false }, function()
       return { status = 429, body = "", headers = "Retry-After: 3" }
     end)
     function transport:sleep(ms) waited[#waited + 1] = ms end -- luacheck: ignore self
@@ -189,7 +189,7 @@ describe("a budget of the user's own", function()
       { when_full = "wait", banned = true, words = "pause" } } do
       local budget = { when_full = case.when_full, take = function() return nil, 1500, case.banned end,
         block = function() end }
-      local client, transport = new { limits = budget }
+      local client, transport = new { rate_limit = budget }
       local _, err = client.wallet:withdraw(WITHDRAWAL)
       assert.same({ "throttled", "not_sent", 2 }, { err.kind, err.outcome, err.retry_after })
       assert.matches(case.words, err.message)
@@ -198,8 +198,8 @@ describe("a budget of the user's own", function()
   end)
 
   it("has both methods, or is taken for options", function()
-    local _, err = new { limits = { take = function() return true end } }
-    assert.matches('limits option "take" is not known', err.message)
+    local _, err = new { rate_limit = { take = function() return true end } }
+    assert.matches('rate_limit option "take" is not known', err.message)
   end)
 end)
 
@@ -213,13 +213,13 @@ describe("a transport of the user's own", function()
     return err
   end
 
-  it("may fail in any form: what is not plainly not_sent is unknown, and says how to settle it", function()
+  it("may fail in any form: what is not plainly not_sent is unknown, and says how to reconcile it", function()
     for _, failure in ipairs { false, "timeout", 5, {}, { outcome = "rejected" }, { outcome = "lost" },
       { kind = "odd", outcome = true }, { message = 5, code = 28 }, { code = {}, message = {} } } do
       local err = withdraw(failure)
       assert.same({ "transport", "unknown", false }, { err.kind, err.outcome, err.retryable })
       assert.is_string(err.message)
-      assert.is_string(err.settle)
+      assert.is_string(err.advice)
     end
     assert.equal("timeout", withdraw("timeout").message)
   end)
@@ -234,7 +234,7 @@ describe("a transport of the user's own", function()
   it("is believed when it says that nothing was sent", function()
     local err = withdraw { outcome = "not_sent", message = "no route", kind = "transport" }
     assert.same({ "not_sent", true, "no route" }, { err.outcome, err.retryable, err.message })
-    assert.is_nil(err.settle)
+    assert.is_nil(err.advice)
   end)
 end)
 
@@ -256,13 +256,13 @@ describe("what is raised during a call that is not a read", function()
     return err
   end
 
-  it("by its transport makes an outcome that nobody knows, and says how to settle it", function()
+  it("by its transport makes an outcome that nobody knows, and says how to reconcile it", function()
     for _, in_task in ipairs { false, true } do
       for _, problem in ipairs { "boom", odd, { "x" }, 5 } do
         local err = raising(problem, in_task)
         assert.same({ "transport", "unknown", "receive", false }, { err.kind, err.outcome, err.phase, err.retryable })
         assert.matches("nobody knows what became of it", err.message)
-        assert.matches("client:settle", err.settle)
+        assert.matches("client:reconcile", err.advice)
         assert.same({ "wallet.withdraw", "1" }, { err.intent.operation, err.intent.params.amount })
       end
       assert.matches("raised .* became of it: boom$", raising("boom", in_task).message)
@@ -291,7 +291,7 @@ describe("what is raised during a call that is not a read", function()
     local _, err = client.wallet:withdraw(WITHDRAWAL)
     assert.same({ "transport", "not_sent", true }, { err.kind, err.outcome, err.retryable })
     assert.matches("^nothing was sent: .*no hooks$", err.message)
-    assert.same({}, { err.settle, err.intent })
+    assert.same({}, { err.advice, err.intent })
     assert.equal(0, #transport.requests)
   end)
 
@@ -350,7 +350,7 @@ describe("a client closed during a call", function()
 
   it("sends nothing more: closed while the call waits for the budget", function()
     local now = 0
-    local client, transport = new { limits = { weight = 10, window_ms = 1000, now = function() return now end } }
+    local client, transport = new { rate_limit = { weight = 10, window_ms = 1000, now = function() return now end } }
     assert(client.wallet:withdraw(WITHDRAWAL))
     function transport:sleep(ms) -- luacheck: ignore self
       now = now + ms
@@ -409,7 +409,7 @@ describe("a call that moves money", function()
     assert(ok, value)
     assert.is_nil(value)
     assert.equal("unknown", err.outcome)
-    assert.is_not_nil(err.settle)
+    assert.is_not_nil(err.advice)
   end)
 end)
 

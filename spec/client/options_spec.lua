@@ -119,16 +119,18 @@ describe("every place that takes options", function()
     config('hook "afer" is not known (did you mean "after"?)', new { hooks = { afer = print } })
     config('retry option "atempts" is not known (did you mean "attempts"?)', new { retry = { atempts = 1 } })
     config('retry option "attempts" must be a whole number from 1', new { retry = { attempts = 0 } })
-    config('limits option "weigth" is not known (did you mean "weight"?)', new { limits = { weigth = 1 } })
-    config('limits option "when_full" is "wit"; it must be wait or refuse', new { limits = { when_full = "wit" } })
+    config('rate_limit option "weigth" is not known (did you mean "weight"?)', new { rate_limit = { weigth = 1 } })
+    config('rate_limit option "when_full" is "wit"; it must be wait or refuse',
+      new { rate_limit = { when_full = "wit" } })
     config('profile convention "ordr" is not known (did you mean "order"?)', new { profile = { ordr = "sent" } })
     config('profile convention "encoding" is "hx"; it must be hex or base64', new { profile = { encoding = "hx" } })
-    config('guard rail "serail" is not known (did you mean "serial"?)', new { guard = { serail = true } })
-    config('guard rail "serial" is a number; it must be a boolean', new { guard = { serial = 1 } })
-    config('budget of USDT: entry "perod_ms" is not known (did you mean "period_ms"?)',
-      new { guard = { budget = { USDT = { amount = "1", perod_ms = 3600000 } } } })
+    config('guard rail "no_duplicate" is not known (did you mean "no_duplicates"?)',
+      new { guard = { no_duplicate = true } })
+    config('guard rail "no_duplicates" is a number; it must be a boolean', new { guard = { no_duplicates = 1 } })
+    config('spending_limit of USDT: entry "perod_ms" is not known (did you mean "period_ms"?)',
+      new { guard = { spending_limit = { USDT = { amount = "1", perod_ms = 3600000 } } } })
     config('entry "period_ms" must be a whole number of milliseconds from 1000',
-      new { guard = { budget = { USDT = { amount = "1", period_ms = 10 } } } })
+      new { guard = { spending_limit = { USDT = { amount = "1", period_ms = 10 } } } })
     config('journal option "sqlit" is not known (did you mean "sqlite"?)', purser.journal.open { sqlit = path })
     config('journal option "lock_timeout_ms" must be a whole number of milliseconds from 0 to 2147483647',
       purser.journal.open { sqlite = path, lock_timeout_ms = 0.5 })
@@ -137,8 +139,8 @@ describe("every place that takes options", function()
     config('payouts option "que" is not known (did you mean "queue"?)', purser.payouts.new { que = "x" })
     config('payouts option "lease_ms" must be a whole number of milliseconds from 1',
       purser.payouts.new { client = client, journal = journal, lease_ms = 0 })
-    config('settle option "pol_ms" is not known (did you mean "poll_ms"?)',
-      purser.payouts.new { client = client, journal = journal, settle = { pol_ms = 5 } })
+    config('reconcile option "pol_ms" is not known (did you mean "poll_ms"?)',
+      purser.payouts.new { client = client, journal = journal, reconcile = { pol_ms = 5 } })
     config("payouts options are given in a table, not as a nil", purser.payouts.new())
     config('fleet option "vualt" is not known (did you mean "vault"?)',
       purser.fleet.new { client = client, vualt = print })
@@ -150,16 +152,17 @@ describe("every place that takes options", function()
     argument("timeout", 'option "timeout" is not known', wallet:coins(nil, { timeout = 1 }))
     argument("timeout_ms", 'option "timeout_ms" is a string; it must be', wallet:coins(nil, { timeout_ms = "1" }))
     argument("recv_window", "from 1 to 60000", wallet:coins(nil, { recv_window = 60001 }))
-    argument("lag", 'settle option "lag" is not known', client:settle({}, { lag = 1 }))
-    argument("wait", 'settle option "wait" is a number; it must be a boolean', client:settle({}, { wait = 0 }))
+    argument("lag", 'reconcile option "lag" is not known', client:reconcile({}, { lag = 1 }))
+    argument("wait", 'reconcile option "wait" is a number; it must be a boolean', client:reconcile({}, { wait = 0 }))
     argument("gaol", 'option "gaol" is not known (did you mean "goal"?)', wallet:wait_deposit({}, { gaol = "seen" }))
-    argument("goal", "one of ended, seen, success", wallet:wait_deposit({}, { goal = "" }))
+    argument("goal", "one of credited, final, seen", wallet:wait_deposit({}, { goal = "" }))
     argument("since", "time in epoch milliseconds", wallet:wait_withdrawal("1", { since = 1700000000 }))
     argument("first_ms", "whole number of milliseconds from 1", client:wait_for { first_ms = 0 })
     argument("polls", 'parameter "polls" is not known', wallet:watch_deposits({ polls = 1 }):next())
     argument("since", "time in epoch milliseconds", wallet:watch_deposits({ since = 1 }):next())
     argument("from", 'parameter "from" must be a time in epoch milliseconds', wallet:each_deposit({ from = 1 }):next())
-    argument("settle_ms", "whole number of milliseconds from 0", wallet:each_deposit({ settle_ms = -1 }):next())
+    argument("late_arrival_ms", "whole number of milliseconds from 0",
+      wallet:each_deposit({ late_arrival_ms = -1 }):next())
     argument("onyl", 'parameter "onyl" is not known (did you mean "only"?)', wallet:convert_all { onyl = {} })
     argument("except", 'parameter "except" is a string; it must be a table', wallet:convert_all { except = "MX" })
     argument("adress", 'did you mean "address"', wallet:plan_withdraw { adress = "x" })
@@ -173,7 +176,7 @@ describe("every place that takes options", function()
   end)
 
   it("raises where nobody would look at a second result", function()
-    assert.error_matches(function() purser.budget { weigth = 1 } end, 'limits option "weigth" is not known')
+    assert.error_matches(function() purser.rate_limit { weigth = 1 } end, 'rate_limit option "weigth" is not known')
     assert.error_matches(function() purser.sim.new { sead = 1 } end,
       'purser.sim: option "sead" is not known %(did you mean "seed"%?%)')
     assert.error_matches(function() purser.sim.new { clock = "sundial" } end, "it must be virtual or real")
@@ -185,7 +188,7 @@ describe("a program whose options are right", function()
   it("never loads what complains of them", function()
     local command = [[
       local client = assert(require("purser").new { base_url = "http://localhost", api_key = "a", secret_key = "b",
-        retry = { attempts = 2 }, limits = { weight = 5 }, hooks = { after = function() end },
+        retry = { attempts = 2 }, rate_limit = { weight = 5 }, hooks = { after = function() end },
         transport = { send = function() return { status = 200, body = "[]", headers = "" } end } })
       assert(client.wallet:coins(nil, { timeout_ms = 5 }))
       assert(not package.loaded["purser.util.option_messages"] and not package.loaded["purser.util.suggest"])

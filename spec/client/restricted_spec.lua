@@ -10,7 +10,7 @@ before_each(function()
   account = assert(sim:account { name = "Host", role = "main", balances = { USDT = "1000" } })
   client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
     secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
-    retry = false, limits = false, account = "host" })
+    retry = false, rate_limit = false, account = "host" })
 end)
 
 local function restricted(list)
@@ -70,7 +70,7 @@ describe("a restricted client", function()
     refused(limited.wallet:convert_all())
     refused(limited:call "ping")
     refused(limited:call({}))
-    for _, name in ipairs { "settle", "prepare", "parse", "close", "each", "sleep", "account", "profile" } do
+    for _, name in ipairs { "reconcile", "prepare", "parse", "close", "each", "sleep", "account", "profile" } do
       assert.is_nil(limited[name])
     end
     assert.equal(0, moved())
@@ -113,13 +113,13 @@ describe("a restricted client", function()
     sim:fault { kind = "lost_answer", operation = "move" }
     local _, err = limited.wallet:transfer(TRANSFER)
     assert.equal("unknown", err.outcome)
-    assert.same({}, { err.intent, err.settle })
+    assert.same({}, { err.intent, err.advice })
     assert.matches("^wallet.transfer: ", tostring(err))
   end)
 
   it("takes parameters as data and no options", function()
     local limited = restricted { "wallet.transfer", "wallet.deposit_history" }
-    refused(limited.wallet:transfer(TRANSFER, { extra = { a = "1" } }))
+    refused(limited.wallet:transfer(TRANSFER, { extra_params = { a = "1" } }))
     refused(limited.wallet:transfer(TRANSFER, {}))
     refused(limited.wallet:transfer { asset = function() end })
     refused(limited.wallet:transfer { [{}] = "x" })

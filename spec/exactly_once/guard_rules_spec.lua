@@ -64,22 +64,23 @@ local guards = {
   { "max_amount that is enough", { max_amount = { USDT = "5" } }, no_amount },
   { "max_amount that is not", { max_amount = { usdt = "4.999999999999999999" } }, moves },
   { "max_amount of another asset", { max_amount = { BTC = "5" } }, moves },
-  { "max_amount of another asset, all others free", { max_amount = { BTC = "5" }, other_assets = true }, {} },
-  { "budget that is enough", { budget = { USDT = "5" } }, no_amount },
-  { "budget that is not", { budget = { USDT = "4.99" } }, moves },
-  { "budget of another asset", { budget = { BTC = "5" } }, moves },
-  { "budget of another asset, all others free", { budget = { BTC = "5" }, other_assets = true }, {} },
-  { "serial", { serial = true }, {} },
+  { "max_amount of another asset, all others free", { max_amount = { BTC = "5" }, allow_unlisted_assets = true }, {} },
+  { "spending limit that is enough", { spending_limit = { USDT = "5" } }, no_amount },
+  { "spending limit that is not", { spending_limit = { USDT = "4.99" } }, moves },
+  { "spending limit of another asset", { spending_limit = { BTC = "5" } }, moves },
+  { "spending limit of another asset, all others free", { spending_limit = { BTC = "5" },
+    allow_unlisted_assets = true }, {} },
+  { "no_duplicates", { no_duplicates = true }, {} },
   { "addresses with the address", { addresses = { ADDRESS } }, any(sub_account_moves, to_users) },
   { "addresses without", { addresses = { MEMO_ADDRESS } }, any(sub_account_moves, to_users, withdrawals) },
   { "no addresses at all", { addresses = {} }, any(sub_account_moves, to_users, withdrawals) },
   { "sub_accounts with the account", { sub_accounts = { "deskdesk1" } }, any(withdrawals, to_users) },
   { "sub_accounts without", { sub_accounts = { "deskdesk2" } }, any(withdrawals, to_users, names_sub_account) },
-  { "users with the user", { users = { "zed@mail.example" } }, any(withdrawals, sub_account_moves) },
-  { "users without", { users = { "eve@mail.example" } }, any(withdrawals, sub_account_moves, to_users) },
+  { "users with the user", { recipients = { "zed@mail.example" } }, any(withdrawals, sub_account_moves) },
+  { "users without", { recipients = { "eve@mail.example" } }, any(withdrawals, sub_account_moves, to_users) },
   { "every destination rule", { addresses = { ADDRESS }, sub_accounts = { "deskdesk1" },
-    users = { "zed@mail.example" } }, {} },
-  { "every destination rule, empty", { addresses = {}, sub_accounts = {}, users = {} },
+    recipients = { "zed@mail.example" } }, {} },
+  { "every destination rule, empty", { addresses = {}, sub_accounts = {}, recipients = {} },
     any(withdrawals, names_sub_account, to_users) },
 }
 
@@ -96,7 +97,7 @@ after_each(function()
 end)
 
 local function client_with(guard, answer)
-  return new({ guard = guard, journal = journal, account = "acme", limits = false },
+  return new({ guard = guard, journal = journal, account = "acme", rate_limit = false },
     answer or function() return REFUSAL end)
 end
 
@@ -141,7 +142,7 @@ describe("the guard", function()
       local client = client_with(guard)
       for name, params in pairs(calls) do
         local request, err = client:prepare(name, params)
-        local unrecorded = moves[name] and (guard.budget or guard.serial)
+        local unrecorded = moves[name] and (guard.spending_limit or guard.no_duplicates)
         if closed[name] or unrecorded then refused(nil, request, err) else assert(request, tostring(err)) end
       end
       assert(client:prepare "wallet.coins")
@@ -152,8 +153,9 @@ end)
 describe("a payment of a queue", function()
   it("that the guard refuses is listed as failed, and nothing is sent", function()
     -- each refused payment with an id is looked for once its record must be visible, and the histories are empty
-    local client, transport = new({ guard = { addresses = { ADDRESS }, budget = { USDT = "5" } }, journal = journal,
-      account = "acme", limits = false, recv_window = 1, visibility_lag_ms = 0 }, function(request)
+    local client, transport = new({ guard = { addresses = { ADDRESS }, spending_limit = { USDT = "5" } },
+      journal = journal,
+      account = "acme", rate_limit = false, recv_window = 1, visibility_delay_ms = 0 }, function(request)
       return request.method == "POST" and REFUSAL or { status = 200, body = "[]", headers = "" }
     end)
     local payouts = assert(purser.payouts.new { client = client, journal = journal, history_check = "never" })
@@ -185,23 +187,23 @@ describe("parameters that Purser does not know", function()
     { address = ADDRESS }, { memo = "77" }, { addressTag = "77" }, { network = "TRX" }, { toAccount = "deskdesk1" } }
 
   it("are refused in write calls of a guarded client, and sent in its reads", function()
-    local client, transport = client_with { serial = true }
+    local client, transport = client_with { no_duplicates = true }
     for name, params in pairs(calls) do
-      refused("allow_extra", call(client, name, params, { extra = { other = "1" } }))
-      refused("allow_extra", client:prepare(name, params, { extra = { other = "1" } }))
+      refused("allow_extra", call(client, name, params, { extra_params = { other = "1" } }))
+      refused("allow_extra", client:prepare(name, params, { extra_params = { other = "1" } }))
     end
     assert.equal(0, #transport.requests)
-    passed(client.wallet:withdraw(calls["wallet.withdraw"], { extra = {} }))
-    client.wallet:coins({}, { extra = { other = "1" } })
+    passed(client.wallet:withdraw(calls["wallet.withdraw"], { extra_params = {} }))
+    client.wallet:coins({}, { extra_params = { other = "1" } })
     assert.equal(2, #transport.requests)
   end)
 
   it("change no decision where the guard allows them", function()
-    for _, rule in ipairs { "max_amount", "budget" } do
+    for _, rule in ipairs { "max_amount", "spending_limit" } do
       local client, transport = client_with { [rule] = { USDT = "1" }, allow_extra = true }
       for name, params in pairs(calls) do
         for _, extra in ipairs(extras) do
-          local ok, value, err = pcall(call, client, name, params, { extra = extra })
+          local ok, value, err = pcall(call, client, name, params, { extra_params = extra })
           assert.is_true(ok, tostring(value))
           if moves[name] then
             assert.is_nil(value)
@@ -214,11 +216,11 @@ describe("parameters that Purser does not know", function()
   end)
 
   it("change no destination where the guard allows them", function()
-    local client, transport = client_with { addresses = {}, users = {}, sub_accounts = {}, allow_extra = true }
+    local client, transport = client_with { addresses = {}, recipients = {}, sub_accounts = {}, allow_extra = true }
     for name, params in pairs(calls) do
       for _, extra in ipairs(extras) do
         if withdrawals[name] or to_users[name] or names_sub_account[name] then
-          local value, err = call(client, name, params, { extra = extra })
+          local value, err = call(client, name, params, { extra_params = extra })
           assert.is_nil(value)
           assert.equal("not_sent", err.outcome, name)
         end
@@ -230,8 +232,9 @@ end)
 
 describe("an asset", function()
   it("that a service could read as another is refused where amounts are limited", function()
-    for _, guard in ipairs { { max_amount = { USDT = "1" } }, { max_amount = { USDT = "1" }, other_assets = true },
-      { budget = { USDT = "1" }, other_assets = true } } do
+    for _, guard in ipairs { { max_amount = { USDT = "1" } }, { max_amount = { USDT = "1" },
+      allow_unlisted_assets = true },
+      { spending_limit = { USDT = "1" }, allow_unlisted_assets = true } } do
       local client, transport = client_with(guard)
       for _, asset in ipairs { ",", " ", "USDT,", " USDT", "USDT ", "usdt", "U\226\128\139SDT", "\239\188\181SDT" } do
         for name in pairs(moves) do
@@ -302,14 +305,14 @@ describe("an entry of users", function()
     for i, chosen in ipairs(everyone) do
       local entry = { toAccountType = chosen[1], toAccount = chosen[2], areaCode = chosen[3] }
       if chosen[1] == "MOBILE" or not chosen[3] then
-        local client = client_with { users = { entry } }
+        local client = client_with { recipients = { entry } }
         for j, who in ipairs(everyone) do
           if i == j then passed(to(client, who[1], who[2], who[3]))
-          else refused("users", to(client, who[1], who[2], who[3])) end
+          else refused("recipients", to(client, who[1], who[2], who[3])) end
         end
       end
     end
-    local client = client_with { users = { { toAccountType = "MOBILE", toAccount = "138", areaCode = "+86" } } }
+    local client = client_with { recipients = { { toAccountType = "MOBILE", toAccount = "138", areaCode = "+86" } } }
     passed(to(client, "MOBILE", "138", "86"))
     passed(to(client, "MOBILE", "138", "+86"))
   end)
@@ -318,13 +321,14 @@ end)
 describe("options of a guard", function()
   it("that leave room for doubt are refused with the form that leaves none", function()
     for _, case in ipairs {
-      { { users = { "13800138000" } }, 'toAccountType = "UID"' }, { { users = { "@" } }, "names no one person" },
-      { { users = { { toAccount = "1" } } }, "names no one person" },
-      { { users = { { toAccountType = "PHONE", toAccount = "1" } } }, "EMAIL, UID, MOBILE" },
-      { { users = { { toAccountType = "MOBILE", toAccount = "1" } } }, "areaCode" },
-      { { users = { { toAccountType = "UID", toAccount = "1", areaCode = "86" } } }, "only there" },
-      { { users = { { toAccountType = "MOBILE", toAccount = "1", areaCode = "x" } } }, "1 to 5 digits" },
-      { { users = { ["a@b"] = true } }, "plain list" }, { { addresses = { [ADDRESS] = true } }, "plain list" },
+      { { recipients = { "13800138000" } }, 'toAccountType = "UID"' }, { { recipients = { "@" } },
+        "names no one person" },
+      { { recipients = { { toAccount = "1" } } }, "names no one person" },
+      { { recipients = { { toAccountType = "PHONE", toAccount = "1" } } }, "EMAIL, UID, MOBILE" },
+      { { recipients = { { toAccountType = "MOBILE", toAccount = "1" } } }, "areaCode" },
+      { { recipients = { { toAccountType = "UID", toAccount = "1", areaCode = "86" } } }, "only there" },
+      { { recipients = { { toAccountType = "MOBILE", toAccount = "1", areaCode = "x" } } }, "1 to 5 digits" },
+      { { recipients = { ["a@b"] = true } }, "plain list" }, { { addresses = { [ADDRESS] = true } }, "plain list" },
       { { sub_accounts = { desk = true } }, "plain list" }, { { sub_accounts = { 1 } }, "names of sub%-accounts" },
       { { addresses = { { address = ADDRESS, memos = "1" } } }, 'did you mean "memo"' },
       { { addresses = { { address = ADDRESS, memo = "1", any_memo = true } } }, "one of them" },

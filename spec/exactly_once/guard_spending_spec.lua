@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What a budget counts: what an account spent in a period, whichever client spent it and however the period is cut.
+-- What a spending limit counts: what an account spent in a period, whichever client spent it and however the period is
+-- cut.
 
 local new = require("recorder").new
 local purser = require "purser"
@@ -22,8 +23,8 @@ after_each(function()
 end)
 
 local function client_with(amount, period_ms, options)
-  local all = { journal = journal, account = "acme", limits = false, clock = function() return now end,
-    guard = { budget = { USDT = { amount = amount, period_ms = period_ms } } } }
+  local all = { journal = journal, account = "acme", rate_limit = false, clock = function() return now end,
+    guard = { spending_limit = { USDT = { amount = amount, period_ms = period_ms } } } }
   for name, value in pairs(options or {}) do all[name] = value end
   return assert(new(all, function()
     sent = sent + 1
@@ -37,13 +38,13 @@ end
 
 local function refused(value, err)
   assert.is_nil(value)
-  assert.equal("guard.budget", err.code)
+  assert.equal("guard.spending_limit", err.code)
   return err
 end
 
-describe("a budget", function()
-  it("needs an account that is named, as serial does", function()
-    for _, guard in ipairs { { budget = { USDT = "5" } }, { serial = true } } do
+describe("a spending limit", function()
+  it("needs an account that is named, as no_duplicates does", function()
+    for _, guard in ipairs { { spending_limit = { USDT = "5" } }, { no_duplicates = true } } do
       local client, err = new { journal = journal, guard = guard }
       assert.is_nil(client)
       assert.equal("config", err.kind)
@@ -57,7 +58,7 @@ describe("a budget", function()
     for expected, options in pairs { ['the option "account"'] = { account = "", journal = journal },
       ["control character"] = { account = "a\nb", journal = journal },
       ["written before a call is sent"] = { account = "acme", journal = unsafe } } do
-      options.guard = { budget = { USDT = "5" } }
+      options.guard = { spending_limit = { USDT = "5" } }
       local client, err = new(options)
       assert.is_nil(client)
       assert.truthy(err.message:find(expected, 1, true), err.message)
@@ -120,7 +121,7 @@ describe("a budget", function()
     answer = DONE
     refused(spend(other, "5"))
     assert(spend(other, "1"))
-    assert(journal:settled(err.intent, { outcome = "not_done", reason = "it is not there" }))
+    assert(journal:reconciled(err.intent, { outcome = "not_done", reason = "it is not there" }))
     assert(spend(other, "9"))
     refused(spend(other, "0.01"))
     refused(spend(client, "0.01"))
@@ -132,7 +133,7 @@ describe("a budget", function()
     local _, err = spend(client, "6")
     now, answer = NOON + HOUR, DONE
     assert(spend(client, "10"))
-    assert(journal:settled(err.intent, { outcome = "not_done", reason = "it is not there" }))
+    assert(journal:reconciled(err.intent, { outcome = "not_done", reason = "it is not there" }))
     refused(spend(client, "0.01"))
   end)
 
@@ -151,7 +152,7 @@ describe("a budget", function()
       for name, value in pairs(true_intent) do if name ~= "params" then forged[name] = value end end
       for name, value in pairs(true_intent.params) do forged.params[name] = value end
       change(forged)
-      local found, problem = client:settle(forged, { wait = false })
+      local found, problem = client:reconcile(forged, { wait = false })
       assert.is_nil(found)
       assert.matches("not the call that the journal has under its id", problem.message)
       assert.equal(1, #assert(journal:entries { state = "unknown" }))
@@ -162,7 +163,7 @@ describe("a budget", function()
       return { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "0.01" }
     end })
     now = now + HOUR
-    assert.is_nil(client:settle(shifting))
+    assert.is_nil(client:reconcile(shifting))
     assert.equal(1, #assert(journal:entries { state = "unknown" }))
     now = NOON
     local given = { params = {} }
@@ -175,18 +176,18 @@ describe("a budget", function()
       return problem
     end
     local asked = {}
-    local settled = journal.settled
-    function journal:settled(intent, found)
+    local reconciled = journal.reconciled
+    function journal:reconciled(intent, found)
       asked[#asked + 1] = intent.id .. " " .. intent.params.amount
-      return settled(self, intent, { outcome = "undecided", reason = found.outcome })
+      return reconciled(self, intent, { outcome = "undecided", reason = found.outcome })
     end
     now = now + HOUR
-    client:settle(given)
+    client:reconcile(given)
     assert.same({ true_intent.id .. " 6" }, asked)
-    journal.mismatch, journal.settled, now = nil, nil, NOON
+    journal.mismatch, journal.reconciled, now = nil, nil, NOON
     refused(spend(client, "5"))
     now = now + HOUR
-    assert.equal("not_done", assert(client:settle(true_intent)).outcome)
+    assert.equal("not_done", assert(client:reconcile(true_intent)).outcome)
     now, answer = NOON, DONE
     assert(spend(client, "10"))
   end)
@@ -203,7 +204,7 @@ describe("a budget", function()
     assert.equal(1, #transport.requests)
     local reads = 0
     local opts = setmetatable({}, { __index = function(_, name)
-      if name ~= "extra" then return nil end
+      if name ~= "extra_params" then return nil end
       reads = reads + 1
       return reads <= 2 and { other = "1" } or nil
     end })

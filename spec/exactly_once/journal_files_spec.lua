@@ -14,7 +14,7 @@ end
 
 local function client_with(options)
   local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, retry = false, limits = false,
+    transport = sim:transport(), clock = function() return sim:now() end, retry = false, rate_limit = false,
     journal = journal, account = "treasury" }
   for name, value in pairs(options or {}) do all[name] = value end
   return assert(purser.new(all))
@@ -224,7 +224,7 @@ end)
 describe("what a call is given as extra parameters", function()
   it("is in no file of the journal, and not in the intent, since it may be a password", function()
     local info = {}
-    assert(move("1", { info = info, extra = { tradePassword = "hunter2-extra" } }))
+    assert(move("1", { info = info, extra_params = { tradePassword = "hunter2-extra" } }))
     assert.same({ "tradePassword" }, info.intent.extra)
     assert.is_nil(info.intent.params.tradePassword)
     local lost = sim:transport()
@@ -232,10 +232,10 @@ describe("what a call is given as extra parameters", function()
       lost:send(request)
       return nil, { code = "timeout", phase = "receive", message = "lost", outcome = "unknown" }
     end } }
-    local _, err = move("2", { extra = { tradePassword = "hunter2-extra" } })
+    local _, err = move("2", { extra_params = { tradePassword = "hunter2-extra" } })
     assert.equal("unknown", err.outcome)
     assert.is_nil(err.intent.params.tradePassword)
-    assert.equal("done", assert(client_with():settle(err)).outcome)
+    assert.equal("done", assert(client_with():reconcile(err)).outcome)
     for _, suffix in ipairs { "", "-wal", "-shm" } do
       local file = assert(io.open(path .. suffix, "rb"))
       assert.is_nil(file:read "*a":find("hunter2-extra", 1, true))

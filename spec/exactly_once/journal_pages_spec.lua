@@ -117,7 +117,8 @@ describe("every look into a journal", function()
 
   it("uses an index, so that it is as fast in a large one", function()
     local client = assert(purser.new { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s",
-      journal = journal, account = "treasury", retry = false, guard = { serial = true, budget = { USDT = "1000" } } })
+      journal = journal, account = "treasury", retry = false, guard = { no_duplicates = true,
+        spending_limit = { USDT = "1000" } } })
     local payouts = assert(purser.payouts.new { client = client, journal = journal })
     local queue = require "purser.exactly_once.payouts.queue"
     local seen, rows = {}, journal.db.rows
@@ -185,7 +186,7 @@ describe("pruning", function()
     assert.equal(0, assert(prune(200)).intents)
   end)
 
-  it("keeps what an equal call without a known end may still be settled by", function()
+  it("keeps what an equal call without a known end may still be reconciled by", function()
     within(function(tx)
       write(tx, "answered", long_ago, { digest = "equal" })
       write(tx, "another", long_ago, { digest = "equal", account = "second" })
@@ -237,7 +238,7 @@ describe("pruning", function()
     assert.equal(500, #assert(journal:entries()))
   end)
 
-  it("keeps what counts in a budget whose period is not over", function()
+  it("keeps what counts in a spending limit whose period is not over", function()
     local length = 1000 * DAY
     local number = math.floor(core.now_ms() / length)
     within(function(tx)
@@ -251,7 +252,7 @@ describe("pruning", function()
     assert.same({ "year" }, ids(assert(journal:entries())))
   end)
 
-  it("deletes the periods of budgets that are over", function()
+  it("deletes the periods of spending limits that are over", function()
     local today = math.floor(core.now_ms() / DAY)
     within(function(tx)
       for _, number in ipairs { today - 300, today } do
@@ -275,7 +276,7 @@ describe("pruning", function()
     within(function(tx) write(tx, "next", core.now_ms()) end)
   end)
 
-  it("refuses a time that is too near, for calls of then may still have to be settled", function()
+  it("refuses a time that is too near, for calls of then may still have to be reconciled", function()
     for _, options in ipairs { {}, { before = core.now_ms() - 100 * DAY }, { before = "x" }, { age = 5 } } do
       local counts, err = journal:prune(options)
       assert.is_nil(counts)

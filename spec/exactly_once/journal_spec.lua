@@ -19,7 +19,7 @@ end
 
 local function client_with(options)
   local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, retry = false, limits = false,
+    transport = sim:transport(), clock = function() return sim:now() end, retry = false, rate_limit = false,
     journal = journal }
   for name, value in pairs(options or {}) do all[name] = value end
   return assert(purser.new(all))
@@ -89,14 +89,14 @@ describe("an intent", function()
   it("keeps what another worker found out when the answer comes late and says nothing", function()
     sim:fault { kind = "lost_answer", operation = "sub_account.transfer" }
     local _, err = client.sub_account:transfer(move)
-    assert.equal("done", assert(client:settle(err)).outcome)
+    assert.equal("done", assert(client:reconcile(err)).outcome)
     assert(journal:finish(err.intent, nil, err))
-    assert(journal:settled(err.intent, { outcome = "undecided" }))
+    assert(journal:reconciled(err.intent, { outcome = "undecided" }))
     assert.equal("done", assert(journal:entries())[1].state)
 
     _, err = client_with({ transport = { send = function() return nil end } }).wallet:transfer {
       fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
-    assert(journal:settled(err.intent, { outcome = "undecided" }))
+    assert(journal:reconciled(err.intent, { outcome = "undecided" }))
     assert(journal:finish(err.intent, nil, err))
     assert.equal(1, #assert(journal:entries { state = "undecided" }))
   end)
@@ -150,9 +150,9 @@ describe("after a crash", function()
 
   it("recover finds what was carried out", function()
     crash(true)
-    local settled = assert(journal:recover(client))
-    assert.equal(1, #settled)
-    assert.equal("done", settled[1].answer.outcome)
+    local reconciled = assert(journal:recover(client))
+    assert.equal(1, #reconciled)
+    assert.equal("done", reconciled[1].answer.outcome)
     assert.equal("done", assert(journal:entries())[1].state)
     assert.same({}, assert(journal:recover(client)))
     assert.equal(1, applied "broker.transfer")
@@ -176,14 +176,14 @@ describe("after a crash", function()
     local first = assert(client.wallet:transfer(pair))
     assert.is_nil(client_with({ transport = dying(true) }).wallet:transfer(pair))
     journal = assert(open())
-    local settled = assert(journal:recover(client_with()))
-    assert.equal("done", settled[1].answer.outcome)
-    assert.are_not.equal(first.tranId, settled[1].answer.record.tranId)
+    local reconciled = assert(journal:recover(client_with()))
+    assert.equal("done", reconciled[1].answer.outcome)
+    assert.are_not.equal(first.tranId, reconciled[1].answer.record.tranId)
   end)
 end)
 
-describe("a settlement", function()
-  it("is not settled by a guess when equal calls cannot be looked up", function()
+describe("a reconciliation", function()
+  it("is not reconciled by a guess when equal calls cannot be looked up", function()
     local to_futures = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
     sim:fault { kind = "lost_answer", operation = "wallet.transfer" }
     local _, err = client.wallet:transfer(to_futures)
@@ -192,18 +192,18 @@ describe("a settlement", function()
       if sql:find "digest" then return nil, "disk I/O error" end
       return rows(self, sql, ...)
     end
-    local answer, problem = client:settle(err)
+    local answer, problem = client:reconcile(err)
     assert.is_nil(answer)
     assert.equal("journal", problem.phase)
     assert.matches("disk I/O error", problem.message)
     journal.db.rows = nil
-    assert.equal("done", assert(client:settle(err)).outcome)
+    assert.equal("done", assert(client:reconcile(err)).outcome)
   end)
 
   it("is kept with its intent", function()
     sim:fault { kind = "lost_answer", operation = "move" }
     local _, err = client.broker:transfer(move)
-    local answer = assert(client:settle(err))
+    local answer = assert(client:reconcile(err))
     local entry = assert(journal:entries())[1]
     assert.equal("done", entry.state)
     assert.equal(answer.record.tranId, entry.record.tranId)
@@ -271,7 +271,7 @@ describe("when something is raised behind the request", function()
     assert.equal("unknown", err.outcome)
     local entry = assert(journal:entries())[1]
     assert.same({ "unknown", err.intent.id, err.message }, { entry.state, entry.intent.id, entry.message })
-    assert.equal("done", assert(client:settle(err)).outcome)
+    assert.equal("done", assert(client:reconcile(err)).outcome)
   end)
 
   it("a transaction that was begun does not stay open", function()

@@ -10,7 +10,7 @@ local sim, account, path, journal, client
 
 local function client_with(options)
   local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, limits = false, journal = journal,
+    transport = sim:transport(), clock = function() return sim:now() end, rate_limit = false, journal = journal,
     retry = { attempts = 5, base_ms = 1 } }
   for name, value in pairs(options or {}) do all[name] = value end
   return assert(purser.new(all))
@@ -141,7 +141,7 @@ describe("a run", function()
     assert.equal(50, sim:counts()["sub_account.transfer"].received)
   end)
 
-  it("settles what was lost and sends again only what was not carried out", function()
+  it("reconciles what was lost and sends again only what was not carried out", function()
     local payouts = payouts_with()
     local total = add(payouts, 40)
     sim:fault { kind = "lost_answer", operation = "move", probability = 0.2 }
@@ -186,7 +186,7 @@ describe("a run", function()
     assert.equal("rent", report.undecided_payments[1].key)
     assert.equal(1, assert(payouts:run()).undecided) -- never sent again by a machine
     assert.equal("payouts.undecided", select(2, payouts:retry "rent").code)
-    assert.is_true(payouts:retry("rent", { look = false })) -- a person looked
+    assert.is_true(payouts:retry("rent", { force = true })) -- a person looked
     assert.equal(1, assert(payouts:run()).done)
   end)
 
@@ -211,7 +211,7 @@ describe("a run", function()
 
   it("takes a refusal of a second attempt for what it may be", function()
     -- The service shows records later than it was told: a payment that was made is sent again, under its one id.
-    sim = purser.sim.new { seed = 5, visibility_lag_ms = 60000, repeated_ids = "refuse" }
+    sim = purser.sim.new { seed = 5, visibility_delay_ms = 60000, repeated_ids = "refuse" }
     account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "100" } })
     assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
     sim:advance(120000)
@@ -219,10 +219,10 @@ describe("a run", function()
     local payouts = payouts_with()
     assert(payouts:add("a", "sub_account.transfer", move("1")))
     sim:fault { kind = "lost_answer", operation = "sub_account.transfer" }
-    local settle, asked = client.settle, 0
-    client.settle = function(self, intent)
+    local reconcile, asked = client.reconcile, 0
+    client.reconcile = function(self, intent)
       asked = asked + 1
-      return settle(self, intent, { lag_ms = asked == 1 and 0 or 60000 })
+      return reconcile(self, intent, { visibility_delay_ms = asked == 1 and 0 or 60000 })
     end
     local report = assert(payouts:run())
     assert.equal(1, report.done)
@@ -237,7 +237,7 @@ describe("a run", function()
     sim:fault { kind = "lost_answer", operation = "sub_account.transfer" }
     sim:fault { kind = "refuse", operation = "sub_account.transfer_history", times = 10 }
     assert.equal(1, assert(payouts:run()).undecided)
-    assert.is_true(payouts:retry("a", { look = false }))
+    assert.is_true(payouts:retry("a", { force = true }))
     local report = assert(payouts:run())
     assert.equal(1, report.done)
     assert.equal(1, sim:counts()["sub_account.transfer"].received)
@@ -355,7 +355,7 @@ describe("a worker that died", function()
   it("without the record before the request pays twice or loses count", function()
     journal:close()
     journal = assert(purser.journal.open { sqlite = path, unsafe_without_write_ahead = true })
-    client = client_with { client_ids = false }
+    client = client_with { generate_ids = false }
     local payouts = payouts_with { concurrency = 1, history_check = "never" }
     for i = 1, 4 do
       assert(payouts:add("c" .. i, "wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES",

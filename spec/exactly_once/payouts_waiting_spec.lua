@@ -20,7 +20,7 @@ end
 
 local function client_with(options)
   local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, limits = false, journal = journal,
+    transport = sim:transport(), clock = function() return sim:now() end, rate_limit = false, journal = journal,
     retry = { attempts = 5, base_ms = 1 }, account = "treasury" }
   for name, value in pairs(options or {}) do all[name] = value or nil end
   return assert(purser.new(all))
@@ -53,9 +53,9 @@ local function set(sql, ...) assert(journal.db:rows("UPDATE purser_payments SET 
 
 local function ahead(ms) return ("%013d"):format(require("purser.core").now_ms() + ms) end
 
-describe("a queue with the guard rail serial", function()
+describe("a queue with the guard rail no_duplicates", function()
   before_each(function()
-    client = client_with { guard = { serial = true } }
+    client = client_with { guard = { no_duplicates = true } }
   end)
 
   -- One of two equal payments is left undecided: its answer is lost, and its history refuses.
@@ -89,11 +89,11 @@ describe("a queue with the guard rail serial", function()
 
   it("is not held up by a payment that a person put back", function()
     local payouts, report = leave_one_undecided()
-    assert.is_true(payouts:retry(report.undecided_payments[1].key, { look = false }))
+    assert.is_true(payouts:retry(report.undecided_payments[1].key, { force = true }))
     assert.equal(3, assert(payouts:run()).done)
   end)
 
-  it("ends behind a call of which nobody knows the end, and says what settles it", function()
+  it("ends behind a call of which nobody knows the end, and says what reconciles it", function()
     sim:fault { kind = "lost_answer", operation = "wallet.transfer" }
     local _, err = client.wallet:transfer(own "5")
     assert.equal("unknown", err.outcome)

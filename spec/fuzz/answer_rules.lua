@@ -34,7 +34,7 @@ local function check_error(row, status, err, body)
   local written = tostring(err)
   assert(not written:find(SECRET, 1, true) or body:find(SECRET, 1, true)) -- the fuzzer finds out what is compared
   if err.outcome == "unknown" and row.effect ~= "read" then
-    assert(type(err.settle) == "string" and not err.retryable, "an unknown outcome that nothing settles")
+    assert(type(err.advice) == "string" and not err.retryable, "an unknown outcome that nothing reconciles")
   end
   if status >= 500 or status < 200 or status == 408 or (status >= 300 and status < 400) then
     assert(err.outcome == "unknown", "an outcome that nobody can know")

@@ -15,10 +15,10 @@ local MANY = tonumber(os.getenv "PURSER_RECORDS" or "20000")
 
 local function world(options)
   local sim = purser.sim.new { start_time = NOW, record_requests = 0,
-    visibility_lag_ms = options and options.visibility_lag_ms }
+    visibility_delay_ms = options and options.visibility_delay_ms }
   local broker = sim:account { role = "broker", email = "broker@example.org", balances = { USDT = "100000" } }
   local client = assert(purser.new {
-    base_url = "http://localhost", api_key = broker.api_key, secret_key = broker.secret_key, limits = false,
+    base_url = "http://localhost", api_key = broker.api_key, secret_key = broker.secret_key, rate_limit = false,
     transport = options and options.transport and options.transport(sim:transport()) or sim:transport(),
     clock = function() return sim:now() end,
   })
@@ -338,7 +338,7 @@ describe("a cursor", function()
   end)
 
   it("finds what showed up late, and nothing twice", function()
-    local sim, client, broker = world { visibility_lag_ms = 3000 }
+    local sim, client, broker = world { visibility_delay_ms = 3000 }
     local got, seen, cursor = 0, {}, nil
     for _ = 1, 40 do
       for _ = 1, 3 do

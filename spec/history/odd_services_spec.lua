@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Services that differ from the document, each in one thing, over every history: a walk delivers every record once, or
--- ends with an error. It never ends early without one, and neither does what settle reads.
+-- ends with an error. It never ends early without one, and neither does what reconcile reads.
 
 local json = require "purser.json"
 local operations = require "purser.api.operations"
@@ -139,7 +139,7 @@ local function serve(name, times, odd)
     service.records[i] = { number = i, mixed = i * 7919 % 10007, public = public, [row.paging.time] = time }
   end
   service.client = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
-    limits = false, retry = false, clock = function() return NOW end,
+    rate_limit = false, retry = false, clock = function() return NOW end,
     transport = { send = function(_, request)
       local body, status = answer(service, request)
       return { status = status or 200, headers = "", body = body }
@@ -233,7 +233,7 @@ for _, oddity in ipairs(oddities) do
         end)
       end
 
-      it("is read whole for settle, or not believed: " .. name, function()
+      it("is read whole for reconcile, or not believed: " .. name, function()
         for _, times in ipairs { even(), dense() } do
           local service = serve(name, times, odd)
           local function run(row, params) return service.client:call(row.full_name, params) end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What settle reads: a history or list of which a missing record proves something. Services that a simulator is not.
+-- What reconcile reads: a history or list of which a missing record proves something. Services that a simulator is not.
 
 local intents = require "purser.exactly_once.reconcile"
 local operations = require "purser.api.operations"
@@ -112,7 +112,8 @@ describe("a history that holds more records at one moment than it shows", functi
 
   it("leaves what is looked for in it undecided", function()
     local now = NOW
-    local answer = assert(intents.settle({ run = crowded().run, now = function() return now end, lag_ms = 0,
+    local answer = assert(intents.reconcile({ run = crowded().run, now = function() return now end,
+      visibility_delay_ms = 0,
       recv_window = 5000, pause = function(ms) now = now + ms end,
       rivals = require("purser.exactly_once.reconcile.recent_calls").new() },
       { operation = "wallet.withdraw", sent_at = NOW,
@@ -210,7 +211,7 @@ describe("a service that is less tidy than the document", function()
   end)
 end)
 
-describe("the window that settle reads", function()
+describe("the window that reconcile reads", function()
   it("may end ahead of the clock, and is asked for with its bounds", function()
     local made = service(function(params)
       assert.is_true(params.startTime <= NOW - HOUR and params.endTime >= NOW + HOUR)

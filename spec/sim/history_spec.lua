@@ -111,7 +111,7 @@ describe("the simulator's histories", function()
   end)
 
   it("show records late where the option says so, though they are carried out", function()
-    sim = purser.sim.new { visibility_lag_ms = 3000 }
+    sim = purser.sim.new { visibility_delay_ms = 3000 }
     house = assert(sim:account { role = "broker", balances = { USDT = "100" } })
     sim:advance(10000)
     get(sim, house, "B1", { subAccount = "desk0001", note = "n" })

@@ -57,7 +57,7 @@ local function handler(request)
 end
 
 serve.run(handler, {
-  idle_exit_ms = 300000,
+  idle_timeout_ms = 300000,
   on_listen = function(port)
     io.stdout:write(port, "\n")
     io.stdout:flush()

@@ -39,8 +39,8 @@ M["a refusal is not looked into"] = {
 M["the record of an equal call passes for the payment's"] = {
   seed = 3,
   changed = { { "purser.exactly_once.reconcile",
-    'and not claimed[intents.id_of(record) or ""]\n      and may_agree(params, record, settle.near',
-    "and may_agree(params, record, settle.near" },
+    'and not claimed[intents.id_of(record) or ""]\n      and may_agree(params, record, reconcile.near',
+    "and may_agree(params, record, reconcile.near" },
     { "purser.exactly_once.reconcile", "if #exact == 1 and #near == 1 and open == 0 then", "if #exact > 0 then" } },
   options = { twin_in = 1, share = 0, unsure_in = 2, keys = 0, accounts = 1, check = false, puts_back = false,
     dies_once_in = 4000 },

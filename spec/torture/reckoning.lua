@@ -37,7 +37,7 @@ end
 
 --- Puts a payment back that was refused. Of equal ones that nothing identifies the machine may not be able to tell.
 function Reckoning:put_back(payment)
-  if world.is_twin(payment) then return assert(self.payouts:retry(payment.key, { look = false })) end
+  if world.is_twin(payment) then return assert(self.payouts:retry(payment.key, { force = true })) end
   local ok, err
   for _ = 1, TRIES do
     ok, err = self.payouts:retry(payment.key)
@@ -70,7 +70,7 @@ local function read_histories(self)
 end
 
 local function id_of(payment)
-  local handle = operations.by_name[payment.operation].settle.handle
+  local handle = operations.by_name[payment.operation].reconcile.handle
   return payment.operation .. " " .. payment.params[handle or "amount"]
 end
 
@@ -84,7 +84,7 @@ local function add_up(done)
   return sums
 end
 
--- What settling says of a list without a total that grew each time it was turned: other workers pay meanwhile.
+-- What reconciling says of a list without a total that grew each time it was turned: other workers pay meanwhile.
 local GROWS = "the list seems not to turn its pages"
 
 -- Whether a payment may be undecided although nothing is equal to it: nothing says whose a record without an id is that
@@ -92,8 +92,8 @@ local GROWS = "the list seems not to turn its pages"
 -- while it is read shows records again, as one does that cannot be turned.
 local function is_explained(self, payment)
   local row = operations.by_name[payment.operation]
-  return self.lacks and not row.settle.handle or self.noise and self.noise:explains(row)
-    or row.settle.handle and payment.message:find(GROWS, 1, true) ~= nil
+  return self.lacks and not row.reconcile.handle or self.noise and self.noise:explains(row)
+    or row.reconcile.handle and payment.message:find(GROWS, 1, true) ~= nil
 end
 
 -- Equal payments that nothing identifies: how many there are is checked with the totals.

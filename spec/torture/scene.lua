@@ -137,18 +137,18 @@ function Worker:live()
   local journal = assert(purser.journal.open(state.journal))
   local client = assert(purser.new {
     base_url = "http://127.0.0.1", api_key = payer.api_key, secret_key = payer.secret_key,
-    journal = journal, account = self.account, transport = self:transport(), limits = false, recv_window = 1000,
-    timeout_ms = 500, visibility_lag_ms = LAG_MS, retry = { attempts = 6, base_ms = 5, max_ms = 100 },
+    journal = journal, account = self.account, transport = self:transport(), rate_limit = false, recv_window = 1000,
+    timeout_ms = 500, visibility_delay_ms = LAG_MS, retry = { attempts = 6, base_ms = 5, max_ms = 100 },
   })
   local payouts = assert(purser.payouts.new {
     client = client, journal = journal, worker = self.name, concurrency = 4, lease_ms = LEASE_MS, retry_ms = 5,
-    idle_ms = 50, settle = { poll_ms = 500 }, history_check = state.check and "unless_newest" or "never",
+    idle_ms = 50, reconcile = { poll_ms = 500 }, history_check = state.check and "unless_newest" or "never",
   })
   self.lived = true
   local function make_keys()
     local alone = state.payers[OTHER] ~= nil -- then the first worker makes all keys
     if alone and self.number > 1 then return end
-    repeat local settled = journal:recover(client) until settled
+    repeat local reconciled = journal:recover(client) until reconciled
     local make = key_maker(client, function(note) return state.kept[note] ~= nil end, function(note, api_key)
       point("keeps a key", false)
       state.kept[note] = api_key
@@ -195,7 +195,7 @@ local function open_books(state, account)
   local journal = assert(purser.journal.open(state.journal))
   watch_statements(journal.db)
   local client = assert(purser.new { base_url = "http://127.0.0.1", api_key = state.payers[account].api_key,
-    secret_key = state.payers[account].secret_key, limits = false, journal = journal, account = account,
+    secret_key = state.payers[account].secret_key, rate_limit = false, journal = journal, account = account,
     clock = function() return state.simulator:now() end, transport = state.simulator:transport() })
   return journal, client, assert(purser.payouts.new { client = client, journal = journal })
 end
@@ -283,7 +283,7 @@ local function prepare(state)
   state.journal = { sqlite = ("%s/journal-%d"):format(state.folder, state.seed),
     unsafe_without_write_ahead = state.unsafe }
   state.simulator = purser.sim.new { seed = state.seed, clock = "real", strict = false,
-    start_time = state.started + roll:roll(1600) - 800, visibility_lag_ms = roll:roll(LAG_MS) - 1,
+    start_time = state.started + roll:roll(1600) - 800, visibility_delay_ms = roll:roll(LAG_MS) - 1,
     repeated_ids = state.repeated_ids }
   state.noise = Noise.new { roll = roll, nonsense_in = state.nonsense_in, unsure_in = state.unsure_in,
     blanks = state.blanks }

@@ -117,7 +117,7 @@ end
 
 local function client_for(state, journal)
   return assert(purser.new { base_url = state.url, api_key = state.payer.api_key, secret_key = state.payer.secret_key,
-    limits = false, journal = journal, account = "torture" })
+    rate_limit = false, journal = journal, account = "torture" })
 end
 
 --------------------------------------------------------------------------------------------------------------- all
@@ -156,7 +156,8 @@ local function make_workers(state)
     write(workers[i].keys_file, "")
     write(workers[i].config, "return " .. literal {
       url = state.url, api_key = state.payer.api_key, secret_key = state.payer.secret_key, journal = state.journal,
-      worker = "worker-" .. i, concurrency = state.concurrency, recv_window = 1000, timeout_ms = 500, lag_ms = 200,
+      worker = "worker-" .. i, concurrency = state.concurrency, recv_window = 1000, timeout_ms = 500,
+        visibility_delay_ms = 200,
       lease_ms = 5000, keys_file = workers[i].keys_file, keys = world.keys_of(i, state.workers, state.keys),
     })
   end

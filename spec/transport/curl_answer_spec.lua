@@ -42,7 +42,7 @@ describe("the blocking transport", function()
       }, response)
       assert.equal("127.0.0.1", assert(t:send { method = "GET", target = "/" }).address)
       peer:script "head close"
-      local _, failure = transport():send { method = "POST", target = "/", brief = true, single_send = true }
+      local _, failure = transport():send { method = "POST", target = "/", brief = true, at_most_once = true }
       assert.same({ "unknown", 1, "receive" }, { failure.outcome, failure.sends, failure.phase })
     end)
 
@@ -61,7 +61,7 @@ describe("the blocking transport", function()
         peer:script("head body " .. send("HTTP/1.1 200 OK\r\nContent-Length: "
           .. table.concat(lengths, "\r\ncontent-length:  ") .. "\r\n\r\n{}"))
         local t = transport()
-        local response, failure = t:send { method = "POST", target = "/", single_send = true }
+        local response, failure = t:send { method = "POST", target = "/", at_most_once = true }
         assert.is_nil(response)
         assert.same({ "transport", "unknown", "receive", 1 },
           { failure.kind, failure.outcome, failure.phase, failure.sends })

@@ -15,7 +15,7 @@ end
 local GHOST = peers.send(answer '{"id":"ghost"}')
 
 local function get() return { method = "GET", target = "/" } end
-local function withdrawal() return { method = "POST", target = "/withdraw", body = "{}", single_send = true } end
+local function withdrawal() return { method = "POST", target = "/withdraw", body = "{}", at_most_once = true } end
 
 local ways = {
   { name = "plain HTTP" },
@@ -34,7 +34,8 @@ for kind, make in pairs { blocking = curl.new, multi = multi.new } do
     after_each(stage.close)
 
     local function transport(way)
-      local options = { http_version = "1.1", single_send_idle_s = 600, timeout_ms = 20000, connect_timeout_ms = 20000 }
+      local options = { http_version = "1.1", at_most_once_idle_s = 600, timeout_ms = 20000,
+        connect_timeout_ms = 20000 }
       for name, value in pairs(way.options or {}) do options[name] = value end
       if way.tls then
         peer:tls(made.path "good.crt", made.path "good.key", way.tls)
@@ -96,7 +97,7 @@ for kind, make in pairs { blocking = curl.new, multi = multi.new } do
       peer:script "head body ok mark close"
       assert(t:send(withdrawal()))
       peer:await_marks(1, mark)
-      peer:settle()
+      peer:await_ends()
       assert.equal(1, assert(t:send(withdrawal())).sends)
     end)
 

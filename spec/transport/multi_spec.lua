@@ -13,7 +13,7 @@ local peer, made
 
 local function get(target) return { method = "GET", target = target or "/" } end
 
-local function withdrawal() return { method = "POST", target = "/withdraw", body = "{}", single_send = true } end
+local function withdrawal() return { method = "POST", target = "/withdraw", body = "{}", at_most_once = true } end
 
 -- Steps until the request has its answer.
 local function finish(t, id)
@@ -270,7 +270,7 @@ describe("the multi transport", function()
 
   it("is collected with requests under way", function()
     peer:script "head body stall"
-    local mark = peer:settle()
+    local mark = peer:await_ends()
     do
       local t = assert(multi.new { base_url = peer:url() })
       t:submit(get())

@@ -9,7 +9,7 @@ local READ, TRADE = { "SPOT_ACCOUNT_READ" }, { "SPOT_DEAL_READ", "SPOT_DEAL_WRIT
 
 local function world(options)
   options = options or {}
-  local sim = purser.sim.new { start_time = NOW, record_requests = 50, visibility_lag_ms = options.lag }
+  local sim = purser.sim.new { start_time = NOW, record_requests = 50, visibility_delay_ms = options.lag }
   local owner = sim:account { role = "broker", email = "a@example.org", balances = { USDT = "1000", BTC = "2" } }
   local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key,
     secret_key = owner.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
@@ -189,12 +189,12 @@ describe("the balances of a fleet", function()
     assert.same({ USDT = "100.4" }, out:totals())
     assert(out:execute())
     assert(assert(fleet:distribute { asset = "BTC", each = "0.5" }):execute())
-    local back = assert(fleet:sweep { to = "parent", keep = { USDT = "10.1" } })
+    local back = assert(fleet:sweep { to = "parent", leave = { USDT = "10.1" } })
     assert.same({ USDT = "90", BTC = "1" }, back:totals())
     assert(back:execute())
     assert.same({ USDT = "10.1" }, free(client, "traders01"))
     assert.same({ USDT = "0.3" }, free(client, "traders02"))
-    assert.equal("nothing to move", tostring(assert(fleet:sweep { to = "parent", keep = "10.1" })))
+    assert.equal("nothing to move", tostring(assert(fleet:sweep { to = "parent", leave = "10.1" })))
     assert(sim:verify())
   end)
 

@@ -29,7 +29,7 @@ describe("plan_withdraw", function()
     assert.equal(table.concat({
       "Withdrawal of 20.50 USDT", "  network  TRX (Tron(TRC20))", "  to       " .. TRON,
       "  limits   10 to 10000000, in steps of 0.000001", "  fee      1 USDT; with the amount 21.5",
-      "  ready    nothing speaks against it" }, "\n"), tostring(plan))
+      "  ok       nothing speaks against it" }, "\n"), tostring(plan))
     local result = assert(plan:execute())
     assert.equal(result.id, assert(client.wallet:wait_withdrawal { withdrawOrderId = plan.params.withdrawOrderId }).id)
     assert.equal(1, received(sim, "wallet.withdraw"))
@@ -48,7 +48,7 @@ describe("plan_withdraw", function()
   it("tells every problem at once", function()
     local _, client = world()
     local plan = assert(client.wallet:plan_withdraw { coin = "XRP", network = "XRP", address = "r abc",
-      amount = "0.0000005", check_saved = true, contractAddress = "0x1" })
+      amount = "0.0000005", require_saved_address = true, contractAddress = "0x1" })
     assert.is_false(plan.ok)
     local text = tostring(plan)
     for _, part in ipairs { "holds a blank", "needs a memo", "below the minimum of 20", "no multiple of 0.000001",
@@ -92,7 +92,7 @@ describe("plan_withdraw", function()
       assert(sim:save_address { account = owner.uid, coin = "USDT", network = "ETH", address = ("0x%040d"):format(i) })
     end
     local given = { coin = "USDT", network = "erc20", address = ("0x%040d"):format(119), amount = "25",
-      check_saved = true }
+      require_saved_address = true }
     assert.is_true(assert(client.wallet:plan_withdraw(given)).ok)
     given.network = "BEP20"
     assert.is_false(assert(client.wallet:plan_withdraw(given)).ok)
@@ -122,7 +122,7 @@ describe("plan_withdraw", function()
     assert.equal("unknown", err.outcome)
     result, err = plan:execute()
     assert.is_nil(result)
-    assert.truthy(err.message:find("settle that first", 1, true))
+    assert.truthy(err.message:find("reconcile that first", 1, true))
     plan = assert(client.wallet:plan_withdraw(given))
     sim:fault { kind = "refuse", operation = "wallet.withdraw", times = 1 }
     assert.is_nil((plan:execute()))

@@ -71,12 +71,12 @@ function M.rule(param)
 end
 
 --- How an unknown outcome of the row is found out, as a sentence; nil for a read.
-function M.settling(row)
-  local settle = row.settle
-  if not settle then return nil end
-  return fill(words.settle[settle.by], {
-    through = settle.through or "", handle = settle.handle or "", undo = settle.undo or "",
-    on = settle.on and code_list(settle.on) or "",
+function M.reconciling(row)
+  local reconcile = row.reconcile
+  if not reconcile then return nil end
+  return fill(words.reconcile[reconcile.by], {
+    through = reconcile.through or "", handle = reconcile.handle or "", undo = reconcile.undo or "",
+    on = reconcile.on and code_list(reconcile.on) or "",
   })
 end
 
@@ -178,9 +178,9 @@ local function write_operation(lines, row)
   line("Returns " .. forms[form])
   line()
   write_shape(lines, shape, row.result.essential)
-  if row.settle then
+  if row.reconcile then
     line()
-    line("When the outcome is unknown: " .. M.settling(row))
+    line("When the outcome is unknown: " .. M.reconciling(row))
   end
   write_refusals(lines, row)
   line()

@@ -43,7 +43,7 @@ return {
       { "password", "md5", type = "string", plain = "funds_password", note = "funds password as hexadecimal MD5" },
     },
     result = { record = "created_sub_account", essential = "subAccount" },
-    settle = { by = "name", handle = "subAccount", through = "broker.list_sub_accounts", narrow = { "subAccount" },
+    reconcile = { by = "name", handle = "subAccount", through = "broker.list_sub_accounts", narrow = { "subAccount" },
       time = "timestamp" },
   },
   {
@@ -75,7 +75,7 @@ return {
       key_note,
     },
     result = { record = "api_key", essential = "apiKey" },
-    settle = { by = "token", handle = "note", through = "broker.list_api_keys", undo = "broker.delete_api_key",
+    reconcile = { by = "token", handle = "note", through = "broker.list_api_keys", undo = "broker.delete_api_key",
       accounts = "broker.list_sub_accounts", pass = { "subAccount" }, on = { "note" }, time = "createTime" },
   },
   {
@@ -91,7 +91,7 @@ return {
     effect = "change", signer = "main", body = "object",
     params = { sub_account, { "apiKey", "text", type = "string", required = true, note = "public key" } },
     result = { record = "named_sub_account", essential = "subAccount" },
-    settle = { by = "state", handle = "apiKey", through = "broker.list_api_keys", pass = { "subAccount" },
+    reconcile = { by = "state", handle = "apiKey", through = "broker.list_api_keys", pass = { "subAccount" },
       accounts = "broker.list_sub_accounts", wanted = "absent" },
   },
   {
@@ -100,7 +100,7 @@ return {
     permission = "SPOT_DEPOSIT_WRITE", effect = "create", signer = "sub", body = "object",
     params = { coin, network },
     result = { record = "deposit_address", essential = "address" },
-    settle = { by = "state", handle = "network", through = "broker.deposit_addresses", pass = { "coin" },
+    reconcile = { by = "state", handle = "network", through = "broker.deposit_addresses", pass = { "coin" },
       wanted = "present" },
   },
   {
@@ -154,7 +154,7 @@ return {
     },
     result = { record = "withdrawal_id", essential = "id" },
     moves = { asset = "coin", amount = "amount", to = "address", address = "address", network = "network" },
-    settle = { by = "nothing", through = "wallet.withdrawal_history",
+    reconcile = { by = "nothing", through = "wallet.withdrawal_history",
       on = { "coin", "address", "amount", "remark" }, near = { "coin", "address" }, time = "applyTime" },
   },
   {
@@ -168,7 +168,7 @@ return {
     },
     result = { record = "transfer_id", essential = "tranId" },
     moves = { asset = "asset", amount = "amount", to = "sub_account", sub_accounts = { "fromAccount", "toAccount" } },
-    settle = { by = "handle", handle = "clientTranId", made = true, through = "broker.transfer_history",
+    reconcile = { by = "handle", handle = "clientTranId", made = true, through = "broker.transfer_history",
       pass = { "fromAccount", "toAccount", "fromAccountType", "toAccountType" },
       narrow = { "clientTranId" }, accounts = "broker.list_sub_accounts",
       on = { "asset", "amount" }, time = "timestamp", failed = "FAILED" },
@@ -179,7 +179,7 @@ return {
     effect = "change", signer = "main", body = "object",
     params = { sub_account },
     result = { record = "futures_state", essential = "subAccount" },
-    settle = { by = "repeat" },
+    reconcile = { by = "repeat" },
   },
   {
     id = "A15", name = "rebates", method = "GET", path = "/api/v3/broker/rebate/taxQuery",

@@ -43,8 +43,8 @@ local function load_all()
     end
   end
   for _, row in ipairs(list) do
-    local settle = row.settle or {}
-    for _, other in pairs { row.deprecated, settle.through, settle.undo, settle.also } do
+    local reconcile = row.reconcile or {}
+    for _, other in pairs { row.deprecated, reconcile.through, reconcile.undo, reconcile.also } do
       assert(by_name[other], row.full_name .. ": refers to an unknown operation")
     end
   end

@@ -26,7 +26,7 @@ local row_words = {
                          -- says how many there are, lone = member that a single record in `data` needs to pass for a
                          -- list of one, essential = member without whose text an answer is no result }
   moves = "table",       -- what a write call that moves funds moves, and where to (see moves_words)
-  settle = "table",      -- how an unknown outcome is found out
+  reconcile = "table",      -- how an unknown outcome is found out
   deprecated = "string", -- what to call instead
   -- what operations.lua adds
   group = "string", full_name = "string", by_name = "table", names = "table", required = "table",
@@ -53,8 +53,8 @@ local moves_words = {
 -- address: outside of the platform; user: another user's account; sub_account: between the parent and its sub-accounts;
 -- own: between accounts of one user; none: nothing leaves
 local destinations = { address = true, user = true, sub_account = true, own = true, none = true }
-local settle_words = {
-  by = "string",       -- the way: see ways_to_settle
+local reconcile_words = {
+  by = "string",       -- the way: see ways_to_reconcile
   through = "string",  -- the operation that lists what was done
   pass = "table",      -- parameters that it is given from those of the call
   narrow = "table",    -- filters that it is given as well, at first: without them it shows more, and nothing else
@@ -84,7 +84,7 @@ local paging_words = {
   varies = "table",    -- filters whose answer changes while pages are turned: these are applied here instead
 }
 local effects = { read = true, create = true, change = true, move = true }
-local ways_to_settle = {
+local ways_to_reconcile = {
   handle = true, name = true, token = true, match = true, conversion = true, state = true, ["repeat"] = true,
   nothing = true,
 }
@@ -137,13 +137,13 @@ function M.check(row)
     check_words(where .. " paging", row.paging, paging_words)
     assert(row.paging.each and row.paging.size and row.paging.most, where .. ": paging needs each, size and most")
   end
-  if row.settle then
-    check_words(where .. " settle", row.settle, settle_words)
-    assert(ways_to_settle[row.settle.by], where .. ": unknown way to settle")
+  if row.reconcile then
+    check_words(where .. " reconcile", row.reconcile, reconcile_words)
+    assert(ways_to_reconcile[row.reconcile.by], where .. ": unknown way to reconcile")
   end
   assert((row.effect == "move") == (row.moves ~= nil), where .. ": what moves funds says what and where to")
   if row.moves then check_moves(where, row) end
-  assert((row.effect == "read") == (row.settle == nil), where .. ": all but reads say how they are settled")
+  assert((row.effect == "read") == (row.reconcile == nil), where .. ": all but reads say how they are reconciled")
   check_params(where, row)
 end
 

@@ -105,7 +105,7 @@ local function build_unsigned(self, row, opts)
   return {
     method = row.method, base_url = self._origin, target = self._prefix .. self.profile[row.unsigned],
     headers = self._headers or { ["Content-Type"] = self.profile.content_type, ["User-Agent"] = self._user_agent },
-    body = "", single_send = false, operation = row.full_name, timeout_ms = opts.timeout_ms or self._timeout_ms,
+    body = "", at_most_once = false, operation = row.full_name, timeout_ms = opts.timeout_ms or self._timeout_ms,
     brief = opts.info == nil,
   }
 end
@@ -129,7 +129,7 @@ function M.build(self, row, layout, values, opts)
   if not query then return nil, errors.argument(nil, wrong) end
   return {
     method = row.method, base_url = self._origin, target = self._prefix .. row.path .. "?" .. query,
-    headers = self._headers, body = body, single_send = row.effect ~= "read", operation = row.full_name,
+    headers = self._headers, body = body, at_most_once = row.effect ~= "read", operation = row.full_name,
     timeout_ms = opts.timeout_ms or self._timeout_ms, brief = opts.info == nil, corrections = self._clock.corrections,
   }
 end
@@ -146,9 +146,9 @@ function M.check_call(self, row, params, opts)
   values, err = check.check(row, params)
   if not values then return nil, err end
   if row.unsigned then return values end
-  if not opts.extra then return values, layout_for(self, row) end
+  if not opts.extra_params then return values, layout_for(self, row) end
   local names
-  names, err = check.add_extra(row, opts.extra, values, self.profile)
+  names, err = check.add_extra(row, opts.extra_params, values, self.profile)
   if not names then
     err.operation = row.full_name
     return nil, err
@@ -244,12 +244,12 @@ end
 
 -- Waits until the budget has room. Returns nil, or the error of a call that must not be made now.
 local function wait_for_budget(self, row)
-  local limits = self._limits
-  if not limits then return end
+  local rate_limit = self._rate_limit
+  if not rate_limit then return end
   while true do
-    local ok, ms, banned = limits:take(row.weight or 1)
+    local ok, ms, banned = rate_limit:take(row.weight or 1)
     if ok then return end
-    if banned or limits.when_full == "refuse" then
+    if banned or rate_limit.when_full == "refuse" then
       return errors.new { kind = "throttled", outcome = "not_sent", operation = row.full_name, retryable = true,
         retry_after = math.ceil(ms / 1000),
         message = banned and "the service asked for a pause that is not over"
@@ -284,7 +284,7 @@ end
 --- What a failure tells before anything else is done: how long the service wants to be left alone, and that the clock
 --- is wrong, which is set right once a call. Whether it was.
 function M.learn(self, err, request, corrected)
-  if err.retry_after and self._limits then self._limits:block(err.retry_after * 1000) end
+  if err.retry_after and self._rate_limit then self._rate_limit:block(err.retry_after * 1000) end
   if err.code ~= service_clock.OUTSIDE_WINDOW or not self._correct_clock or corrected then return false end
   if not request.corrections then return false end -- not signed: it has no timestamp that could be wrong
   err.clock_corrected = correct_clock_once(self, err, request)

@@ -118,21 +118,22 @@ local MAX_EXTRA, MAX_EXTRA_NAME_BYTES = 32, 128
 
 -- What is wrong with the name of an extra parameter under this profile, or nil.
 local function extra_complaint(row, name, profile)
-  if row.by_name[name] then return "is known; pass it among the parameters, not as extra" end
+  if row.by_name[name] then return "is known; pass it among the parameters, not as extra_params" end
   if reserved[name] then return reserved[name] end
   if name == profile.timestamp_name or name == profile.recv_window_name or name == profile.signature_name then
     return "is set by Purser, as the profile says; remove it"
   end
 end
 
---- Checks `opts.extra`: parameters this version does not know. Returns their names in order and adds them to `values`.
+--- Checks `opts.extra_params`: parameters this version does not know. Returns their names in order and adds them to
+--- `values`.
 ---@return string[]|nil names, purser.Error|nil err
 function M.add_extra(row, extra, values, profile)
   local names = {}
   for name, value in pairs(extra) do
     if type(name) ~= "string" or name == "" or name:find("[%c]") or #name > MAX_EXTRA_NAME_BYTES
       or not text_rules.is_utf8(name) then
-      return nil, errors.argument("extra", 'option "extra" is a table of values by parameter name')
+      return nil, errors.argument("extra_params", 'option "extra_params" is a table of values by parameter name')
     end
     local wrong_name = extra_complaint(row, name, profile)
     if wrong_name then return complain(row, name, wrong_name) end
@@ -144,7 +145,8 @@ function M.add_extra(row, extra, values, profile)
     values[name] = value
     names[#names + 1] = name
     if #names > MAX_EXTRA then
-      return nil, errors.argument("extra", ('option "extra" holds more than %d parameters'):format(MAX_EXTRA))
+      return nil, errors.argument("extra_params",
+        ('option "extra_params" holds more than %d parameters'):format(MAX_EXTRA))
     end
   end
   table.sort(names)

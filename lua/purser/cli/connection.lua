@@ -24,7 +24,7 @@ function M.define(command)
       .. "keys and PURSER_BASE_URL say."):argname("<url>"),
     command:option("--profile", "Conventions of the service: default, or mexc, which knows its address.")
       :argname("<name>"):choices { "default", "mexc" },
-    command:option("--keys", "File with `api_key = ...` and `secret_key = ...`, readable by you alone. Without it the "
+    command:option("--credentials", "File with `api_key = ...` and `secret_key = ...`, readable by you alone. Without it the "
       .. "keys come from PURSER_API_KEY and PURSER_SECRET_KEY."):argname("<file>"),
     command:option("--timeout", "Longest time of one request, default 10."):argname("<seconds>"):convert(seconds),
     command:option("--recv-window", "How old a request may be when it arrives, in ms."):argname("<ms>"):convert(whole),
@@ -43,7 +43,7 @@ local function service_of(options, keys)
     return { base_url = base_url, profile = profile, source = source or table.concat(names, " and ") }
   end
   return pick(nil, options.base_url, options.profile, "--base-url", "--profile")
-    or pick(options.keys, keys.base_url, keys.profile)
+    or pick(options.credentials, keys.base_url, keys.profile)
     or pick(nil, credentials.variable "PURSER_BASE_URL", credentials.variable "PURSER_PROFILE", "PURSER_BASE_URL",
       "PURSER_PROFILE")
 end
@@ -63,7 +63,7 @@ end
 ---@return string place_or_complaint  the service, and where it and the keys come from, for questions
 ---@return table|nil sources  { url, service, keys, base_url, profile }
 function M.open(options, overrides)
-  local keys, complaint = credentials.find(options.keys)
+  local keys, complaint = credentials.find(options.credentials)
   if not keys then return nil, complaint end
   local service = service_of(options, keys)
   if not service then

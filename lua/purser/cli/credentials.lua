@@ -39,7 +39,7 @@ local function from_environment()
   end
   local missing = not api_key and not taken and "no keys" or not api_key and "PURSER_API_KEY is not set"
     or tostring(why_not):find("is not set", 1, true) and "PURSER_SECRET_KEY is not set" or why_not
-  return nil, missing .. ": name a file with --keys, or set PURSER_API_KEY and PURSER_SECRET_KEY"
+  return nil, missing .. ": name a file with --credentials, or set PURSER_API_KEY and PURSER_SECRET_KEY"
 end
 
 --- The keys to sign with, both from one source, and the service they belong to when the file says so. The secret is an

@@ -110,7 +110,7 @@ local function check_permissions(findings, client)
   if #granted > 0 then findings:add("ok", "permissions", "granted: " .. table.concat(granted, ", ")) end
   if #missing > 0 then
     findings:add("warn", "permissions", "missing: " .. table.concat(missing, ", "),
-      "add them to the key on the service's page, if you need them; `purser ops NAME` shows who needs which")
+      "add them to the key on the service's page, if you need them; `purser operations NAME` shows who needs which")
   end
   findings:add("ok", "permissions", "those that write were not tried: that would do something")
   return spent
@@ -151,7 +151,7 @@ local function examine(findings, options)
     findings:add("fail", "keys", place, "correct it and run this again", report.BAD_INPUT)
     return
   end
-  findings:add("ok", "keys", "from " .. sources.keys .. (options.keys and ", which only you can read" or ""))
+  findings:add("ok", "keys", "from " .. sources.keys .. (options.credentials and ", which only you can read" or ""))
   findings:add("ok", "address", sources.url .. ", from " .. sources.service)
   local request, err = client:prepare "ping"
   if not request then error(errors.is(err) and tostring(err) or err, 0) end

@@ -38,7 +38,7 @@ function M.define(command)
     :argname("<file>"):count(1)
   command:option("--days", "rotate: keys older than this (90); retire: this long after the rotation (1).")
     :argname("<n>"):convert(days)
-  command:option("--keep", "sweep: what stays of each asset in each account (0)."):argname("<amount>"):convert(amount)
+  command:option("--leave", "sweep: what stays of each asset in each account (0)."):argname("<amount>"):convert(amount)
   command:flag("--yes", "Do it without asking.")
   connection.define(command)
 end
@@ -158,7 +158,7 @@ function actions.retire(fleet, options, place)
 end
 
 function actions.sweep(fleet, options, place)
-  local moves, err = fleet:sweep { to = "parent", keep = options.keep }
+  local moves, err = fleet:sweep { to = "parent", leave = options.leave }
   if not moves then return finish(nil, err) end
   if #moves.moves == 0 then return show(moves) end
   local code = confirm.ask(options, "This moves money at " .. place, confirm.lines(moves))

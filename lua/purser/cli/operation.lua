@@ -65,13 +65,14 @@ local function extra_of(options)
   return extra
 end
 
--- An operation that is found again by an id of the caller's gets one, so that a lost answer can always be settled.
+-- An operation that is found again by an id of the caller's gets one, so that a lost answer can always be reconciled.
 local function add_handle(row, params)
-  local settle = row.settle
-  if not settle or settle.by ~= "handle" or params[settle.handle] then return nil end
-  params[settle.handle] = core.random_token(32)
-  if not params[settle.handle] then return nil end -- the call itself says that there are no random bytes
-  return ("%s %s was added: by it the operation can be found afterwards"):format(settle.handle, params[settle.handle])
+  local reconcile = row.reconcile
+  if not reconcile or reconcile.by ~= "handle" or params[reconcile.handle] then return nil end
+  params[reconcile.handle] = core.random_token(32)
+  if not params[reconcile.handle] then return nil end -- the call itself says that there are no random bytes
+  return ("%s %s was added: by it the operation can be found afterwards"):format(reconcile.handle,
+    params[reconcile.handle])
 end
 
 ---------------------------------------------------------------------------------------------------- confirmation
@@ -142,7 +143,7 @@ local function keep_secret(row, record, path, file, sources)
   if ok then ok, reason = core.sync_file(file, files.folder_of(path)) end
   if ok then ok, reason = file:close() else file:close() end
   if ok then
-    report.say("the keys were written to %s (use it with --keys)", path)
+    report.say("the keys were written to %s (use it with --credentials)", path)
     return report.DONE
   end
   report.say("the key was made, but its secret could not be written to %s: %s", path, tostring(reason))
@@ -208,8 +209,8 @@ local function complete(client, row, params, options, call_options, now, handle_
       file:close()
       os.remove(options.secret_file)
     end
-    if options.settle and err.outcome == "unknown" then
-      return require("purser.cli.settle").run(client, row, params, err, options.format)
+    if options.reconcile and err.outcome == "unknown" then
+      return require("purser.cli.reconcile").run(client, row, params, err, options.format)
     end
     return report.failure(row, params, err)
   end
@@ -238,7 +239,7 @@ function M.run(row, options)
   if not client then return report.bad_input("%s", place) end
 
   local handle_note = add_handle(row, params)
-  local call_options = { extra = extra }
+  local call_options = { extra_params = extra }
   local request, err = client:prepare(row.full_name, params, call_options)
   if not request then return report.failure(row, params, err) end
   local code

@@ -6,7 +6,7 @@ local listing = require "purser.cli.listing"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
 local parameters = require "purser.api.parameters"
-local settle = require "purser.cli.settle"
+local reconcile = require "purser.cli.reconcile"
 local terminal = require "purser.cli.terminal"
 local words = require "purser.cli.param_help"
 
@@ -79,7 +79,7 @@ local function add_own_options(command, row)
   end
   if row.effect ~= "read" then
     command:flag("--yes", "Do it without asking.")
-    settle.define(command)
+    reconcile.define(command)
   end
   command:flag("--dry-run", "Print the signed request, key and signature masked, and send nothing.")
 end
@@ -87,7 +87,7 @@ end
 local function add_output_options(command)
   command:option("--format", "table (default), json or csv."):argname("<format>"):choices(output.formats)
     :default("table"):show_default(false)
-  command:option("--columns", "Members to show, joined by commas (table and csv); `purser ops NAME` lists them.")
+  command:option("--columns", "Members to show, joined by commas (table and csv); `purser operations NAME` lists them.")
     :argname("<names>")
   output.define_raw(command)
 end
@@ -140,7 +140,7 @@ local EPILOG = [[
 Exit codes: 0 done; 1 refused by the service; 2 bad input, nothing sent; 3 not sent;
 4 OUTCOME UNKNOWN: do not repeat before looking, the message says where;
 5 done, but the result could not be written.
-Keys come from --keys FILE, else from PURSER_API_KEY and PURSER_SECRET_KEY. The service comes from --base-url and
+Keys come from --credentials FILE, else from PURSER_API_KEY and PURSER_SECRET_KEY. The service comes from --base-url and
 --profile, else from that file, else from PURSER_BASE_URL and PURSER_PROFILE.
 `purser GROUP OPERATION --help` lists the options of an operation.
 `purser sim --demo` serves a simulator, with keys, to try everything on.]]
@@ -157,7 +157,7 @@ function M.build(wanted)
   for _, group in ipairs { "wallet", "broker", "sub_account" } do
     add_group(parser, group, operations.groups[group], wanted)
   end
-  for _, name in ipairs { "export", "wait", "plan-withdraw", "fleet", "ops", "doctor", "sim", "completion" } do
+  for _, name in ipairs { "export", "wait", "withdraw-plan", "fleet", "operations", "doctor", "sim", "completion" } do
     local module = require("purser.cli." .. name:gsub("-", "_"))
     module.define(parser:command(name):summary(module.summary))
   end

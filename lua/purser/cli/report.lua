@@ -29,7 +29,7 @@ local cures = {
   ["700003"] = CLOCK,
   ["700005"] = "--recv-window is over 60000",
   ["700006"] = "the key may not be used from this address: add the address to the key, or use another key",
-  ["700007"] = "the key lacks a permission: `purser ops NAME` shows which one the operation needs",
+  ["700007"] = "the key lacks a permission: `purser operations NAME` shows which one the operation needs",
 }
 
 --- What to do about a refusal with this code, or nil. With the row of an operation that may answer it, what the code
@@ -50,8 +50,8 @@ function M.bad_input(...)
 end
 
 -- The command that shows what became of an operation: the row's own, with the parameters that both take.
-local function settling_command(row, params)
-  local through = row.settle and operations.by_name[row.settle.through]
+local function reconciling_command(row, params)
+  local through = row.reconcile and operations.by_name[row.reconcile.through]
   if not through then return nil end
   local words = { "purser", through.group, through.name }
   for _, param in ipairs(through.params) do
@@ -73,7 +73,7 @@ end
 ---@return string
 function M.without_advice(err)
   local text = tostring(err)
-  return err.settle and text:sub(1, #text - #(". " .. err.settle)) or text
+  return err.advice and text:sub(1, #text - #(". " .. err.advice)) or text
 end
 
 --- Says that the secret of a new key is lost, and how to delete the key. Returns the exit code.
@@ -89,12 +89,12 @@ end
 
 local function unknown(row, params, err)
   -- the advice speaks of a program's client; here it is a person who looks
-  M.say("OUTCOME UNKNOWN: %s", (tostring(err):gsub("client:settle%(err%) looks in ([%l_]+)%.", "look in %1 ")))
+  M.say("OUTCOME UNKNOWN: %s", (tostring(err):gsub("client:reconcile%(err%) looks in ([%l_]+)%.", "look in %1 ")))
   if row.effect == "read" then
     M.say("it only reads, so it may be run again")
     return
   end
-  local command = settling_command(row, params)
+  local command = reconciling_command(row, params)
   if command then M.say("see what became of it with: %s", command) end
 end
 

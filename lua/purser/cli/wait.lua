@@ -23,9 +23,9 @@ function M.define(command)
     .. "the time is over.")
   command:argument("kind", "withdrawal, deposit or transfer."):choices { "withdrawal", "deposit", "transfer" }
   command:argument("id", "What it is known by.")
-  command:option("--goal", "withdrawal: success, sent, ended, cancelled; deposit: success, seen, ended.")
+  command:option("--goal", "withdrawal: success, sent, final, cancelled; deposit: credited, seen, final.")
     :argname("<goal>")
-  command:option("--for", "How long to wait: 45s, 30m, 2h; default 10m."):argname("<duration>"):target("duration")
+  command:option("--deadline", "How long to wait: 45s, 30m, 2h; default 10m."):argname("<duration>"):target("duration")
   command:option("--since", "From when on a withdrawal or deposit is looked for: 12h, 2026-01-31."):argname("<when>")
   command:option("--format", "table (default), json or csv."):argname("<format>"):choices(output.formats)
     :default("table"):show_default(false)
@@ -40,8 +40,8 @@ function M.start(options)
   local wanted = { goal = options.goal }
   if options.duration then
     local ago = options.duration:find("^%d+[smh]$") and values.time(options.duration, now)
-    if not ago then return report.bad_input("--for takes a duration: 45s, 30m, 2h") end
-    wanted.timeout_ms = math.max(1, now - ago)
+    if not ago then return report.bad_input("--deadline takes a duration: 45s, 30m, 2h") end
+    wanted.deadline_ms = math.max(1, now - ago)
   end
   if options.since then
     local ms

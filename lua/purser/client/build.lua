@@ -6,8 +6,9 @@
 --   _signer, _api_key, _headers  of the keys; _credentials asks for them anew
 --   _transport, _own_transport   what sends, and whether closing the client closes it
 --   _clock, _correct_clock       what stamps requests, and whether the service may set it right
---   _timeout_ms, _recv_window, _retry, _limits, _hooks, _user_agent
---   _client_ids, _lag_ms, _journal, _account, _guard   for what is not a read; _rivals, made by the first such call
+--   _timeout_ms, _recv_window, _retry, _rate_limit, _hooks, _user_agent
+--   _generate_ids, _visibility_delay_ms, _journal, _account, _guard   for what is not a read; _rivals, made by the
+-- first such call
 --   _layouts                     by row, made at their first use
 
 local budget = require "purser.call.rate_limit"
@@ -29,15 +30,16 @@ local function make_transport(options, origin)
   }
 end
 
-local function make_limits(limits, profile)
-  if limits == false or budget.is(limits) then return limits end
-  if limits ~= nil and type(limits) ~= "table" then return nil, 'option "limits" is a table, a budget or false' end
-  limits = limits or {}
-  local complaint = budget.check(limits)
+local function make_rate_limit(rate_limit, profile)
+  if rate_limit == false or budget.is(rate_limit) then return rate_limit end
+  if rate_limit ~= nil and type(rate_limit) ~= "table" then return nil,
+    'option "rate_limit" is a table, a budget or false' end
+  rate_limit = rate_limit or {}
+  local complaint = budget.check(rate_limit)
   if complaint then return nil, complaint end
   return budget.new {
-    weight = limits.weight or profile.weight_limit, window_ms = limits.window_ms or profile.weight_window_ms,
-    when_full = limits.when_full, now = limits.now,
+    weight = rate_limit.weight or profile.weight_limit, window_ms = rate_limit.window_ms or profile.weight_window_ms,
+    when_full = rate_limit.when_full, now = rate_limit.now,
   }
 end
 
@@ -81,7 +83,7 @@ function M.furnish(self, options)
   if wrong then return wrong end
   self._retry, wrong = retry.policy(options.retry)
   if wrong then return wrong end
-  self._limits, wrong = make_limits(options.limits, self.profile)
+  self._rate_limit, wrong = make_rate_limit(options.rate_limit, self.profile)
   if wrong then return wrong end
   self._credentials = options.credentials
   if not options.credentials then
@@ -91,7 +93,7 @@ function M.furnish(self, options)
   self._clock, self._hooks = service_clock.new(options.clock), options.hooks
   self._correct_clock = options.correct_clock ~= false
   self._timeout_ms, self._recv_window = options.timeout_ms or 10000, options.recv_window
-  self._client_ids, self._lag_ms = options.client_ids ~= false, options.visibility_lag_ms or 3000
+  self._generate_ids, self._visibility_delay_ms = options.generate_ids ~= false, options.visibility_delay_ms or 3000
   self._journal, self._account = options.journal, options.account
   self._guard, wrong = make_guard(options)
   if wrong then return wrong end

@@ -49,7 +49,7 @@ end
 ---@field body string
 
 --- Checks, builds and signs a request without sending it. With `info` in opts, `info.intent` is what client:parse and
---- client:settle take of what is not a read.
+--- client:reconcile take of what is not a read.
 ---@param name string  full name of the operation
 ---@return purser.Request|nil request, purser.Error|nil err
 function State:prepare(name, params, opts)
@@ -87,7 +87,7 @@ end
 ---@param status integer        HTTP status
 ---@param body string
 ---@param headers string|table|nil  raw header block or map
----@param intent purser.Intent|nil  `info.intent` of client:prepare: with it an error of unknown outcome can be settled
+---@param intent purser.Intent|nil  `info.intent` of client:prepare: with it an error of unknown outcome can be reconciled
 ---@return any result, purser.Error|nil err
 function State:parse(name, status, body, headers, intent)
   local row, err = row_of(name)
@@ -97,14 +97,14 @@ function State:parse(name, status, body, headers, intent)
   end
   local value
   value, err = interpret.answer(row, self.profile, status, body, headers)
-  intent = row.settle and intent_for(row, intent)
+  intent = row.reconcile and intent_for(row, intent)
   if intent then
     value, err = require("purser.exactly_once.write_call").believe_prepared(self, row, intent, value, err)
   end
   if value ~= nil then return value end
-  if err.outcome == "unknown" and row.settle then
-    local advice = require("purser.exactly_once.reconcile.advice").advice
-    err.settle, err.intent = advice(row, intent and intent.params), intent
+  if err.outcome == "unknown" and row.reconcile then
+    local advice = require("purser.exactly_once.reconcile.advice").of
+    err.advice, err.intent = advice(row, intent and intent.params), intent
   end
   return nil, err
 end
@@ -121,27 +121,28 @@ local function copy_of(intent)
   return copy
 end
 
---- Finds out what became of a call whose outcome is unknown; purser.settle says how. Takes its error, or its intent.
----@param unsettled purser.Error|purser.Intent
----@param options purser.SettleOptions|nil
----@return purser.Settlement|nil, purser.Error|nil err
-function State:settle(unsettled, options)
-  local intent = unsettled
-  if errors.is(unsettled) then intent = unsettled.intent end
+--- Finds out what became of a call whose outcome is unknown; purser.exactly_once.reconcile says how. Takes its error,
+--- or its intent.
+---@param unreconciled purser.Error|purser.Intent
+---@param options purser.ReconcileOptions|nil
+---@return purser.Reconciliation|nil, purser.Error|nil err
+function State:reconcile(unreconciled, options)
+  local intent = unreconciled
+  if errors.is(unreconciled) then intent = unreconciled.intent end
   if self._journal and type(intent) == "table" then
-    unsettled = copy_of(intent)
-    local mismatch = unsettled.id and self._journal:mismatch(unsettled)
+    unreconciled = copy_of(intent)
+    local mismatch = unreconciled.id and self._journal:mismatch(unreconciled)
     if mismatch then return nil, mismatch end
   end
-  return require("purser.exactly_once.reconcile").settle({
+  return require("purser.exactly_once.reconcile").reconcile({
     run = function(row, params) return run.call(self, row, params) end,
     now = function() return (assert(pipeline.read_clock(self))) end,
     correction = function() return self._clock.offset end,
     pause = function(ms) pipeline.pause(self, ms) end,
     signs_as = function(account) return require("purser.exactly_once.write_call").signs_as(self, account) end,
     rivals = require("purser.exactly_once.write_call").rivals_of(self), journal = self._journal,
-    lag_ms = self._lag_ms, recv_window = self._recv_window or 5000,
-  }, unsettled, options)
+    visibility_delay_ms = self._visibility_delay_ms, recv_window = self._recv_window or 5000,
+  }, unreconciled, options)
 end
 
 --- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.

@@ -38,7 +38,7 @@ end
 local shown = { "kind", "outcome", "message", "code", "http_status", "retry_after", "operation", "phase", "offset",
   "retryable", "parameter" }
 
--- An error without what belongs to the client: its intent is settled by the host.
+-- An error without what belongs to the client: its intent is reconciled by the host.
 local function without_intent(err)
   if not errors.is(err) then return err end
   local fields = {}

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- An intent: what an operation that is not a read was about to do. It is written down before the first byte leaves,
--- and it is what an unknown outcome is settled by.
+-- and it is what an unknown outcome is reconciled by.
 --
 --   operation    full name
 --   params       what travelled, by name; a password is left out
@@ -74,10 +74,10 @@ local spelled = { asset = string.upper, coin = string.upper, toAccount = string.
 -- Of calls that only their content identifies, what a record shows: two calls that differ in nothing else may each have
 -- made it. Nil where everything counts.
 local function shown_names(row)
-  local settle = row.settle
-  if not settle or settle.by ~= "match" and settle.by ~= "nothing" then return nil end
+  local reconcile = row.reconcile
+  if not reconcile or reconcile.by ~= "match" and reconcile.by ~= "nothing" then return nil end
   local shown = {}
-  for _, name in ipairs(settle.on) do shown[name] = true end
+  for _, name in ipairs(reconcile.on) do shown[name] = true end
   return shown
 end
 
@@ -85,7 +85,7 @@ end
 ---@param as_written boolean|nil  whether all that is written counts, and amounts and names as they are written
 function M.digest(row, params, as_written)
   local names = {}
-  local made = row.settle and row.settle.made and row.settle.handle
+  local made = row.reconcile and row.reconcile.made and row.reconcile.handle
   local shown = not as_written and shown_names(row)
   for name in pairs(params) do
     if name ~= made and (not shown or shown[name]) then names[#names + 1] = name end

@@ -16,7 +16,7 @@ local pipeline = require "purser.call.pipeline"
 local rivals = require "purser.exactly_once.reconcile.recent_calls"
 local schedule = require "purser.schedule"
 -- read now: once something was sent there may be no descriptor left for it
-local settling = require "purser.exactly_once.reconcile.advice"
+local advice = require "purser.exactly_once.reconcile.advice"
 
 local M = {}
 
@@ -39,11 +39,11 @@ end
 -- Makes the id by which the outcome can be found, where the row has one and the caller gave none. Returns nil, or the
 -- error of a call that must not be sent.
 local function make_handle(client, row, values)
-  local settle = row.settle
-  if settle.made and client._client_ids and values[settle.handle] == nil then
+  local reconcile = row.reconcile
+  if reconcile.made and client._generate_ids and values[reconcile.handle] == nil then
     local id, message = core.random_token(32)
     if not id then return no_random(row, message) end
-    values[settle.handle] = id
+    values[reconcile.handle] = id
   end
 end
 
@@ -60,7 +60,7 @@ function M.intent_of(client, row, values, opts, account)
   local profile = client.profile
   local call_id, message = rivals.name_call(M.rivals_of(client))
   if not call_id then return nil, no_random(row, message) end
-  return intents.new(row, values, opts.extra and names_of(opts.extra), values[profile.timestamp_name],
+  return intents.new(row, values, opts.extra_params and names_of(opts.extra_params), values[profile.timestamp_name],
     values[profile.recv_window_name] or 5000, account, call_id)
 end
 
@@ -97,7 +97,7 @@ WriteCall.__index = WriteCall
 -- end may need is made here: once the request has left, there may be no memory for it.
 local function begin(client, row, values, opts, payment)
   local lost = errors.new { kind = "transport", outcome = "unknown", phase = "receive", operation = row.full_name,
-    message = "", settle = settling.advice(row, values), intent = false }
+    message = "", advice = advice.of(row, values), intent = false }
   local call = setmetatable({ state = client, row = row, info = opts.info, intent = false, rival = false, sent = false,
     value = false, err = false, kept = false, watch = false, lost = lost }, WriteCall)
   local intent, problem = record(client, row, values, opts, payment)
@@ -131,12 +131,12 @@ end
 
 -- Why an answer that shows a success is not that of this call; nil where nothing does.
 local function doubt(client, row, intent, value)
-  local params, settle = intent.params, row.settle
-  if settle.by == "conversion" then
+  local params, reconcile = intent.params, row.reconcile
+  if reconcile.by == "conversion" then
     return converts_another(params, value) and "it shows another asset than was sent" or nil
   end
   for i = 0, #SHOWN do
-    local name = i == 0 and (settle.by == "handle" or row.effect == "change") and settle.handle or SHOWN[i]
+    local name = i == 0 and (reconcile.by == "handle" or row.effect == "change") and reconcile.handle or SHOWN[i]
     local sent, shown = params[name], value[name]
     if sent ~= nil and not compare.is_blank(shown) and shows_another(name, sent, shown) then
       return ("it shows another %s than was sent"):format(name)
@@ -174,7 +174,7 @@ function M.believe_prepared(client, row, intent, value, err)
 end
 
 --- Keeps how it ended. What was done stays done when that cannot be written: the intent stays open, and recover
---- settles it.
+--- reconciles it.
 function WriteCall:finish(value, err)
   local client, id = self.state, value and intents.id_of(value)
   rivals.close(client._rivals, self.rival, id, err ~= nil and err.outcome ~= "unknown")
@@ -185,14 +185,14 @@ function WriteCall:finish(value, err)
   self.kept = true
 end
 
--- Sends it, and keeps how it ended. It is left to the caller to run it again; what settles it when nobody knows what
+-- Sends it, and keeps how it ended. It is left to the caller to run it again; what reconciles it when nobody knows what
 -- became of it was put together before it was sent.
 function WriteCall:send(request)
   local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
   self:finish(value, err)
   if value ~= nil then return value end
   pipeline.learn(self.state, err, request)
-  if err.outcome == "unknown" then err.settle, err.intent = self.lost.settle, self.intent end
+  if err.outcome == "unknown" then err.advice, err.intent = self.lost.advice, self.intent end
   return nil, err
 end
 
@@ -215,7 +215,7 @@ local function after_raising(call, raised)
     local text = call.sent and LOST or UNSENT
     lost.message = text
     if not call.sent then
-      lost.outcome, lost.phase, lost.retryable, lost.settle, lost.intent = "not_sent", "send", true, nil, nil
+      lost.outcome, lost.phase, lost.retryable, lost.advice, lost.intent = "not_sent", "send", true, nil, nil
     end
     pcall(explain, lost, text, raised)
     value, err = nil, lost

@@ -24,7 +24,7 @@ local window_reader = require "purser.history.window"
 
 local M = {}
 
-local DEFAULT_PARALLEL, DEFAULT_SETTLE_MS = 4, 60000
+local DEFAULT_PARALLEL, DEFAULT_LATE_ARRIVAL_MS = 4, 60000
 -- After a window with little in it the next may be this many times as long, and after one with too much as short.
 local STRIDE = 16
 
@@ -111,10 +111,10 @@ local function put_back(self, batch, from)
   return err
 end
 
--- A window is delivered. What was read less than `settle_ms` after its time may lack records that show up late, so the
--- cursor stays before it, whatever is read later.
-local function settle_through(self, window)
-  if self.through <= self.settled then self.settled = window.read_at - self.settle_ms end
+-- A window is delivered. What was read less than `late_arrival_ms` after its time may lack records that show up late,
+-- so the cursor stays before it, whatever is read later.
+local function mark_complete(self, window)
+  if self.through <= self.complete_to then self.complete_to = window.read_at - self.late_arrival_ms end
   self.through = window.last
 end
 
@@ -122,7 +122,7 @@ end
 local function read_windows(self)
   local batch = take_windows(self, schedule.current() and self.parallel or 1)
   if #batch == 0 then
-    self.tail:finish(math.min(self.to, self.settled))
+    self.tail:finish(math.min(self.to, self.complete_to))
     return nil
   end
   read_all(self, batch)
@@ -130,7 +130,7 @@ local function read_windows(self)
   for i, window in ipairs(batch) do
     if window.found then learn_width(self, window, window.found) end
     local records = window.records or (window.found and window.found.records)
-    if records then settle_through(self, window) end
+    if records then mark_complete(self, window) end
     if not records then
       local err = put_back(self, batch, i)
       if err and i == 1 then return nil, err end
@@ -149,7 +149,7 @@ local function next_in_time(self)
     if record then
       local key = self.source.key(record)
       local fresh = self.tail:pass(key)
-      self.tail:add(record[self.source.paging.time], key, self.settled)
+      self.tail:add(record[self.source.paging.time], key, self.complete_to)
       if fresh then return record end
     else
       local ok, err = read_windows(self)
@@ -212,7 +212,7 @@ end
 
 local own_rules = {
   from = allowed.TIME, to = allowed.TIME, cursor = "any", parallel = { 0, allowed.EXACT },
-  settle_ms = { 0, allowed.EXACT }, shows_at_least = { 1, allowed.EXACT },
+  late_arrival_ms = { 0, allowed.EXACT }, shows_at_least = { 1, allowed.EXACT },
   day_offset_minutes = { -840, 840, says = "the minutes by which the service's days are ahead of UTC (-840 to 840)" },
 }
 
@@ -235,7 +235,7 @@ local function take_words(row, params)
   end
   local complaint, wrong = allowed.check(own, own_rules, "parameter")
   if complaint then return refuse(row, wrong, complaint) end
-  for _, number in ipairs { "from", "to", "parallel", "settle_ms", "shows_at_least",
+  for _, number in ipairs { "from", "to", "parallel", "late_arrival_ms", "shows_at_least",
     "day_offset_minutes" } do
     own[number] = own[number] and math.floor(own[number])
   end
@@ -257,7 +257,7 @@ local function begin(self, from, to, known)
   self.from, self.to = from, to
   self.longest = reach.longest(self.source.row.window) or math.max(1, to - from + 1)
   self.width, self.goal = self.longest, window_reader.goal(self.source)
-  self.settled, self.through = from - 1, from - 1
+  self.complete_to, self.through = from - 1, from - 1
   self.queue = { from <= to and { first = from, last = to, depth = 0 } or nil }
   self.tail = cursors.new(self.source.row.full_name, from - 1, known)
 end
@@ -286,7 +286,7 @@ local function furnish(self, own)
   if from and earliest and from < earliest then return beyond(row, own, from, earliest) end
   self.earliest = earliest
   self.parallel = math.max(1, own.parallel or DEFAULT_PARALLEL)
-  self.settle_ms = own.settle_ms or DEFAULT_SETTLE_MS
+  self.late_arrival_ms = own.late_arrival_ms or DEFAULT_LATE_ARRIVAL_MS
   begin(self, from or reach.default(row.window, now, own.day_offset_minutes), math.min(own.to or now, now), known)
 end
 
@@ -303,7 +303,7 @@ end
 --- A walk over every record of the operation `row`.
 ---@param client purser.Client
 ---@param row table
----@param params table|nil  `from`, `to`, `cursor`, `parallel`, `settle_ms`, `shows_at_least`, `day_offset_minutes`, and
+---@param params table|nil  `from`, `to`, `cursor`, `parallel`, `late_arrival_ms`, `shows_at_least`, `day_offset_minutes`, and
 ---the operation's own
 ---@param opts table|nil    the options of each call
 ---@return purser.Walk
@@ -359,7 +359,8 @@ end
 -- The lists without pages are of API keys and of addresses.
 local NO_PAGES = { most = math.huge, id = "apiKey" }
 
---- A walk for purser.settle, which concludes from a record that is missing. Beside all that a walk does:
+--- A walk for purser.exactly_once.reconcile, which concludes from a record that is missing. Beside all that a walk
+--- does:
 ---   * an answer that makes no sense is an error: a record without a sensible time, a total or page count that is none,
 ---     an empty page where there should be records
 ---   * records that come while pages are turned may be missing, so a busy history can be read all the same
@@ -377,7 +378,7 @@ function M.strict(run, row, params, first, last, time)
   local self = new_walk { row = row, paging = paging, run = run, strict = true, time = paging.time or time,
     now = function() return last end }
   self.source.params, self.source.keep = pages.split(row, params)
-  self.parallel, self.settle_ms = 1, 0
+  self.parallel, self.late_arrival_ms = 1, 0
   if paging.time then begin(self, first, last) else lists.begin(self) end
   return self
 end

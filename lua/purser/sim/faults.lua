@@ -245,7 +245,7 @@ local function strikes(state, fault, row)
   return not fault.probability or state.dice:chance(fault.probability)
 end
 
--- The fault that this request meets, with everything that chance decides settled, or nil.
+-- The fault that this request meets, with everything that chance decides chosen, or nil.
 local function draw(state, row)
   for i, fault in ipairs(state.armed) do
     if strikes(state, fault, row) then

@@ -7,7 +7,7 @@
 --                                 api_key = owner.api_key, secret_key = owner.secret_key,
 --                                 clock = function() return sim:now() end }
 --
--- A request runs through these stages, in this order: what is due is settled, a fault may strike before, the path is
+-- A request runs through these stages, in this order: what is due is done, a fault may strike before, the path is
 -- routed, the asker is authenticated over the raw bytes, the parameters are read and checked, the handler changes the
 -- state, the books are checked, the answer is rendered, a fault may strike after.
 
@@ -67,7 +67,7 @@ local meta = { __index = Sim, __name = "purser.sim" }
 local rules_of_options = {
   seed = "number", start_time = "number", clock = { "virtual", "real" }, variant = "any",
   profile = "string or table", strict = "boolean", record_requests = { 0, allowed.EXACT },
-  visibility_lag_ms = { 0, allowed.EXACT }, transfer_wait_ms = { 0, allowed.EXACT },
+  visibility_delay_ms = { 0, allowed.EXACT }, transfer_wait_ms = { 0, allowed.EXACT },
   repeated_ids = { "execute", "refuse" },
 }
 
@@ -78,7 +78,7 @@ local function build(options)
   if not profile then error("purser.sim: " .. wrong, 0) end
   local sim = setmetatable({
     options = options, profile = profile, variant = render.resolve(options.variant), seed = options.seed or 1,
-    dice = dice.new(options.seed or 1, "service"), granted = {}, lag = options.visibility_lag_ms or 0,
+    dice = dice.new(options.seed or 1, "service"), granted = {}, lag = options.visibility_delay_ms or 0,
     refuses_repeated_ids = options.repeated_ids == "refuse",
   }, meta)
   sim.fault_state = faults.new { seed = sim.seed, variant = options.variant, now = function() return sim:now() end }
@@ -94,7 +94,7 @@ end
 --   profile            conventions of signing and placement, as in purser.new
 --   strict             checks the books after every request (true)
 --   record_requests    how many requests sim:requests() remembers (100)
---   visibility_lag_ms  how long a new record is missing from histories and lists (0)
+--   visibility_delay_ms  how long a new record is missing from histories and lists (0)
 --   repeated_ids       what becomes of a clientTranId or withdrawOrderId that was used before: "execute" or "refuse"
 --   transfer_wait_ms   how long a C9 transfer stays WAIT (0)
 ---@param options table|nil
@@ -136,7 +136,7 @@ end
 function Sim:now() return self.clock:now() end
 
 -- Does what is due at `now`, in order.
-local function settle_until(sim, now)
+local function run_due_until(sim, now)
   local item = sim.schedule:take(now)
   while item do
     due[item.kind](sim, item.id, item.at)
@@ -145,13 +145,13 @@ local function settle_until(sim, now)
 end
 
 --- Does everything that is due by now.
-function Sim:settle() settle_until(self, self.clock:now()) end
+function Sim:run_due() run_due_until(self, self.clock:now()) end
 
 --- Moves the clock on by `ms` and does everything that falls due on the way.
 function Sim:advance(ms)
   if type(ms) ~= "number" or ms < 0 or ms % 1 ~= 0 then error("purser.sim: advance takes whole milliseconds", 2) end
   self.clock:advance(ms)
-  self:settle()
+  self:run_due()
   self:check()
 end
 
@@ -172,7 +172,7 @@ end
 --- The full check of the books: every balance, every lock, everything that came in or went out.
 ---@return true|nil, string|nil what_is_wrong
 function Sim:verify()
-  self:settle()
+  self:run_due()
   return audit.verify(self)
 end
 
@@ -246,7 +246,7 @@ end
 ---  target: path?query exactly as sent; headers: by lower-case name
 ---@return { status: integer, headers: table<string, string>, body: string, delay_ms: integer|nil, fault: string|nil }
 function Sim:handle(request)
-  self:settle()
+  self:run_due()
   local path, query_text = request.target:match("^([^?]*)%??(.*)$")
   local row = routes[path] and routes[path][request.method]
   local facts = {}

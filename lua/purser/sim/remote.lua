@@ -30,7 +30,7 @@ end
 local function exchange(self, method, path, body)
   local response, failure = self.transport:send {
     method = method, base_url = self.url, target = path, headers = { ["Content-Type"] = "application/json" },
-    body = body and json.encode(sendable(body)) or "", timeout_ms = 10000, single_send = method ~= "GET",
+    body = body and json.encode(sendable(body)) or "", timeout_ms = 10000, at_most_once = method ~= "GET",
   }
   if not response then return nil, ("%s: %s"):format(self.url, failure.message) end
   local value, message = core.decode(response.body)

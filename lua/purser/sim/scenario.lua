@@ -115,7 +115,7 @@ function World:account(fields)
   local futures
   futures, wrong = read_amounts(fields.futures_balances)
   if not futures then return nil, wrong end
-  self:settle()
+  self:run_due()
   local account = accounts.add(self, {
     role = role, parent = parent and parent.uid, name = fields.name, note = fields.note, email = fields.email,
     mobile = fields.mobile, uid = fields.uid, funds_password = fields.funds_password,
@@ -134,7 +134,7 @@ end
 function World:deposit(fields)
   local ok, complaint = check_words("deposit", fields)
   if not ok then return nil, complaint end
-  self:settle()
+  self:run_due()
   local account
   if fields.account then
     account, complaint = find(self, fields.account)
@@ -188,19 +188,19 @@ end
 
 --- Ends a withdrawal as failed before it is sent; its funds come back.
 function World:fail_withdrawal(id)
-  self:settle()
+  self:run_due()
   return withdrawals.fail(self, id)
 end
 
 --- Ends a transfer that waits (option transfer_wait_ms) as failed; its funds come back.
 function World:fail_transfer(id)
-  self:settle()
-  return transfers.settle(self, id, "FAILED")
+  self:run_due()
+  return transfers.finish(self, id, "FAILED")
 end
 
 --- Everyone with everything they have, for people to look at.
 function World:state()
-  self:settle()
+  self:run_due()
   local list = {}
   for i, account in ipairs(self.accounts.list) do
     list[i] = {

@@ -116,7 +116,7 @@ local function wallet_places(record)
 end
 
 --- Ends a waiting C9 transfer: "SUCCESS" pays it, "FAILED" gives it back. Nothing happens when it does not wait.
-function M.settle(sim, id, status)
+function M.finish(sim, id, status)
   local record = sim.wallet_transfers.by_id[id]
   if not record or record.status ~= "WAIT" then return nil, "there is no such waiting transfer" end
   local source, locked, target = wallet_places(record)
@@ -127,7 +127,7 @@ end
 
 --- The scheduled moment of a waiting transfer.
 function M.due(sim, id)
-  M.settle(sim, id, "SUCCESS")
+  M.finish(sim, id, "SUCCESS")
 end
 
 -- C9

@@ -40,7 +40,7 @@ function Plan:execute(opts)
   if not self.ok then return refuse(self, "the plan has problems: " .. table.concat(self.problems, "; ")) end
   if self.state == "done" then return refuse(self, "the plan was carried out already") end
   if self.state == "unknown" then
-    return refuse(self, "the plan was carried out with an unknown outcome; settle that first")
+    return refuse(self, "the plan was carried out with an unknown outcome; reconcile that first")
   end
   local age = self.client:now() - self.made_at
   if age > self.max_age_ms then
@@ -62,9 +62,9 @@ function Plan:__tostring()
   local function add(text) lines[#lines + 1] = plain_text.clean(text) end
   add(self.title)
   for _, line in ipairs(self.lines) do add(("  %-8s %s"):format(line[1], line[2])) end
-  for _, problem in ipairs(self.problems) do add("  PROBLEM  " .. problem) end
-  for _, warning in ipairs(self.warnings) do add("  note     " .. warning) end
-  if self.ok then add "  ready    nothing speaks against it" end
+  for _, problem in ipairs(self.problems) do add("  error    " .. problem) end
+  for _, warning in ipairs(self.warnings) do add("  warning  " .. warning) end
+  if self.ok then add "  ok       nothing speaks against it" end
   return table.concat(lines, "\n")
 end
 
@@ -172,7 +172,7 @@ local function check_destination(plan, network, given)
 end
 
 -- Looks the address up among those that were saved. Returns an error when they cannot be read.
-local function check_saved(plan, client, network, given)
+local function require_saved_address(plan, client, network, given)
   local walk = history.each(client, "wallet.withdrawal_addresses", { coin = given.coin })
   while true do
     local saved, err = walk:next()
@@ -189,7 +189,7 @@ end
 
 local withdraw_rules = {
   coin = "any", network = "any", netWork = "any", address = "any", amount = "any", memo = "any", remark = "any",
-  contractAddress = "string", withdrawOrderId = "any", check_saved = "boolean", max_age_ms = { 0 },
+  contractAddress = "string", withdrawOrderId = "any", require_saved_address = "boolean", max_age_ms = { 0 },
 }
 
 local function take_amount(plan, given)
@@ -204,7 +204,7 @@ local function take_amount(plan, given)
 end
 
 --- Plans wallet.withdraw (C2). Takes its parameters, with `network` (or `netWork`) by any name people use;
---- `check_saved = true` looks the address up among the saved ones; `max_age_ms` (300000) is how old the coin
+--- `require_saved_address = true` looks the address up among the saved ones; `max_age_ms` (300000) is how old the coin
 --- configuration and the plan may be. Returns a plan, with its problems; nil and an error only when it could not be
 --- made at all.
 ---@param client purser.Client
@@ -232,10 +232,10 @@ function M.withdraw(client, given)
       problem(plan, "contractAddress is not that of %s on this network", given.coin)
     end
     if amount then check_amount(plan, network, amount) end
-    if given.check_saved then err = check_saved(plan, client, network, given) end
+    if given.require_saved_address then err = require_saved_address(plan, client, network, given) end
     if err then return nil, err end
   end
-  -- an id of one's own is what an unknown outcome is settled by
+  -- an id of one's own is what an unknown outcome is reconciled by
   local order_id, wrong = given.withdrawOrderId, nil
   if not order_id then order_id, wrong = core.random_token(32) end
   if not order_id then return nil, errors.config("no random id could be made: " .. tostring(wrong)) end

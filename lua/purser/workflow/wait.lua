@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Waiting for what the service does in its own time: a withdrawal, a deposit, a transfer, anything that can be read.
 --
---     local withdrawal, err = client.wallet:wait_withdrawal(id, { timeout_ms = 30 * 60000 })
+--     local withdrawal, err = client.wallet:wait_withdrawal(id, { deadline_ms = 30 * 60000 })
 --
 -- A wait reads now and then, less and less often. It ends with the record when the goal is reached; with an error when
 -- the goal can no longer be reached (outcome "rejected") or the time is over (outcome "unknown"). Both errors hold the
@@ -15,7 +15,7 @@ local nearest = require "purser.util.suggest"
 local M = {}
 
 local DAY = 86400000
-local defaults = { timeout_ms = 600000, first_ms = 1000, most_ms = 30000 }
+local defaults = { deadline_ms = 600000, first_ms = 1000, most_ms = 30000 }
 local GROWTH = 1.5
 local MOST_SHOWN = 1000 -- by C4 and C5 at once
 
@@ -37,7 +37,7 @@ local function take_times(options, own)
   return times, rest
 end
 
--- Reads until `judge` says "reached", "lost" or "unclear". `read` returns a value, or nil when there is none yet, or
+-- Reads until `judge` says "done", "failed" or "unclear". `read` returns a value, or nil when there is none yet, or
 -- nil and an error; `judge(value)` returns its verdict and words.
 local function wait(client, times, what, read, judge)
   local deadline, pause = nil, times.first_ms
@@ -50,12 +50,12 @@ local function wait(client, times, what, read, judge)
       local verdict
       value = now_value
       verdict, words = judge(value)
-      if verdict == "reached" then return value end
+      if verdict == "done" then return value end
       if verdict == "unclear" then return nil, failure("unknown", ("%s %s"):format(what, words), value) end
-      if verdict == "lost" then return nil, failure("rejected", ("%s %s"):format(what, words), value) end
+      if verdict == "failed" then return nil, failure("rejected", ("%s %s"):format(what, words), value) end
     end
     -- The first read may have set the client's clock right, so the time counts from there.
-    deadline = deadline or client:now() + times.timeout_ms
+    deadline = deadline or client:now() + times.deadline_ms
     local left = deadline - client:now()
     if left <= 0 then break end
     if err and err.retry_after then pause = math.max(pause, err.retry_after * 1000) end
@@ -63,12 +63,12 @@ local function wait(client, times, what, read, judge)
     pause = math.min(math.floor(pause * GROWTH), times.most_ms)
   end
   local state = words or (value ~= nil and "was not as wanted") or "was not to be found"
-  return nil, failure("unknown", ("%s %s after %d ms%s"):format(what, state, times.timeout_ms,
+  return nil, failure("unknown", ("%s %s after %d ms%s"):format(what, state, times.deadline_ms,
     last_err and "; the last read failed: " .. tostring(last_err) or ""), value, true)
 end
 
 --- The general wait. `read()` returns a value, or nil and an error (nil alone: nothing yet). `judge(value)` returns
---- "reached", "lost" or nothing, and words for the message. Options besides: `what` (a name for messages), `timeout_ms`
+--- "done", "failed" or nothing, and words for the message. Options besides: `what` (a name for messages), `deadline_ms`
 --- (600000), `first_ms` (1000: the first pause), `most_ms` (30000: the longest).
 ---@return any value, purser.Error|nil err
 function M.wait_for(client, options)
@@ -88,10 +88,10 @@ local withdrawal_states = {
 }
 -- goal -> state -> verdict; what is not named is waited through.
 local withdrawal_goals = {
-  success = { [7] = "reached", [8] = "lost", [9] = "lost" },
-  sent = { [6] = "reached", [7] = "reached", [8] = "lost", [9] = "lost" },
-  ended = { [7] = "reached", [8] = "reached", [9] = "reached" },
-  cancelled = { [9] = "reached", [6] = "lost", [7] = "lost", [8] = "lost" },
+  success = { [7] = "done", [8] = "failed", [9] = "failed" },
+  sent = { [6] = "done", [7] = "done", [8] = "failed", [9] = "failed" },
+  final = { [7] = "done", [8] = "done", [9] = "done" },
+  cancelled = { [9] = "done", [6] = "failed", [7] = "failed", [8] = "failed" },
 }
 local withdrawal_rules = { goal = nearest.names_of(withdrawal_goals), since = allowed.TIME, coin = "string" }
 
@@ -122,7 +122,7 @@ local function finder(client, operation, time_of, since, params, fits)
 end
 
 --- Waits for a withdrawal (C5). `id`: what wallet.withdraw returned, as text, or { id = } or { withdrawOrderId = }.
---- Options: `goal` ("success"; or "sent": it has left; "ended": whichever way; "cancelled"), `since` (epoch ms from
+--- Options: `goal` ("success"; or "sent": it has left; "final": whichever way; "cancelled"), `since` (epoch ms from
 --- where it is looked for; default: 7 days ago), `coin` (fewer records to look through), and the times of wait_for.
 ---@param client purser.Client
 ---@param id string|table
@@ -153,11 +153,11 @@ local deposit_states = {
 }
 -- What sources disagree about is no success that money may be spent on, and no proof that it came back either.
 local deposit_goals = {
-  success = { [1] = "lost", [5] = "reached", [7] = "lost", [8] = "lost", [10] = "lost", [12] = "unclear" },
+  credited = { [1] = "failed", [5] = "done", [7] = "failed", [8] = "failed", [10] = "failed", [12] = "unclear" },
   seen = {},
-  ended = { [1] = "reached", [5] = "reached", [7] = "reached", [8] = "reached", [10] = "reached", [12] = "reached" },
+  final = { [1] = "done", [5] = "done", [7] = "done", [8] = "done", [10] = "done", [12] = "done" },
 }
-for state = 1, 12 do deposit_goals.seen[state] = "reached" end
+for state = 1, 12 do deposit_goals.seen[state] = "done" end
 local deposit_rules = { goal = nearest.names_of(deposit_goals), since = allowed.TIME }
 
 local deposit_members = {
@@ -192,7 +192,7 @@ local function fits_deposit(wanted)
 end
 
 --- Waits for a deposit (C4) that fits `wanted`: any of `txId`, `coin`, `network`, `address`, `memo`, `amount`. Options:
---- `goal` ("success"; "seen": in whatever state; "ended"), `since` (epoch ms; default: an hour ago), and the times of
+--- `goal` ("credited"; "seen": in whatever state; "final"), `since` (epoch ms; default: an hour ago), and the times of
 --- wait_for. The first that fits counts.
 ---@param client purser.Client
 ---@param wanted table
@@ -212,13 +212,13 @@ function M.deposit(client, wanted, options)
   end
   local read = finder(client, "wallet.deposit_history", "insertTime", rest.since or client:now() - DAY / 24,
     { coin = wanted.coin }, fits_deposit(wanted))
-  local judge = judge_state(deposit_goals[rest.goal or "success"], deposit_states)
+  local judge = judge_state(deposit_goals[rest.goal or "credited"], deposit_states)
   return wait(client, times, "the deposit", read, judge)
 end
 
 --------------------------------------------------------------------------------------------------------- transfers
 
-local transfer_verdicts = { SUCCESS = "reached", FAILED = "lost" }
+local transfer_verdicts = { SUCCESS = "done", FAILED = "failed" }
 
 local function judge_transfer(record)
   return transfer_verdicts[record.status], ("is %s"):format(tostring(record.status))

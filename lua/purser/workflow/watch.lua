@@ -37,7 +37,8 @@ local Watch = { __name = "purser.watch" }
 Watch.__index = Watch
 
 local rules = {
-  coin = "string", cursor = "string", since = allowed.TIME, poll_ms = { 0 }, settle_ms = { 0 }, timeout_ms = { 0 },
+  coin = "string", cursor = "string", since = allowed.TIME, poll_ms = { 0 }, late_arrival_ms = { 0 },
+    deadline_ms = { 0 },
   shows_at_least = { 1, allowed.EXACT },
 }
 
@@ -149,7 +150,7 @@ end
 
 -- Forgets what is old and final; the next look begins behind it. Only between looks, when all events are delivered.
 local function forget(self)
-  local horizon = self.looked_at - self.settle_ms
+  local horizon = self.looked_at - self.late_arrival_ms
   for _, entry in pairs(self.known) do
     for _, state in ipairs(split(entry.states)) do
       if not final[state] then horizon = math.min(horizon, entry.time - 1) end
@@ -179,7 +180,7 @@ local function pause(self, ms)
   self.client:sleep(math.max(1, math.min(ms, left, LONGEST_PAUSE_MS)))
 end
 
---- The next event. It waits for one; when `timeout_ms` was given and is over, it returns nil. Nil and an error for a
+--- The next event. It waits for one; when `deadline_ms` was given and is over, it returns nil. Nil and an error for a
 --- failure that does not pass; called again it tries again.
 ---@return table|nil event, purser.Error|nil err
 function Watch:next()
@@ -194,7 +195,7 @@ function Watch:next()
     end
     local err = look(self)
     -- The first look may have set the client's clock right, so the time counts from there.
-    self.deadline = self.deadline or (self.timeout_ms and self.client:now() + self.timeout_ms)
+    self.deadline = self.deadline or (self.deadline_ms and self.client:now() + self.deadline_ms)
     if err then
       if not err.retryable then return nil, err end
       self.looked_at = self.looked_at or self.since
@@ -216,8 +217,8 @@ function Watch:cursor()
 end
 
 --- Watches deposits (C4). Parameters: `cursor`, `since` (epoch ms where a watch without a cursor begins; default: now),
---- `coin`, `poll_ms` (10000), `settle_ms` (600000: how late a deposit may show up), `timeout_ms` (without it the watch
---- goes on for ever), `shows_at_least` (how many records the service is known to show at once).
+--- `coin`, `poll_ms` (10000), `late_arrival_ms` (600000: how late a deposit may show up), `deadline_ms` (without it the
+--- watch goes on for ever), `shows_at_least` (how many records the service is known to show at once).
 ---@param client purser.Client
 ---@param params table|nil
 function M.deposits(client, params)
@@ -228,8 +229,8 @@ function M.deposits(client, params)
     self.problem = errors.argument(name, complaint)
     return self
   end
-  self.coin, self.poll_ms, self.settle_ms = params.coin, params.poll_ms or 10000, params.settle_ms or 600000
-  self.timeout_ms, self.shows_at_least = params.timeout_ms, params.shows_at_least
+  self.coin, self.poll_ms, self.late_arrival_ms = params.coin, params.poll_ms or 10000, params.late_arrival_ms or 600000
+  self.deadline_ms, self.shows_at_least = params.deadline_ms, params.shows_at_least
   self.since = (params.since or client:now()) - 1
   complaint = params.cursor and (read_cursor(self, params.cursor) or self.has_old and digests.old_problem())
   if complaint then self.problem = errors.argument("cursor", 'parameter "cursor" ' .. complaint) end

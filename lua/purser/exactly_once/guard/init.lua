@@ -3,7 +3,7 @@
 --- sent. docs/guard-rails.md says what each rule means; guard/options.lua reads them.
 --
 -- A row says what it moves (`moves`): which of its own parameters are the asset and the amount, and what kind of
--- destination it has. Nothing but these parameters decides: `extra` never does.
+-- destination it has. Nothing but these parameters decides: `extra_params` never does.
 --
 -- Where one destination rule is given, a destination without a rule of its own is refused.
 
@@ -47,13 +47,13 @@ end
 
 local function check_asset(self, row, params, asset)
   local amount = amount_of(row, params)
-  for _, rule in ipairs { "max_amount", "budget" } do
+  for _, rule in ipairs { "max_amount", "spending_limit" } do
     local limits = self[rule]
     if limits and not is_plain(asset) then
       return refuse(row, rule, "the asset has a blank, a comma or a letter beyond ASCII; write it as the service does")
     end
-    if limits and not limits[asset] and not self.other_assets then
-      return refuse(row, rule, asset .. " has no limit, so none of it may move; give it one, or set other_assets")
+    if limits and not limits[asset] and not self.allow_unlisted_assets then
+      return refuse(row, rule, asset .. " has no limit, so none of it may move; give it one, or set allow_unlisted_assets")
     end
     if limits and limits[asset] and not amount then
       return refuse(row, rule, "the operation does not say how much " .. asset .. " it moves")
@@ -66,7 +66,7 @@ local function check_asset(self, row, params, asset)
 end
 
 local function check_amounts(self, row, params)
-  if not self.max_amount and not self.budget then return nil end
+  if not self.max_amount and not self.spending_limit then return nil end
   for _, asset in ipairs(assets_of(row, params)) do
     local refusal = check_asset(self, row, params, asset)
     if refusal then return refusal end
@@ -100,12 +100,12 @@ function check_destination.address(self, row, params)
 end
 
 function check_destination.user(self, row, params)
-  if not self.users then
-    return refuse(row, "users", "other destinations have a rule, and users have none; list those allowed")
+  if not self.recipients then
+    return refuse(row, "recipients", "other destinations have a rule, and recipients have none; list those allowed")
   end
   local moves = row.moves
-  if not self.users[options_.user(params[moves.account_type], params[moves.account], params[moves.area_code])] then
-    return refuse(row, "users", "the user is not on the list")
+  if not self.recipients[options_.user(params[moves.account_type], params[moves.account], params[moves.area_code])] then
+    return refuse(row, "recipients", "the user is not on the list")
   end
 end
 
@@ -134,18 +134,18 @@ local function check_sub_accounts(self, row, params)
 end
 
 local function check_destinations(self, row, params)
-  if not (self.addresses or self.users or self.sub_accounts) then return nil end
+  if not (self.addresses or self.recipients or self.sub_accounts) then return nil end
   return row.moves and check_destination[row.moves.to](self, row, params) or check_sub_accounts(self, row, params)
 end
 
 ------------------------------------------------------------------------------------------------ what clients call
 
--- What travels is looked at, and not the caller's `extra`: a table may answer differently each time it is read.
+-- What travels is looked at, and not the caller's `extra_params`: a table may answer differently each time it is read.
 local function check_extra(self, row, params)
   if self.allow_extra then return nil end
   for name in pairs(params) do
     if not row.by_name[name] then
-      return refuse(row, "allow_extra", ('what the parameter "%s" does cannot be judged; leave `extra` out, or set '
+      return refuse(row, "allow_extra", ('what the parameter "%s" does cannot be judged; leave `extra_params` out, or set '
         .. "allow_extra"):format(name))
     end
   end
@@ -165,33 +165,34 @@ end
 --- be left to others.
 function Guard:check_prepared(row, params)
   local refusal = self:check(row, params)
-  local rule = row.effect == "move" and (self.budget and "budget" or self.serial and "serial")
+  local rule = row.effect == "move" and (self.spending_limit and "spending_limit" or self.no_duplicates
+    and "no_duplicates")
   return refusal or rule and refuse(row, rule, "a prepared request is not recorded; make the call instead") or nil
 end
 
-local function check_serial(tx, intent, row, digest)
+local function check_duplicates(tx, intent, row, digest)
   local others = tx:rows([[SELECT id FROM purser_intents WHERE digest = $1 AND account = $2
     AND state IN ('open', 'unknown', 'undecided')]], digest, intent.account or "")
   if #others > 0 then
-    tx:refuse(refuse(row, "serial", "an equal move has no known end (journal entry " .. others[1].id
-      .. "); settle it first"))
+    tx:refuse(refuse(row, "no_duplicates", "an equal move has no known end (journal entry " .. others[1].id
+      .. "); reconcile it first"))
   end
 end
 
---- Checks the rules that live in the journal, within the transaction that records the intent, and charges the budgets.
---- Returns what was charged, as text; or ends the transaction with the refusal.
+--- Checks the rules that live in the journal, within the transaction that records the intent, and charges the spending
+--- limits. Returns what was charged, as text; or ends the transaction with the refusal.
 function Guard:admit(tx, intent, row, digest)
-  if not self.budget and not self.serial then return "" end
+  if not self.spending_limit and not self.no_duplicates then return "" end
   spending.lock(tx)
-  if self.serial and row.effect == "move" then check_serial(tx, intent, row, digest) end
+  if self.no_duplicates and row.effect == "move" then check_duplicates(tx, intent, row, digest) end
   local charged = {}
   for _, asset in ipairs(assets_of(row, intent.params)) do
-    local limit = self.budget and self.budget[asset]
+    local limit = self.spending_limit and self.spending_limit[asset]
     if limit then
       local amount = amount_of(row, intent.params)
       local charge, spent = spending.charge(tx, intent, asset, amount, limit)
       if not charge then
-        tx:refuse(refuse(row, "budget", ("%s %s would exceed %s in this period, of which %s are spent"):format(
+        tx:refuse(refuse(row, "spending_limit", ("%s %s would exceed %s in this period, of which %s are spent"):format(
           amount, asset, tostring(limit.amount), spent)))
       end
       charged[#charged + 1] = charge
@@ -223,8 +224,8 @@ end
 function M.new(options, client_options)
   local self, complaint = options_.read(options)
   if not self then return nil, complaint end
-  if self.budget or self.serial then complaint = complain_about_memory(client_options) end
-  if complaint then return nil, 'the guard rails "budget" and "serial" ' .. complaint end
+  if self.spending_limit or self.no_duplicates then complaint = complain_about_memory(client_options) end
+  if complaint then return nil, 'the guard rails "spending_limit" and "no_duplicates" ' .. complaint end
   return setmetatable(self, Guard)
 end
 

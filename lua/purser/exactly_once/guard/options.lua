@@ -10,8 +10,8 @@ local M = {}
 local DAY = 86400000
 
 local rules = {
-  read_only = "boolean", max_amount = "table", budget = "table", addresses = "table", sub_accounts = "table",
-  users = "table", serial = "boolean", other_assets = "boolean", allow_extra = "boolean",
+  read_only = "boolean", max_amount = "table", spending_limit = "table", addresses = "table", sub_accounts = "table",
+  recipients = "table", no_duplicates = "boolean", allow_unlisted_assets = "boolean", allow_extra = "boolean",
 }
 
 -- A limit as a decimal from 0 on, or nil.
@@ -30,16 +30,16 @@ local function read_amounts(amounts)
   return limits
 end
 
-local budget_rules = { amount = "any", period_ms = { 1000, allowed.EXACT } }
+local spending_rules = { amount = "any", period_ms = { 1000, allowed.EXACT } }
 
-local function read_budget(budget)
+local function read_spending_limit(spending_limit)
   local limits = {}
-  for asset, entry in pairs(budget) do
+  for asset, entry in pairs(spending_limit) do
     if type(entry) ~= "table" then entry = { amount = entry } end
-    local complaint = allowed.check(entry, budget_rules, ("budget of %s: entry"):format(tostring(asset)))
+    local complaint = allowed.check(entry, spending_rules, ("spending_limit of %s: entry"):format(tostring(asset)))
     if complaint then return nil, complaint end
     local amount, period = limit_of(entry.amount), entry.period_ms or DAY
-    if not amount then return nil, ('budget of %s needs an amount, a decimal as a string'):format(tostring(asset)) end
+    if not amount then return nil, ('spending_limit of %s needs an amount, a decimal as a string'):format(tostring(asset)) end
     limits[tostring(asset):upper()] = { amount = amount, period_ms = period }
   end
   return limits
@@ -135,8 +135,8 @@ local function read_user(given)
 end
 
 local readers = {
-  max_amount = read_amounts, budget = read_budget, addresses = list_of("addresses", read_address),
-  sub_accounts = set_of(list_of("sub_accounts", read_name)), users = set_of(list_of("users", read_user)),
+  max_amount = read_amounts, spending_limit = read_spending_limit, addresses = list_of("addresses", read_address),
+  sub_accounts = set_of(list_of("sub_accounts", read_name)), recipients = set_of(list_of("recipients", read_user)),
 }
 
 --- Reads purser.new's option `guard`. Returns the rules; or nil and a complaint.

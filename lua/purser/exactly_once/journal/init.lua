@@ -3,7 +3,7 @@
 --
 --     local journal = assert(purser.journal.open { sqlite = "purser.exactly_once.journal" })
 --     local client = assert(purser.new { ..., journal = journal })
---     assert(journal:recover(client)) -- settles what a crash left open
+--     assert(journal:recover(client)) -- reconciles what a crash left open
 --
 -- SQLite (with a write-ahead log and a flush at every commit) for one host, PostgreSQL where several hosts share it.
 -- What cannot be recorded is not sent. Passwords and secret keys are never written.
@@ -154,9 +154,9 @@ function Journal:finish(intent, value, err)
   return end_intent(self, intent, state, value, err and err.message, err)
 end
 
---- Keeps what a settlement found. Returns true, and the record where the call was known to be done although the
---- settlement says that it was not; or nil and a message.
-function Journal:settled(intent, answer)
+--- Keeps what a reconciliation found. Returns true, and the record where the call was known to be done although the
+--- reconciliation says that it was not; or nil and a message.
+function Journal:reconciled(intent, answer)
   return end_intent(self, intent, answer.outcome, answer.record, answer.reason)
 end
 
@@ -164,7 +164,7 @@ end
 local DAY = 86400000
 
 --- The records since `first` that belong to equal calls, with when those were sent, and how many equal calls since then
---- have no known end; or nil and a message. For purser.settle.
+--- have no known end; or nil and a message. For purser.exactly_once.reconcile.
 function Journal:rivals(intent, first)
   local ids, open = {}, 0
   local row = operations.by_name[intent.operation]
@@ -242,7 +242,7 @@ function Journal:mismatch(intent)
     return nil
   end
   return errors.argument(nil,
-    "settle: the intent is not the call that the journal has under its id; give the one of journal:entries()")
+    "reconcile: the intent is not the call that the journal has under its id; give the one of journal:entries()")
 end
 
 local columns = [[id, account, operation, params, sent_at, recv_window, state, record_id, record, message, ended_at]]
@@ -346,22 +346,22 @@ function Journal:prune(options)
   return counts
 end
 
---- Settles what was left open under this client's key: after a crash, or after an unknown outcome nobody settled.
+--- Reconciles what was left open under this client's key: after a crash, or after an unknown outcome nobody reconciled.
 --- Payments of purser.payouts are left to their queue. Returns a list of { intent, answer | err }; or nil and an
 --- error.
 ---@param client purser.Client
----@param options purser.SettleOptions|nil
+---@param options purser.ReconcileOptions|nil
 function Journal:recover(client, options)
   local rows, message = self.db:rows("SELECT " .. columns .. " FROM purser_intents WHERE " .. schema.UNDECIDED
     .. " AND state <> 'undecided' AND account = $1 AND payment = '' ORDER BY sent_at, id", client:account())
   if not rows then return problem(message) end
-  local settled = {}
+  local reconciled = {}
   for i, row in ipairs(rows) do
     local intent = intent_of(row)
-    local answer, err = client:settle(intent, options)
-    settled[i] = { intent = intent, answer = answer, err = err }
+    local answer, err = client:reconcile(intent, options)
+    reconciled[i] = { intent = intent, answer = answer, err = err }
   end
-  return settled
+  return reconciled
 end
 
 --- Closes the connection. May be called again.

@@ -63,7 +63,7 @@ local function create(tx)
   tx:rows "CREATE TABLE purser_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
   tx:rows(intents:format "purser_intents")
   run_all(tx, intent_indexes)
-  -- what a budget has been charged with in one period: `bucket` names account, asset and period
+  -- what a spending limit has been charged with in one period: `bucket` names account, asset and period
   tx:rows "CREATE TABLE purser_spending (bucket TEXT PRIMARY KEY, amount TEXT NOT NULL)"
   tx:rows(payments:format "purser_payments")
   run_all(tx, payment_indexes)
@@ -110,8 +110,8 @@ end
 local function fill_handles(tx)
   for _, row in ipairs(tx:rows "SELECT DISTINCT operation FROM purser_payments") do
     local operation = operations.by_name[row.operation]
-    local settle = operation and operation.settle
-    if settle and settle.made then fill_handles_of(tx, row.operation, settle.handle) end
+    local reconcile = operation and operation.reconcile
+    if reconcile and reconcile.made then fill_handles_of(tx, row.operation, reconcile.handle) end
   end
 end
 

@@ -38,13 +38,14 @@ end
 
 --- How long after a request was stamped its record must be visible (ms).
 function M.visible_ms(self)
-  local state, lag_ms = private.state_of(self.client), self.settle_options and self.settle_options.lag_ms
-  return (state._recv_window or 5000) + 1000 + (lag_ms or state._lag_ms)
+  local state, visibility_delay_ms = private.state_of(self.client), self.reconcile_options
+    and self.reconcile_options.visibility_delay_ms
+  return (state._recv_window or 5000) + 1000 + (visibility_delay_ms or state._visibility_delay_ms)
 end
 
 --- The earliest time that is looked at in the history that would show a payment.
-function M.earliest(self, settle)
-  local window, now = operations.by_name[settle.through].window, self.client:now()
+function M.earliest(self, reconcile)
+  local window, now = operations.by_name[reconcile.through].window, self.client:now()
   local earliest = reach.earliest(window, now)
   return math.max(now - self.look_back_days * DAY, earliest and earliest + reach.MARGIN_MS or 0)
 end
@@ -94,10 +95,10 @@ end
 ---------------------------------------------------------------------------------------------------- reading a history
 
 -- The parameters of the history that would show a payment, without its id; and those that name accounts.
-local function question(settle, params)
+local function question(reconcile, params)
   local asked, has_names = {}, false
-  for _, name in ipairs(settle.pass or {}) do
-    if name ~= settle.handle and params[name] ~= nil then
+  for _, name in ipairs(reconcile.pass or {}) do
+    if name ~= reconcile.handle and params[name] ~= nil then
       asked[name] = params[name]
       has_names = has_names or name == "fromAccount" or name == "toAccount"
     end
@@ -105,15 +106,15 @@ local function question(settle, params)
   return asked, has_names
 end
 
-local function group_of(self, state, settle, params)
-  local asked, has_names = question(settle, params)
-  local parts = { settle.through }
+local function group_of(self, state, reconcile, params)
+  local asked, has_names = question(reconcile, params)
+  local parts = { reconcile.through }
   for name, value in pairs(asked) do parts[#parts + 1] = ("%s=%s"):format(name, tostring(value)) end
   table.sort(parts)
   local key = table.concat(parts, "\n")
   local group = state.groups[key]
   if not group then
-    group = { key = key, settle = settle, asked = asked, has_names = has_names, found = {}, unnamed = {} }
+    group = { key = key, reconcile = reconcile, asked = asked, has_names = has_names, found = {}, unnamed = {} }
     state.groups[key] = group
     if self.scope and state.newest then
       local kept, message = witness.kept(self, key)
@@ -155,12 +156,12 @@ local function note_content(group, record)
 end
 
 local function note(group, record)
-  local settle = group.settle
-  local handle = settle.handle and record[settle.handle]
+  local reconcile = group.reconcile
+  local handle = reconcile.handle and record[reconcile.handle]
   if handle and handle ~= "" then
-    local at = record[settle.time]
+    local at = record[reconcile.time]
     group.found[handle] = type(at) == "number" and at or 0
-  elseif not settle.failed or record.status ~= settle.failed then
+  elseif not reconcile.failed or record.status ~= reconcile.failed then
     note_content(group, record)
   end
 end
@@ -169,7 +170,7 @@ local function give_up(self, group, message)
   self.problem = errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.history", message =
     ("payouts: whether payments were made before cannot be looked for in %s: %s; they were not sent. Make the history "
     .. 'readable, or set history_check = "never" where you know that the journal lacks nothing')
-    :format(group.settle.through, message) }
+    :format(group.reconcile.through, message) }
 end
 
 -- After a read that failed: "ended" when the run ends by it, "refused" when the service refuses for good; nil when it
@@ -190,7 +191,7 @@ local function insist(self, group, through, asked, first, last)
   local function call(row, params) return self.client:call(row.full_name, params) end
   local failures = { tries = 0, refusals = 0 }
   while not self.stopping and not self.problem do
-    local records, err, why = scan.all(call, through, asked, first, last, group.settle.time)
+    local records, err, why = scan.all(call, through, asked, first, last, group.reconcile.time)
     if records and not why then return records end
     if not err then return give_up(self, group, why) end
     local over = after_failure(self, failures, err)
@@ -212,8 +213,8 @@ local function after_refusal(self, group, through, refusal, first, last)
 end
 
 local function read_all(self, group)
-  local through, now = operations.by_name[group.settle.through], self.client:now()
-  local first = M.earliest(self, group.settle)
+  local through, now = operations.by_name[group.reconcile.through], self.client:now()
+  local first = M.earliest(self, group.reconcile)
   local slice = reach.longest(through.window) or SLICE_MS
   while first <= now + AHEAD_MS do
     local last = math.min(first + slice, now + AHEAD_MS)
@@ -239,7 +240,7 @@ local function read(self, state, group)
     M.rest(self, state.rest_ms)
   end
   if not self.stopping and not self.problem then state.rest_ms = 0 end
-  self.waiting_for = group.settle.through .. " is read for payments that the journal may lack"
+  self.waiting_for = group.reconcile.through .. " is read for payments that the journal may lack"
   local tries = 0
   while not group.read and not self.problem and not self.stopping do
     group.found, group.unnamed, tries = {}, {}, tries + 1
@@ -266,8 +267,8 @@ local function same_amount(wanted, record)
   return cut:find(".", 1, true) ~= nil and text:sub(1, #cut) == cut
 end
 
-local function agrees(settle, params, record)
-  for _, name in ipairs(settle.near or settle.on or {}) do
+local function agrees(reconcile, params, record)
+  for _, name in ipairs(reconcile.near or reconcile.on or {}) do
     local wanted, shown = params[name], record[name]
     if name ~= "amount" and wanted ~= nil and shown ~= nil then
       wanted, shown = tostring(wanted):lower(), tostring(shown):lower()
@@ -281,7 +282,7 @@ end
 local function candidates_of(self, group, payment)
   local key, list = content_key(payment.params.asset or payment.params.coin, payment.params.amount or ""), {}
   for _, record in ipairs(group.unnamed[key] or {}) do
-    if agrees(group.settle, payment.params, record) then list[#list + 1] = record end
+    if agrees(group.reconcile, payment.params, record) then list[#list + 1] = record end
   end
   if not list[1] then return list end
   local unclaimed, problem = self.journal.db:transaction(function(tx)
@@ -290,10 +291,10 @@ local function candidates_of(self, group, payment)
   return unclaimed, problem
 end
 
-local function describe(settle, records)
+local function describe(reconcile, records)
   local words = {}
   for i = 1, math.min(3, #records) do
-    words[i] = ("%s at %s"):format(tostring(intents.id_of(records[i]) or "no id"), tostring(records[i][settle.time]))
+    words[i] = ("%s at %s"):format(tostring(intents.id_of(records[i]) or "no id"), tostring(records[i][reconcile.time]))
   end
   return table.concat(words, ", ") .. (#records > 3 and (" and %d more"):format(#records - 3) or "")
 end
@@ -309,7 +310,7 @@ local function doubtful(self, group, payment, records)
     return { state = "waiting", due_in = 500, message = ('equal payment "%s" is looked for'):format(equal.payment) }
   end
   return { state = "undecided", message = ("%s holds a record of equal content that no call in the journal has made "
-    .. "(%s), so it may have been paid already"):format(group.settle.through, describe(group.settle, records)) }
+    .. "(%s), so it may have been paid already"):format(group.reconcile.through, describe(group.reconcile, records)) }
 end
 
 -- What the record says that carries the payment's id.
@@ -319,7 +320,7 @@ local function by_id(self, payment, at)
     sent_at = at > 1e12 and math.min(at, now) or now }
   local failures = { tries = 0, refusals = 0 }
   while not self.stopping and not self.problem do
-    local answer, err = self.client:settle(intent, self.settle_options)
+    local answer, err = self.client:reconcile(intent, self.reconcile_options)
     if answer and answer.outcome == "done" then
       return { state = "done", record_id = intents.id_of(answer.record) or "", record = answer.record }
     elseif answer and answer.outcome == "not_done" and not answer.record then
@@ -361,12 +362,12 @@ end
 --- What the histories say of a payment that this worker has taken: nil when nothing keeps it from being paid, or a
 --- change for queue.move. To be asked before it is sent; the run may have ended by then (self.stopping, self.problem).
 function M.look(self, payment)
-  local settle = operations.by_name[payment.operation].settle
+  local reconcile = operations.by_name[payment.operation].reconcile
   -- a conversion pays nobody, and converts only what is left
-  if self.history_check == "never" or settle.by == "conversion" then return nil end
+  if self.history_check == "never" or reconcile.by == "conversion" then return nil end
   while not self.stopping and not self.problem do
     local state = state_of(self)
-    local group = group_of(self, state, settle, payment.params)
+    local group = group_of(self, state, reconcile, payment.params)
     if group.read then return judge(self, group, payment) end
     if group.reading then schedule.sleep(self.idle_ms) else read(self, state, group) end
   end

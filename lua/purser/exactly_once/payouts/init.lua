@@ -7,10 +7,10 @@
 --
 -- A payment has a key of its own: the same key with the same content is one payment, with other content an error. The
 -- id by which the service tells payments apart comes from account, queue and key, so every attempt carries the same. A
--- payment is recorded before it is sent; one whose answer was lost is settled, and sent again only when settling says
--- that it was not done; what cannot be decided is listed. A journal that cannot show that it is the newest is compared
--- with the histories first. A run that was killed is continued by the next. Over PostgreSQL any number of workers share
--- a queue.
+-- payment is recorded before it is sent; one whose answer was lost is reconciled, and sent again only when reconciling
+-- says that it was not done; what cannot be decided is listed. A journal that cannot show that it is the newest is
+-- compared with the histories first. A run that was killed is continued by the next. Over PostgreSQL any number of
+-- workers share a queue.
 
 local allowed = require "purser.util.option_schema"
 local check = require "purser.call.validate"
@@ -81,8 +81,8 @@ local function prepare(self, key, operation, params)
     if param[2] == "md5" and values[param[1]] then return complain(key, "a password cannot be kept in the queue") end
   end
   local content = intents.digest(row, values, true)
-  if row.settle.made then
-    local handle = row.settle.handle
+  if row.reconcile.made then
+    local handle = row.reconcile.handle
     if values[handle] then
       content = digest.of(content .. " " .. values[handle])
       return { key = key, operation = operation, digest = content, json = json.encode(values), handle = handle,
@@ -91,7 +91,7 @@ local function prepare(self, key, operation, params)
     values[handle] = made_id(self, key)
   end
   return { key = key, operation = operation, digest = content, json = json.encode(values),
-    id = row.settle.made and values[row.settle.handle] }
+    id = row.reconcile.made and values[row.reconcile.handle] }
 end
 
 -- Adds within a transaction. Whether it is new.
@@ -215,10 +215,10 @@ end
 
 --- Puts a payment back that failed or was left undecided, when another look shows that it was not made. Returns whether
 --- there was such a payment; or nil and an error, whose `code` is "payouts.done" (it was made, and is marked so; the
---- record is in `record`), "payouts.undecided" (nobody can tell; `candidates`) or "payouts.unlooked" (it cannot be
+--- record is in `record`), "payouts.undecided" (nobody can tell; `candidates`) or "payouts.not_checked" (it cannot be
 --- looked for).
 ---@param key string
----@param options { look: boolean|nil }|nil  look = false: a person knows that it was not made, so nothing is looked for
+---@param options { force: boolean|nil }|nil  force = true: a person knows that it was not made, so nothing is looked for
 ---@return boolean|nil, purser.Error|nil
 function Payouts:retry(key, options)
   return retry.retry(self, key, options, function(fn) return read(self, fn) end)
@@ -237,7 +237,7 @@ end
 ---@field rate integer          finished by all workers, per second of this run
 ---@field seconds_left integer|nil
 
---- Works until no payment is left to make: takes, sends, settles. Returns the report; or nil and the error that kept
+--- Works until no payment is left to make: takes, sends, reconciles. Returns the report; or nil and the error that kept
 --- it from going on, and then it may be run again.
 ---@return purser.PayoutsReport|nil, purser.Error|nil
 function Payouts:run()
@@ -266,7 +266,7 @@ local rules = {
   client = "table", journal = "table", queue = "string", worker = "string", concurrency = whole,
   lease_ms = { 1, queue.LONGEST_LEASE_MS }, witness = "string", look_back_days = DAYS,
   history_check = { "unless_newest", "never" }, unidentified = { "undecided", "pay" },
-  attempts = whole, retry_ms = whole, idle_ms = whole, progress = "function", progress_ms = whole, settle = "table",
+  attempts = whole, retry_ms = whole, idle_ms = whole, progress = "function", progress_ms = whole, reconcile = "table",
 }
 local defaults = {
   queue = "default", concurrency = 16, lease_ms = 60000, attempts = 20, retry_ms = 250, idle_ms = 100,
@@ -274,14 +274,14 @@ local defaults = {
 }
 
 --- Makes a queue's face: { client =, journal =, queue = "default", worker =, concurrency = 16, lease_ms = 60000,
---- attempts = 20, retry_ms = 250, progress = fn, settle = { options of client:settle }, history_check =
+--- attempts = 20, retry_ms = 250, progress = fn, reconcile = { options of client:reconcile }, history_check =
 --- "unless_newest" or "never", witness = path, look_back_days = 90, unidentified = "undecided" or "pay" }; see
 --- docs/payouts.md. A worker's name must belong to one running process at a time; one that is started again under its
 --- name continues at once with what it had, others wait until its leases end.
 ---@return purser.Payouts|nil, purser.Error|nil
 function M.new(options)
   local complaint = allowed.check(options, rules, "payouts option")
-    or options.settle and require("purser.exactly_once.reconcile").check_options(options.settle)
+    or options.reconcile and require("purser.exactly_once.reconcile").check_options(options.reconcile)
   if complaint then return nil, errors.config(complaint) end
   local self = { clock = core.monotonic_ms }
   for name, value in pairs(defaults) do self[name] = value end
@@ -297,7 +297,7 @@ function M.new(options)
     self.witness_db, message = witness.open(self.witness)
     if not self.witness_db then return nil, errors.config("the witness file cannot be opened: " .. message) end
   end
-  self.settle_options, self.settle = self.settle, nil
+  self.reconcile_options, self.reconcile = self.reconcile, nil
   if not self.worker then
     local name, message = core.random_token(16)
     if not name then return nil, errors.config("no name could be made for the worker: " .. message) end

@@ -18,7 +18,7 @@ local function reason(self, tx)
     parts[#parts + 1] = ("the next is due in %s"):format(seconds(rest.due_at - now))
       .. (rest.message and (" (%s)"):format(rest.message) or "")
   end
-  if rest.sent > 0 and #self.parked == 0 then parts[#parts + 1] = ("%d sent are being settled"):format(rest.sent) end
+  if rest.sent > 0 and #self.parked == 0 then parts[#parts + 1] = ("%d sent are being reconciled"):format(rest.sent) end
   if rest.others > 0 then
     parts[#parts + 1] = ("other workers have %d, the first lease ends in %s"):format(rest.others,
       seconds(rest.lease_until - now))

@@ -224,8 +224,8 @@ local function equal_call(tx, self, payment)
 end
 
 --- The first call without a known end that is equal to a payment: { id, state, payment = its key or "", over_at = until
---- when the service takes it, in_queue = whether it is a payment that workers of this queue settle }; false when there
---- is none; nil and a problem.
+--- when the service takes it, in_queue = whether it is a payment that workers of this queue reconcile }; false when
+--- there is none; nil and a problem.
 function M.find_equal_call(self, payment)
   return self.journal.db:transaction(function(tx) return equal_call(tx, self, payment) or false end)
 end
@@ -297,7 +297,7 @@ function M.with_handle(tx, account, handle)
   for i, row in ipairs(tx:rows([[SELECT queue, key, operation FROM purser_payments WHERE account = $1 AND handle = $2
     AND handle <> '']], account, handle)) do
     local operation = operations.by_name[row.operation]
-    found[i] = { queue = row.queue, key = row.key, name = operation and operation.settle.handle or "" }
+    found[i] = { queue = row.queue, key = row.key, name = operation and operation.reconcile.handle or "" }
   end
   return found
 end

@@ -8,7 +8,7 @@ local worker = require "purser.exactly_once.payouts.worker"
 
 local M = {}
 
-local rules = { look = "boolean" }
+local rules = { force = "boolean" }
 
 local function refuse(payment, code, message, fields)
   local err = errors.new { kind = "workflow", outcome = "unknown", operation = payment.operation, code = code,
@@ -17,17 +17,17 @@ local function refuse(payment, code, message, fields)
   return nil, err
 end
 
-local UNLOOKED = "; where a person knows that it was not made, retry(key, { look = false }) puts it back"
+local NOT_CHECKED = "; where a person knows that it was not made, retry(key, { force = true }) puts it back"
 
 -- What the journal keeps of the payment's latest attempt, widened to all of them; or nil and an error.
 local function intent_of(self, payment)
   local entries, err = self.journal:entries { id = payment.intent }
   if not entries then return nil, err end
   if not entries[1] then
-    return refuse(payment, "payouts.unlooked", "its intent is missing from the journal" .. UNLOOKED)
+    return refuse(payment, "payouts.not_checked", "its intent is missing from the journal" .. NOT_CHECKED)
   end
   local intent, problem = worker.widen(self, payment, entries[1].intent)
-  if not intent then return refuse(payment, "payouts.unlooked", "journal: " .. problem, { phase = "journal" }) end
+  if not intent then return refuse(payment, "payouts.not_checked", "journal: " .. problem, { phase = "journal" }) end
   return intent
 end
 
@@ -37,17 +37,17 @@ local function look(self, payment, write)
   local intent, err = intent_of(self, payment)
   if not intent then return nil, err end
   local answer
-  answer, err = self.client:settle(intent, self.settle_options)
+  answer, err = self.client:reconcile(intent, self.reconcile_options)
   if not answer then
     if err.phase == "journal" then return nil, err end
     if payment.state == "failed" and err.kind == "api" and err.outcome == "rejected" then return true end
-    return refuse(payment, "payouts.unlooked", "it cannot be looked for: " .. err.message .. UNLOOKED)
+    return refuse(payment, "payouts.not_checked", "it cannot be looked for: " .. err.message .. NOT_CHECKED)
   end
   if answer.outcome == "not_done" then return true end
   if answer.outcome == "undecided" then
     if payment.state == "failed" then return true end
     return refuse(payment, "payouts.undecided", "nobody can tell whether it was made (" .. answer.reason .. ")"
-      .. UNLOOKED, { candidates = answer.candidates })
+      .. NOT_CHECKED, { candidates = answer.candidates })
   end
   local moved
   moved, err = write(function(tx) return queue.found_done(tx, self.queue, self.account, payment, answer.record) end)
@@ -60,10 +60,10 @@ local function end_by_hand(self, payment)
   local entries, err = self.journal:entries { id = payment.intent }
   if not entries then return nil, err end
   if not entries[1] or entries[1].state ~= "undecided" then return true end
-  local ok, problem = self.journal:settled(entries[1].intent, { outcome = "not_done",
+  local ok, problem = self.journal:reconciled(entries[1].intent, { outcome = "not_done",
     reason = "a person said that it was not executed" })
   if ok then return true end
-  return refuse(payment, "payouts.unlooked", "journal: " .. tostring(problem), { phase = "journal" })
+  return refuse(payment, "payouts.not_checked", "journal: " .. tostring(problem), { phase = "journal" })
 end
 
 --- Puts a payment back. `write(fn)` runs fn(tx) in a transaction. Returns whether there was such a payment; or nil and
@@ -74,7 +74,7 @@ function M.retry(self, key, options, write)
   local payment, err
   payment, err = write(function(tx) return queue.stopped(tx, self.queue, self.account, key) or false end)
   if not payment then return payment, err end
-  local approved = options ~= nil and options.look == false
+  local approved = options ~= nil and options.force == true
   local ok = true
   if payment.intent and approved then
     ok, err = end_by_hand(self, payment)

@@ -94,7 +94,7 @@ local function release(self, payment, change)
   if not ok then self.problem = self.problem or problem end
 end
 
-local HOUR = 3600000 -- settle does not look where a history is about to end
+local HOUR = 3600000 -- reconcile does not look where a history is about to end
 
 --- The intent that covers all attempts of a payment. For a look by its id these may be attempts that the journal does
 -- not know: up to now, and since the payment was added where no history check told of them. Nil and a problem when the
@@ -108,8 +108,8 @@ function M.widen(self, payment, intent)
   local last = intent.sent_at + intent.recv_window
   if payment.handle then
     if self.history_check == "never" then
-      local settle = operations.by_name[payment.operation].settle
-      first = math.min(first, math.max(payment.added_at, history_check.earliest(self, settle) + 2 * HOUR))
+      local reconcile = operations.by_name[payment.operation].reconcile
+      first = math.min(first, math.max(payment.added_at, history_check.earliest(self, reconcile) + 2 * HOUR))
     end
     last = math.max(last, self.client:now() - history_check.visible_ms(self) + intent.recv_window)
   end
@@ -131,7 +131,7 @@ local function after_refusals(payment, err)
 end
 
 -- Finds out what became of a payment that was sent. Tries until the service tells, or the run is stopped.
-local function settle(self, payment, intent)
+local function reconcile(self, payment, intent)
   local id = intent.id
   if payment.refusal then
     local whole, problem = M.widen(self, payment, intent)
@@ -144,7 +144,7 @@ local function settle(self, payment, intent)
   self.journal:attach(id, payment)
   local tries, refusals = 0, 0
   while not self.stopping and not self.problem do
-    local answer, err = self.client:settle(intent, self.settle_options)
+    local answer, err = self.client:reconcile(intent, self.reconcile_options)
     if answer then break end
     if err.phase == "journal" or history_check.ends_run(err) then
       self.problem = err
@@ -153,7 +153,7 @@ local function settle(self, payment, intent)
     tries = tries + 1
     refusals = history_check.is_refusal(err) and refusals + 1 or 0
     if refusals >= REFUSALS then
-      self.problem = select(2, self.journal:settled(intent, after_refusals(payment, err)))
+      self.problem = select(2, self.journal:reconciled(intent, after_refusals(payment, err)))
       break
     end
     schedule.sleep(math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(tries, 10))))
@@ -162,7 +162,7 @@ local function settle(self, payment, intent)
 end
 
 -- The intent of a payment that an earlier life, or another worker, had sent.
-local function settle_abandoned(self, payment)
+local function reconcile_abandoned(self, payment)
   local entries, err = self.journal:entries { id = payment.intent }
   if not entries then
     self.problem = err
@@ -174,16 +174,16 @@ local function settle_abandoned(self, payment)
   local intent, known = entries[1].intent, payment.handle and history_check.look(self, payment)
   if known and known.state == "done" then -- by an attempt, perhaps, that the journal lacks
     self.journal:attach(intent.id, payment)
-    self.problem = select(2, self.journal:settled(intent, { outcome = "done", record = known.record }))
+    self.problem = select(2, self.journal:reconciled(intent, { outcome = "done", record = known.record }))
     return self.journal:attach(intent.id, nil)
   end
-  settle(self, payment, intent)
+  reconcile(self, payment, intent)
 end
 
-local EQUAL_CALL_MS = 60000 -- how long a call that no worker of this queue settles may have no known end
+local EQUAL_CALL_MS = 60000 -- how long a call that no worker of this queue reconciles may have no known end
 
--- What becomes of a payment that guard.serial holds up: it waits for an equal one that workers of this queue settle, or
--- that was sent a moment ago; behind any other it is blocked until a person has acted.
+-- What becomes of a payment that guard.no_duplicates holds up: it waits for an equal one that workers of this queue
+-- reconcile, or that was sent a moment ago; behind any other it is blocked until a person has acted.
 local function behind_equal(self, payment, message)
   local equal, problem = queue.find_equal_call(self, payment)
   if equal == nil then
@@ -195,10 +195,10 @@ local function behind_equal(self, payment, message)
   local name = equal.payment ~= "" and ('payment "%s"'):format(equal.payment) or "call"
   if equal.state == "undecided" then
     wait = { state = "waiting", blocked = true, message = ("an equal %s is undecided (journal entry %s), and the guard "
-      .. "rail serial allows one at a time; decide that one first"):format(name, equal.id) }
+      .. "rail no_duplicates allows one at a time; decide that one first"):format(name, equal.id) }
   elseif not equal.in_queue and self.client:now() > equal.over_at + EQUAL_CALL_MS then
     wait = { state = "waiting", blocked = true, message = ("an equal %s has no known end (journal entry %s), and the "
-      .. "guard rail serial allows one at a time; settle it first (journal:recover, or its own queue)")
+      .. "guard rail no_duplicates allows one at a time; reconcile it first (journal:recover, or its own queue)")
       :format(name, equal.id) }
   end
   release(self, payment, wait)
@@ -211,7 +211,7 @@ local function not_admitted(self, payment, err)
     self.problem = err
   elseif err.kind == "throttled" then
     release(self, payment, { state = "waiting", due_in = (err.retry_after or 1) * 1000, message = err.message })
-  elseif err.code == "guard.serial" then
+  elseif err.code == "guard.no_duplicates" then
     behind_equal(self, payment, err.message)
   elseif err.code ~= "payouts.lease" then
     release(self, payment, { state = "failed", message = err.message })
@@ -233,7 +233,7 @@ local function was_made(self, payment)
   local intent = entries and entries[1] and M.widen(self, payment, entries[1].intent)
   if not intent then return false end
   intent.id = nil
-  local answer = self.client:settle(intent, self.settle_options)
+  local answer = self.client:reconcile(intent, self.reconcile_options)
   if not answer or answer.outcome ~= "done" then return false end
   release(self, payment, { state = "done", record_id = intents.id_of(answer.record) })
   return true
@@ -252,7 +252,7 @@ local function send(self, payment)
   if is_open and payment.state == "sent" and payment.refusal then
     park(self, payment, intent)
   elseif is_open and (err.outcome == "unknown" or payment.state == "sent") then
-    return settle(self, payment, intent)
+    return reconcile(self, payment, intent)
   end
   self.journal:attach(intent.id, nil)
 end
@@ -261,9 +261,9 @@ local function pay(self, payment)
   local parked = payment.parked
   if parked then
     payment.parked = nil
-    return settle(self, payment, parked)
+    return reconcile(self, payment, parked)
   end
-  if payment.state == "sent" then return settle_abandoned(self, payment) end
+  if payment.state == "sent" then return reconcile_abandoned(self, payment) end
   local known = history_check.look(self, payment)
   if self.problem or self.stopping then return end
   if known then return release(self, payment, known) end

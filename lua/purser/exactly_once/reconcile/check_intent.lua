@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Intents before they are settled: one may come from a file, another process or by hand.
+-- Intents before they are reconciled: one may come from a file, another process or by hand.
 
 local allowed = require "purser.util.option_schema"
 local check = require "purser.call.validate"
@@ -27,7 +27,7 @@ end
 function M.row_of(intent)
   if type(intent) ~= "table" or type(intent.params) ~= "table" or type(intent.sent_at) ~= "number"
     or intent.sent_at ~= math.floor(intent.sent_at) then
-    return nil, "settle takes an error of unknown outcome, or an intent { operation, params, sent_at }"
+    return nil, "reconcile takes an error of unknown outcome, or an intent { operation, params, sent_at }"
   end
   local row = operations.by_name[intent.operation]
   if not row then return nil, ('operation "%s" is not known'):format(tostring(intent.operation)) end

@@ -3,14 +3,14 @@
 --
 --     local result, err = client.wallet:withdraw { ... }
 --     if err and err.outcome == "unknown" then
---       local answer = assert(client:settle(err))
+--       local answer = assert(client:reconcile(err))
 --       -- { outcome = "done", record = ... }, { outcome = "not_done" } or { outcome = "undecided", candidates = ... }
 --     end
 --
 -- `not_done` is a promise, so it is waited for: the service takes a request until it is `recv_window` old, and a new
--- record may take a while (`lag_ms`) to be seen. Only when both have passed and the record is still missing was
--- nothing done. What the row's `settle` says decides where to look and what has to be equal; where two records fit,
--- nobody guesses.
+-- record may take a while (`visibility_delay_ms`) to be seen. Only when both have passed and the record is still
+-- missing was nothing done. What the row's `reconcile` says decides where to look and what has to be equal; where two
+-- records fit, nobody guesses.
 
 local allowed = require "purser.util.option_schema"
 local checked = require "purser.exactly_once.reconcile.check_intent"
@@ -24,7 +24,7 @@ local scan = require "purser.exactly_once.reconcile.full_list"
 
 local M = {}
 
----@class purser.Settlement
+---@class purser.Reconciliation
 ---@field outcome "done"|"not_done"|"undecided"
 ---@field record table|nil        done: what the service keeps of it
 ---@field candidates table[]|nil  undecided: the records that might be it
@@ -33,19 +33,19 @@ local M = {}
 ---@field replaced string|nil      done: the key with the lost secret, deleted in favour of `record`
 ---@field not_before integer|nil   undecided with wait = false: when to ask again, epoch ms
 
----@class purser.SettleOptions
----@field lag_ms integer|nil   how long a new record may be missing from lists (the client's visibility_lag_ms)
+---@class purser.ReconcileOptions
+---@field visibility_delay_ms integer|nil   how long a new record may be missing from lists (the client's visibility_delay_ms)
 ---@field skew_ms integer|nil  by how much records' times may differ from the service's clock (default 5000)
 ---@field poll_ms integer|nil  pause between two looks (default 1000)
 ---@field wait boolean|nil     false: do not wait, answer undecided with not_before instead
----@field remake boolean|nil   a key whose secret was lost is deleted and made again
+---@field recreate boolean|nil   a key whose secret was lost is deleted and made again
 
-local rules = { lag_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, wait = "boolean", remake = "boolean" }
+local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, wait = "boolean", recreate = "boolean" }
 
---- What is wrong with options of settle, and with which; or nil.
+--- What is wrong with options of reconcile, and with which; or nil.
 ---@return string|nil complaint, string|nil name
 function M.check_options(options)
-  return allowed.check(options, rules, "settle option")
+  return allowed.check(options, rules, "reconcile option")
 end
 
 -- Handles cannot be mistaken, so they are looked for with this much to spare.
@@ -67,8 +67,8 @@ end
 -- Lists records between two times. Of a list that cannot be shown to be complete `look.incomplete` says why: what is in
 -- it is there, and what is not in it may be there all the same. Nil, nil and why when there is no such list at all.
 local function list(look, first, last, narrow)
-  local through = operations.by_name[look.settle.through]
-  local records, err, why = scan.all(look.read, through, questions.ask(look, narrow), first, last, look.settle.time)
+  local through = operations.by_name[look.reconcile.through]
+  local records, err, why = scan.all(look.read, through, questions.ask(look, narrow), first, last, look.reconcile.time)
   look.incomplete = records and why
   return records, err, why
 end
@@ -78,7 +78,7 @@ local function undecided(candidates, reason)
 end
 
 local function has_failed(look, record)
-  return look.settle.failed ~= nil and record.status == look.settle.failed
+  return look.reconcile.failed ~= nil and record.status == look.reconcile.failed
 end
 
 -- What a record that was found says.
@@ -115,7 +115,7 @@ local MAY_NOT_LIST = { ["700007"] = true, ["730603"] = true }
 local function missing(look)
   if look.incomplete then return undecided({}, look.incomplete) end
   local asked, again = questions.ask(look), false
-  for _, name in ipairs(look.settle.accounts and { "subAccount", "fromAccount", "toAccount" } or {}) do
+  for _, name in ipairs(look.reconcile.accounts and { "subAccount", "fromAccount", "toAccount" } or {}) do
     local spelled, err = asked[name], nil
     if spelled then spelled, err = questions.spelling_of(look, spelled) end
     if err and not MAY_NOT_LIST[err.code] then return nil, err end
@@ -131,8 +131,8 @@ local function missing(look)
   return again and ASK_AGAIN or { outcome = "not_done" }
 end
 
--- The ways to settle. Each looks once and returns a settlement; NOTHING_YET when another look might show more; or nil
--- and an error. `look.late` is true once a record that exists must be seen.
+-- The ways to reconcile. Each looks once and returns a reconciliation; NOTHING_YET when another look might show more;
+-- or nil and an error. `look.late` is true once a record that exists must be seen.
 local ways = {}
 
 -- How many equal calls may have made one of these records: those without a known end, and those that were told of a
@@ -154,7 +154,7 @@ local function rivals_among(look, records, first, last)
 end
 
 local function by_match(look)
-  local settle, params = look.settle, look.intent.params
+  local reconcile, params = look.reconcile, look.intent.params
   local first = look.intent.sent_at - AHEAD_MS - look.skew_ms
   local last = look.last
   local records, err, why = list(look, first, last)
@@ -163,10 +163,10 @@ local function by_match(look)
   if not claimed then return nil, open end
   local exact, near = {}, {}
   for _, record in ipairs(records) do
-    if within(record, settle.time, first, last) and not claimed[intents.id_of(record) or ""]
-      and may_agree(params, record, settle.near or settle.on) then
+    if within(record, reconcile.time, first, last) and not claimed[intents.id_of(record) or ""]
+      and may_agree(params, record, reconcile.near or reconcile.on) then
       near[#near + 1] = record
-      if agrees(params, record, settle.on) then exact[#exact + 1] = record end
+      if agrees(params, record, reconcile.on) then exact[#exact + 1] = record end
     end
   end
   if #near == 0 or not look.late then return NOTHING_YET end
@@ -182,7 +182,7 @@ local UNNAMED = "the service shows a record of equal content without any id, whi
 local SPELLED = "the service shows a record of equal content whose id may be the one that was sent, in another spelling"
 
 local function by_handle(look, narrow)
-  local name, params = look.settle.handle, look.intent.params
+  local name, params = look.reconcile.handle, look.intent.params
   local first = look.intent.sent_at - AHEAD_MS - look.skew_ms
   local last = math.min(look.now() + HANDLE_MARGIN_MS, look.deadline + HANDLE_AFTER_MS)
   local records, err, why = list(look, first, last, narrow)
@@ -197,9 +197,9 @@ local function by_handle(look, narrow)
       if fits and not has_failed(look, record) then return found(look, record) end
       if not other or not fits then other = record end
     elseif (is_blank(record[name]) or compare.may_be_id(params[name], record[name]))
-      and within(record, look.settle.time, first, look.last)
+      and within(record, look.reconcile.time, first, look.last)
       and not claimed[intents.id_of(record) or ""] and not has_failed(look, record)
-      and may_agree(params, record, look.settle.on) then
+      and may_agree(params, record, look.reconcile.on) then
       unnamed[#unnamed + 1] = record
       if not is_blank(record[name]) then reason = SPELLED end
     end
@@ -212,13 +212,13 @@ local function by_handle(look, narrow)
 end
 
 function ways.handle(look)
-  if not look.intent.params[look.settle.handle] then return by_match(look) end
+  if not look.intent.params[look.reconcile.handle] then return by_match(look) end
   return narrow_then_broad(look, by_handle)
 end
 
 -- A name can be taken only once, so a record of that name is ours unless it is older than the call.
 local function by_name(look, narrow)
-  local name, time = look.settle.handle, look.settle.time
+  local name, time = look.reconcile.handle, look.reconcile.time
   local wanted, candidates = look.intent.params[name], {}
   local records, err, why = list(look, 0, 0, narrow)
   if not records then return nil, err, why end
@@ -286,7 +286,7 @@ local function may_be_named(shown, wanted)
 end
 
 local function by_state(look, narrow)
-  local name = look.settle.handle
+  local name = look.reconcile.handle
   local now = look.now()
   local records, err, why = list(look, now - NINETY_DAYS + 60000, now, narrow)
   if not records then return nil, err, why end
@@ -303,7 +303,7 @@ local function by_state(look, narrow)
   if not record and #candidates > 0 then
     return nothing_but(look, candidates, "the service shows a record whose name may be the one that was sent")
   end
-  return states[look.settle.wanted](look, record)
+  return states[look.reconcile.wanted](look, record)
 end
 
 function ways.state(look)
@@ -320,8 +320,8 @@ ways["repeat"] = function(look)
   return nil, err
 end
 
--- Nothing identifies it. A record that carries the same remark settles that it was done; nothing ever settles that it
--- was not.
+-- Nothing identifies it. A record that carries the same remark reconciles that it was done; nothing ever reconciles
+-- that it was not.
 function ways.nothing(look)
   local answer, err, why = by_match(look)
   if not answer then
@@ -360,7 +360,7 @@ function ways.conversion(look)
   if not batches then return nil, err, why end
   local asked, fitting = coins_of(look.intent), {}
   for _, batch in ipairs(batches) do
-    if within(batch, look.settle.time, first, last) and may_hold(batch, asked) then fitting[#fitting + 1] = batch end
+    if within(batch, look.reconcile.time, first, last) and may_hold(batch, asked) then fitting[#fitting + 1] = batch end
   end
   local claimed, open = look.rivals(first)
   if not claimed then return nil, journal_error(open) end
@@ -378,7 +378,7 @@ function ways.conversion(look)
     return { outcome = "done", record = batch }
   end
   local coins
-  coins, err = look.read(operations.by_name[look.settle.also], {})
+  coins, err = look.read(operations.by_name[look.reconcile.also], {})
   if not coins then return nil, err end
   for _, coin in ipairs(coins) do
     if asked[tostring(coin.asset):upper()] and not coin.code then return { outcome = "not_done" } end
@@ -389,12 +389,12 @@ end
 ------------------------------------------------------------------------------------------- deleting an orphan
 
 -- Deletes a key whose secret is lost, and makes it again.
-local function remake(look, answer)
-  local undo = operations.by_name[look.settle.undo]
+local function recreate(look, answer)
+  local undo = operations.by_name[look.reconcile.undo]
   local params = { subAccount = look.intent.params.subAccount, apiKey = answer.record.apiKey }
   local ok, err = look.read(undo, params)
   if not ok and err.outcome == "unknown" then
-    local undone = M.settle(look.host, err.intent, look.options)
+    local undone = M.reconcile(look.host, err.intent, look.options)
     ok = undone and undone.outcome == "done"
   end
   if not ok then return nil, err end
@@ -411,18 +411,18 @@ local UNDOCUMENTED_REACH_DAYS = 7
 
 -- Too long ago for the list that would show it.
 local function out_of_reach(look)
-  local through = operations.by_name[look.settle.through]
-  if not through or look.settle.by == "state" or not (through.paging and through.paging.time) then return false end
+  local through = operations.by_name[look.reconcile.through]
+  if not through or look.reconcile.by == "state" or not (through.paging and through.paging.time) then return false end
   local window = through.window or {}
   local days = window.reach_days or window.reach_months and window.reach_months * 30 or UNDOCUMENTED_REACH_DAYS
   return look.intent.sent_at < look.now() - days * 86400000 + 3600000
 end
 
--- One look: a settlement, NOTHING_YET or ASK_AGAIN; or nil and an error.
+-- One look: a reconciliation, NOTHING_YET or ASK_AGAIN; or nil and an error.
 local function look_once(look)
   local now, told = look.now(), look.correction()
   look.late, look.incomplete = now >= look.deadline, nil
-  local answer, err, why = ways[look.settle.by](look)
+  local answer, err, why = ways[look.reconcile.by](look)
   if answer and (look.correction() ~= told or look.now() < now) then
     return NOTHING_YET -- the clock was wrong when the look began, which may have been too early
   end
@@ -437,7 +437,7 @@ local LOOKS_AT_INCOMPLETE = 3
 
 local function look_until_decided(look)
   if out_of_reach(look) then
-    return undecided({}, "it is too long ago: nothing shows that " .. look.settle.through
+    return undecided({}, "it is too long ago: nothing shows that " .. look.reconcile.through
       .. " reaches back that far")
   end
   local incomplete = 0
@@ -463,12 +463,12 @@ local function complain(message)
   return nil, errors.argument(nil, message)
 end
 
---- Settles an intent for `host`: { run = fn(row, params), now = fn, pause = fn(ms), rivals, journal, lag_ms,
---- recv_window }, and where there are any: correction = fn, by how much the clock was set right, and
---- signs_as = fn(name), whether this client's key is of that account.
--- Users call client:settle.
----@return purser.Settlement|nil, purser.Error|nil
-function M.settle(host, intent, options)
+--- Reconciles an intent for `host`: { run = fn(row, params), now = fn, pause = fn(ms), rivals, journal,
+--- visibility_delay_ms, recv_window }, and where there are any: correction = fn, by how much the clock was set right,
+--- and signs_as = fn(name), whether this client's key is of that account.
+-- Users call client:reconcile.
+---@return purser.Reconciliation|nil, purser.Error|nil
+function M.reconcile(host, intent, options)
   options = options or {}
   local complaint, name = M.check_options(options)
   if complaint then return nil, errors.argument(name, complaint) end
@@ -481,15 +481,17 @@ function M.settle(host, intent, options)
   row, intent = checked.row_of(intent)
   if not row then return complain(intent) end
   if intent.account and host.signs_as and not host.signs_as(intent.account) then
-    return complain(('it was signed by account "%s", whose records this client may not see; settle it with that '
+    return complain(('it was signed by account "%s", whose records this client may not see; reconcile it with that '
       .. 'account\'s client (where it is one account with a new key, give the client account = "%s")')
       :format(tostring(intent.account), tostring(intent.account)))
   end
   local look = {
-    host = host, row = row, settle = row.settle, intent = intent, options = options, read = host.run, now = host.now,
+    host = host, row = row, reconcile = row.reconcile, intent = intent, options = options, read = host.run,
+      now = host.now,
     correction = host.correction or function() end, pause = host.pause, skew_ms = options.skew_ms or 5000,
     poll_ms = math.max(1, options.poll_ms or 1000), spelled = {},
-    visible_ms = (intent.recv_window or host.recv_window) + AHEAD_MS + (options.lag_ms or host.lag_ms),
+    visible_ms = (intent.recv_window or host.recv_window) + AHEAD_MS + (options.visibility_delay_ms
+      or host.visibility_delay_ms),
     rivals = function(first)
       if host.journal and intent.id then return host.journal:rivals(intent, first) end
       return rivals.of(host.rivals, row, intent, first)
@@ -500,14 +502,14 @@ function M.settle(host, intent, options)
   local answer, err = look_until_decided(look)
   if not answer then return nil, err end
   if host.journal and intent.id and not answer.not_before then
-    local ok, other = host.journal:settled(intent, answer)
+    local ok, other = host.journal:reconciled(intent, answer)
     if not ok then return nil, journal_error(other) end
     if other then answer = { outcome = "done", record = other, reason = "its answer is in the journal" } end
   end
   if answer.outcome ~= "undecided" then
     rivals.note(host.rivals, row, intent, answer.record and intents.id_of(answer.record), answer.outcome == "not_done")
   end
-  if answer.secret_lost and options.remake then return remake(look, answer) end
+  if answer.secret_lost and options.recreate then return recreate(look, answer) end
   return answer
 end
 

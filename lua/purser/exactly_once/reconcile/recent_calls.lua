@@ -75,7 +75,7 @@ end
 function M.is_others(self, row, intent, id)
   local entry = id and self.by_id[id]
   if not entry or entry == entry_of(equals_of(self, row, intent), intent) then return false end
-  local handle = row.settle.made and row.settle.handle
+  local handle = row.reconcile.made and row.reconcile.handle
   return not handle or intent.params[handle] == nil or intent.params[handle] ~= entry.intent.params[handle]
 end
 

@@ -314,12 +314,12 @@ local function names_of(self)
   return names
 end
 
---- Plans to bring the spot balances of the fleet to the parent: `to = "parent"`, `keep` (a decimal, or one by asset:
+--- Plans to bring the spot balances of the fleet to the parent: `to = "parent"`, `leave` (a decimal, or one by asset:
 --- what stays in each account), `assets` (only these). Returns moves: print them, then moves:execute().
 ---@param given table
 ---@return table|nil moves, purser.Error|nil err
 function Fleet:sweep(given)
-  local err = check_options(given, { to = { "parent" }, keep = "any", assets = "table" })
+  local err = check_options(given, { to = { "parent" }, leave = "any", assets = "table" })
   if err then return nil, err end
   if not given.to then return nil, errors.argument("to", 'a sweep goes to = "parent"') end
   return moves.sweep(self.client, self.group, names_of(self), given)
