@@ -171,7 +171,7 @@ describe("the secret of a command that is at work", function()
     return found, was_read, owner
   end
 
-  -- Each process may read the other's memory here only as root; everybody else is refused, which is what is wanted.
+  -- Each process may read the other's memory here only as root; everybody else is rejected, which is what is requested.
   if io.open "/proc/self/maps" then
     it("is nowhere in its memory or environment when it comes from a file, and no other process reads it", function()
       local path = keep(files.temporary(("api_key = %s\nsecret_key = %s\n"):format(account.api_key,
@@ -303,9 +303,9 @@ describe("the secrets file of a fleet", function()
     local pipe = keep(os.tmpname())
     os.remove(pipe)
     assert(os.execute("mkfifo -m 600 " .. pipe))
-    local file, complaint = require("purser.cli.file").open_private(pipe, "a+b")
+    local file, message = require("purser.cli.file").open_private(pipe, "a+b")
     assert.is_nil(file)
-    assert.matches("is not a regular file", complaint)
+    assert.matches("is not a regular file", message)
   end)
 end)
 

@@ -42,7 +42,8 @@ end
 
 local function code_of(err)
   if err.kind == "config" or err.kind == "argument" then return report.BAD_INPUT end
-  return err.outcome == "rejected" and report.REFUSED or err.outcome == "not_sent" and report.NOT_SENT or report.UNKNOWN
+  return err.outcome == "rejected" and report.REJECTED or err.outcome == "not_sent" and report.NOT_SENT
+    or report.UNKNOWN
 end
 
 local phase_cures = {
@@ -70,7 +71,7 @@ local function check_clock(findings, offset, span, recv_window)
     offset > 0 and "behind" or "ahead of", math.ceil(span / 2))
   local cure = "synchronise it: timedatectl set-ntp true (or chronyc makestep)"
   if -offset >= 1000 or offset > recv_window then
-    findings:add("fail", "clock", text .. "; signed requests are refused", cure, report.REFUSED)
+    findings:add("fail", "clock", text .. "; signed requests are rejected", cure, report.REJECTED)
   elseif math.abs(offset) > 500 then
     findings:add("warn", "clock", text, cure)
   else

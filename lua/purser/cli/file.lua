@@ -21,9 +21,9 @@ local function read(path)
   return nil, ("%s cannot be read: %s"):format(path, reason), NOTHING_THERE[code] or false
 end
 
---- The text of a file. Else nil, a complaint, and whether there is no such file.
+--- The text of a file. Else nil, a message, and whether there is no such file.
 ---@param path string
----@return string|nil text, string|nil complaint, boolean|nil is_missing
+---@return string|nil text, string|nil message, boolean|nil is_missing
 function M.read(path)
   return read(path)
 end
@@ -43,14 +43,14 @@ end
 --- Opens a file with secrets that is there: for writing, too.
 ---@param path string
 ---@param mode string  of io.open; none that makes a file or empties one
----@return file*|nil file, string|nil complaint
+---@return file*|nil file, string|nil message
 function M.open_private(path, mode)
   local file, reason = io.open(path, mode)
   if not file then return nil, tostring(reason) end
-  local complaint = not_private(file, path)
-  if not complaint then return file end
+  local message = not_private(file, path)
+  if not message then return file end
   file:close()
-  return nil, complaint
+  return nil, message
 end
 
 --- The folder that a file lies in.
@@ -58,7 +58,7 @@ function M.folder_of(path)
   return path:match "^(.*/)[^/]*$" or "."
 end
 
--- A new file beside `path` with that text, which only this user can read. Its name is random, and no file that is
+-- A new file next to `path` with that text, which only this user can read. Its name is random, and no file that is
 -- there, nor one that a link leads to, is ever taken for it.
 local function write_beside(path, text)
   local token, problem = core.random_token(16)
@@ -91,12 +91,12 @@ function M.replace(path, text)
   return nil, reason
 end
 
---- The JSON object that a file holds. Else nil, a complaint, and whether there is no such file.
+--- The JSON object that a file holds. Else nil, a message, and whether there is no such file.
 ---@param path string
----@return table|nil object, string|nil complaint, boolean|nil is_missing
+---@return table|nil object, string|nil message, boolean|nil is_missing
 function M.read_object(path)
-  local text, complaint, is_missing = M.read(path)
-  if not text then return nil, complaint, is_missing end
+  local text, problem, is_missing = M.read(path)
+  if not text then return nil, problem, is_missing end
   local object, message, offset = core.decode(text)
   if type(object) == "table" then return object end
   local where = message and (": %s at byte %d"):format(message, offset or 0) or ""
