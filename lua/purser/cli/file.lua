@@ -60,7 +60,7 @@ end
 
 -- A new file next to `path` with that text, which only this user can read. Its name is random, and no file that is
 -- there, nor one that a link leads to, is ever taken for it.
-local function write_beside(path, text)
+local function write_next_to(path, text)
   local token, problem = core.random_token(16)
   if not token then return nil, problem end
   local fresh = ("%s.%s.new"):format(path, token)
@@ -72,7 +72,7 @@ end
 --- Whether `replace` could write the file.
 ---@return true|nil ok, string|nil reason
 function M.can_replace(path)
-  local fresh, reason = write_beside(path, "")
+  local fresh, reason = write_next_to(path, "")
   if not fresh then return nil, reason end
   os.remove(fresh)
   return true
@@ -82,7 +82,7 @@ end
 --- one.
 ---@return true|nil ok, string|nil reason
 function M.replace(path, text)
-  local fresh, reason = write_beside(path, text)
+  local fresh, reason = write_next_to(path, text)
   if not fresh then return nil, reason end
   local ok
   ok, reason = os.rename(fresh, path)
