@@ -229,6 +229,7 @@ build = {
     ["purser.util.calendar"] = "lua/purser/util/calendar.lua",
     ["purser.util.digest"] = "lua/purser/util/digest.lua",
     ["purser.util.frozen"] = "lua/purser/util/frozen.lua",
+    ["purser.util.lazy"] = "lua/purser/util/lazy.lua",
     ["purser.util.loopback"] = "lua/purser/util/loopback.lua",
     ["purser.util.option_messages"] = "lua/purser/util/option_messages.lua",
     ["purser.util.option_schema"] = "lua/purser/util/option_schema.lua",
