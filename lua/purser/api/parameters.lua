@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- The kinds of parameters: what a value must look like, and how it travels.
 --
--- A kind is { text = what the documentation says, check = function(value, param) -> wire value | nil, message }.
--- A message completes the sentence `parameter "x" ...` and names the cure.
+-- A kind is { text = what the documentation says, check = function(value, param) -> wire value | nil, message, hint }.
+-- A message completes the sentence `parameter "x" ...`; the hint is the cure.
 
 local lazy = require "purser.util.lazy"
 local text_rules = require "purser.api.text"
@@ -20,19 +20,19 @@ local function integer_of(value)
   return type(value) == "string" and #value <= 15 and value:find("^%d+$") and tonumber(value)
 end
 
--- The number of a state as it travels, and its name where that was given; or nil, nil and a message.
+-- The number of a state as it travels, and its name where that was given; or nil, nil, a message and a hint.
 local function status_of(value, param)
   local number = integer_of(value)
   if number and number >= 0 then return ("%d"):format(number) end
   local names = M.choices[param.choices]
   if number or type(value) ~= "string" then
-    return nil, nil, "is not a status; pass its number, such as 5, or its name"
+    return nil, nil, "is not a status", "pass its number, such as 5, or its name"
   end
-  local name, message = one_of(value, names)
+  local name, message, hint = one_of(value, names)
   for i = 1, #names do
     if names[i] == name then return ("%d"):format(i), name end
   end
-  return nil, nil, message .. ", or the number"
+  return nil, nil, message, hint .. ", or the number"
 end
 
 M.kinds = {
@@ -42,9 +42,9 @@ M.kinds = {
     text = "epoch milliseconds (13 digits)",
     check = function(value)
       local time = integer_of(value)
-      if not time then return nil, "is not a time; pass an integer of epoch milliseconds (13 digits)" end
+      if not time then return nil, "is not a time", "pass an integer of epoch milliseconds (13 digits)" end
       if time < FIRST_TIME or time > LAST_TIME then
-        return nil, "does not have 13 digits; times are epoch milliseconds (seconds times 1000)"
+        return nil, "does not have 13 digits", "times are epoch milliseconds (seconds times 1000)"
       end
       return ("%d"):format(time)
     end,
@@ -54,10 +54,10 @@ M.kinds = {
     text = "integer from 1",
     check = function(value, param)
       local count = integer_of(value)
-      if not count then return nil, "is not an integer; pass a whole number from 1" end
-      if count < 1 then return nil, "is less than 1" end
+      if not count then return nil, "is not an integer", "pass a whole number from 1" end
+      if count < 1 then return nil, "is less than 1", "pass a whole number from 1" end
       if param.max and count > param.max then
-        return nil, ("is %d; at most %d is allowed"):format(count, param.max)
+        return nil, ("is %d"):format(count), ("at most %d is allowed"):format(param.max)
       end
       return ("%d"):format(count)
     end,
@@ -66,8 +66,8 @@ M.kinds = {
   status = {
     text = "status number, or its name",
     check = function(value, param)
-      local number, _, message = status_of(value, param)
-      return number, message
+      local number, _, message, hint = status_of(value, param)
+      return number, message, hint
     end,
   },
 
@@ -75,16 +75,16 @@ M.kinds = {
   named_status = {
     text = "status number, or its name",
     check = function(value, param)
-      local number, name, message = status_of(value, param)
-      return name or number, message
+      local number, name, message, hint = status_of(value, param)
+      return name or number, message, hint
     end,
   },
 
   choice = {
     text = "one of",
     check = function(value, param)
-      local text, message = clean_text(value)
-      if not text then return nil, message end
+      local text, message, hint = clean_text(value)
+      if not text then return nil, message, hint end
       return one_of(text, M.choices[param.choices])
     end,
   },

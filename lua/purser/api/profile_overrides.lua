@@ -32,12 +32,12 @@ local function is_set(value)
 end
 
 local function check_convention(name, value)
-  if value == "" then return ('profile convention "%s" is empty'):format(name) end
+  if value == "" then return ('profile convention "%s" is empty'):format(name), "leave it out" end
   if sets[name] and not is_set(value) then
-    return ('profile convention "%s" is a table %s'):format(name, sets[name])
+    return ('profile convention "%s" is no set of texts'):format(name), "give a table " .. sets[name]
   end
   if type(value) == "string" and value:find("%c") then
-    return ('profile convention "%s" holds a control character'):format(name)
+    return ('profile convention "%s" holds a control character'):format(name), "remove it"
   end
 end
 
@@ -45,7 +45,8 @@ end
 local function check_names(profile)
   local time, window, signature = profile.timestamp_name, profile.recv_window_name, profile.signature_name
   if time == window or time == signature or window == signature then
-    return 'profile conventions "timestamp_name", "recv_window_name" and "signature_name" must differ'
+    return 'profile conventions "timestamp_name", "recv_window_name" and "signature_name" are not three names',
+      "give each a name of its own"
   end
 end
 
@@ -58,30 +59,30 @@ end
 
 --- A profile that is none of Purser's own: complete, of a table of overrides.
 ---@param resolve fun(requested: any): table|nil, string|nil  resolve_profile.lua, for its base
----@return table|nil profile, string|nil message
+---@return table|nil profile, string|nil message, string|nil hint
 function M.resolve(requested, resolve)
   if type(requested) == "string" then
     if not profiles[requested] then
-      return nil, ('profile "%s" is not known%s; there are %s, and a table of conventions'):format(requested,
-        suggest.among(requested, profiles), table.concat(suggest.names_of(profiles), ", "))
+      return nil, ('profile "%s" is not known%s'):format(requested, suggest.among(requested, profiles)),
+        ("there are %s, and a table of conventions"):format(table.concat(suggest.names_of(profiles), ", "))
     end
     requested = profiles[requested]
   end
-  local message = option_schema.check(requested, rules, "profile convention")
-  if message then return nil, message end
+  local message, _, hint = option_schema.check(requested, rules, "profile convention")
+  if message then return nil, message, hint end
   local base
-  base, message = resolve(requested.base)
-  if not base then return nil, message end
+  base, message, hint = resolve(requested.base)
+  if not base then return nil, message, hint end
   local profile = {}
   for name, value in pairs(base) do profile[name] = value end
   for name, value in pairs(requested) do
-    message = check_convention(name, value)
-    if message then return nil, message end
+    message, hint = check_convention(name, value)
+    if message then return nil, message, hint end
     profile[name] = type(value) == "table" and copy(value) or value
   end
   profile.base = nil
-  message = check_names(profile)
-  if message then return nil, message end
+  message, hint = check_names(profile)
+  if message then return nil, message, hint end
   return profile
 end
 

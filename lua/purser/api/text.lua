@@ -75,33 +75,33 @@ function M.is_utf8(text)
   return true
 end
 
---- What every text must be, whatever its kind. Returns the text, or nil and a message; and third whether it holds
--- letters and digits alone.
+--- What every text must be, whatever its kind. Returns the text, nil, and whether it holds letters and digits alone; or
+-- nil, a message and what to do.
 function M.clean_text(value)
   local is = type(value)
   if is == "number" then
     local digits = M.digits_of(value)
-    if not digits then return nil, "is a float; pass it as a string" end
+    if not digits then return nil, "is a float", "pass it as a string" end
     return digits
   end
-  if is ~= "string" then return nil, ("is a %s; pass a string"):format(is) end
-  if value == "" then return nil, "is empty; give it a value or leave it out" end
+  if is ~= "string" then return nil, "is a " .. is, "pass a string" end
+  if value == "" then return nil, "is empty", "give it a value or leave it out" end
   if #value > MAX_TEXT_BYTES then
-    return nil, ("is %d bytes long; at most %d are sent"):format(#value, MAX_TEXT_BYTES)
+    return nil, ("is %d bytes long"):format(#value), ("at most %d are sent"):format(MAX_TEXT_BYTES)
   end
   if find(value, "^[0-9A-Za-z]+$") then return value, nil, true end -- most texts are, and it is found out quickly
-  if value:find("[%z\1-\31\127]") then return nil, "holds a control character (line break, tab, NUL); remove it" end
-  if not M.is_utf8(value) then return nil, "is not valid UTF-8; convert it" end
+  if value:find("[%z\1-\31\127]") then return nil, "holds a control character (line break, tab, NUL)", "remove it" end
+  if not M.is_utf8(value) then return nil, "is not valid UTF-8", "convert it" end
   return value
 end
 
---- The value when it is one of these texts; or nil and a message.
+--- The value when it is one of these texts; or nil, a message and what to do.
 function M.one_of(value, names)
   for _, name in ipairs(names) do
     if name == value then return value end
   end
-  local hint = suggest.hint(value, names)
-  return nil, ('is "%s"%s; allowed are %s'):format(value, hint, table.concat(names, ", "))
+  local near = suggest.hint(value, names)
+  return nil, ('is "%s"%s'):format(value, near), "allowed are " .. table.concat(names, ", ")
 end
 
 return M

@@ -15,11 +15,11 @@ local function items_of(value)
   if type(value) == "table" then
     local count = 0
     for _ in pairs(value) do count = count + 1 end
-    if count ~= #value then return nil, "is not a plain list; pass { \"a\", \"b\" } or \"a,b\"" end
+    if count ~= #value then return nil, "is not a plain list", "pass { \"a\", \"b\" } or \"a,b\"" end
     return value
   end
-  local text, message = clean_text(value)
-  if not text then return nil, message end
+  local text, message, hint = clean_text(value)
+  if not text then return nil, message, hint end
   local items = {}
   for item in (text .. ","):gmatch("([^,]*),") do items[#items + 1] = item end
   return items
@@ -28,17 +28,17 @@ end
 -- A list of at most param.max items, each passing `check`, joined by commas.
 local function list_of(check)
   return function(value, param)
-    local items, message = items_of(value)
-    if not items then return nil, message end
-    if #items == 0 then return nil, "is an empty list; give at least one item or leave it out" end
+    local items, message, hint = items_of(value)
+    if not items then return nil, message, hint end
+    if #items == 0 then return nil, "is an empty list", "give at least one item or leave it out" end
     if param.max and #items > param.max then
-      return nil, ("has %d items; at most %d are allowed in one call"):format(#items, param.max)
+      return nil, ("has %d items"):format(#items), ("at most %d are allowed in one call"):format(param.max)
     end
     local texts = {}
     for i, item in ipairs(items) do
-      local text, wrong = clean_text(item)
-      if text then text, wrong = check(text, param) end
-      if not text then return nil, ("has item %d which %s"):format(i, wrong) end
+      local text, wrong, cure = clean_text(item)
+      if text then text, wrong, cure = check(text, param) end
+      if not text then return nil, ("has item %d which %s"):format(i, wrong), cure end
       texts[i] = text
     end
     return table.concat(texts, ",")
@@ -73,11 +73,11 @@ end
 M.new_name = {
   text = "8 to 32 letters and digits",
   check = function(value)
-    local text, message = clean_text(value)
-    if not text then return nil, message end
+    local text, message, hint = clean_text(value)
+    if not text then return nil, message, hint end
     if #text < 8 or #text > 32 or text:find("[^0-9A-Za-z]") then
-      return nil, ("must be 8 to 32 letters and digits; it has %d characters%s"):format(#text,
-        text:find("[^0-9A-Za-z]") and ", and one that is neither" or "")
+      return nil, ("has %d characters%s"):format(#text, text:find("[^0-9A-Za-z]") and ", one of them neither" or ""),
+        "it must be 8 to 32 letters and digits"
     end
     return text
   end,
@@ -88,35 +88,35 @@ M.new_name = {
 M.address = {
   text = "printable ASCII without blanks",
   check = function(value)
-    local text, message, is_simple = clean_text(value)
-    if not text or is_simple then return text, message end
+    local text, message, more = clean_text(value) -- whether it is simple, or the hint
+    if not text or more then return text, message, more end
     local at = text:find "[^!-~]"
     if not at then return text end
     local plain, what = plain_text.is_plain(text)
     what = not plain and "a " .. what or text:sub(at, at) == " " and "a blank" or "a character that is not ASCII"
-    return nil, ("holds %s (byte %d), which no address has; copy it again from its source"):format(what, at)
+    return nil, ("holds %s (byte %d), which no address has"):format(what, at), "copy it again from its source"
   end,
 }
 
 M.memo = {
   text = "text in which every character can be seen",
   check = function(value)
-    local text, message, is_simple = clean_text(value)
-    if not text or is_simple then return text, message end
+    local text, message, more = clean_text(value)
+    if not text or more then return text, message, more end
     local plain, what = plain_text.is_plain(text)
     if plain then return text end
-    return nil, ("holds a %s, which cannot be seen; copy it again from its source"):format(what)
+    return nil, ("holds a %s, which cannot be seen"):format(what), "copy it again from its source"
   end,
 }
 
 M.client_id = {
   text = "32 letters and digits",
   check = function(value)
-    local text, message = clean_text(value)
-    if not text then return nil, message end
+    local text, message, hint = clean_text(value)
+    if not text then return nil, message, hint end
     if #text ~= 32 or text:find("[^0-9A-Za-z]") then
-      return nil, ("must be exactly 32 letters and digits; it has %d characters (purser.client_id() makes one)")
-        :format(#text)
+      return nil, ("has %d characters%s"):format(#text, #text == 32 and ", one of them no letter or digit" or ""),
+        "it must be exactly 32 letters and digits (purser.client_id() makes one)"
     end
     return text
   end,
@@ -130,24 +130,24 @@ M.amount = {
   check = function(value)
     if type(value) == "number" then
       local digits = digits_of(value)
-      if not digits then return nil, "is a float, which is not exact; pass a string such as \"12.5\"" end
+      if not digits then return nil, "is a float, which is not exact", "pass a string such as \"12.5\"" end
       value = digits
     end
     if type(value) == "userdata" then -- a decimal, or nothing that could be an amount
       value = decimal.new(value)
-      if not value then return nil, "is a userdata; pass a string such as \"12.5\" or a decimal" end
+      if not value then return nil, "is a userdata", "pass a string such as \"12.5\" or a decimal" end
       value = tostring(value)
     end
-    local text, message = clean_text(value)
-    if not text then return nil, message end
-    if text:find("^%-") then return nil, "is negative; amounts are positive" end
+    local text, message, hint = clean_text(value)
+    if not text then return nil, message, hint end
+    if text:find("^%-") then return nil, "is negative", "amounts are positive" end
     if not (text:find("^%d+$") or text:find("^%d+%.%d+$")) then
-      return nil, "is not a plain decimal; pass digits with at most one point, no sign, no exponent, such as \"12.5\""
+      return nil, "is not a plain decimal", "pass digits with at most one point, no sign, no exponent, such as \"12.5\""
     end
-    if text:find("^0%d") then return nil, "begins with 0 and another digit; remove the leading zero" end
-    if not text:find("[1-9]") then return nil, "is zero; amounts are positive" end
+    if text:find("^0%d") then return nil, "begins with 0 and another digit", "remove the leading zero" end
+    if not text:find("[1-9]") then return nil, "is zero", "amounts are positive" end
     if #text > MAX_DIGITS then
-      return nil, ("is %d characters long; at most %d are sent"):format(#text, MAX_DIGITS)
+      return nil, ("is %d characters long"):format(#text), ("at most %d are sent"):format(MAX_DIGITS)
     end
     return text
   end,
@@ -158,7 +158,7 @@ M.flag = {
   check = function(value)
     if value == true or value == "true" then return "true" end
     if value == false or value == "false" then return "false" end
-    return nil, "is not a boolean; pass true or false"
+    return nil, "is not a boolean", "pass true or false"
   end,
 }
 
@@ -171,14 +171,14 @@ M.ips = {
   text = "IP addresses, a list or comma-separated",
   check = list_of(function(text)
     if is_ipv4(text) or is_ipv6(text) then return text end
-    return nil, ('is "%s"; pass IPv4 or IPv6 addresses such as "203.0.113.7"'):format(text)
+    return nil, ('is "%s"'):format(text), 'pass IPv4 or IPv6 addresses such as "203.0.113.7"'
   end),
 }
 
 M.coins = {
   text = "coins, a list or comma-separated",
   check = list_of(function(text)
-    if text:find("[,%s]") then return nil, ('is "%s"; a coin has no comma or blank'):format(text) end
+    if text:find("[,%s]") then return nil, ('is "%s"'):format(text), "a coin has no comma or blank" end
     return text
   end),
 }
@@ -187,7 +187,7 @@ M.md5 = {
   text = "32 hexadecimal digits",
   check = function(value)
     if type(value) ~= "string" or #value ~= 32 or value:find("%X") then
-      return nil, "must be 32 hexadecimal digits; pass the plain password as funds_password instead"
+      return nil, "is not 32 hexadecimal digits", "pass the plain password as funds_password instead"
     end
     return value
   end,
@@ -196,9 +196,9 @@ M.md5 = {
 M.area_code = {
   text = "digits of a telephone area code",
   check = function(value)
-    local text, message = clean_text(value)
-    if not text then return nil, message end
-    if not text:find("^%+?%d%d?%d?%d?%d?$") then return nil, "must be 1 to 5 digits, such as 86" end
+    local text, message, hint = clean_text(value)
+    if not text then return nil, message, hint end
+    if not text:find("^%+?%d%d?%d?%d?%d?$") then return nil, "is not an area code", "pass 1 to 5 digits, such as 86" end
     return text
   end,
 }

@@ -12,7 +12,7 @@ M.HOUR_MS = { 1, 3600000 }
 --- The options of a call.
 M.rules = { extra_params = "table", recv_window = { 1 }, timeout_ms = M.HOUR_MS, info = "table" }
 
---- nil when the profile bears the window of checked options, else a message.
+--- nil when the profile bears the window of checked options, else a message, the option and a hint.
 function M.check_window(options, profile)
   local window = options.recv_window
   if window == nil or window <= profile.max_recv_window then return nil end
@@ -21,36 +21,42 @@ end
 
 --- Checks the options of one call. Returns nil, or an argument error.
 function M.check(opts, profile)
-  local message, name = option_schema.check(opts, M.rules, "option")
-  if not message then message, name = M.check_window(opts, profile) end
-  return message and errors.argument(name, message)
+  local message, name, hint = option_schema.check(opts, M.rules, "option")
+  if not message then message, name, hint = M.check_window(opts, profile) end
+  return errors.option(message, name, hint)
 end
 
 local MAX_API_KEY_BYTES = 4096
 
 local function check_key(name, value)
-  if value == "" then return ('"%s" is empty'):format(name) end
+  if value == "" then return ('"%s" is empty'):format(name), "give it a value" end
   if value:find("%c") then
-    return ('"%s" holds a line break or another control character; remove it'):format(name)
+    return ('"%s" holds a line break or another control character'):format(name), "remove it"
   end
 end
 
+local NO_SECRET = '"secret_key" is neither a string nor a secret of purser.secrets'
+local MISSING = "give api_key and secret_key, or credentials; os.getenv gives nil for a variable that is not set"
+
 local function check_secret(name)
-  if name == "purser.secret (closed)" then return '"secret_key" is a secret that was closed' end
-  if name ~= "purser.secret" then return '"secret_key" is neither a string nor a secret of purser.secrets' end
+  if name == "purser.secret (closed)" then return '"secret_key" is a secret that was closed', "read it again" end
+  if name ~= "purser.secret" then return NO_SECRET, "give one of them" end
 end
 
---- Checks what credentials are made of. Returns nil, or a message that never quotes a value.
+--- Checks what credentials are made of. Returns nil, or a message that never quotes a value and what to do.
 function M.check_credentials(api_key, secret_key)
-  if type(api_key) ~= "string" then return '"api_key" is missing; give api_key and secret_key, or credentials' end
-  if secret_key == nil then return '"secret_key" is missing; give api_key and secret_key, or credentials' end
-  local message = check_key("api_key", api_key)
-  if message then return message end
-  if api_key:find("[\128-\255 ]") then return '"api_key" holds a character that a header cannot carry' end
-  if #api_key > MAX_API_KEY_BYTES then return '"api_key" is longer than a header can carry' end
+  if type(api_key) ~= "string" then return '"api_key" is missing', MISSING end
+  if secret_key == nil then return '"secret_key" is missing', MISSING end
+  local message, hint = check_key("api_key", api_key)
+  if message then return message, hint end
+  if api_key:find(" ", 1, true) then return '"api_key" holds a blank', "remove it" end
+  if api_key:find("[\128-\255]") then
+    return '"api_key" holds a character that a header cannot carry', "copy it again"
+  end
+  if #api_key > MAX_API_KEY_BYTES then return '"api_key" is longer than a header can carry', "copy it again" end
   if type(secret_key) == "userdata" then return check_secret(tostring(secret_key)) end
-  if type(secret_key) ~= "string" then return '"secret_key" is neither a string nor a secret of purser.secrets' end
-  if secret_key == "" then return '"secret_key" is empty' end
+  if type(secret_key) ~= "string" then return NO_SECRET, "give one of them" end
+  if secret_key == "" then return check_key("secret_key", secret_key) end
   -- a PEM key has line breaks; every other secret that has one was pasted wrong
   if not secret_key:find("^%s*%-%-%-%-%-BEGIN ") then return check_key("secret_key", secret_key) end
 end

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The one kind of error Purser returns.
+-- The one kind of error Purser returns. Its text has one form, `where: what is wrong; what to do [facts]`; each part is
+-- a field, so that nothing has to cut a text apart.
 --
 -- `outcome` answers the question that matters after a failed call: did the service execute it?
 --   not_sent  certainly not: no byte of the request left this machine
@@ -13,7 +14,9 @@ local M = {}
 ---@class purser.Error
 ---@field kind "argument"|"config"|"transport"|"http"|"api"|"decode"|"throttled"|"closed"|"workflow"
 ---@field outcome "not_sent"|"rejected"|"unknown"
----@field message string
+---@field message string         what is wrong
+---@field hint string|nil        what to do about it, where that is known
+---@field where string|nil       argument and config: the caller's "file:line"
 ---@field code string|nil        the service's code, or the transport's ("curl 28")
 ---@field http_status integer|nil
 ---@field retry_after integer|nil  seconds
@@ -22,6 +25,7 @@ local M = {}
 ---@field offset integer|nil     decode: byte offset in the answer, from 0
 ---@field retryable boolean      whether the same call may be made again without harm
 ---@field parameter string|nil   argument: the parameter at fault
+---@field option string|nil      argument and config: the option at fault
 ---@field intent purser.Intent|nil  what was sent, when its outcome is unknown: client:reconcile takes it
 ---@field clock_corrected boolean|nil  700003: whether the client's clock was set right: the call may be repeated
 ---@field details table|nil     what only this kind of failure has, such as the last `record` that a wait saw
@@ -37,10 +41,43 @@ local outcomes = { not_sent = true, rejected = true, unknown = true }
 local NAME = "purser.error"
 local Error = { __name = NAME, __metatable = NAME }
 
-function Error.__tostring(err)
-  local parts = {}
-  if err.operation then parts[#parts + 1] = err.operation .. ": " end
-  parts[#parts + 1] = err.message
+local getinfo = debug and debug.getinfo -- a host may have no `debug`
+
+-- Where this package's files lie, as its functions name them; nil when they were stripped of that.
+local THIS = "call/errors.lua"
+local source = getinfo and getinfo(1, "S").source or ""
+local root = source:sub(-#THIS):gsub("\\", "/") == THIS and source:sub(1, -#THIS - 1) or nil
+local command = root and root .. "cli/"
+
+-- The caller stands near what made the error; beyond this depth lies a host.
+local MAX_DEPTH = 100
+
+local function is_below(frame, folder)
+  return frame.source:sub(1, #folder) == folder
+end
+
+-- "file:line" of the innermost function that is not of this package: the caller's. nil where it is not known (no
+-- `debug`, stripped programs), and for the command, whose user wrote no line. Text that was loaded as a program is not
+-- quoted: it may hold a secret.
+local function where()
+  for level = 3, root and MAX_DEPTH or 0 do
+    local frame = getinfo(level, "Sl")
+    if not frame or is_below(frame, command) then return nil end
+    if frame.currentline > 0 and not is_below(frame, root) then
+      local is_named = frame.source:find "^[@=]"
+      return (is_named and frame.short_src or "[string]") .. ":" .. frame.currentline
+    end
+  end
+end
+
+--- The text of an error: where, what is wrong, what to do, and the facts.
+---@param err purser.Error
+---@param hint string|false|nil  what to do, in the words of who shows it; nil: the error's own; false: none
+---@return string
+function M.text(err, hint)
+  local parts = { err.where and err.where .. ": " or "", err.operation and err.operation .. ": " or "", err.message }
+  if hint == nil then hint = err.hint or err.advice end
+  if hint then parts[#parts + 1] = "; " .. hint end
   local facts = {}
   if err.code then facts[#facts + 1] = "code " .. err.code end
   if err.http_status then facts[#facts + 1] = "HTTP " .. err.http_status end
@@ -48,8 +85,11 @@ function Error.__tostring(err)
   if err.retry_after then facts[#facts + 1] = "retry after " .. err.retry_after .. " s" end
   facts[#facts + 1] = "outcome " .. err.outcome
   parts[#parts + 1] = " [" .. table.concat(facts, ", ") .. "]"
-  if err.advice then parts[#parts + 1] = ". " .. err.advice end
   return plain_text.clean(table.concat(parts)) -- one line of a log, whatever was quoted
+end
+
+function Error.__tostring(err)
+  return M.text(err)
 end
 
 --- Makes an error of these fields. `retryable` is false unless given.
@@ -65,13 +105,31 @@ end
 --- Bad input: nothing was sent.
 ---@param parameter string|nil
 ---@param message string
-function M.argument(parameter, message)
-  return M.new { kind = "argument", outcome = "not_sent", phase = "check", parameter = parameter, message = message }
+---@param hint string|nil
+function M.argument(parameter, message, hint)
+  return M.new { kind = "argument", outcome = "not_sent", phase = "check", parameter = parameter, message = message,
+    hint = hint, where = where() }
 end
 
---- A client that cannot be made of these options: nothing was sent.
-function M.config(message)
-  return M.new { kind = "config", outcome = "not_sent", message = message }
+--- The same of an option of a call: of what `option_schema.check` returned, which is nothing when all is well.
+---@param message string|nil
+---@param option string|nil
+---@param hint string|nil
+---@return purser.Error|nil
+function M.option(message, option, hint)
+  if not message then return nil end
+  local err = M.argument(nil, message, hint)
+  err.option = option
+  return err
+end
+
+--- What cannot be made of these options: nothing was sent.
+---@param message string
+---@param hint string|nil
+---@param option string|nil
+function M.config(message, hint, option)
+  return M.new { kind = "config", outcome = "not_sent", message = message, hint = hint, option = option,
+    where = where() }
 end
 
 --- Whether `value` is an error made here.

@@ -65,10 +65,10 @@ local function layout_for(self, row)
   return layout
 end
 
---- Makes the signer of a key pair, and the headers that go with it. Returns nil, or a message.
+--- Makes the signer of a key pair, and the headers that go with it. Returns nil, or a message and what to do.
 function M.use_credentials(self, api_key, secret_key)
-  local problem = call_options.check_credentials(api_key, secret_key)
-  if problem then return problem end
+  local problem, hint = call_options.check_credentials(api_key, secret_key)
+  if problem then return problem, hint end
   local signer, message = core.signer(self.profile.algorithm, secret_key, self.profile.encoding)
   if not signer then return '"secret_key" cannot be used: ' .. message end
   if self._signer then self._signer:close() end
@@ -86,7 +86,8 @@ function M.refresh_credentials(self)
   local ok, api_key, secret_key = pcall(self._credentials)
   if self._closed then return end
   if not ok or api_key == nil then
-    return "the credentials function " .. (ok and "returned nothing" or "raised an error")
+    return "the credentials function " .. (ok and "returned nothing" or "raised an error"),
+      "it must return an API key and a secret key"
   end
   return M.use_credentials(self, api_key, secret_key)
 end
@@ -97,11 +98,11 @@ function M.read_clock(self)
   local now = clock:now()
   if clock.is_exact then return now end
   if type(now) == "number" and now > 0 and now < 2 ^ 53 and now % 1 == 0 then return floor(now) end
-  return nil, "the clock must return whole epoch milliseconds"
+  return nil, "the option clock did not give a time", "it must return whole epoch milliseconds"
 end
 
 local function closed_error(row)
-  return errors.new { kind = "closed", outcome = "not_sent", message = "the client is closed",
+  return errors.new { kind = "closed", outcome = "not_sent", message = "the client is closed", hint = "make another",
     operation = row.full_name }
 end
 
@@ -119,10 +120,11 @@ end
 function M.build(self, row, layout, values, opts)
   if row.unsigned then return build_unsigned(self, row, opts) end
   local profile = self.profile
-  local message = self._credentials and M.refresh_credentials(self)
-  if message then return nil, errors.config(message) end
-  local now, wrong = M.read_clock(self)
-  if not now then return nil, errors.config(wrong) end
+  local message, hint
+  if self._credentials then message, hint = M.refresh_credentials(self) end
+  if message then return nil, errors.config(message, hint, "credentials") end
+  local now, wrong, cure = M.read_clock(self)
+  if not now then return nil, errors.config(wrong, cure, "clock") end
   if self._closed then return nil, closed_error(row) end -- by the clock, the credentials function or another task
   local recv_window = opts.recv_window
   values[profile.timestamp_name] = now
@@ -258,7 +260,7 @@ local function wait_for_budget(self, row)
       return errors.new { kind = "throttled", outcome = "not_sent", operation = row.full_name, retryable = true,
         retry_after = math.ceil(ms / 1000),
         message = banned and "the service asked for a pause that is not over"
-          or "the request-weight budget is used up" }
+          or "the request-weight budget is used up", hint = "call it again after the pause" }
     end
     M.pause(self, ms)
   end
@@ -293,6 +295,7 @@ function M.learn(self, err, request, corrected)
   if err.code ~= service_clock.OUTSIDE_WINDOW or not self._correct_clock or corrected then return false end
   if not request.corrections then return false end -- not signed: it has no timestamp that could be wrong
   err.clock_corrected = correct_clock_once(self, err, request)
+  if err.clock_corrected then err.hint = "nothing was done, and the clock is corrected now: call it again" end
   return err.clock_corrected
 end
 

@@ -23,19 +23,20 @@ local M = {}
 
 local rules = { weight = { 1, 2 ^ 53 }, window_ms = { 1, 2 ^ 53 }, when_full = { "wait", "reject" }, now = "function" }
 
---- What is wrong with the options of a budget, or nil.
+--- What is wrong with the options of a budget, and what to do; or nil.
 ---@param options table
----@return string|nil message
+---@return string|nil message, string|nil hint
 function M.check(options)
-  return (option_schema.check(options, rules, "rate_limit option"))
+  local message, _, hint = option_schema.check(options, rules, "rate_limit option")
+  return message, hint
 end
 
 --- Makes a budget. Raises when an option makes no sense.
 ---@param options purser.RateLimitOptions|nil
 function M.new(options)
   options = options or {}
-  local message = M.check(options)
-  if message then error("purser.rate_limit: " .. message, 2) end
+  local message, hint = M.check(options)
+  if message then error("purser.rate_limit: " .. message .. (hint and "; " .. hint or ""), 2) end
   return setmetatable({
     weight = options.weight or 500,
     window_ms = options.window_ms or 10000,

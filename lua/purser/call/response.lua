@@ -15,8 +15,10 @@
 
 local core = require "purser.core"
 local errors = require "purser.call.errors"
+local lazy = require "purser.util.lazy"
 local plain_text = require "purser.util.plain_text" -- read now: an answer may come when no file can be opened any more
 local unwrap = require "purser.call.unwrap"
+local codes = lazy "purser.codes"
 
 local clean = plain_text.clean
 
@@ -78,12 +80,25 @@ local function outcome_without_code(row, status)
   return (row.effect == "read" or is_pause(status)) and "rejected" or "unknown"
 end
 
+local function cure_of(code)
+  local known = codes.get(code)
+  return known and known.cure
+end
+
+-- What to do about the service's code, or nil. A write call of unknown outcome has its advice, and one that is not sent
+-- must not end in another error: the file may not open any more.
+local function hint_of(row, outcome, code)
+  if outcome == "unknown" then return row.effect == "read" and "it only reads: call it again later" or nil end
+  local ok, cure = pcall(cure_of, code)
+  return ok and cure or nil
+end
+
 -- The error of an answer that carries the service's code.
 local function rejection(row, profile, status, code, message, body)
   local outcome, why = outcome_of(row, profile, status, code, body)
   return {
     kind = "api", outcome = outcome, code = code, http_status = status, operation = row.full_name, phase = "receive",
-    message = (message or "the service gave no reason") .. why,
+    message = (message or "the service gave no reason") .. why, hint = hint_of(row, outcome, code),
     retryable = row.effect == "read" and (status >= 500 or profile.unknown_codes[code] == true),
   }
 end
@@ -110,13 +125,16 @@ local function from_status(row, profile, status, body, headers)
   if is_pause(status) then
     err.kind, err.retryable = "throttled", err.outcome == "rejected" or row.effect == "read"
     err.message = err.message or message == nil and "the service asks for a pause" or nil
+    err.hint = err.outcome == "rejected" and "wait before the next call: one within the pause makes it longer" or nil
   end
   if not err.message and status >= 300 and status < 400 then
-    err.message = ("the service answered with a redirect (HTTP %d), which is never followed; check base_url")
-      :format(status)
+    err.message = ("the service answered with a redirect (HTTP %d), which is never followed"):format(status)
+    err.hint = "check base_url"
   elseif not err.message then
-    err.message = ("HTTP %d with %d bytes that are not the service's (%s); a firewall or proxy may stand in between")
-      :format(status, #body, clean(tostring(header(headers, "content-type") or "no content type"), 100))
+    err.message = ("HTTP %d with %d bytes that are not the service's (%s)"):format(status, #body,
+      clean(tostring(header(headers, "content-type") or "no content type"), 100))
+    err.hint = status == 404 and "base_url may end in a path that is not the service's"
+      or row.effect == "read" and "a firewall or proxy may stand in between" or nil
   end
   return nil, errors.new(err)
 end

@@ -17,16 +17,19 @@ local M = {}
 local defaults = { attempts = 3, base_ms = 250, max_ms = 8000, deadline_ms = 30000 }
 local rules = { attempts = { 1 }, base_ms = { 1 }, max_ms = { 1 }, deadline_ms = { 1 } }
 
---- The policy for these options; `false` means one attempt only. Returns nil and a message when they make no sense.
+--- The policy for these options; `false` means one attempt only. Returns nil, a message and
+--- what to do when they make no sense.
 ---@param options purser.RetryOptions|false|nil
 function M.policy(options)
   if options == false then return { attempts = 1, base_ms = 1, max_ms = 1, deadline_ms = 0 } end
   local policy = {}
   for name, value in pairs(defaults) do policy[name] = value end
   if options == nil then return policy end
-  if type(options) ~= "table" then return nil, 'option "retry" is a table or false' end
-  local message = option_schema.check(options, rules, "retry option")
-  if message then return nil, message end
+  if type(options) ~= "table" then
+    return nil, ('option "retry" is a %s'):format(type(options)), "give a table or false"
+  end
+  local message, _, hint = option_schema.check(options, rules, "retry option")
+  if message then return nil, message, hint end
   for name, value in pairs(options) do policy[name] = value end
   return policy
 end

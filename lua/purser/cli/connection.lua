@@ -81,8 +81,8 @@ function M.open(options, overrides)
   keys.secret:close() -- the client has made of it what it needs
   -- allow_insecure is for programs: here nothing permits it
   if not client then
-    local message = err.message:gsub(", or allow_insecure.*$", "")
-    return nil, ("%s (the service comes from %s)"):format(message, service.source)
+    local hint = err.option == "allow_insecure" and "use https://" or err.hint
+    return nil, ("%s (the service comes from %s)%s"):format(err.message, service.source, hint and "; " .. hint or "")
   end
   return client, describe(client, service, keys)
 end

@@ -101,7 +101,7 @@ local function check_permissions(findings, client)
       missing[#missing + 1] = probe[1]
     else
       local topic = key_codes[err.code] and "key" or "permissions"
-      local cure = report.cure(err.code) or err.retry_after and ("wait %d s"):format(err.retry_after)
+      local cure = report.cure(err) or err.retry_after and ("wait %d s"):format(err.retry_after)
         or "run it again; if it stays, ask the service"
       findings:add("fail", topic, tostring(err), cure, code_of(err))
       return spent

@@ -111,8 +111,8 @@ end
 
 -- How a parameter that the walk misses is given on this command line.
 local function advise(err)
-  if err.kind ~= "argument" or not err.parameter or not err.message:find("is required", 1, true) then return end
-  report.say("give it as %s", err.parameter == "from" and "--since" or err.parameter == "to" and "--until"
+  if err.kind ~= "argument" or not err.parameter then return nil end
+  return "give it as " .. (err.parameter == "from" and "--since" or err.parameter == "to" and "--until"
     or ("--param %s=..."):format(err.parameter))
 end
 
@@ -144,8 +144,7 @@ function M.start(options)
     return report.bad_input("--cursor %s", without)
   end
   local written, count, err = write_all(walk, row, options, cursor == nil)
-  local code = not written and report.NOT_WRITTEN or err and report.failure(row, {}, err) or report.DONE
-  if err then advise(err) end
+  local code = not written and report.NOT_WRITTEN or err and report.failure(row, {}, err, advise(err)) or report.DONE
   local place = written and walk:cursor()
   if options.cursor and place then
     local ok, reason = files.replace(options.cursor, place .. "\n")

@@ -183,7 +183,7 @@ function M.start(options)
     client = client, group = declared.group, accounts = declared.accounts,
     vault = { store = vault.store, holds = vault.holds },
   }
-  local code = fleet and actions[options.action](fleet, options, place) or report.bad_input("%s", err.message)
+  local code = fleet and actions[options.action](fleet, options, place) or report.bad_input("%s", tostring(err))
   vault.close()
   client:close()
   return code

@@ -69,7 +69,7 @@ local function reconcile_text(row)
   if row.effect == "read" then return "a read: may be run again" end
   local values = {}
   if row.reconcile.client_id then values[row.reconcile.client_id] = "..." end
-  return (advice.of(row, values):gsub("client:reconcile%(err%) looks", "--reconcile, or client:reconcile(err), looks"))
+  return advice.of(row, values, "--reconcile, or client:reconcile(err), looks in")
 end
 
 local function details(row)

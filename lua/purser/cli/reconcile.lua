@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- `--reconcile`: when nobody knows whether an operation was executed, find out before the command ends.
 
+local errors = require "purser.call.errors"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
@@ -36,7 +37,7 @@ end
 ---@param format string|nil
 ---@return integer
 function M.run(client, row, params, err, format)
-  report.say("%s", report.without_advice(err))
+  report.say("%s", errors.text(err, false))
   report.say("nobody knows yet whether it was executed; looking for it")
   local answer, problem = client:reconcile(err)
   if answer and answer.outcome == "done" then return done(row, params, answer, format) end

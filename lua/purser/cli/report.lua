@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- How a command ends: its exit code, and what it says on standard error.
 
-local codes = require "purser.codes"
+local advice = require "purser.exactly_once.reconcile.advice"
+local errors = require "purser.call.errors"
 local operations = require "purser.api.operations"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
@@ -32,13 +33,11 @@ local cures = {
   ["700007"] = "the key lacks a permission: `purser operations NAME` shows which one the operation needs",
 }
 
---- What to do about a rejection with this code, or nil. With the row of an operation that may answer it, what the code
---- means there, too.
-function M.cure(code, row)
-  if not code or cures[code] then return code and cures[code] end
-  for _, known in ipairs(row and codes.of(row.full_name) or {}) do
-    if known == code then return codes.get(code).meaning .. " " .. codes.get(code).cure end
-  end
+--- What to do about an error, in this command's words or in its own; or nil.
+---@param err purser.Error
+---@return string|nil
+function M.cure(err)
+  return cures[err.code] or err.hint
 end
 
 M.say = terminal.say
@@ -68,14 +67,6 @@ local function reconciling_command(row, params)
   return table.concat(words, " ")
 end
 
---- What an error says, without the advice that programs get.
----@param err purser.Error
----@return string
-function M.without_advice(err)
-  local text = tostring(err)
-  return err.advice and text:sub(1, #text - #(". " .. err.advice)) or text
-end
-
 --- Says that the secret of a new key is lost, and how to delete the key. Returns the exit code.
 ---@param row table
 ---@param account string|nil
@@ -88,8 +79,9 @@ function M.lost_key(row, account, api_key)
 end
 
 local function unknown(row, params, err)
-  -- the advice speaks of a program's client; here it is a person who looks
-  M.say("OUTCOME UNKNOWN: %s", (tostring(err):gsub("client:reconcile%(err%) looks in ([%l_]+)%.", "look in %1 ")))
+  -- a program's client reconciles; here it is a person who looks
+  local cure = err.advice and advice.of(row, err.intent and err.intent.params, "look in")
+  M.say("OUTCOME UNKNOWN: %s", errors.text(err, cure))
   if row.effect == "read" then
     M.say("it only reads, so it may be run again")
     return
@@ -102,15 +94,13 @@ end
 ---@param row table  the operation, or of a workflow only its effect
 ---@param params table
 ---@param err purser.Error
-function M.failure(row, params, err)
+function M.failure(row, params, err, cure)
   if err.outcome == "unknown" then
     unknown(row, params, err)
     return M.UNKNOWN
   end
-  M.say("%s", tostring(err))
+  M.say("%s", errors.text(err, cure or M.cure(err)))
   if err.kind == "argument" or err.kind == "config" then return M.BAD_INPUT end
-  local cure = M.cure(err.code, row.full_name and row or operations.by_name[err.operation])
-  if cure then M.say("%s", cure) end
   return err.outcome == "rejected" and M.REJECTED or M.NOT_SENT
 end
 

@@ -38,11 +38,11 @@ end
 local function make_rate_limit(rate_limit, profile)
   if rate_limit == false or budget.is(rate_limit) then return rate_limit end
   if rate_limit ~= nil and type(rate_limit) ~= "table" then
-    return nil, 'option "rate_limit" is a table, a budget or false'
+    return nil, ('option "rate_limit" is a %s'):format(type(rate_limit)), "give a table, a budget or false"
   end
   rate_limit = rate_limit or {}
-  local message = budget.check(rate_limit)
-  if message then return nil, message end
+  local message, hint = budget.check(rate_limit)
+  if message then return nil, message, hint end
   return budget.new {
     weight = rate_limit.weight or profile.weight_limit, window_ms = rate_limit.window_ms or profile.weight_window_ms,
     when_full = rate_limit.when_full, now = rate_limit.now,
@@ -60,41 +60,44 @@ local function use_keys(self, options)
   end
   local secret, message = secrets.of(options)
   if not secret then return message end
-  message = pipeline.use_credentials(self, options.api_key, secret)
+  local hint
+  message, hint = pipeline.use_credentials(self, options.api_key, secret)
   secret:close()
-  return message
+  return message, hint
 end
 
 local function user_agent_of(options)
   local agent = options.user_agent or ("purser/" .. version)
-  if agent:find("[%c]") then return nil, '"user_agent" holds a control character' end
+  if agent:find("[%c]") then return nil, '"user_agent" holds a control character', "remove it" end
   return agent
 end
 
---- Fills a client from checked options. Returns nil, or a message.
-function M.furnish(self, options)
+--- Fills a client from checked options. Returns nil, or a message, what to do and the option.
+function M.fill(self, options)
   self._layouts, self._closed = {}, false -- `false`, not nil: an absent field is looked for among the methods, too
-  local message, wrong
-  self.profile, message = resolve_profile(options.profile)
-  if not self.profile then return message end
-  message = call_options.check_window(options, self.profile)
-  if message then return message end
+  local wrong, hint, option
+  self.profile, wrong, hint = resolve_profile(options.profile)
+  if not self.profile then return wrong, hint end
+  wrong, option, hint = call_options.check_window(options, self.profile)
+  if wrong then return wrong, hint, option end
   local url = options.base_url or self.profile.base_url
-  if not url then return '"base_url" is missing; give one, or a profile that has one' end
-  self._origin, self._prefix = options_.split_url(url, options.allow_insecure)
-  if not self._origin then return self._prefix end
-  message = options_.check_proxy(url, options)
-  if message then return message end
-  self._user_agent, wrong = user_agent_of(options)
-  if wrong then return wrong end
-  self._retry, wrong = retry.policy(options.retry)
-  if wrong then return wrong end
-  self._rate_limit, wrong = make_rate_limit(options.rate_limit, self.profile)
-  if wrong then return wrong end
+  if not url then
+    return '"base_url" is missing', 'give one, or profile = "mexc"; `purser sim --demo` starts a simulator'
+  end
+  self._origin, self._prefix, hint, option = options_.split_url(url, options.allow_insecure)
+  if not self._origin then return self._prefix, hint, option or "base_url" end
+  wrong, hint, option = options_.check_proxy(url, options)
+  if wrong then return wrong, hint, option end
+  self._user_agent, wrong, hint = user_agent_of(options)
+  if wrong then return wrong, hint end
+  self._retry, wrong, hint = retry.policy(options.retry)
+  if wrong then return wrong, hint end
+  self._rate_limit, wrong, hint = make_rate_limit(options.rate_limit, self.profile)
+  if wrong then return wrong, hint end
   self._credentials = options.credentials or false
   if not options.credentials then
-    message = use_keys(self, options)
-    if message then return message end
+    wrong, hint = use_keys(self, options)
+    if wrong then return wrong, hint end
   end
   self._clock, self._hooks = service_clock.new(options.clock), options.hooks or false
   self._correct_clock = options.correct_clock ~= false
@@ -102,11 +105,11 @@ function M.furnish(self, options)
   self._recv_window = options.recv_window and math.floor(options.recv_window) -- 5e3 is a float
   self._generate_ids, self._visibility_delay_ms = options.generate_ids ~= false, options.visibility_delay_ms or 3000
   self._journal, self._account = options.journal, options.account
-  self._guard, wrong = make_guard(options)
-  if wrong then return wrong end
-  self._transport, wrong = make_transport(options, self._origin)
+  self._guard, wrong, hint = make_guard(options)
+  if wrong then return wrong, hint end
+  self._transport, wrong, hint = make_transport(options, self._origin)
   self._own_transport = options.transport == nil
-  return not self._transport and (wrong or "the transport could not be made") or nil
+  if not self._transport then return wrong or "the transport could not be made", hint end
 end
 
 return M

@@ -19,7 +19,6 @@ local intents = lazy "purser.exactly_once.intent"
 local reconcile = lazy "purser.exactly_once.reconcile"
 local reconcile_advice = lazy "purser.exactly_once.reconcile.advice"
 local reconcile_service = lazy "purser.exactly_once.reconcile.service"
-local renamed = lazy "purser.util.renamed"
 local suggest = lazy "purser.util.suggest"
 local wait = lazy "purser.workflow.wait"
 local workflows = lazy "purser.client.methods"
@@ -37,10 +36,8 @@ local M = {}
 local function row_of(name)
   local row = operations.by_name[name] or unsigned[name]
   if row then return row end
-  local names = {}
-  for _, known in ipairs(operations.list) do names[#names + 1] = known.full_name end
   return nil, errors.argument(nil, ('operation "%s" is not known%s'):format(tostring(name),
-    suggest.hint(tostring(name), names)))
+    suggest.among(name, operations.by_name)), "`purser operations` lists them")
 end
 
 --- Runs the operation of that full name, such as "wallet.withdraw": the same as client.wallet:withdraw(params, opts).
@@ -215,11 +212,24 @@ local Client = { __name = "purser.client", __metatable = "purser.client" }
 local methods_of_clients = {}
 Client.__index = methods_of_clients
 
--- A client has nil for a name it does not know, but says what became of a method that was renamed.
+-- What a name that a client does not have was meant to be: an operation of its groups, or a name that differs by a
+-- letter or an underscore. nil for any other name, and so `if client.something then` asks whether it is there.
+local function meant_by(name)
+  if type(name) ~= "string" or name:find "^_" then return nil end
+  local groups = {}
+  for _, group in ipairs(operations.group_names) do
+    if operations.by_name[group .. "." .. name] or workflows.method(group, name) then
+      groups[#groups + 1] = ("client.%s:%s"):format(group, name)
+    end
+  end
+  if groups[1] then return table.concat(groups, " or ") end
+  local near = suggest.find(name, suggest.names_of(methods_of_clients, operations.groups), #name / 5)
+  return near and (operations.groups[near] and "client." or "client:") .. near
+end
+
 setmetatable(methods_of_clients, { __index = function(_, name)
-  if renamed[name] == nil then return nil end
-  local hint = suggest.among(name, methods_of_clients)
-  if hint ~= "" then error(('a client has no method "%s"%s'):format(name, hint), 2) end
+  local meant = meant_by(name)
+  if meant then error(('a client has no "%s"; use %s'):format(name, meant), 2) end
 end })
 
 local function no_client(name)
@@ -292,11 +302,8 @@ for _, group in ipairs(operations.group_names) do
       methods = methods or methods_of(group)
       methods[name] = methods[name] or workflow_of(group, name)
       if methods[name] then return methods[name] end
-      local names = {}
-      for known in pairs(methods) do names[#names + 1] = known end
-      for _, other in ipairs(workflows.names(group)) do names[#names + 1] = other end
-      local hint = suggest.hint(tostring(name), names)
-      error(('client.%s has no operation "%s"%s'):format(group, tostring(name), hint), 2)
+      error(('client.%s has no operation "%s"%s'):format(group, tostring(name),
+        suggest.hint_or_list(name, methods, workflows[group])), 2)
     end,
   }
 end
@@ -305,13 +312,13 @@ end
 ---@param options table
 ---@return purser.Client|nil client, purser.Error|nil err
 function M.new(options)
-  local message = options_.check(options)
-  if message then return nil, errors.config(message) end
+  local message, option, hint = options_.check(options)
+  if message then return nil, errors.config(message, hint, option) end
   local self = {}
-  message = build.furnish(self, options)
+  message, hint, option = build.fill(self, options)
   if message then
     if self._signer then self._signer:close() end
-    return nil, errors.config(message)
+    return nil, errors.config(message, hint, option)
   end
   return make_face(setmetatable(self, State))
 end

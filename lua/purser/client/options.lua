@@ -22,28 +22,34 @@ local client_rules = {
 }
 local hook_rules = { before = "function", after = "function" }
 
+local SECURE = "use https://, or allow_insecure = true if you must"
+
 local function is_port(text)
   local digits = text:match("^:(%d+)$")
   return text == "" or digits ~= nil and #digits <= 5 and tonumber(digits) >= 1 and tonumber(digits) <= 65535
 end
 
---- Splits a base URL into origin ("https://host:port") and path prefix; nil and a message when it will not do.
----@return string|nil origin, string prefix_or_message
+--- Splits a base URL into origin ("https://host:port") and path prefix; or nil, a message and what to do.
+---@return string|nil origin, string prefix_or_message, string|nil hint
 function M.split_url(url, allow_insecure)
-  if url:find("[%c%s]") then return nil, "base_url holds a blank or a control character" end
+  if url:find("[%c%s]") then return nil, "base_url holds a blank or a control character", "remove it" end
   local scheme, authority, path = url:match("^(%a+)://([^/?#]+)([^?#]*)$")
   scheme = scheme and scheme:lower()
   if scheme ~= "https" and scheme ~= "http" then
-    return nil, "base_url must look like https://host, without query or fragment"
+    return nil, "base_url is not that of a service",
+      "it must look like https://host, without query or fragment"
   end
-  if authority:find("@", 1, true) then return nil, "base_url must not hold a user name or password" end
+  if authority:find("@", 1, true) then return nil, "base_url holds a user name or password", "leave it out" end
   local host, port = authority:match("^(%[[%x:%.]+%])(.*)$")
   if not host then host, port = authority:match("^([^:]+)(.*)$") end
-  if not host or not is_port(port) then return nil, "base_url has a host or port that cannot be" end
-  if path:find("[\128-\255]") then return nil, "base_url has a path that must be percent-encoded" end
+  if not host or not is_port(port) then
+    return nil, "base_url has a host or port that cannot be",
+    "give a host, and a port from 1 to 65535"
+  end
+  if path:find("[\128-\255]") then return nil, "base_url has a path with bytes beyond ASCII", "percent-encode it" end
   if scheme == "http" and not allow_insecure and not loopback.is(host:lower()) then
-    return nil, "base_url is http:// to another machine, which anyone on the way can read and change; use https://, "
-      .. "or allow_insecure = true if you must"
+    return nil, "base_url is http:// to another machine, which anyone on the way can read and change",
+      SECURE, "allow_insecure"
   end
   return scheme .. "://" .. authority, (path:gsub("/+$", ""))
 end
@@ -53,9 +59,10 @@ local function check_sources(options)
   for _, name in ipairs { "secret_key", "secret_key_file", "secret_key_env" } do
     if options[name] ~= nil then given[#given + 1] = ('"%s"'):format(name) end
   end
-  if #given > 1 then return ("give one of %s"):format(table.concat(given, " and ")) end
+  if #given > 1 then return table.concat(given, " and ") .. " are given together", nil, "give one of them" end
   if options.credentials and (options.api_key or given[1]) then
-    return ('give either "credentials" or "api_key" and %s'):format(given[1] or '"secret_key"')
+    return '"credentials" is given together with a key', "credentials",
+      ('give either "credentials" or "api_key" and %s'):format(given[1] or '"secret_key"')
   end
 end
 
@@ -63,37 +70,40 @@ end
 local of_transport = { "pinned_key", "ca_file", "ca_path", "ca_pem", "proxy", "max_response_bytes",
   "connect_timeout_ms" }
 
--- nil when none of them stands next to `transport`, else a message.
+-- nil when none of them stands next to `transport`, else a message, the option and what to do.
 local function check_transport(options)
   if not options.transport then return nil end
-  if type(options.transport.send) ~= "function" then return 'option "transport" has no method send' end
+  if type(options.transport.send) ~= "function" then
+    return 'option "transport" has no method send', "transport", "purser.transport has those that have one"
+  end
   for _, name in ipairs(of_transport) do
     if options[name] ~= nil then
-      return ('"%s" is the transport\'s: give it to what makes it, such as purser.transport.multi'):format(name)
+      return ('"%s" is the transport\'s'):format(name), name, "give it to what makes it, such as purser.transport.multi"
     end
   end
 end
 
---- Whether requests to that URL would reach a proxy readable. Returns nil, or a message.
+--- Whether requests to that URL would reach a proxy readable. Returns nil, or a message and what to do.
 function M.check_proxy(url, options)
   if not options.proxy or options.proxy == "" or options.allow_insecure or not url:find("^[Hh][Tt][Tt][Pp]:") then
     return nil
   end
-  return '"proxy" would see the key and the signature of every request to an http:// base_url; use https://, or '
-    .. "allow_insecure = true if you must"
+  return '"proxy" would see the key and the signature of every request to an http:// base_url', SECURE, "allow_insecure"
 end
 
---- Checks all options of purser.new. Returns nil, or a message.
+--- Checks all options of purser.new. Returns nil, or a message, the option and what to do.
 function M.check(options)
-  local message = option_schema.check(options, client_rules, "option")
-    or options.hooks and option_schema.check(options.hooks, hook_rules, "hook")
-    or check_transport(options)
-  if message then return message end
+  local message, option, hint = option_schema.check(options, client_rules, "option")
+  if not message and options.hooks then
+    message, option, hint = option_schema.check(options.hooks, hook_rules, "hook")
+  end
+  if not message then message, option, hint = check_transport(options) end
+  if message then return message, option, hint end
   if options.journal and type(options.journal.begin) ~= "function" then
-    return 'option "journal" is not one that purser.journal.open made'
+    return 'option "journal" is no journal', "journal", "give one that purser.journal.open made"
   end
   if options.account and options.account:find("%c") then
-    return 'option "account" holds a line break or another control character; remove it'
+    return 'option "account" holds a line break or another control character', "account", "remove it"
   end
   return check_sources(options)
 end

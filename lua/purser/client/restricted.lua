@@ -38,7 +38,7 @@ local function plain(value, depth)
 end
 
 local shown = { "kind", "outcome", "message", "code", "http_status", "retry_after", "operation", "phase", "offset",
-  "retryable", "parameter" }
+  "retryable", "parameter", "option", "hint", "where" }
 
 -- An error without what belongs to the client: its intent is reconciled by the host.
 local function without_intent(err)
@@ -53,26 +53,27 @@ local function hand_out(value, err)
   return (plain(value, 0))
 end
 
-local function reject(name, message)
-  local err = errors.argument(nil, message)
+local function reject(name, message, hint)
+  local err = errors.argument(nil, message, hint)
   err.operation, err.code = name, "restricted"
   return nil, err
 end
 
 local function not_granted(name)
-  return reject(name, "this operation is not granted to the restricted client; its host may add it to the list")
+  return reject(name, "this operation is not granted to the restricted client",
+    "its host may add it to the list")
 end
 
 -- Parameters as data; or nil and an error.
 local function take(name, params, opts)
   if opts ~= nil then
-    return reject(name, "a restricted client takes no options of a call; give the parameters alone")
+    return reject(name, "a restricted client takes no options of a call", "give the parameters alone")
   end
   if params ~= nil and type(params) ~= "table" then
-    return reject(name, ("parameters are a table, not a %s"):format(type(params)))
+    return reject(name, ("the parameters are a %s"):format(type(params)), "give a table")
   end
   local copy, problem = plain(params or {}, 0)
-  if not copy then return reject(name, ("parameters hold %s; give texts, numbers and booleans"):format(problem)) end
+  if not copy then return reject(name, "the parameters hold " .. problem, "give texts, numbers and booleans") end
   return copy
 end
 
@@ -147,9 +148,9 @@ end
 
 -------------------------------------------------------------------------------------------------------- the list
 
--- Adds the rows that an entry of the list names. Returns nil, or a message.
+-- Adds the rows that an entry of the list names. Returns nil, or a message and what to do.
 local function add(rows, entry)
-  if type(entry) ~= "string" then return "each operation is named by a text, such as \"wallet.deposit_history\"" end
+  if type(entry) ~= "string" then return "an operation has no name", 'give a text such as "wallet.deposit_history"' end
   local row = operations.by_name[entry]
   if row then
     rows[entry] = row
@@ -167,7 +168,7 @@ local function add(rows, entry)
   if found then return nil end
   local names = {}
   for _, known in ipairs(operations.list) do names[#names + 1] = known.full_name end
-  return ('"%s" names no operation%s; a "*" stands for reads alone'):format(entry, suggest.hint(entry, names))
+  return ('"%s" names no operation%s'):format(entry, suggest.hint(entry, names)), 'a "*" stands for reads alone'
 end
 
 --- Makes a restricted client. `list` holds full names of operations, and names with `*`, which stand for the reads that
@@ -177,14 +178,14 @@ end
 ---@return table|nil restricted, purser.Error|nil err
 function M.new(client, list)
   local self = private.state_of(client)
-  if not self then return nil, errors.config "purser.restricted: the first argument is no client; give one" end
+  if not self then return nil, errors.config("purser.restricted: the first argument is no client", "give one") end
   if type(list) ~= "table" then
-    return nil, errors.config "purser.restricted: the operations are missing; give a list of their names"
+    return nil, errors.config("purser.restricted: the operations are missing", "give a list of their names")
   end
   local rows = {}
   for _, entry in ipairs(list) do
-    local message = add(rows, entry)
-    if message then return nil, errors.config("purser.restricted: " .. message) end
+    local message, hint = add(rows, entry)
+    if message then return nil, errors.config("purser.restricted: " .. message, hint) end
   end
   local granted, calls = {}, {}
   for _, group in ipairs(operations.group_names) do granted[group] = {} end

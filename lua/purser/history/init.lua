@@ -216,20 +216,22 @@ local own_rules = {
   day_offset_minutes = { -840, 840, says = "the minutes by which the service's days are ahead of UTC (-840 to 840)" },
 }
 
-local function reject(row, name, message)
-  local err = errors.argument(name, message)
+local function reject(row, name, message, hint)
+  local err = errors.argument(name, message, hint)
   err.operation = row.full_name
   return nil, err
 end
 
-local function argument_error(row, name, message)
-  return reject(row, name, ('parameter "%s" %s'):format(name, message))
+local function argument_error(row, name, message, hint)
+  return reject(row, name, ('parameter "%s" %s'):format(name, message), hint)
 end
 
 -- The walk's own parameters taken apart from the operation's. Returns both, or nil and an error.
 local function take_words(row, params)
   local own, rest = {}, {}
-  if type(params) ~= "table" then return argument_error(row, "from", "and the others are given in a table") end
+  if type(params) ~= "table" then
+    return reject(row, nil, ("the parameters are a %s"):format(type(params)), "give a table")
+  end
   for name, value in pairs(params) do
     if own_rules[name] then own[name] = value else rest[name] = value end
     local meant = not own_rules[name] and not row.by_name[name]
@@ -238,20 +240,20 @@ local function take_words(row, params)
       return argument_error(row, name, ('is not known (did you mean "%s"?)'):format(meant))
     end
   end
-  local message, wrong = option_schema.check(own, own_rules, "parameter")
-  if message then return reject(row, wrong, message) end
+  local message, wrong, hint = option_schema.check(own, own_rules, "parameter")
+  if message then return reject(row, wrong, message, hint) end
   for _, number in ipairs { "from", "to", "parallel", "late_arrival_ms", "shows_at_least",
     "day_offset_minutes" } do
     own[number] = own[number] and math.floor(own[number])
   end
   for _, name in ipairs { "startTime", "endTime", row.paging.page or false, row.paging.size } do
     if name and rest[name] ~= nil then
-      return argument_error(row, name, "is set by the walk; give `from` and `to` for the times")
+      return argument_error(row, name, "is set by the walk", "give `from` and `to` for the times")
     end
   end
   if own.day_offset_minutes and not (row.window and row.window.from_midnight) then
-    return argument_error(row, "day_offset_minutes", "is only for a history that begins at a midnight: "
-      .. "broker.all_deposit_history")
+    return argument_error(row, "day_offset_minutes", "is only for a history that begins at a midnight",
+      "leave it out, except for broker.all_deposit_history")
   end
   return own, rest
 end
@@ -323,19 +325,21 @@ function M.walk(client, row, params, opts)
   end
   local wrong
   self.source.shown = own.shows_at_least
-  self.source.params, self.source.keep, self.filtered = pages.split(row, rest)
+  local hint
+  self.source.params, self.source.keep, self.filtered, hint = pages.split(row, rest)
   if not self.source.params then
     wrong, self.filtered = self.filtered, nil
-    self.problem = select(2, argument_error(row, wrong, self.source.keep))
+    self.problem = select(2, argument_error(row, wrong, self.source.keep, hint))
   elseif row.paging.time_member then
     self.problem = furnish(self, own)
   elseif own.cursor then
-    self.problem = select(2, argument_error(row, "cursor", "is only for histories by time"))
+    self.problem = select(2, argument_error(row, "cursor", "is only for histories by time", "leave it out"))
   else
     self.from, self.to = own.from, own.to
     lists.begin(self)
     if (own.from or own.to) and not row.by_name.startTime then
-      self.problem = select(2, argument_error(row, own.from and "from" or "to", "is only for histories by time"))
+      self.problem = select(2, argument_error(row, own.from and "from" or "to", "is only for histories by time",
+        "leave it out"))
     end
   end
   return self
@@ -354,10 +358,10 @@ function M.pages(client, row, params, opts)
   paging.time_member, paging.page_size = nil, math.floor(tonumber(params[paging.size]) or paging.page_size)
   sent[paging.page], sent[paging.size], sent.startTime, sent.endTime = nil, nil, nil, nil
   local self = new_walk(source_of(client, row, paging, opts))
-  local message, name
-  self.source.params, message, name = pages.split(row, sent)
+  local message, name, hint
+  self.source.params, message, name, hint = pages.split(row, sent)
   self.source.keep = message
-  if not self.source.params then self.problem = select(2, argument_error(row, name, message)) end
+  if not self.source.params then self.problem = select(2, argument_error(row, name, message, hint)) end
   self.from, self.to = params.startTime, params.endTime
   lists.begin(self)
   return self

@@ -36,15 +36,15 @@ end
 
 --- Splits the user's parameters: what every request carries, and a filter for what is better applied here. A filter by
 --- something that changes moves records from page to page while they are turned, and one would be missed. Returns both
---- and the name of a parameter that is applied here; or nil, a message and the name of the parameter it is about.
+--- and the name of a parameter that is applied here; or nil, a message, the name of the parameter and what to do.
 function M.split(row, params)
   local sent, requested, here = {}, {}, nil
   for name, value in pairs(params) do sent[name] = value end
   for _, name in ipairs(row.paging and row.paging.unstable_filters or {}) do
     if sent[name] ~= nil then
       local param = row.by_name[name]
-      local value, message = parameters.kinds[param[2]].check(sent[name], param)
-      if not value then return nil, message, name end
+      local value, message, hint = parameters.kinds[param[2]].check(sent[name], param)
+      if not value then return nil, message, name, hint end
       requested[name], sent[name], here = plain(param, value), nil, name
     end
   end

@@ -18,45 +18,45 @@ local function requested(name, rule, schema)
   return ("a whole number%s from %d%s"):format(unit, rule[1], max)
 end
 
--- What was given instead. A value is quoted only where texts are chosen from, so that no secret is.
+-- What was given instead. A value is quoted only where texts or numbers are chosen from, so that no secret is.
 local function instead(value, rule)
-  if type(rule) == "table" and type(value) == type(rule[1]) then
-    return type(value) == "string" and ('is "%s"; it '):format(value) or ""
-  end
-  return ("is a %s; it "):format(type(value))
+  if type(rule) ~= "table" or type(value) ~= type(rule[1]) then return "is a " .. type(value) end
+  return (type(value) == "string" and 'is "%s"' or "is %.14g"):format(value)
 end
 
--- What is wrong with one option, or nil.
+-- What is wrong with one option, and what to give; or nil.
 local function message_of(name, value, rules, label, schema)
   local rule = rules[name]
   if rule == nil then
-    local hint = suggest.among(name, rules)
-    if hint == "" then hint = "; there are " .. table.concat(suggest.names_of(rules), ", ") end
-    return ('%s "%s" is not known%s'):format(label, tostring(name), hint)
+    local near = suggest.among(name, rules)
+    return ('%s "%s" is not known%s'):format(label, tostring(name), near),
+      near == "" and "there are " .. table.concat(suggest.names_of(rules), ", ") or nil
   end
   if schema.matches(value, rule) then return nil end
-  return ('%s "%s" %smust be %s'):format(label, name, instead(value, rule), requested(name, rule, schema))
+  return ('%s "%s" %s'):format(label, name, instead(value, rule)), "it must be " .. requested(name, rule, schema)
 end
 
---- Everything that is wrong with what is given, in the order of the names: { message, name } each.
+--- Everything that is wrong with what is given, in the order of the names: { message, name, hint } each.
 ---@return table[]
 function M.all(given, rules, label, schema)
-  if type(given) ~= "table" then return { { ("%ss are given in a table, not as a %s"):format(label, type(given)) } } end
+  if type(given) ~= "table" then
+    return { { ("%ss are given as a %s"):format(label, type(given)), nil, "give a table" } }
+  end
   local names, list = {}, {}
   for name in pairs(given) do names[#names + 1] = name end
   table.sort(names, function(a, b) return tostring(a) < tostring(b) end)
   for _, name in ipairs(names) do
-    local message = message_of(name, given[name], rules, label, schema)
-    if message then list[#list + 1] = { message, tostring(name) } end
+    local message, hint = message_of(name, given[name], rules, label, schema)
+    if message then list[#list + 1] = { message, tostring(name), hint } end
   end
   return list
 end
 
 --- The first of them.
----@return string message, string|nil name
+---@return string message, string|nil name, string|nil hint
 function M.first(given, rules, label, schema)
   local found = M.all(given, rules, label, schema)[1]
-  return found[1], found[2]
+  return found[1], found[2], found[3]
 end
 
 return M

@@ -42,16 +42,17 @@ end
 --- Whether a value is what a rule says.
 M.matches = matches
 
---- nil when all that is given is known and matches, else a message that begins with `label`, and the name it is about.
+--- nil when all that is given is known and matches, else a message that begins with `label`, the name it is about, and
+--- what to give instead.
 ---@param rules table<string, any>
 ---@param label string  such as "retry option"
----@return string|nil message, string|nil name
+---@return string|nil message, string|nil name, string|nil hint
 function M.check(given, rules, label)
   if type(given) == "table" and all_fit(given, rules) then return nil end
   return option_messages.first(given, rules, label, M)
 end
 
---- Everything that is wrong with what is given, in the order of the names: { message, name } each.
+--- Everything that is wrong with what is given, in the order of the names: { message, name, hint } each.
 ---@return table[]
 function M.all(given, rules, label)
   return option_messages.all(given, rules, label, M)

@@ -38,15 +38,16 @@ end
 --- The name of `names` (a list) that `unknown` was probably meant to be, or nil when none is near.
 ---@param unknown string
 ---@param names string[]
+---@param max_distance number|nil  how many letters may differ; by default a third of them, or two
 ---@return string|nil
-function M.find(unknown, names)
+function M.find(unknown, names, max_distance)
   local new = new_name(unknown, names)
   if new then return new end
   local requested = unknown:sub(1, 64):lower():gsub("[_%-]", "")
-  local best, best_distance = nil, math.max(2, math.floor(#requested / 3)) + 1
+  local best, best_distance = nil, max_distance or math.max(2, math.floor(#requested / 3))
   for _, name in ipairs(names) do
     local d = distance(requested, (name:lower():gsub("[_%-]", "")))
-    if d < best_distance then best, best_distance = name, d end
+    if d < best_distance or not best and d == best_distance then best, best_distance = name, d end
   end
   return best
 end
@@ -60,12 +61,34 @@ function M.hint(unknown, names)
   return name and (' (did you mean "%s"?)'):format(name) or ""
 end
 
+-- The names that have a part in common with an unknown one, such as those of deposits with "deposits".
+local function related(unknown, names)
+  local list, stem = {}, unknown:gsub("s$", "")
+  for _, name in ipairs(names) do
+    if #stem > 2 and name:find(stem, 1, true) then list[#list + 1] = name end
+  end
+  return list
+end
+
+--- ` (did you mean "x"?)`, or the names that come near it: those with a part in common, or all.
+---@param unknown any
+---@return string
+function M.hint_or_list(unknown, ...)
+  unknown = tostring(unknown)
+  local names = M.names_of(...)
+  local near, list = M.hint(unknown, names), related(unknown, names)
+  if near ~= "" and not list[1] then return near end
+  return near .. "; there are " .. table.concat(list[1] and list or names, ", ")
+end
+
 --- The keys of one or more maps, in order.
 ---@return string[]
 function M.names_of(...)
-  local names = {}
+  local names, seen = {}, {}
   for _, map in ipairs { ... } do
-    for name in pairs(map) do names[#names + 1] = name end
+    for name in pairs(map) do
+      if not seen[name] then names[#names + 1], seen[name] = name, true end
+    end
   end
   table.sort(names)
   return names

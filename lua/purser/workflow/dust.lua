@@ -60,8 +60,8 @@ end
 ---@return table|nil report, purser.Error|nil err
 function M.convert_all(client, params, opts)
   params = params or {}
-  local message, name = option_schema.check(params, rules, "parameter")
-  if message then return nil, errors.argument(name, message) end
+  local message, name, hint = option_schema.check(params, rules, "parameter")
+  if message then return nil, errors.argument(name, message, hint) end
   local balances, err = client.wallet:convertible_balances()
   if not balances then return nil, err end
   local requested, skipped = sort_out(balances, params.only and set_of(params.only),

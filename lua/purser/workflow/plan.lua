@@ -85,8 +85,8 @@ local function line(plan, name, text, ...) plan.lines[#plan.lines + 1] = { name,
 
 -- Misspelt names end the planning: what was meant is not known. What is wrong with the values is for the plan to say.
 local function check_names(given, rules)
-  local message, name = option_schema.check(given, rules, "parameter")
-  return message and errors.argument(name, message)
+  local message, name, hint = option_schema.check(given, rules, "parameter")
+  return message and errors.argument(name, message, hint)
 end
 
 -- Finds the coin and its network, or notes why not.

@@ -34,8 +34,8 @@ local function take_times(options, own)
   local rules, times, rest = {}, {}, {}
   for name, rule in pairs(own) do rules[name] = rule end
   for name, value in pairs(defaults) do rules[name], times[name] = { 1 }, value end
-  local message, name = option_schema.check(options, rules, "option")
-  if message then return nil, errors.argument(name, message) end
+  local message, name, hint = option_schema.check(options, rules, "option")
+  if message then return nil, errors.option(message, name, hint) end
   for word, value in pairs(options) do (defaults[word] and times or rest)[word] = value end
   return times, rest
 end
@@ -78,7 +78,9 @@ function M.wait_for(client, options)
   local times, rest = take_times(options, { read = "function", judge = "function", what = "string" })
   if not times then return nil, rest end
   for _, name in ipairs { "read", "judge" } do
-    if not rest[name] then return nil, errors.argument(name, ('option "%s" is required'):format(name)) end
+    if not rest[name] then
+      return nil, errors.option(('option "%s" is required'):format(name), name, "give a function")
+    end
   end
   return wait(client, times, rest.what or "what was waited for", rest.read, rest.judge)
 end
@@ -141,7 +143,8 @@ function M.withdrawal(client, id, options)
     value = id[member]
   end
   if type(value) ~= "string" or value == "" then
-    return nil, errors.argument("id", "wait_withdrawal takes the id of a withdrawal, or { withdrawOrderId = ... }")
+    return nil, errors.argument("id", "wait_withdrawal has no withdrawal to wait for",
+      "give the id of one, or { withdrawOrderId = ... }")
   end
   local read = finder(client, "wallet.withdrawal_history", "applyTime", rest.since or client:now() - 7 * DAY,
     { coin = rest.coin }, function(record) return record[member] == value end)
@@ -205,13 +208,14 @@ function M.deposit(client, requested, options)
   local times, rest = take_times(options, deposit_rules)
   if not times then return nil, rest end
   if type(requested) ~= "table" or next(requested) == nil then
-    return nil, errors.argument(nil, "wait_deposit takes a table that says which deposit, such as { txId = ... }")
+    return nil, errors.argument(nil, "wait_deposit has no deposit to wait for",
+      "give a table that says which, such as { txId = ... }")
   end
   for name, value in pairs(requested) do
     if type(value) ~= deposit_members[name] or (name == "amount" and not decimal(value)) then
       return nil, errors.argument(tostring(name),
-        ('"%s" is not what a deposit can be recognized by: give texts of txId, '
-        .. "coin, network, address, memo, amount"):format(tostring(name)))
+        ('"%s" is not what a deposit can be recognized by'):format(tostring(name)),
+        "give texts of txId, coin, network, address, memo, amount")
     end
   end
   local read = finder(client, "wallet.deposit_history", "insertTime", rest.since or client:now() - DAY / 24,
@@ -251,8 +255,8 @@ local function family_transfer(group)
     local times, rest = take_times(options, {})
     if not times then return nil, rest end
     if type(requested) ~= "table" or not requested.clientTranId then
-      return nil, errors.argument("clientTranId", "wait_transfer takes the transfer's clientTranId, fromAccountType, "
-        .. "toAccountType and, where it had them, fromAccount and toAccount")
+      return nil, errors.argument("clientTranId", "wait_transfer has no transfer to wait for", "give its clientTranId, "
+        .. "fromAccountType, toAccountType and, where it had them, fromAccount and toAccount")
     end
     local query = {}
     for _, name in ipairs { "clientTranId", "fromAccountType", "toAccountType", "fromAccount", "toAccount" } do

@@ -216,6 +216,12 @@ function Watch:cursor()
   return text_of(self)
 end
 
+local function argument_error(name, message, hint)
+  local err = errors.argument(name, message, hint)
+  err.operation = "wallet.watch_deposits"
+  return err
+end
+
 --- Watches deposits (C4). Parameters: `cursor`, `since` (epoch ms where a watch without a cursor begins; default: now),
 --- `coin`, `poll_ms` (10000), `late_arrival_ms` (600000: how late a deposit may show up), `deadline_ms` (without it the
 --- watch goes on for ever), `shows_at_least` (how many records the service is known to show at once).
@@ -224,16 +230,18 @@ end
 function M.deposits(client, params)
   local self = setmetatable({ client = client, events = {}, known = {} }, Watch)
   params = params or {}
-  local message, name = option_schema.check(params, rules, "parameter")
+  local message, name, hint = option_schema.check(params, rules, "parameter")
   if message then
-    self.problem = errors.argument(name, message)
+    self.problem = argument_error(name, message, hint)
     return self
   end
   self.coin, self.poll_ms, self.late_arrival_ms = params.coin, params.poll_ms or 10000, params.late_arrival_ms or 600000
   self.deadline_ms, self.shows_at_least = params.deadline_ms, params.shows_at_least
   self.since = (params.since or client:now()) - 1
   message = params.cursor and (read_cursor(self, params.cursor) or self.has_old and digests.old_problem())
-  if message then self.problem = errors.argument("cursor", 'parameter "cursor" ' .. message) end
+  if message then
+    self.problem = argument_error("cursor", 'parameter "cursor" ' .. message, "give a text of watch:cursor()")
+  end
   return self
 end
 

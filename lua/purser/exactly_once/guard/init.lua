@@ -18,8 +18,8 @@ Guard.__index = Guard
 
 local M = {}
 
-local function reject(row, rule, message)
-  local err = errors.argument(nil, ("rejected by the guard rail %s: %s"):format(rule, message))
+local function reject(row, rule, message, hint)
+  local err = errors.argument(nil, ("rejected by the guard rail %s: %s"):format(rule, message), hint)
   err.operation, err.code = row.full_name, "guard." .. rule
   return err
 end
@@ -50,11 +50,12 @@ local function check_asset(self, row, params, asset)
   for _, rule in ipairs { "max_amount", "spending_limit" } do
     local limits = self[rule]
     if limits and not is_plain(asset) then
-      return reject(row, rule, "the asset has a blank, a comma or a letter beyond ASCII; write it as the service does")
+      return reject(row, rule, "the asset has a blank, a comma or a letter beyond ASCII",
+        "write it as the service does")
     end
     if limits and not limits[asset] and not self.allow_unlisted_assets then
-      return reject(row, rule, asset .. " has no limit, so none of it may move; give it one, or set "
-        .. "allow_unlisted_assets")
+      return reject(row, rule, asset .. " has no limit, so none of it may move",
+        "give it one, or set allow_unlisted_assets")
     end
     if limits and limits[asset] and not amount then
       return reject(row, rule, "the operation does not say how much " .. asset .. " it moves")
@@ -91,28 +92,29 @@ local check_destination = {}
 
 function check_destination.address(self, row, params)
   if not self.addresses then
-    return reject(row, "addresses", "other destinations have a rule, and addresses have none; list those allowed")
+    return reject(row, "addresses", "other destinations have a rule, and addresses have none", "list those allowed")
   end
   for _, entry in ipairs(self.addresses) do
     if matches(entry, row.moves, params) then return nil end
   end
   return reject(row, "addresses", "no entry of the list allows this address with the memo, coin, network and contract "
-    .. "of the call; add one that does")
+    .. "of the call", "add one that does")
 end
 
 function check_destination.user(self, row, params)
   if not self.recipients then
-    return reject(row, "recipients", "other destinations have a rule, and recipients have none; list those allowed")
+    return reject(row, "recipients", "other destinations have a rule, and recipients have none", "list those allowed")
   end
   local moves = row.moves
   if not self.recipients[options_.user(params[moves.account_type], params[moves.account], params[moves.area_code])] then
-    return reject(row, "recipients", "the user is not on the list")
+    return reject(row, "recipients", "the user is not on the list", "add the user to it")
   end
 end
 
 function check_destination.sub_account(self, row)
   if self.sub_accounts then return nil end
-  return reject(row, "sub_accounts", "other destinations have a rule, and sub-accounts have none; list those allowed")
+  return reject(row, "sub_accounts", "other destinations have a rule, and sub-accounts have none",
+    "list those allowed")
 end
 
 function check_destination.own() return nil end
@@ -129,7 +131,8 @@ local function check_sub_accounts(self, row, params)
   if not self.sub_accounts then return nil end
   for _, name in ipairs(names_of_sub_accounts(row)) do
     if params[name] and not self.sub_accounts[params[name]] then
-      return reject(row, "sub_accounts", ('%s "%s" is not on the list'):format(name, params[name]))
+      return reject(row, "sub_accounts", ('%s "%s" is not on the list'):format(name, params[name]),
+        "add it to the list")
     end
   end
 end
@@ -146,8 +149,8 @@ local function check_extra(self, row, params)
   if self.allow_extra then return nil end
   for name in pairs(params) do
     if not row.by_name[name] then
-      return reject(row, "allow_extra", ('what the parameter "%s" does cannot be judged; leave `extra_params` out, or '
-        .. "set allow_extra"):format(name))
+      return reject(row, "allow_extra", ('what the parameter "%s" does cannot be judged'):format(name),
+        "leave `extra_params` out, or set allow_extra")
     end
   end
 end
@@ -168,7 +171,7 @@ function Guard:check_prepared(row, params)
   local rejection = self:check(row, params)
   local rule = row.effect == "transfer" and (self.spending_limit and "spending_limit" or self.no_duplicates
     and "no_duplicates")
-  return rejection or rule and reject(row, rule, "a prepared request is not recorded; make the call instead") or nil
+  return rejection or rule and reject(row, rule, "a prepared request is not recorded", "make the call instead") or nil
 end
 
 local function check_duplicates(tx, intent, row, digest)
@@ -176,7 +179,7 @@ local function check_duplicates(tx, intent, row, digest)
     AND state IN ('open', 'unknown', 'undecided')]], digest, intent.account or "")
   if #others > 0 then
     tx:reject(reject(row, "no_duplicates", "an equal move has no known end (journal entry " .. others[1].id
-      .. "); reconcile it first"))
+      .. ")", "reconcile it first"))
   end
 end
 
@@ -208,25 +211,25 @@ M.give_back = spending.give_back
 -- What keeps rules from being remembered, or nil.
 local function memory_error(client_options)
   local journal, account = client_options.journal, client_options.account
-  if not journal then return "need a journal, so that a restart does not reset them" end
+  if not journal then return "have no journal, and a restart would reset them", "give the option journal" end
   if journal.options and journal.options.unsafe_without_write_ahead then
-    return "need a journal that is written before a call is sent; open it without unsafe_without_write_ahead"
+    return "have a journal that is not written before a call is sent", "open it without unsafe_without_write_ahead"
   end
   if not account or account == "" then
-    return 'need the option "account": what is spent belongs to a name, not to a key'
+    return "have no account, and what is spent belongs to a name, not to a key", 'give the option "account"'
   end
-  if account:find "%c" then return 'need an "account" without control characters' end
+  if account:find "%c" then return 'have an "account" with a control character', "remove it" end
 end
 
---- Makes a guard of purser.new's option `guard`. Returns nil and a message when it cannot be.
+--- Makes a guard of purser.new's option `guard`. Returns nil, a message and what to do when it cannot be.
 ---@param options table
 ---@param client_options table  those of purser.new
----@return purser.Guard|nil, string|nil
+---@return purser.Guard|nil, string|nil, string|nil
 function M.new(options, client_options)
-  local self, message = options_.read(options)
-  if not self then return nil, message end
-  if self.spending_limit or self.no_duplicates then message = memory_error(client_options) end
-  if message then return nil, 'the guard rails "spending_limit" and "no_duplicates" ' .. message end
+  local self, message, hint = options_.read(options)
+  if not self then return nil, message, hint end
+  if self.spending_limit or self.no_duplicates then message, hint = memory_error(client_options) end
+  if message then return nil, 'the guard rails "spending_limit" and "no_duplicates" ' .. message, hint end
   return setmetatable(self, Guard)
 end
 

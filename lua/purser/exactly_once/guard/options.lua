@@ -20,12 +20,14 @@ local function limit_of(value)
   return amount and amount:sign() >= 0 and amount or nil
 end
 
+local DECIMAL = "give a decimal as a string"
+
 local function read_amounts(amounts)
   local limits = {}
   for asset, value in pairs(amounts) do
     local limit = limit_of(value)
     limits[tostring(asset):upper()] = limit
-    if not limit then return nil, ('max_amount of %s must be a decimal as a string'):format(tostring(asset)) end
+    if not limit then return nil, ("max_amount of %s is no amount"):format(tostring(asset)), DECIMAL end
   end
   return limits
 end
@@ -36,12 +38,11 @@ local function read_spending_limit(spending_limit)
   local limits = {}
   for asset, entry in pairs(spending_limit) do
     if type(entry) ~= "table" then entry = { amount = entry } end
-    local message = option_schema.check(entry, spending_rules, ("spending_limit of %s: entry"):format(tostring(asset)))
-    if message then return nil, message end
+    local message, _, hint = option_schema.check(entry, spending_rules,
+      ("spending_limit of %s: entry"):format(tostring(asset)))
+    if message then return nil, message, hint end
     local amount, period = limit_of(entry.amount), entry.period_ms or DAY
-    if not amount then
-      return nil, ('spending_limit of %s needs an amount, a decimal as a string'):format(tostring(asset))
-    end
+    if not amount then return nil, ("spending_limit of %s has no amount"):format(tostring(asset)), DECIMAL end
     limits[tostring(asset):upper()] = { amount = amount, period_ms = period }
   end
   return limits
@@ -54,14 +55,14 @@ local function is_list(value)
   return count == #value
 end
 
--- Reads a list by `read_entry`, which returns an entry, or nil and a message.
+-- Reads a list by `read_entry`, which returns an entry; or nil, a message and what to do.
 local function list_of(name, read_entry)
   return function(list)
-    if not is_list(list) then return nil, ('"%s" is not a plain list; give { first, second }'):format(name) end
+    if not is_list(list) then return nil, ('"%s" is not a plain list'):format(name), "give { first, second }" end
     local entries = {}
     for i, given in ipairs(list) do
-      local entry, message = read_entry(given)
-      if not entry then return nil, ('"%s": entry %d %s'):format(name, i, message) end
+      local entry, message, hint = read_entry(given)
+      if not entry then return nil, ('"%s": entry %d %s'):format(name, i, message), hint end
       entries[i] = entry
     end
     return entries
@@ -70,8 +71,8 @@ end
 
 local function set_of(read_list)
   return function(list)
-    local entries, message = read_list(list)
-    if not entries then return nil, message end
+    local entries, message, hint = read_list(list)
+    if not entries then return nil, message, hint end
     local set = {}
     for _, entry in ipairs(entries) do set[entry] = true end
     return set
@@ -83,17 +84,17 @@ local address_rules = {
   contractAddress = "string",
 }
 
-local ADDRESS = "is neither an address nor { address =, memo =, any_memo =, coin =, network =, contractAddress = }"
+local ADDRESS = "give one, or { address =, memo =, any_memo =, coin =, network =, contractAddress = }"
 
 local function read_address(given)
   if type(given) == "string" then given = { address = given } end
-  if type(given) ~= "table" or not given.address then return nil, ADDRESS end
-  local message = option_schema.check(given, address_rules, "member")
-  if message then return nil, "is wrong: " .. message end
-  if given.any_memo and given.memo then return nil, "has both memo and any_memo; give one of them" end
+  if type(given) ~= "table" or not given.address then return nil, "is no address", ADDRESS end
+  local message, _, hint = option_schema.check(given, address_rules, "member")
+  if message then return nil, "is wrong: " .. message, hint end
+  if given.any_memo and given.memo then return nil, "has both memo and any_memo", "give one of them" end
   local entry = {}
   for name, value in pairs(given) do
-    if value == "" then return nil, ('has an empty "%s"; leave it out'):format(name) end
+    if value == "" then return nil, ('has an empty "%s"'):format(name), "leave it out" end
     entry[name] = value
   end
   entry.coin = entry.coin and entry.coin:upper()
@@ -101,7 +102,7 @@ local function read_address(given)
 end
 
 local function read_name(given)
-  if type(given) ~= "string" or given == "" then return nil, "is no name; give the names of sub-accounts" end
+  if type(given) ~= "string" or given == "" then return nil, "is no name", "give the names of sub-accounts" end
   return given
 end
 
@@ -116,23 +117,26 @@ end
 
 local user_rules = { toAccountType = parameters.choices.identifier_types, toAccount = "string", areaCode = "string" }
 
-local USER = 'names no one person; give { toAccountType = "UID", toAccount = "..." }, "EMAIL", or "MOBILE" with '
+local USER = 'give { toAccountType = "UID", toAccount = "..." }, "EMAIL", or "MOBILE" with '
   .. "areaCode; or an e-mail address as a text"
+
+local NO_USER = "names no one person"
 
 local function read_user(given)
   if type(given) == "string" and given:find("@", 2, true) then
     given = { toAccountType = "EMAIL", toAccount = given }
   end
-  if type(given) ~= "table" then return nil, USER end
-  local message = option_schema.check(given, user_rules, "member")
-  if message then return nil, "is wrong: " .. message end
-  if not given.toAccountType or not given.toAccount or given.toAccount == "" then return nil, USER end
+  if type(given) ~= "table" then return nil, NO_USER, USER end
+  local message, _, hint = option_schema.check(given, user_rules, "member")
+  if message then return nil, "is wrong: " .. message, hint end
+  if not given.toAccountType or not given.toAccount or given.toAccount == "" then return nil, NO_USER, USER end
   if (given.toAccountType == "MOBILE") ~= (given.areaCode ~= nil) then
-    return nil, "has to have an areaCode, such as 86, where toAccountType is MOBILE, and only there"
+    return nil, "has an areaCode where none belongs, or lacks one",
+      "give one, such as 86, where toAccountType is MOBILE, and only there"
   end
   local text, wrong = given.areaCode, nil
-  if text then text, wrong = parameters.kinds.area_code.check(text) end
-  if wrong then return nil, "has an areaCode that " .. wrong end
+  if text then text, wrong, hint = parameters.kinds.area_code.check(text) end
+  if wrong then return nil, "has an areaCode that " .. wrong, hint end
   return M.user(given.toAccountType, given.toAccount, text)
 end
 
@@ -141,14 +145,14 @@ local readers = {
   sub_accounts = set_of(list_of("sub_accounts", read_name)), recipients = set_of(list_of("recipients", read_user)),
 }
 
---- Reads purser.new's option `guard`. Returns the rules; or nil and a message.
----@return table|nil, string|nil
+--- Reads purser.new's option `guard`. Returns the rules; or nil, a message and what to do.
+---@return table|nil, string|nil, string|nil
 function M.read(options)
-  local read, message = {}, option_schema.check(options, rules, "guard rail")
-  if message then return nil, message end
+  local read, message, _, hint = {}, option_schema.check(options, rules, "guard rail")
+  if message then return nil, message, hint end
   for name, value in pairs(options) do
-    if readers[name] then value, message = readers[name](value) end
-    if value == nil then return nil, "guard rail " .. message end
+    if readers[name] then value, message, hint = readers[name](value) end
+    if value == nil then return nil, "guard rail " .. message, hint end
     read[name] = value
   end
   return read

@@ -243,8 +243,8 @@ function Journal:mismatch(intent)
     and sent_at + window >= ends then
     return nil
   end
-  return errors.argument(nil,
-    "reconcile: the intent is not the call that the journal has under its id; give the one of journal:entries()")
+  return errors.argument(nil, "reconcile: the intent is not the call that the journal has under its id",
+    "give the one of journal:entries()")
 end
 
 local columns = [[id, account, operation, params, sent_at, recv_window, state, record_id, record, message, ended_at]]
@@ -294,11 +294,11 @@ end
 ---@return purser.JournalEntry[]|nil, purser.Error|nil
 function Journal:entries(filter)
   filter = filter or {}
-  local wrong, name = option_schema.check(filter, filter_rules, "filter of journal:entries")
+  local wrong, name, hint = option_schema.check(filter, filter_rules, "filter of journal:entries")
   if not wrong and filter.after and not (filter.after.intent and filter.after.intent.id) then
-    wrong, name = "filter of journal:entries: after takes an entry", "after"
+    wrong, name, hint = "filter of journal:entries: after is no entry", "after", "give one of journal:entries()"
   end
-  if wrong then return nil, errors.argument(name, wrong) end
+  if wrong then return nil, errors.option(wrong, name, hint) end
   local sql, values = query_of(filter)
   local rows, message = self.db:rows(sql, unpack(values))
   if not rows then return problem(message) end
@@ -341,8 +341,8 @@ end
 ---@param options { before: integer }  epoch ms
 ---@return { intents: integer, payments: integer, periods: integer }|nil, purser.Error|nil
 function Journal:prune(options)
-  local wrong, name = prune.message(options)
-  if wrong then return nil, errors.argument(name, "journal:prune: " .. wrong) end
+  local wrong, name, hint = prune.message(options)
+  if wrong then return nil, errors.option("journal:prune: " .. wrong, name, hint) end
   local counts, message = prune.run(self.db, options.before)
   if not counts then return problem(message) end
   return counts
@@ -382,13 +382,21 @@ local rules = {
 }
 
 local function error_of(options)
-  local message = option_schema.check(options, rules, "journal option")
-    or options.postgresql and option_schema.check(options.postgresql, postgresql.rules, "postgresql option")
-  if message then return message end
+  local message, name, hint = option_schema.check(options, rules, "journal option")
+  if not message and options.postgresql then
+    message, name, hint = option_schema.check(options.postgresql, postgresql.rules, "postgresql option")
+  end
+  if message then return message, hint, name end
   if (options.sqlite == nil) == (options.postgresql == nil) then
-    return "journal.open takes sqlite = path or postgresql = {...}"
+    return "journal.open has no database, or two", "give sqlite = path or postgresql = {...}"
   end
   return options.postgresql and postgresql.message(options.postgresql)
+end
+
+local NO_JOURNAL = "give the database of a journal, or one that does not exist yet"
+
+local function name_of(options)
+  return options.sqlite and ('the journal "%s"'):format(options.sqlite) or "the journal"
 end
 
 --- Opens a journal, and makes its tables when the database is new: { sqlite = path } or { postgresql = { database =,
@@ -397,15 +405,17 @@ end
 --- allow_insecure = true. Returns it; or nil and an error of kind "config".
 ---@return purser.Journal|nil, purser.Error|nil
 function M.open(options)
-  local wrong = error_of(options)
-  if wrong then return nil, errors.config(wrong) end
-  local db, message = database.open(options)
-  if not db then return nil, errors.config("the journal cannot be opened: " .. message) end
+  local wrong, hint, option = error_of(options)
+  if wrong then return nil, errors.config(wrong, hint, option) end
+  local db, message
+  db, message, hint = database.open(options)
+  if not db then return nil, errors.config(name_of(options) .. " cannot be opened: " .. message, hint or NO_JOURNAL) end
   local ok
   ok, message = schema.prepare(db)
   if not ok then
     db:close()
-    return nil, errors.config("the journal cannot be used: " .. message)
+    return nil, errors.config(name_of(options) .. " cannot be used: " .. (message.text or message),
+      message.hint or NO_JOURNAL)
   end
   db:count_commits()
   local kept = { unsafe_without_write_ahead = options.unsafe_without_write_ahead }

@@ -33,17 +33,17 @@ local function is_local(options)
   return true
 end
 
---- What is wrong with options that fit their rules, or nil.
+--- What is wrong with options that fit their rules, and what to do; or nil.
 function M.message(options)
   for name, value in pairs(options) do
     if type(value) == "string" and value:find("\0", 1, true) then
-      return ("postgresql option %s holds a zero byte"):format(name)
+      return ("postgresql option %s holds a zero byte"):format(name), "remove it"
     end
   end
   local mode = options.sslmode or "verify-full"
   if mode ~= "verify-full" and not options.allow_insecure and not is_local(options) then
-    return ('postgresql option sslmode = "%s" does not show that the server is the one that was named; leave it out, '
-      .. "or set allow_insecure = true"):format(mode)
+    return ('postgresql option sslmode = "%s" does not show that the server is the one that was named'):format(mode),
+      "leave it out, or set allow_insecure = true"
   end
 end
 

@@ -20,14 +20,14 @@ local function time_text(ms)
 end
 
 --- What is wrong with the options of journal:prune, and with which; or nil.
----@return string|nil message, string|nil name
+---@return string|nil message, string|nil name, string|nil hint
 function M.message(options)
-  local message, name = option_schema.check(options, rules, "option")
-  if message then return message, name end
-  if not options.before then return "it needs before, a time in epoch milliseconds", "before" end
+  local message, name, hint = option_schema.check(options, rules, "option")
+  if message then return message, name, hint end
+  if not options.before then return 'option "before" is missing', "before", "give a time in epoch milliseconds" end
   if options.before > core.now_ms() - REACH_DAYS * DAY then
-    return ("before must be at least %d days back; younger calls may still have to be reconciled"):format(REACH_DAYS),
-      "before"
+    return "younger calls may still have to be reconciled", "before",
+      ("before must be at least %d days back"):format(REACH_DAYS)
   end
 end
 

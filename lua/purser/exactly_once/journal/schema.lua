@@ -164,7 +164,7 @@ local known_tables = {
 local LOCK = 7078801
 
 --- Makes the tables in an empty database, and brings those of an older version up to this one. Returns true; or nil
---- and a message.
+--- and a message, which is a text, or a table with `text` and `hint`.
 function M.prepare(db)
   return db:transaction(function(tx)
     tx:lock(LOCK)
@@ -176,7 +176,8 @@ function M.prepare(db)
     local version = row and row.value:find "^[1-9]%d*$" and tonumber(row.value)
     if not version then tx:reject "it holds no version, so it is not a journal of Purser's" end
     if version > M.version then
-      tx:reject(("it is of version %d, and this Purser knows %d; use the newer one"):format(version, M.version))
+      tx:reject { text = ("it is of version %d, and this Purser knows %d"):format(version, M.version),
+        hint = "use the newer one" }
     end
     for i = version, M.version - 1 do migrations[i](tx) end
     return true

@@ -3,14 +3,14 @@
 
 local M = {}
 
--- {call} reconciles it, {lookup} is where it looks, {which} is what it looks for.
+-- {look} is what looks for it, {lookup} where, {which} is what is looked for.
 local advice = {
-  client_id = "do not run it again: {call} looks in {lookup} for {which}",
-  name = "do not run it again: {call} looks in {lookup} for {which}",
-  token = "do not run it again: {call} looks in {lookup} for the key with {which}; "
+  client_id = "do not run it again: {look} {lookup} for {which}",
+  name = "do not run it again: {look} {lookup} for {which}",
+  token = "do not run it again: {look} {lookup} for the key with {which}; "
     .. "its secret is lost, so it has to be deleted before another is made",
-  match = "do not run it again: {call} looks in {lookup} for the one record with the same {which}",
-  state = "{call} looks in {lookup} whether {which} is as requested",
+  match = "do not run it again: {look} {lookup} for the one record with the same {which}",
+  state = "{look} {lookup} whether {which} is as requested",
   ["repeat"] = "it may be run again: doing it twice is the same as once",
   nothing = "do not run it again by machine: nothing identifies it but its remark; a person must look in {lookup}",
 }
@@ -41,15 +41,14 @@ end
 --- The advice for `row`, as a sentence without its full stop; nil for a read.
 ---@param row table
 ---@param values table<string, any>|nil  what was sent, by name; nil where only the caller knows
+---@param look string|nil  what looks for it, by default client:reconcile: "look in" where a person does
 ---@return string|nil
-function M.of(row, values)
+function M.of(row, values, look)
   local reconcile = row.reconcile
   if not reconcile then return nil end
   local found, way = which(reconcile, values)
-  local words = {
-    call = values and "client:reconcile(err)" or BY_HAND:format(row.full_name), lookup = reconcile.lookup,
-      which = found,
-  }
+  look = look or (values and "client:reconcile(err)" or BY_HAND:format(row.full_name)) .. " looks in"
+  local words = { look = look, lookup = reconcile.lookup, which = found }
   return (advice[way]:gsub("{(%l+)}", words))
 end
 

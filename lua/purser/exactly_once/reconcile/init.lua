@@ -44,7 +44,7 @@ local M = {}
 local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, wait = "boolean", recreate = "boolean" }
 
 --- What is wrong with options of reconcile, and with which; or nil.
----@return string|nil message, string|nil name
+---@return string|nil message, string|nil name, string|nil hint
 function M.check_options(options)
   return option_schema.check(options, rules, "reconcile option")
 end
@@ -109,8 +109,8 @@ local function look_until_decided(look)
   end
 end
 
-local function argument_error(message)
-  return nil, errors.argument(nil, message)
+local function argument_error(message, hint)
+  return nil, errors.argument(nil, message, hint)
 end
 
 -- Keeps in the journal what was found. Returns the answer, which is another where the journal knows more; or nil and an
@@ -126,16 +126,16 @@ end
 local function take(service, unreconciled)
   if errors.is(unreconciled) then
     if not unreconciled.intent then
-      return argument_error "the error has no intent: it is that of a read, or of no call"
+      return argument_error("the error has no intent: it is that of a read, or of no call", "call it again")
     end
     unreconciled = unreconciled.intent
   end
-  local row, intent = check_intent.row_of(unreconciled)
-  if not row then return argument_error(intent) end
+  local row, intent, hint = check_intent.row_of(unreconciled)
+  if not row then return argument_error(intent, hint) end
   if intent.account and not service:signs_as(intent.account) then
-    return argument_error(('it was signed by account "%s", whose records this client may not see; reconcile it with '
-      .. 'that account\'s client (where it is one account with a new key, give the client account = "%s")')
-      :format(tostring(intent.account), tostring(intent.account)))
+    return argument_error(('it was signed by account "%s", whose records this client may not see')
+      :format(tostring(intent.account)), ("reconcile it with that account's client (where it is one account with a new "
+      .. 'key, give the client account = "%s")'):format(tostring(intent.account)))
   end
   return row, intent
 end
@@ -147,8 +147,8 @@ end
 ---@return purser.Reconciliation|nil, purser.Error|nil
 function M.reconcile(service, unreconciled, options)
   options = options or {}
-  local problem, name = M.check_options(options)
-  if problem then return nil, errors.argument(name, problem) end
+  local wrong = errors.option(M.check_options(options))
+  if wrong then return nil, wrong end
   if errors.is(unreconciled) and unreconciled.outcome ~= "unknown" then
     return { outcome = "not_done", reason = unreconciled.message }
   end

@@ -112,7 +112,7 @@ end
 ---@return table[]|nil orphans, purser.Error|nil err
 function Fleet:orphans()
   if not self.vault.holds then
-    return nil, errors.config("the vault does not know which secrets it has; give it `holds`")
+    return nil, errors.config("the vault does not know which secrets it has", "give it `holds`", "vault")
   end
   local plan, err = self:plan()
   return plan and plan.orphans, err
@@ -245,8 +245,7 @@ end
 ------------------------------------------------------------------------------------------------------------ rotation
 
 local function check_options(given, rules)
-  local message, name = option_schema.check(given, rules, "option")
-  return message and errors.argument(name, message)
+  return errors.option(option_schema.check(given, rules, "option"))
 end
 
 local rotate_rules = { account = "string", note = "string", max_age_ms = { 0 } }
@@ -321,7 +320,7 @@ end
 function Fleet:sweep(given)
   local err = check_options(given, { to = { "parent" }, leave = "any", assets = "table" })
   if err then return nil, err end
-  if not given.to then return nil, errors.argument("to", 'a sweep goes to = "parent"') end
+  if not given.to then return nil, errors.option('option "to" is missing', "to", 'give to = "parent"') end
   return transfers.sweep(self.client, self.group, names_of(self), given)
 end
 
@@ -331,7 +330,9 @@ end
 function Fleet:distribute(given)
   local err = check_options(given, { asset = "string", amounts = "table", each = "any" })
   if err then return nil, err end
-  if not given.asset then return nil, errors.argument("asset", "distribute needs an asset") end
+  if not given.asset then
+    return nil, errors.option('option "asset" is missing', "asset", "give the asset to distribute")
+  end
   return transfers.distribute(self.client, self.group, names_of(self), given)
 end
 

@@ -11,8 +11,15 @@ local fleet_rules = { client = "table", group = "string", vault = "function or t
 local account_rules = { name = "string", note = "string", keys = "table", futures = "boolean" }
 local key_rules = { note = "string", permissions = "table", ip = "table" }
 
+-- One problem of several: they are one error, so each has its hint in its text.
+local function sentence(message, hint)
+  return hint and message .. " (" .. hint .. ")" or message
+end
+
 local function check_words(where, given, rules, problems)
-  for _, found in ipairs(option_schema.all(given, rules, where)) do problems[#problems + 1] = found[1] end
+  for _, found in ipairs(option_schema.all(given, rules, where)) do
+    problems[#problems + 1] = sentence(found[1], found[3])
+  end
 end
 
 local function check_value(where, row, name, value, problems)
@@ -21,8 +28,8 @@ local function check_value(where, row, name, value, problems)
     if param.required then problems[#problems + 1] = ("%s: %s is missing"):format(where, name) end
     return
   end
-  local ok, message = kinds[param[2]].check(value, param)
-  if not ok then problems[#problems + 1] = ("%s: %s %s"):format(where, name, message) end
+  local ok, message, hint = kinds[param[2]].check(value, param)
+  if not ok then problems[#problems + 1] = sentence(("%s: %s %s"):format(where, name, message), hint) end
 end
 
 local function check_keys(group, account, where, problems)

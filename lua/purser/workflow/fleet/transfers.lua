@@ -111,7 +111,8 @@ end
 local function amount_of(what, text)
   local value = type(text) ~= "table" and decimal(text)
   if not value or value:sign() < 0 or (type(text) == "number" and text ~= math.floor(text)) then
-    return nil, errors.argument(what, ("%s must be the text of a decimal from 0 on"):format(what))
+    return nil, errors.option(('option "%s" holds what is no amount'):format(what), what,
+      "give the text of a decimal from 0 on")
   end
   return value
 end
@@ -159,7 +160,8 @@ function M.distribute(client, group, names, options)
   end
   for name in pairs(options.amounts or {}) do
     if not known[name] then
-      return nil, errors.argument("amounts", ("%s is no account of this fleet"):format(tostring(name)))
+      return nil, errors.option(("%s is no account of this fleet"):format(tostring(name)), "amounts",
+        "give the names of its accounts")
     end
   end
   return M.new(client, group, list)
