@@ -208,7 +208,7 @@ describe("purser GROUP OPERATION", function()
       code, out, err = purser(unpack(name))
       assert.equal("", out)
       assert.equal(1, code)
-      assert.is_truthy(err:find("purser: A sub-account of that name exists. Choose another name.", 1, true))
+      assert.is_truthy(err:find("; choose another name [code 730101", 1, true))
     end)
 
     it("1: rejected because of too many requests, and for how long", function()

@@ -41,17 +41,18 @@ describe("a message", function()
     for _, case in ipairs {
       { { name = 5 }, 'option "name" is a number; it must be a string' },
       { { vault = 5 }, 'option "vault" is a number; it must be a function or table' },
-      { { size = 11 }, 'option "size" must be a whole number from 1 to 10' },
+      { { size = 11 }, 'option "size" is 11; it must be a whole number from 1 to 10' },
       { { size = "5" }, 'option "size" is a string; it must be a whole number from 1 to 10' },
-      { { pause_ms = 0.5 }, 'option "pause_ms" must be a whole number of milliseconds from 0' },
-      { { since = 1700000000 }, 'option "since" must be a time in epoch milliseconds (13 digits)' },
+      { { pause_ms = 0.5 }, 'option "pause_ms" is 0.5; it must be a whole number of milliseconds from 0' },
+      { { since = 1700000000 }, 'option "since" is 1700000000; it must be a time in epoch milliseconds (13 digits)' },
       { { mode = "wit" }, 'option "mode" is "wit"; it must be wait or reject' },
       { { mode = true }, 'option "mode" is a boolean; it must be wait or reject' },
       { { goal = "d" }, 'option "goal" is "d"; it must be one of a, b, c' },
     } do
-      local message, name = option_schema.check(case[1], rules, "option")
-      assert.equal(case[2], message)
+      assert.equal(case[2], option_schema.text(case[1], rules, "option"))
+      local message, name, hint = option_schema.check(case[1], rules, "option")
       assert.equal(next(case[1]), name)
+      assert.equal(case[2], message .. "; " .. hint)
     end
   end)
 
@@ -59,9 +60,9 @@ describe("a message", function()
     assert.equal('option "siez" is not known (did you mean "size"?)', (option_schema.check({ siez = 1 }, rules,
       "option")))
     assert.equal('option "else" is not known; there are budget, window',
-      (option_schema.check({ ["else"] = 1 }, { window = "any", budget = "any" }, "option")))
+      (option_schema.text({ ["else"] = 1 }, { window = "any", budget = "any" }, "option")))
     assert.matches('option "1" is not known', (option_schema.check({ "x" }, rules, "option")), 1, true)
-    assert.equal("retry options are given in a table, not as a string", (option_schema.check("x", rules,
+    assert.equal("retry options are given as a string; give a table", (option_schema.text("x", rules,
       "retry option")))
   end)
 
@@ -74,7 +75,7 @@ describe("a message", function()
   end)
 
   it("quotes a value only where it is one of a few", function()
-    assert.is_nil((option_schema.check({ size = "s3cret" }, rules, "option")):find("s3cret", 1, true))
+    assert.is_nil((option_schema.text({ size = "s3cret" }, rules, "option")):find("s3cret", 1, true))
   end)
 end)
 
@@ -103,24 +104,25 @@ describe("every place that takes options", function()
     return purser.new(options)
   end
 
-  local function check(kind, parameter, words, value, err)
+  local function check(kind, option, words, value, err)
     assert.is_nil(value)
     assert.same({ kind, "not_sent" }, { err.kind, err.outcome }, err.message)
-    assert.equal(parameter, err.parameter)
-    assert.is_truthy(err.message:find(words, 1, true), err.message)
+    assert.equal(option, err.option or err.parameter)
+    assert.is_truthy(tostring(err):find(words, 1, true), tostring(err))
+    assert.matches("^spec/client/options_spec.lua:%d+: ", tostring(err))
     assert.same({}, sim:requests())
   end
 
   it("returns an error of kind config where something is made of them", function()
-    local function config(words, ...) check("config", nil, words, ...) end
+    local function config(words, value, err) check("config", err and err.option, words, value, err) end
     config('option "timeout" is not known (did you mean "timeout_ms"?)', new { timeout = 1 })
-    config('option "timeout_ms" must be a whole number of milliseconds from 1 to 3600000', new { timeout_ms = 0 })
-    config('option "recv_window" must be a whole number from 1 to 60000', new { recv_window = 70000 })
+    config('option "timeout_ms" is 0; it must be a whole number of milliseconds from 1 to 3600000', new { timeout_ms = 0 })
+    config('option "recv_window" is 70000; it must be a whole number from 1 to 60000', new { recv_window = 70000 })
     config('option "profile" is a number; it must be a string or table', new { profile = 5 })
-    config("options are given in a table, not as a nil", purser.new())
+    config("options are given as a nil; give a table", purser.new())
     config('hook "afer" is not known (did you mean "after"?)', new { hooks = { afer = print } })
     config('retry option "atempts" is not known (did you mean "attempts"?)', new { retry = { atempts = 1 } })
-    config('retry option "attempts" must be a whole number from 1', new { retry = { attempts = 0 } })
+    config('retry option "attempts" is 0; it must be a whole number from 1', new { retry = { attempts = 0 } })
     config('rate_limit option "weigth" is not known (did you mean "weight"?)', new { rate_limit = { weigth = 1 } })
     config('rate_limit option "when_full" is "wit"; it must be wait or reject',
       new { rate_limit = { when_full = "wit" } })
@@ -131,24 +133,24 @@ describe("every place that takes options", function()
     config('guard rail "no_duplicates" is a number; it must be a boolean', new { guard = { no_duplicates = 1 } })
     config('spending_limit of USDT: entry "perod_ms" is not known (did you mean "period_ms"?)',
       new { guard = { spending_limit = { USDT = { amount = "1", perod_ms = 3600000 } } } })
-    config('entry "period_ms" must be a whole number of milliseconds from 1000',
+    config('entry "period_ms" is 10; it must be a whole number of milliseconds from 1000',
       new { guard = { spending_limit = { USDT = { amount = "1", period_ms = 10 } } } })
     config('journal option "sqlit" is not known (did you mean "sqlite"?)', purser.journal.open { sqlit = path })
-    config('journal option "lock_timeout_ms" must be a whole number of milliseconds from 0 to 2147483647',
+    config('journal option "lock_timeout_ms" is 0.5; it must be a whole number of milliseconds from 0 to 2147483647',
       purser.journal.open { sqlite = path, lock_timeout_ms = 0.5 })
     config('postgresql option "port" is a string; it must be a whole number from 1 to 65535',
       purser.journal.open { postgresql = { port = "5432" } })
     config('payouts option "que" is not known (did you mean "queue"?)', purser.payouts.new { que = "x" })
-    config('payouts option "lease_ms" must be a whole number of milliseconds from 1',
+    config('payouts option "lease_ms" is 0; it must be a whole number of milliseconds from 1',
       purser.payouts.new { client = client, journal = journal, lease_ms = 0 })
     config('reconcile option "pol_ms" is not known (did you mean "poll_ms"?)',
       purser.payouts.new { client = client, journal = journal, reconcile = { pol_ms = 5 } })
-    config("payouts options are given in a table, not as a nil", purser.payouts.new())
+    config("payouts options are given as a nil; give a table", purser.payouts.new())
     config('fleet option "vualt" is not known (did you mean "vault"?)',
       purser.fleet.new { client = client, vualt = print })
   end)
 
-  it("returns an error of kind argument, with the option as its parameter, where something is done", function()
+  it("returns an error of kind argument, with the name of the option, where something is done", function()
     local function argument(name, words, ...) check("argument", name, words, ...) end
     local wallet = client.wallet
     argument("timeout", 'option "timeout" is not known', wallet:coins(nil, { timeout = 1 }))
@@ -162,7 +164,7 @@ describe("every place that takes options", function()
     argument("first_ms", "whole number of milliseconds from 1", client:wait_for { first_ms = 0 })
     argument("polls", 'parameter "polls" is not known', wallet:watch_deposits({ polls = 1 }):next())
     argument("since", "time in epoch milliseconds", wallet:watch_deposits({ since = 1 }):next())
-    argument("from", 'parameter "from" must be a time in epoch milliseconds', wallet:each_deposit({ from = 1 }):next())
+    argument("from", 'parameter "from" is 1; it must be a time in epoch milliseconds', wallet:each_deposit({ from = 1 }):next())
     argument("late_arrival_ms", "whole number of milliseconds from 0",
       wallet:each_deposit({ late_arrival_ms = -1 }):next())
     argument("onyl", 'parameter "onyl" is not known (did you mean "only"?)', wallet:convert_all { onyl = {} })

@@ -292,7 +292,8 @@ describe("the codes", function()
 
   it("name operations that exist, and say what to do", function()
     for code, entry in pairs(codes.list) do
-      assert(entry.meaning:find "%.$" and entry.cure:find "%.$", code)
+      assert(entry.meaning:find "%.$", code)
+      assert(entry.cure:find "^[^%u]" and not entry.cure:find "%.$", code .. ": a cure ends a sentence that has begun")
       for _, pattern in ipairs(entry.on) do
         local found = pattern == "*"
         for _, row in ipairs(operations.list) do

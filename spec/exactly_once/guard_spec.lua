@@ -195,16 +195,16 @@ end)
 describe("options of a guard", function()
   it("are a closed vocabulary", function()
     for expected, guard in pairs {
-      ['did you mean "spending_limit"'] = { spending_limits = {} }, ["need a journal"] = { no_duplicates = true },
+      ['did you mean "spending_limit"'] = { spending_limits = {} }, ["have no journal"] = { no_duplicates = true },
       ["decimal as a string"] = { max_amount = { USDT = 10 } },
         ["period_ms"] = { spending_limit = { USDT = { amount = "1",
-        period_ms = 0.5 } } }, ["neither an address nor"] = { addresses = { { memo = "1" } } },
-      ["must be a boolean"] = { read_only = "yes" }, ["needs an amount"] = { spending_limit = { USDT = {} } },
+        period_ms = 0.5 } } }, ["is no address; give one, or"] = { addresses = { { memo = "1" } } },
+      ["must be a boolean"] = { read_only = "yes" }, ["has no amount"] = { spending_limit = { USDT = {} } },
     } do
       local client, err = client_with(guard)
       assert.is_nil(client)
       assert.equal("config", err.kind)
-      assert.matches(expected, err.message)
+      assert.matches(expected, tostring(err))
     end
   end)
 end)

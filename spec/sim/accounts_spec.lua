@@ -168,7 +168,7 @@ describe("accounts in the simulator", function()
       { "account", { balances = { USDT = "-1" } }, "balance of USDT" },
       { "account", { balances = "all" }, '"balances" is a string; it must be a table' },
       { "account", { name = 5 }, '"name" is a number; it must be a string' },
-      { "account", { parent = 5 }, "it must be a string or table" }, { "account", "king", "given in a table" },
+      { "account", { parent = 5 }, "it must be a string or table" }, { "account", "king", "give a table" },
       { "account", { api_key = "short" }, "8 to 64" }, { "account", { api_key = main.api_key }, "is taken" },
       { "deposit", { account = main.uid, time = "soon" }, "it must be a time in epoch milliseconds" },
       { "deposit", { account = main.uid, time = 1.5 }, "epoch milliseconds" },

@@ -62,6 +62,7 @@ end)
 describe("an error", function()
   it("is one line of a log, whatever it quotes", function()
     local err = require("purser.call.errors").argument("coin", 'parameter "coin" is "x\npurser: all is well\27[2J"')
-    assert.equal('parameter "coin" is "x\\x0Apurser: all is well\\x1B[2J" [outcome not_sent]', tostring(err))
+    assert.equal('spec/util/plain_text_spec.lua:64: '
+      .. 'parameter "coin" is "x\\x0Apurser: all is well\\x1B[2J" [outcome not_sent]', tostring(err))
   end)
 end)

@@ -90,11 +90,11 @@ describe("wait_withdrawal", function()
     local _, client = world()
     for _, case in ipairs {
       { "id", { gaol = "sent" }, 'did you mean "goal"' }, { "id", { goal = "sending" }, "one of cancelled, final" },
-      { "id", { deadline_ms = 1.5 }, "whole number" }, { {}, nil, "takes the id" }, { 17, nil, "takes the id" },
+      { "id", { deadline_ms = 1.5 }, "whole number" }, { {}, nil, "give the id" }, { 17, nil, "give the id" },
     } do
       local _, err = client.wallet:wait_withdrawal(case[1], case[2])
       assert.equal("argument", err.kind)
-      assert.truthy(err.message:find(case[3], 1, true), err.message)
+      assert.truthy(tostring(err):find(case[3], 1, true), tostring(err))
     end
   end)
 end)

@@ -76,8 +76,9 @@ end
 ---@return string
 function M.text(err, hint)
   local parts = { err.where and err.where .. ": " or "", err.operation and err.operation .. ": " or "", err.message }
-  if hint == nil then hint = err.hint or err.advice end
-  if hint then parts[#parts + 1] = "; " .. hint end
+  for _, cure in ipairs { hint or hint == nil and err.hint or "", hint == nil and err.advice or "" } do
+    if cure ~= "" then parts[#parts + 1] = "; " .. cure end
+  end
   local facts = {}
   if err.code then facts[#facts + 1] = "code " .. err.code end
   if err.http_status then facts[#facts + 1] = "HTTP " .. err.http_status end

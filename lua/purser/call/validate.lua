@@ -38,7 +38,7 @@ end
 
 local function unknown(row, name)
   if type(name) ~= "string" then
-    return argument_error(row, nil, "a parameter has no name", 'give a table such as { coin = "USDT" }')
+    return argument_error(row, nil, "a parameter has no name", 'give parameters by name, as in { coin = "USDT" }')
   end
   if reserved[name] then return argument_error(row, name, unpack(reserved[name])) end
   local names = {}

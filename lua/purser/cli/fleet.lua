@@ -93,7 +93,7 @@ end
 
 local function read_declaration(path)
   local declared, message = files.read_object(path)
-  message = message or option_schema.check(declared, { group = "string", accounts = "table" }, path .. ": member")
+  message = message or option_schema.text(declared, { group = "string", accounts = "table" }, path .. ": member")
   if message then return nil, message end
   return declared
 end

@@ -212,8 +212,8 @@ local Client = { __name = "purser.client", __metatable = "purser.client" }
 local methods_of_clients = {}
 Client.__index = methods_of_clients
 
--- What a name that a client does not have was meant to be: an operation of its groups, or a name that differs by a
--- letter or an underscore. nil for any other name, and so `if client.something then` asks whether it is there.
+-- What to say of a name that a client does not have: where the operation is, or the name that differs by a letter or an
+-- underscore. Any other name is nil, so that `if client.something then` asks whether it is there.
 local function meant_by(name)
   if type(name) ~= "string" or name:find "^_" then return nil end
   local groups = {}
@@ -222,14 +222,14 @@ local function meant_by(name)
       groups[#groups + 1] = ("client.%s:%s"):format(group, name)
     end
   end
-  if groups[1] then return table.concat(groups, " or ") end
+  if groups[1] then return "; use " .. table.concat(groups, " or ") end
   local near = suggest.find(name, suggest.names_of(methods_of_clients, operations.groups), #name / 5)
-  return near and (operations.groups[near] and "client." or "client:") .. near
+  return near and (' (did you mean "%s"?)'):format(near)
 end
 
 setmetatable(methods_of_clients, { __index = function(_, name)
   local meant = meant_by(name)
-  if meant then error(('a client has no "%s"; use %s'):format(name, meant), 2) end
+  if meant then error(('a client has no "%s"%s'):format(name, meant), 2) end
 end })
 
 local function no_client(name)

@@ -167,7 +167,7 @@ local function rows_of(requested)
 end
 
 local function check_options(given, rules, label)
-  local message = option_schema.check(given, rules, label)
+  local message = option_schema.text(given, rules, label)
   if message then fail("%s", message) end
 end
 

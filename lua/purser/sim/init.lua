@@ -86,7 +86,7 @@ local rules_of_options = {
 
 -- What a new simulator and a restored one have in common.
 local function build(options)
-  local profile, wrong = nil, option_schema.check(options, rules_of_options, "option")
+  local profile, wrong = nil, option_schema.text(options, rules_of_options, "option")
   if not wrong then profile, wrong = resolve_profile(options.profile) end
   if not profile then error("purser.sim: " .. wrong, 0) end
   local sim = setmetatable({

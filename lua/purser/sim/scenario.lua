@@ -39,7 +39,7 @@ local rules_of = {
 }
 
 local function check_words(what, fields)
-  local message = option_schema.check(fields, rules_of[what], what .. " field")
+  local message = option_schema.text(fields, rules_of[what], what .. " field")
   return not message, message
 end
 

@@ -52,6 +52,13 @@ function M.check(given, rules, label)
   return option_messages.first(given, rules, label, M)
 end
 
+--- The same as one text, for who raises it; or nil.
+---@return string|nil
+function M.text(given, rules, label)
+  local message, _, hint = M.check(given, rules, label)
+  return message and hint and message .. "; " .. hint or message
+end
+
 --- Everything that is wrong with what is given, in the order of the names: { message, name, hint } each.
 ---@return table[]
 function M.all(given, rules, label)

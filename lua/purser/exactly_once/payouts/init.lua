@@ -284,19 +284,20 @@ local defaults = {
 --- name continues at once with what it had, others wait until its leases end.
 ---@return purser.Payouts|nil, purser.Error|nil
 function M.new(options)
-  local problem = option_schema.check(options, rules, "payouts option")
-    or options.reconcile and reconcile.check_options(options.reconcile)
-  if problem then return nil, errors.config(problem) end
+  local problem, name, hint = option_schema.check(options, rules, "payouts option")
+  if not problem and options.reconcile then problem, name, hint = reconcile.check_options(options.reconcile) end
+  if problem then return nil, errors.config(problem, hint, name) end
   local self = { clock = core.monotonic_ms }
   for name, value in pairs(defaults) do self[name] = value end
   for name, value in pairs(options) do self[name] = value end
-  if not self.client or not self.journal then return nil, errors.config "payouts.new needs a client and a journal" end
+  if not self.client or not self.journal then return nil, errors.config("payouts.new has no client, or no journal", "give both") end
   local state = private.state_of(self.client) -- kept nowhere: a queue is a table that users can read
   if not state or state._journal ~= self.journal then
-    return nil, errors.config "the client must have the same journal, or it would send what is not recorded"
+    return nil, errors.config("the client has another journal, so that it would send what is not recorded",
+      "give both the same journal")
   end
   if self.witness then
-    if not self.worker then return nil, errors.config "a witness file needs a worker of a name that stays the same" end
+    if not self.worker then return nil, errors.config("a witness file needs a worker of a name that stays the same", "give the option worker", "worker") end
     local message
     self.witness_db, message = witness.open(self.witness)
     if not self.witness_db then return nil, errors.config("the witness file cannot be opened: " .. message) end

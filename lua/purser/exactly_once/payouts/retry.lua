@@ -68,8 +68,8 @@ end
 --- Puts a payment back. `write(fn)` runs fn(tx) in a transaction. Returns whether there was such a payment; or nil and
 --- an error.
 function M.retry(self, key, options, write)
-  local message, name = option_schema.check(options or {}, rules, "option")
-  if message then return nil, errors.argument(name, "payouts:retry: " .. message) end
+  local message, name, hint = option_schema.check(options or {}, rules, "payouts:retry option")
+  if message then return nil, errors.option(message, name, hint) end
   local payment, err
   payment, err = write(function(tx) return queue.stopped(tx, self.queue, self.account, key) or false end)
   if not payment then return payment, err end
