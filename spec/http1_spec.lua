@@ -2,7 +2,8 @@
 local http1 = require "purser.http1"
 
 local function request(changes)
-  local one = { method = "POST", base_url = "http://127.0.0.1:8080", target = "/a?b=c", headers = { A = "1" }, body = "x" }
+  local one = { method = "POST", base_url = "http://127.0.0.1:8080", target = "/a?b=c", headers = { A = "1" }, body =
+    "x" }
   for name, value in pairs(changes or {}) do one[name] = value end
   return one
 end
@@ -19,14 +20,17 @@ describe("the bytes of a request", function()
 
   it("are not written for what two readers could understand in two ways", function()
     for _, wrong in ipairs {
-      { method = "TRACE" }, { method = "GET / HTTP/1.1\r\nX" }, { target = "a" }, { target = "/a b" }, { target = "/a\r\nB: c" },
+      { method = "TRACE" }, { method = "GET / HTTP/1.1\r\nX" }, { target = "a" }, { target = "/a b" }, { target =
+      "/a\r\nB: c" },
       { target = "/a\0b" }, { target = "/a#b" }, { target = "/\195\164" }, { target = 1 }, { body = 1 },
       { headers = { ["A\r\nB"] = "1" } }, { headers = { A = "1\r\nB: 2" } }, { headers = { A = "1\0" } },
       { headers = { ["content-length"] = "5" } }, { headers = { ["Transfer-Encoding"] = "chunked" } },
-      { headers = { HOST = "x" } }, { headers = { Connection = "x" } }, { headers = { [""] = "x" } }, { headers = { A = 1 } },
+      { headers = { HOST = "x" } }, { headers = { Connection = "x" } }, { headers = { [""] = "x" } }, { headers = { A
+      = 1 } },
       { headers = { Expect = "100-continue" } }, { headers = { "A" } },
       { base_url = "ftp://h" }, { base_url = "http://" }, { base_url = "http://a@h" }, { base_url = "http://h:0" },
-      { base_url = "http://h:65536" }, { base_url = "http://h:1x" }, { base_url = "http://h?x" }, { base_url = "http://h\n" },
+      { base_url = "http://h:65536" }, { base_url = "http://h:1x" }, { base_url = "http://h?x" }, { base_url =
+      "http://h\n" },
       { base_url = "http://[::1" }, { base_url = "http://h:1:2" }, { base_url = false },
     } do
       local bytes, message = http1.request(request(wrong))
@@ -95,13 +99,15 @@ describe("the reader of an answer", function()
 
   it("does not take what two readers could understand in two ways", function()
     for _, head in ipairs {
-      "Content-Length: 2\r\nContent-Length: 2\r\n", "Content-Length: 2\r\ncontent-length: 3\r\n", "Content-Length: 2, 2\r\n",
+      "Content-Length: 2\r\nContent-Length: 2\r\n", "Content-Length: 2\r\ncontent-length: 3\r\n", "Content-Length: 2,
+      2\r\n",
       "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n", "Transfer-Encoding: chunked\r\nContent-Length: 2\r\n",
       "Transfer-Encoding: gzip, chunked\r\n", "Transfer-Encoding: identity\r\n",
       "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "Transfer-Encoding:\r\n",
       "Content-Length: +2\r\n", "Content-Length: -2\r\n", "Content-Length: 0x2\r\n", "Content-Length:\r\n",
       "Content-Length: 1e1\r\n", "Content-Length: 9999999999999999\r\n", "Content-Length : 2\r\n",
-      "A: b\r\n c\r\nContent-Length: 2\r\n", "A b\r\n", ": b\r\n", "A: b\nContent-Length: 2\r\n", "A: b\rc\r\n", "A: b\0\r\n",
+      "A: b\r\n c\r\nContent-Length: 2\r\n", "A b\r\n", ": b\r\n", "A: b\nContent-Length: 2\r\n", "A: b\rc\r\n", "A:
+      b\0\r\n",
     } do
       assert.matches("^nil the answer", (read(answer(head, "{}")):gsub("^nil a [lh]%l+ of ", "nil ")), 1, nil, head)
     end
@@ -116,7 +122,8 @@ describe("the reader of an answer", function()
   end)
 
   it("does not take broken chunks", function()
-    for _, body in ipairs { "x\r\n", "\r\n", "2\r\n{}x\r\n", "2\r\n{}\n", " 2\r\n{}\r\n", "2 3\r\n", "-2\r\n", "0x2\r\n",
+    for _, body in ipairs { "x\r\n", "\r\n", "2\r\n{}x\r\n", "2\r\n{}\n", " 2\r\n{}\r\n", "2 3\r\n", "-2\r\n",
+      "0x2\r\n",
       ("f"):rep(13) .. "\r\n", "2\n{}\r\n", "0\r\nA\r\n\r\n" } do
       assert.matches("^nil ", read(answer("Transfer-Encoding: chunked\r\n", body)), 1, nil, body)
     end
@@ -125,7 +132,8 @@ describe("the reader of an answer", function()
   it("knows that an answer broke off", function()
     assert.matches("^nil the connection ended before an answer came", read("", nil, true))
     for _, text in ipairs { "H", "HTTP/1.1 200 OK\r\n", answer "A: b", answer("Content-Length: 3\r\n", "{}"),
-      answer("Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n"), answer("Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n"),
+      answer("Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n"), answer("Transfer-Encoding: chunked\r\n",
+        "2\r\n{}\r\n0\r\n"),
       answer("", "", "100 Continue") } do
       assert.matches("^nil the connection ended in the middle", read(text, nil, true), 1, nil, text)
     end

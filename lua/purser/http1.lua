@@ -2,7 +2,7 @@
 --- HTTP/1.1 without a socket: the bytes of a request, and a strict reader of its answer. For transports on sockets that
 -- a host brings (docs/transports.md).
 --
---     local bytes = assert(http1.request(request))      -- on a connection of its own; http1.request(request, true) keeps it
+--     local bytes = assert(http1.request(request)) -- with `Connection: close`; not so as http1.request(request, true)
 --     local reader = http1.reader()
 --     repeat
 --       local whole, message = reader:feed(socket_text) -- true: whole; false: more is needed; nil: broken
@@ -40,7 +40,8 @@ function M.url(base_url)
   if not host or not number or number < 1 or number > 65535 then
     return nil, "base_url must hold one host, and after a colon a port from 1 to 65535"
   end
-  return { secure = scheme == "https", host = host, port = number, authority = authority, prefix = path:gsub("/+$", "") }
+  path = path:gsub("/+$", "")
+  return { secure = scheme == "https", host = host, port = number, authority = authority, prefix = path }
 end
 
 local methods = { GET = true, POST = true, PUT = true, DELETE = true }

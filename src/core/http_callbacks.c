@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 enum {
@@ -99,6 +100,21 @@ static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off
     return 1;
 }
 
+static bool has_name(const char *line, size_t len, const char *name)
+{
+    size_t n = strlen(name);
+    return len >= n && strncasecmp(line, name, n) == 0;
+}
+
+/* Two lengths, or a length and chunks, end an answer at two places. libcurl takes one of them and does not say so. */
+static bool has_one_end(pu_http_easy *easy, const char *line, size_t len)
+{
+    if (has_name(line, len, "content-length:")) easy->lengths++;
+    else if (has_name(line, len, "transfer-encoding:")) easy->chunked = true;
+    easy->two_ends = easy->lengths + (easy->chunked ? 1 : 0) > 1;
+    return !easy->two_ends;
+}
+
 /* Only the last block is kept: what came before it was interim (100, 103) or an answer to a sending that libcurl
  * repeated. Trailers, which follow a finished block without a status line, are counted and dropped. */
 static size_t on_header(char *line, size_t size, size_t count, void *context)
@@ -113,10 +129,12 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
     if (easy->block_ended) {
         if (len < 5 || memcmp(line, "HTTP/", 5) != 0) return len;
         easy->response_headers.len = 0;
-        easy->block_ended = false;
+        easy->lengths = 0;
+        easy->block_ended = easy->chunked = false;
         if (easy->single_send) look_for_early(easy);
     }
     if (line[0] == '\r' || line[0] == '\n') easy->block_ended = true;
+    else if (!has_one_end(easy, line, len)) return 0;
     return keep(easy, &easy->response_headers, line, len);
 }
 

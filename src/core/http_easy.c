@@ -90,6 +90,8 @@ static void forget_exchange(pu_http_easy *easy)
     easy->received_before = 0;
     easy->connection = 0;
     easy->unquiet = easy->early = false;
+    easy->lengths = 0;
+    easy->chunked = easy->two_ends = false;
     easy->over_ceiling = easy->out_of_memory = false;
     easy->block_ended = true;
     easy->header_bytes = 0;

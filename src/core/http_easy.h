@@ -54,6 +54,8 @@ typedef struct pu_http_easy {
     bool early;         /* the answer began before the request was sent whole */
     unsigned turns;     /* libcurl's, counted */
     uint64_t received_before;
+    int lengths;        /* how many Content-Lengths the header block has so far, and whether it says chunks */
+    bool chunked, two_ends;
     bool over_ceiling, out_of_memory;
     bool block_ended; /* the next header line begins a new block */
     size_t header_bytes;

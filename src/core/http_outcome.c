@@ -179,6 +179,11 @@ static void fail(pu_http_easy *easy, CURLcode code)
         write_message(easy, CURLE_OK, "the answer is larger than `max_response_bytes` or its headers than 256 KiB");
         return;
     }
+    if (easy->two_ends) {
+        answer->phase = PU_PHASE_RECEIVE;
+        write_message(easy, CURLE_OK, "the answer says its length twice: where it ends cannot be known");
+        return;
+    }
     if (easy->unquiet && easy->sends == 0) {
         answer->phase = PU_PHASE_CONNECT;
         write_message(easy, CURLE_OK, "the service sends before it is asked: no answer of such a connection can be believed");
