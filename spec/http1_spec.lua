@@ -25,8 +25,8 @@ describe("the bytes of a request", function()
       { target = "/a\0b" }, { target = "/a#b" }, { target = "/\195\164" }, { target = 1 }, { body = 1 },
       { headers = { ["A\r\nB"] = "1" } }, { headers = { A = "1\r\nB: 2" } }, { headers = { A = "1\0" } },
       { headers = { ["content-length"] = "5" } }, { headers = { ["Transfer-Encoding"] = "chunked" } },
-      { headers = { HOST = "x" } }, { headers = { Connection = "x" } }, { headers = { [""] = "x" } }, { headers = { A
-      = 1 } },
+      { headers = { HOST = "x" } }, { headers = { Connection = "x" } }, { headers = { [""] = "x" } }, { headers =
+      { A = 1 } },
       { headers = { Expect = "100-continue" } }, { headers = { "A" } },
       { base_url = "ftp://h" }, { base_url = "http://" }, { base_url = "http://a@h" }, { base_url = "http://h:0" },
       { base_url = "http://h:65536" }, { base_url = "http://h:1x" }, { base_url = "http://h?x" }, { base_url =
@@ -99,15 +99,15 @@ describe("the reader of an answer", function()
 
   it("does not take what two readers could understand in two ways", function()
     for _, head in ipairs {
-      "Content-Length: 2\r\nContent-Length: 2\r\n", "Content-Length: 2\r\ncontent-length: 3\r\n", "Content-Length: 2,
-      2\r\n",
+      "Content-Length: 2\r\nContent-Length: 2\r\n", "Content-Length: 2\r\ncontent-length: 3\r\n",
+      "Content-Length: 2, 2\r\n",
       "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n", "Transfer-Encoding: chunked\r\nContent-Length: 2\r\n",
       "Transfer-Encoding: gzip, chunked\r\n", "Transfer-Encoding: identity\r\n",
       "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "Transfer-Encoding:\r\n",
       "Content-Length: +2\r\n", "Content-Length: -2\r\n", "Content-Length: 0x2\r\n", "Content-Length:\r\n",
       "Content-Length: 1e1\r\n", "Content-Length: 9999999999999999\r\n", "Content-Length : 2\r\n",
-      "A: b\r\n c\r\nContent-Length: 2\r\n", "A b\r\n", ": b\r\n", "A: b\nContent-Length: 2\r\n", "A: b\rc\r\n", "A:
-      b\0\r\n",
+      "A: b\r\n c\r\nContent-Length: 2\r\n", "A b\r\n", ": b\r\n", "A: b\nContent-Length: 2\r\n", "A: b\rc\r\n",
+      "A: b\0\r\n",
     } do
       assert.matches("^nil the answer", (read(answer(head, "{}")):gsub("^nil a [lh]%l+ of ", "nil ")), 1, nil, head)
     end

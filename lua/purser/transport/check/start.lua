@@ -52,13 +52,15 @@ local function make_certificate(prefix, name)
   local file = assert(io.open(prefix .. ".ext", "w"))
   file:write("subjectAltName=DNS:", name, "\n")
   file:close()
-  return succeeds(("openssl req -x509 %s -days 2 -subj /CN=check -keyout %s.ca.key -out %s.ca.crt"):format(key, at, at))
-    and succeeds(("openssl req %s -subj /CN=check -keyout %s.key -out %s.csr"):format(key, at, at))
+  local authority = "openssl req -x509 %s -days 2 -subj /CN=check -keyout %s.ca.key -out %s.ca.crt"
+  local own = "openssl req %s -subj /CN=check -keyout %s.key -out %s.csr"
+  return succeeds(authority:format(key, at, at)) and succeeds(own:format(key, at, at))
 end
 
 local function sign(prefix, authority)
+  local own, other = quote(prefix), quote(authority)
   return succeeds(("openssl x509 -req -in %s.csr -CA %s.ca.crt -CAkey %s.ca.key -CAcreateserial -days 2 "
-    .. "-extfile %s.ext -out %s.crt"):format(quote(prefix), quote(authority), quote(authority), quote(prefix), quote(prefix)))
+    .. "-extfile %s.ext -out %s.crt"):format(own, other, other, own, own))
 end
 
 -- A server of TLS that answers the path /plain with {}. Returns its port.
