@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "http_sigpipe.h"
 
 /* Longer than a connection lives whose peer acknowledges nothing. */
 enum { DISTRUST_MS = 30000 };
@@ -144,6 +145,8 @@ static void drop_all(pu_http_multi *multi, pu_http_list *list, bool foreign)
 
 void pu_http_multi_close(pu_http_multi *multi)
 {
+    pu_sigpipe sigpipe;
+    pu_sigpipe_hold(&sigpipe);
     bool foreign = pu_http_is_foreign(&multi->owner);
     drop_all(multi, &multi->running, foreign);
     drop_all(multi, &multi->queued, foreign);
@@ -154,6 +157,7 @@ void pu_http_multi_close(pu_http_multi *multi)
         free_slot(slot);
     }
     if (multi->curl && !foreign) curl_multi_cleanup(multi->curl);
+    pu_sigpipe_release(&sigpipe);
     multi->curl = NULL;
     pu_http_sockets_free(&multi->sockets);
     free(multi->polls);
@@ -249,6 +253,8 @@ static void collect(pu_http_multi *multi)
 static void start_queued(pu_http_multi *multi)
 {
     if (!multi->queued.first) return;
+    pu_sigpipe sigpipe;
+    pu_sigpipe_hold(&sigpipe);
     int64_t now = monotonic_ms();
     pu_http_job *first = multi->queued.first;
     while (multi->queued.first && multi->busy < multi->options->number[PU_HTTP_MAX_IN_FLIGHT]) {
@@ -256,9 +262,11 @@ static void start_queued(pu_http_multi *multi)
         if (!slot) break; /* tried again at the next step; a deadline ends it */
         start(multi, multi->queued.first, slot, now);
     }
-    if (multi->queued.first == first) return;
-    run_timer(multi, now + 1);
-    collect(multi);
+    if (multi->queued.first != first) {
+        run_timer(multi, now + 1);
+        collect(multi);
+    }
+    pu_sigpipe_release(&sigpipe);
 }
 
 static void refuse_queued(pu_http_multi *multi, pu_http_job *job, enum pu_http_failure failure, const char *reason)
@@ -369,10 +377,13 @@ void pu_http_multi_step(pu_http_multi *multi)
     if (!multi->curl || end_foreign(multi)) return;
     int64_t now = monotonic_ms();
     expire_queued(multi, now);
+    pu_sigpipe sigpipe;
+    pu_sigpipe_hold(&sigpipe);
     start_queued(multi);
     act_on_ready(multi);
     run_timer(multi, now);
     collect(multi);
+    pu_sigpipe_release(&sigpipe);
 }
 
 int64_t pu_http_multi_timeout(const pu_http_multi *multi)
@@ -435,7 +446,10 @@ pu_http_job *pu_http_multi_cancel(pu_http_multi *multi, int64_t id)
         job = find(&multi->running, id);
         if (!job) return NULL;
         pu_http_easy *easy = &job->slot->easy;
+        pu_sigpipe sigpipe;
+        pu_sigpipe_hold(&sigpipe);
         curl_multi_remove_handle(multi->curl, easy->curl);
+        pu_sigpipe_release(&sigpipe);
         bool sent = easy->sends > 0;
         pu_http_easy_refuse(easy, PU_HTTP_CLOSED,
                             sent ? "the request was cancelled after it was sent: it may have been carried out"
