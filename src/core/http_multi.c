@@ -40,9 +40,25 @@ static short poll_events(int what)
 
 static void forget_socket(pu_http_multi *multi, size_t place)
 {
+    pu_http_watch_end(&multi->watch, multi->polls[place].fd, multi->names[place]);
     multi->polls[place] = multi->polls[--multi->poll_count];
+    multi->names[place] = multi->names[multi->poll_count];
     if (place < multi->poll_count)
         curl_multi_assign(multi->curl, multi->polls[place].fd, (void *)(uintptr_t)(place + 1));
+}
+
+/* The last of the list is waited for no more, whatever libcurl says. */
+static void end_watch(pu_http_multi *multi)
+{
+    size_t place = --multi->poll_count;
+    pu_http_watch_end(&multi->watch, multi->polls[place].fd, multi->names[place]);
+}
+
+int pu_http_multi_name(pu_http_multi *multi, size_t place)
+{
+    multi->sockets.watched = true;
+    if (multi->names[place] < 0) multi->names[place] = pu_http_watch_name(&multi->watch, multi->polls[place].fd);
+    return multi->names[place];
 }
 
 /* Room for the descriptors of one more transfer: two addresses tried at once, a resolver's, and one to spare. It is made
@@ -56,6 +72,9 @@ static bool make_room(pu_http_multi *multi)
     struct pollfd *polls = realloc(multi->polls, cap * sizeof *polls);
     if (!polls) return false;
     multi->polls = polls;
+    int *names = realloc(multi->names, cap * sizeof *names);
+    if (!names) return false;
+    multi->names = names;
     multi->poll_cap = cap;
     return true;
 }
@@ -72,6 +91,7 @@ static int on_socket(CURL *curl, curl_socket_t fd, int what, void *context, void
     }
     if (!place) {
         if (multi->poll_count == multi->poll_cap) return 0; /* more than make_room foresees: it ends by its timeout */
+        multi->names[multi->poll_count] = -1;
         multi->polls[multi->poll_count++] = (struct pollfd){.fd = fd};
         place = multi->poll_count;
         curl_multi_assign(multi->curl, fd, (void *)(uintptr_t)place);
@@ -160,7 +180,11 @@ void pu_http_multi_close(pu_http_multi *multi)
     pu_sigpipe_release(&sigpipe);
     multi->curl = NULL;
     pu_http_sockets_free(&multi->sockets);
+    while (multi->poll_count > 0) end_watch(multi);
+    pu_http_watch_free(&multi->watch);
+    free(multi->names);
     free(multi->polls);
+    multi->names = NULL;
     multi->polls = NULL;
     multi->poll_count = multi->poll_cap = 0;
     multi->slots = multi->busy = multi->unfinished = 0;
@@ -330,7 +354,7 @@ static bool end_foreign(pu_http_multi *multi)
         easy->answer.outcome = PU_OUTCOME_UNKNOWN;
         finish(multi, &multi->running, multi->running.first);
     }
-    multi->poll_count = 0;
+    while (multi->poll_count > 0) end_watch(multi);
     multi->timer_ms = multi->earliest_ms = -1;
     return true;
 }
@@ -374,6 +398,7 @@ static void act_on_ready(pu_http_multi *multi)
 
 void pu_http_multi_step(pu_http_multi *multi)
 {
+    pu_http_watch_close(&multi->watch);
     if (!multi->curl || end_foreign(multi)) return;
     int64_t now = monotonic_ms();
     expire_queued(multi, now);
