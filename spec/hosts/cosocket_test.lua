@@ -25,7 +25,7 @@ init_worker_by_lua_block {
   purser = require "purser"
   transport = assert(purser.transport.cosocket())
   function new_client(options)
-    options.api_key, options.secret_key, options.retry, options.limits = "k", "s", false, false
+    options.api_key, options.secret_key, options.retry, options.rate_limit = "k", "s", false, false
     options.transport = options.transport or transport
     return assert(purser.new(options))
   end
@@ -79,7 +79,7 @@ server {
     content_by_lua_block {
       local function ask(once)
         local response = assert(transport:send { method = "GET", base_url = "${CHECK}", target = "/plain/reuse",
-          timeout_ms = 20000, single_send = once })
+          timeout_ms = 20000, at_most_once = once })
         return response.reused and "kept" or "new"
       end
       local first, list = ask(false), {}
@@ -94,7 +94,7 @@ server {
     content_by_lua_block {
       local started = require("purser.core").monotonic_ms()
       local _, failure = transport:send { method = "GET", base_url = "http://slow.example:1", target = "/",
-        timeout_ms = 700, single_send = true }
+        timeout_ms = 700, at_most_once = true }
       ngx.print(failure.outcome, " ", failure.phase, " ", require("purser.core").monotonic_ms() - started, " ",
         failure.message)
     }
@@ -117,7 +117,7 @@ server {
       local own = assert(purser.transport.cosocket())
       local thread = ngx.thread.spawn(function()
         return select(2, own:send { method = "POST", base_url = "${CHECK}", target = "/silent/closed",
-          timeout_ms = 20000, single_send = true })
+          timeout_ms = 20000, at_most_once = true })
       end)
       ngx.sleep(0.1)
       own:close()

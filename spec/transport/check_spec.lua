@@ -127,7 +127,7 @@ describe("the check of a transport", function()
   for defect, found in pairs {
     sends_again = "sent once: lost", always_not_sent = "sent once: cut_body", connect_is_unknown = "nothing listens",
     time_per_read = "timeout_ms: slow_body", unbounded = "bounded: endless_body", takes_parts = "sent once: cut_body",
-    follows = "redirect", drops_headers = "refuses is a response", text_body = "returned as it came",
+    follows = "redirect", drops_headers = "rejects is a response", text_body = "returned as it came",
     raises = "sent once: reset", bare_message = "sent once: lost", sends_when_closed = "after close",
     any_certificate = "another name",
   } do

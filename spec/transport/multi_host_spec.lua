@@ -13,7 +13,7 @@ local stage = require("stage").new(multi.new)
 local peer
 
 local function get() return { method = "GET", target = "/" } end
-local function withdrawal() return { method = "POST", target = "/withdraw", body = "{}", single_send = true } end
+local function withdrawal() return { method = "POST", target = "/withdraw", body = "{}", at_most_once = true } end
 
 setup(function() peer = stage.start() end)
 teardown(stage.stop)
@@ -250,7 +250,7 @@ describe("the descriptors that a loop watches", function()
     assert.is_true(gone > 0)
     t:step()
     for _ = 1, 3 do assert(t:send(get())) end
-    peer:settle() -- the duplicates hold no connection open
+    peer:await_ends() -- the duplicates hold no connection open
   end)
 end)
 

@@ -52,7 +52,7 @@ local function with_cure(message)
 end
 
 -- What waits to be read on a kept connection has nginx close it, but only when nginx looks at its events. A timer of no
--- time ends behind that look, and the semaphore behind what nginx had put off. Calls that come before it share it.
+-- time ends after that look, and the semaphore after what nginx had put off. Calls that come before it share it.
 -- Whether nginx has looked; not so in a worker that ends.
 local function let_nginx_look(self)
   local look = self.look
@@ -154,12 +154,12 @@ local function exchange(call, fresh)
   if reader then return finish(call, socket, reader, reused) end
   pcall(socket.close, socket)
   local too_large = seen and seen.too_large
-  if reused and not (seen and seen.began) and not call.request.single_send then return exchange(call, true) end
+  if reused and not (seen and seen.began) and not call.request.at_most_once then return exchange(call, true) end
   return nil, failure_of(call, tostring(message), too_large and "decode" or nil)
 end
 
 local function run(call)
-  local ok, response, failure = pcall(exchange, call, call.request.single_send and true or false)
+  local ok, response, failure = pcall(exchange, call, call.request.at_most_once and true or false)
   if ok then
     call.response, call.failure = response, failure
   else
@@ -200,7 +200,7 @@ local function prepare(self, request)
   end
   local message
   call.url, message = http1.url(request.base_url)
-  if call.url then call.bytes, message = http1.request(request, not request.single_send, call.url) end
+  if call.url then call.bytes, message = http1.request(request, not request.at_most_once, call.url) end
   if not call.bytes then return nil, failure_of(call, message, "argument") end
   if call.url.secure and (call.url.host:find(":", 1, true) or call.url.host:find "^[%d.]+$") then
     return nil, failure_of(call, "nginx compares certificates with names only, and base_url has an address; "

@@ -61,7 +61,7 @@ M.list = {
   large = says(M.answer(("y"):rep(M.LARGE))),
   chunks = says(CHUNKED .. "2\r\n{}\r\n5;x=y\r\nabcde\r\n0\r\nX-Trailer: z\r\n\r\n"),
   interim = says("HTTP/1.1 103 Early Hints\r\nLink: </>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n" .. M.answer "{}"),
-  refusal = says(M.answer('{"code":1}', "400 Bad Request")),
+  rejection = says(M.answer('{"code":1}', "400 Bad Request")),
   throttled = says(M.answer("", "429 Too Many Requests", "Retry-After: 7\r\n")),
   unavailable = says(M.answer("", "503 Service Unavailable")),
   redirect = function(connection, state)

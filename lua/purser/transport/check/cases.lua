@@ -62,9 +62,9 @@ add("a large answer is whole", function(check)
   check:expect(response.body == ("y"):rep(behaviours.LARGE), "%d bytes came of %d", #response.body, behaviours.LARGE)
 end)
 
-add("what the service refuses is a response", function(check)
-  for behaviour, status in pairs { refusal = 400, throttled = 429, unavailable = 503 } do
-    local response = check:answered(check:transport(), behaviour, { method = "POST", single_send = true }).response
+add("what the service rejects is a response", function(check)
+  for behaviour, status in pairs { rejection = 400, throttled = 429, unavailable = 503 } do
+    local response = check:answered(check:transport(), behaviour, { method = "POST", at_most_once = true }).response
     check:expect(response.status == status, "status %d, and the service sent %d", response.status, status)
     check:expect(status ~= 429 or header_of(response, "retry-after") == "7", "the header Retry-After is missing")
   end
@@ -88,7 +88,7 @@ for _, behaviour in ipairs(broken) do
     for _, warm in ipairs { false, true } do
       local transport = check:transport()
       if warm then check:answered(transport, "plain") end
-      local exchange = check:failed(transport, behaviour, "unknown", { method = "POST", single_send = true })
+      local exchange = check:failed(transport, behaviour, "unknown", { method = "POST", at_most_once = true })
       check:expect(check:count(exchange).received == 1, "the request did not come")
     end
   end)
@@ -102,11 +102,11 @@ add("a read of a broken answer fails", function(check)
 end)
 
 add("nothing was sent where nothing listens", function(check)
-  check:failed(check:transport(), "plain", "not_sent", { base_url = "http://127.0.0.1:1", single_send = true })
+  check:failed(check:transport(), "plain", "not_sent", { base_url = "http://127.0.0.1:1", at_most_once = true })
 end)
 
 add("nothing was sent where the name does not exist", function(check)
-  check:failed(check:transport(), "plain", "not_sent", { base_url = "http://a..invalid:1", single_send = true })
+  check:failed(check:transport(), "plain", "not_sent", { base_url = "http://a..invalid:1", at_most_once = true })
 end)
 
 -- Time and bounds -------------------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ local SHORT_MS, LATEST_MS = 600, 11000 -- an exchange that drips would take 12 s
 for _, behaviour in ipairs { "silent", "slow_header", "slow_body", "slow_chunks" } do
   add(("the whole exchange is bounded by timeout_ms: %s"):format(behaviour), function(check)
     local exchange = check:failed(check:transport(), behaviour, "unknown",
-      { timeout_ms = SHORT_MS, method = "POST", single_send = true })
+      { timeout_ms = SHORT_MS, method = "POST", at_most_once = true })
     check:expect(exchange.ms < LATEST_MS, "it took %d ms, and timeout_ms was %d", exchange.ms, SHORT_MS)
     check:expect(not check:count(exchange).ended, "the answer was awaited to its end")
   end)
@@ -126,7 +126,7 @@ local BOUND = 128 * 1024 * 1024
 
 for _, behaviour in ipairs { "endless_headers", "endless_body", "endless_chunks" } do
   add(("an answer is bounded: %s"):format(behaviour), function(check)
-    local exchange = check:failed(check:transport(), behaviour, "unknown", { single_send = true, method = "POST" })
+    local exchange = check:failed(check:transport(), behaviour, "unknown", { at_most_once = true, method = "POST" })
     local count = check:count(exchange)
     check:expect(not count.ended and count.sent < BOUND, "more than %d MiB were taken", BOUND / 1024 / 1024)
   end)
@@ -148,10 +148,10 @@ for _, behaviour in ipairs { "twice", "twice_at_once" } do
   add(("an answer that nobody asked for is not taken: %s"):format(behaviour), function(check)
     for _, once in ipairs { true, false } do
       local transport = check:transport()
-      local first = check:answered(transport, behaviour, { single_send = once })
+      local first = check:answered(transport, behaviour, { at_most_once = once })
       check:expect(first.response.body == "first", "the first answer is not the first")
       await(check, transport, first)
-      local second = check:answered(transport, "plain", { single_send = once })
+      local second = check:answered(transport, "plain", { at_most_once = once })
       local body = second.response.body
       check:expect(body == "{}", "the body `%s` belongs to another request", body:sub(1, 20))
     end
@@ -161,7 +161,7 @@ end
 add("a connection that the service has left is not used", function(check)
   local transport = check:transport()
   await(check, transport, check:answered(transport, "left"))
-  check:answered(transport, "plain", { method = "POST", single_send = true })
+  check:answered(transport, "plain", { method = "POST", at_most_once = true })
 end)
 
 add("no request goes out on a connection whose answer was discarded", function(check)
@@ -182,7 +182,7 @@ end)
 local function over_tls(check, way)
   local transport = check:transport { ca_file = check.tls.ca_file }
   return check:exchange(transport, "plain", { base_url = check.tls[way], target = "/plain", method = "GET",
-    single_send = true })
+    at_most_once = true })
 end
 
 add("a certificate of the right name and authority is accepted", function(check)
@@ -208,7 +208,7 @@ add("after close nothing is sent", function(check)
   check:answered(transport, "plain")
   transport:close()
   transport:close()
-  check:failed(transport, "plain", "not_sent", { single_send = true })
+  check:failed(transport, "plain", "not_sent", { at_most_once = true })
 end)
 
 return list

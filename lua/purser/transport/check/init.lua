@@ -74,7 +74,7 @@ end
 local function check_truth(self, exchange)
   local request, response, failure = exchange.request, exchange.response, exchange.failure
   local received = self:count(exchange).received
-  if request.single_send then
+  if request.at_most_once then
     self:expect(received <= 1, "the request was sent %d times, and it must be sent once at most", received)
   end
   if response then self:expect(received > 0, "there is a response to a request that never came") end
@@ -83,14 +83,14 @@ local function check_truth(self, exchange)
   end
 end
 
---- Sends a request to be answered as `behaviour` says, and checks that the truth is told about it. Its `response`,
+--- Sends a request to be answered as `behaviour` says, and checks that the truth is given about it. Its `response`,
 --- `failure` and `ms`.
----@param changes? table  of the request; `query` goes behind its target
+---@param changes? table  of the request; `query` goes after its target
 function methods:exchange(transport, behaviour, changes)
   ids = ids + 1
   local exchange = { id = ("%d%06d"):format(core.now_ms(), ids % 1000000) }
   local request = { method = "GET", base_url = self.url, target = ("/%s/%s"):format(behaviour, exchange.id),
-    headers = { ["User-Agent"] = "check" }, body = "", timeout_ms = TIMEOUT_MS, single_send = false, brief = false,
+    headers = { ["User-Agent"] = "check" }, body = "", timeout_ms = TIMEOUT_MS, at_most_once = false, brief = false,
     operation = "check." .. behaviour }
   for name, value in pairs(changes or {}) do request[name] = value end
   request.target, request.query = request.target .. (request.query or ""), nil

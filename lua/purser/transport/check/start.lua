@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Starts what purser.transport.check needs beside the transport: the hostile service, and three servers of TLS.
+-- Starts what purser.transport.check needs next to the transport: the hostile service, and three servers of TLS.
 
 local curl = require "purser.transport.curl"
 
