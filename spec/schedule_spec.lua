@@ -152,10 +152,10 @@ describe("tasks", function()
   end)
 
   it("raise out of the loop when nobody waits for them", function()
-    schedule.spawn(function() error("unheard", 0) end)
+    schedule.spawn(function() error("unjoined", 0) end)
     local ok, raised = pcall(schedule.step)
     assert.is_false(ok)
-    assert.equal("unheard", raised)
+    assert.equal("unjoined", raised)
     assert.equal(0, schedule.step())
   end)
 

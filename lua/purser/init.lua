@@ -22,7 +22,7 @@ end
 ---@class purser
 ---@field operations table[]   the rows of all operations, also by full name; a copy each time it is read
 ---@field profiles table       the conventions by profile name; read-only
----@field rate_limit fun(options: purser.RateLimitOptions?): table  a request-weight budget, for purser.new { rate_limit = ... }
+---@field rate_limit fun(options: purser.RateLimitOptions?): table  a request-weight budget, for purser.new
 ---@field decimal fun(value: any): purser.decimal?, string?   an exact amount
 ---@field secrets table        secret keys that no Lua string holds
 ---@field sim table            the simulator
@@ -89,7 +89,11 @@ return setmetatable(M, {
   __index = function(module, name)
     if name == "operations" then return require("purser.api.operations").public() end -- each reader has its own copy
     local load = lazy[name]
-    if not load then return nil end
+    if not load then
+      local hint = require("purser.util.renamed")[name] and require("purser.util.suggest").among(name, lazy) or ""
+      if hint ~= "" then error(('purser has no "%s"%s'):format(name, hint), 2) end
+      return nil
+    end
     local value = load()
     module[name] = value
     return value

@@ -27,7 +27,7 @@ local sleepers = {} -- a heap: the one to wake first is at 1
 local transports = {} -- transport -> how many tasks wait for it; and these in a list, next to their handles
 local watched, handles = {}, {}
 local alive = 0
-local first_unheard, last_unheard -- tasks that raised while none waited for them: each knows the next
+local first_unjoined, last_unjoined -- tasks that raised while none waited for them: each knows the next
 local PROBE = {} -- what a task yields that only asks whether it can
 
 local unpack = rawget(table, "unpack") or rawget(_G, "unpack")
@@ -70,8 +70,8 @@ local states = { suspended = "suspended", dead = "dead" }
 
 -- Keeps the error of a task for one of the next steps. This takes no memory.
 local function keep_error(task)
-  if last_unheard then last_unheard.next_unheard = task else first_unheard = task end
-  last_unheard = task
+  if last_unjoined then last_unjoined.next_unjoined = task else first_unjoined = task end
+  last_unjoined = task
 end
 
 local function finish(task, ok, ...)
@@ -169,7 +169,7 @@ function M.spawn(fn, ...)
   local co = coroutine.create(body)
   -- what its end needs is here before: a call's outcome must not be lost because there is no memory to hand it on
   local task = { co = co, done = false, waiters = {}, next = false, joined = false, failed = false, problem = false,
-    next_unheard = false, given = { false, false }, results = { false, false, n = 0 } }
+    next_unjoined = false, given = { false, false }, results = { false, false, n = 0 } }
   tasks[co] = task
   M.wake(task)
   alive = alive + 1
@@ -263,10 +263,10 @@ function M.step(budget_us)
     if ends and core.monotonic_us() >= ends then break end
   end
   repeat
-    task = first_unheard
+    task = first_unjoined
     if not task then return alive end
-    first_unheard, task.next_unheard = task.next_unheard or nil, false
-    if not first_unheard then last_unheard = nil end
+    first_unjoined, task.next_unjoined = task.next_unjoined or nil, false
+    if not first_unjoined then last_unjoined = nil end
   until not task.joined -- by a join meanwhile
   error(task.problem, 0)
 end
@@ -275,7 +275,7 @@ end
 -- `fds()` next to it.
 ---@return integer|nil ms nil: for ever
 function M.timeout()
-  if ready_first or first_unheard then return 0 end
+  if ready_first or first_unjoined then return 0 end
   local ms = sleepers[1] and math.max(0, sleepers[1].at - core.monotonic_ms())
   for _, transport in ipairs(watched) do
     local own = transport:timeout()
@@ -287,7 +287,7 @@ end
 --- Waits until a task can go on, `ms` milliseconds at most.
 ---@param ms integer
 function M.wait(ms)
-  if ready_first or first_unheard then return end
+  if ready_first or first_unjoined then return end
   if sleepers[1] then
     local left = sleepers[1].at - core.monotonic_ms()
     if left < ms then ms = left > 0 and left or 0 end

@@ -24,8 +24,8 @@ function M.define(command)
       .. "keys and PURSER_BASE_URL say."):argname("<url>"),
     command:option("--profile", "Conventions of the service: default, or mexc, which knows its address.")
       :argname("<name>"):choices { "default", "mexc" },
-    command:option("--credentials", "File with `api_key = ...` and `secret_key = ...`, readable by you alone. Without it the "
-      .. "keys come from PURSER_API_KEY and PURSER_SECRET_KEY."):argname("<file>"),
+    command:option("--credentials", "File with `api_key = ...` and `secret_key = ...`, readable by you alone. Without "
+      .. "it the keys come from PURSER_API_KEY and PURSER_SECRET_KEY."):argname("<file>"),
     command:option("--timeout", "Longest time of one request, default 10."):argname("<seconds>"):convert(seconds),
     command:option("--recv-window", "How old a request may be when it arrives, in ms."):argname("<ms>"):convert(whole),
   }

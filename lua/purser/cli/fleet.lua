@@ -103,7 +103,7 @@ local function show_steps(list)
 end
 
 local function finish(done, err)
-  local written = report.write(show_steps(done or err.done or {}))
+  local written = report.write(show_steps(done or err.details and err.details.done or {}))
   if err then
     if err.kind == "workflow" then
       report.say("%s", tostring(err))

@@ -32,9 +32,38 @@ local function suggestion(arguments, unknown)
   return #found > 0 and "an operation comes after its group: " .. table.concat(found, ", ") or nil
 end
 
+-- Every option and command of a parser of argparse and of the commands below it that the arguments name.
+local function names_of(parser, arguments)
+  local names, at = {}, 1
+  while parser do
+    local command
+    for _, option in ipairs(parser._options) do
+      for _, alias in ipairs(option._aliases) do names[#names + 1] = alias end
+    end
+    for _, known in ipairs(parser._commands) do
+      for _, alias in ipairs(known._aliases) do
+        names[#names + 1] = alias
+        if alias == arguments[at] then command = known end
+      end
+    end
+    parser, at = command, at + 1
+  end
+  return names
+end
+
+-- The message of argparse, whose own suggestion for an old name may be a wrong one.
+local function with_new_name(parser, arguments, message)
+  local renamed = require "purser.util.renamed"
+  local kind, old = message:match "^unknown (%a+) '(.-)'"
+  local new = old and renamed[old] and require("purser.util.suggest").find(old, names_of(parser, arguments))
+  if not new or renamed[old] ~= new then return message end
+  return ("unknown %s '%s'\nDid you mean '%s'?"):format(kind, old, new)
+end
+
 -- Says what argparse did not understand, and where the help is.
-local function report_usage(arguments, message)
-  terminal.say("%s", message)
+local function report_usage(parser, arguments, message)
+  message = with_new_name(parser, arguments, message)
+  terminal.say("%s", (message:gsub("\n", "; "):gsub("; Did you mean", "; did you mean")))
   local unknown = message:match("^unknown command '(.-)'")
   local hint = unknown and not message:find("Did you mean", 1, true) and suggestion(arguments, unknown)
   if hint then terminal.say("%s", hint) end
@@ -70,7 +99,7 @@ local function run(arguments)
   local parser = require("purser.cli.parser").build(requested_operation(arguments))
   local parsed, options = parser:pparse(arguments)
   if not parsed then
-    report_usage(arguments, options)
+    report_usage(parser, arguments, options)
     return 2
   end
   local groups = require("purser.api.operations").groups

@@ -149,7 +149,9 @@ Keys come from --credentials FILE, else from PURSER_API_KEY and PURSER_SECRET_KE
 --- one run needs; completion needs them all.
 ---@param requested string|nil
 function M.build(requested)
-  local parser = require "argparse"("purser", "Accounts, sub-accounts, deposits, withdrawals and transfers.")
+  local parser = require "argparse"("purser",
+    "Unofficial client for the wallet, sub-account and broker endpoints of the MEXC Spot v3 API (40 operations). "
+    .. "Exact amounts; nothing that moves money is sent twice. It does not trade.")
   parser:epilog(EPILOG):command_target("command"):require_command(true):help_max_width(100):usage_max_width(100)
   parser:flag("--version", "Show the version."):action(function()
     os.exit(terminal.write("purser " .. require "purser.version" .. "\n") and 0 or 5, true)

@@ -32,8 +32,9 @@ end
 
 local function make_rate_limit(rate_limit, profile)
   if rate_limit == false or budget.is(rate_limit) then return rate_limit end
-  if rate_limit ~= nil and type(rate_limit) ~= "table" then return nil,
-    'option "rate_limit" is a table, a budget or false' end
+  if rate_limit ~= nil and type(rate_limit) ~= "table" then
+    return nil, 'option "rate_limit" is a table, a budget or false'
+  end
   rate_limit = rate_limit or {}
   local message = budget.check(rate_limit)
   if message then return nil, message end

@@ -87,7 +87,7 @@ end
 ---@param status integer        HTTP status
 ---@param body string
 ---@param headers string|table|nil  raw header block or map
----@param intent purser.Intent|nil  `info.intent` of client:prepare: with it an error of unknown outcome can be reconciled
+---@param intent purser.Intent|nil  `info.intent` of client:prepare: with it an unknown outcome can be reconciled
 ---@return any result, purser.Error|nil err
 function State:parse(name, status, body, headers, intent)
   local row, err = row_of(name)
@@ -210,6 +210,13 @@ State.__gc = State.close
 local Client = { __name = "purser.client", __metatable = "purser.client" }
 local methods_of_clients = {}
 Client.__index = methods_of_clients
+
+-- A client has nil for a name it does not know, but says what became of a method that was renamed.
+setmetatable(methods_of_clients, { __index = function(_, name)
+  if require("purser.util.renamed")[name] == nil then return nil end
+  local hint = require("purser.util.suggest").among(name, methods_of_clients)
+  if hint ~= "" then error(('a client has no method "%s"%s'):format(name, hint), 2) end
+end })
 
 local function no_client(name)
   error(("call it with a colon, on a client: client:%s(...)"):format(name), 3)

@@ -5,7 +5,8 @@
 --
 -- A wait reads now and then, less and less often. It ends with the record when the goal is reached; with an error when
 -- the goal can no longer be reached (outcome "rejected") or the time is over (outcome "unknown"). Both errors hold the
--- last `record` that was seen. A read that fails for a reason that passes is read again; any other failure ends it.
+-- last record that was seen, as `details.record`. A read that fails for a reason that passes is read again; any other
+-- failure ends it.
 
 local option_schema = require "purser.util.option_schema"
 local errors = require "purser.call.errors"
@@ -20,8 +21,8 @@ local GROWTH = 1.5
 local MAX_SHOWN = 1000 -- by C4 and C5 at once
 
 local function failure(outcome, message, record, retryable)
-  return errors.new { kind = "workflow", outcome = outcome, phase = "wait", message = message, record = record,
-    retryable = retryable }
+  return errors.new { kind = "workflow", outcome = outcome, phase = "wait", message = message,
+    details = { record = record }, retryable = retryable }
 end
 
 -- Checks the options and splits the times off. Returns both; or nil and an argument error.

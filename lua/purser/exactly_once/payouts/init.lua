@@ -220,7 +220,7 @@ end
 --- record is in `record`), "payouts.undecided" (it is unknown; `candidates`) or "payouts.not_checked" (it cannot be
 --- looked for).
 ---@param key string
----@param options { force: boolean|nil }|nil  force = true: a person knows that it was not made, so nothing is looked for
+---@param options { force: boolean|nil }|nil  force = true: a person knows that it was not made; nothing is looked for
 ---@return boolean|nil, purser.Error|nil
 function Payouts:retry(key, options)
   return retry.retry(self, key, options, function(fn) return read(self, fn) end)
