@@ -381,18 +381,20 @@ static int action_mask(short revents)
 }
 
 /* Acting on one descriptor may change the set, so what is ready is copied before. What became of a descriptor in
- * between does no harm: libcurl looks for itself. */
+ * between does no harm: libcurl looks for itself. Once STEP_BYTES have come, the others are left to the next step. */
 static void act_on_ready(pu_http_multi *multi)
 {
-    enum { BATCH = 256 };
+    enum { BATCH = 256, STEP_BYTES = 256 * 1024 };
     struct pollfd ready[BATCH];
     int running, count = 0;
+    size_t number = multi->poll_count, from = number ? multi->acted_from % number : 0;
     bool asked = multi->polled;
     multi->polled = false;
-    if (multi->poll_count == 0 || (!asked && poll(multi->polls, (nfds_t)multi->poll_count, 0) <= 0)) return;
-    for (size_t i = 0; i < multi->poll_count && count < BATCH; i++)
-        if (multi->polls[i].revents) ready[count++] = multi->polls[i];
-    for (int i = 0; i < count; i++)
+    multi->sockets.taken = 0;
+    if (number == 0 || (!asked && poll(multi->polls, (nfds_t)number, 0) <= 0)) return;
+    for (size_t i = 0; i < number && count < BATCH; i++)
+        if (multi->polls[(from + i) % number].revents) ready[count++] = multi->polls[(from + i) % number];
+    for (int i = 0; i < count && multi->sockets.taken < STEP_BYTES; i++, multi->acted_from++)
         curl_multi_socket_action(multi->curl, ready[i].fd, action_mask(ready[i].revents), &running);
 }
 

@@ -55,6 +55,7 @@ typedef struct pu_http_multi {
     int *names;           /* beside each: the number that a host's loop watches, -1 when it was not asked for */
     pu_http_watch watch;
     size_t poll_count, poll_cap;
+    size_t acted_from;    /* where the next step begins among them, so that each has its turn */
     bool polled;          /* a wait has asked the system about them just now */
     int64_t poll_changes; /* counts changes of the set */
     pu_http_easy refused; /* closed; holds the answer of a taken job that never got a slot */
