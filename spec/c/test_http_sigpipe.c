@@ -62,7 +62,7 @@ static bool send_by_multi(pu_http_multi *multi, const pu_http_request *request)
         pu_http_wait(&multi, 1, 1000);
         pu_http_multi_step(multi);
     }
-    bool fine = job->answer->failure == PU_HTTP_OK;
+    bool fine = job->response->failure == PU_HTTP_OK;
     pu_http_multi_release(multi, job);
     return fine;
 }
@@ -84,7 +84,7 @@ static void use(const pu_http_options *options, const pu_http_request *request)
     CHECK(pu_http_easy_open(&easy, options, &error) && pu_http_multi_open(&multi, options, &error));
     CHECK(pu_http_send(&easy, request) && send_by_multi(&multi, request));
     broken = true;
-    CHECK(!pu_http_send(&easy, request) && easy.answer.outcome == PU_OUTCOME_UNKNOWN);
+    CHECK(!pu_http_send(&easy, request) && easy.response.outcome == PU_OUTCOME_UNKNOWN);
     CHECK(failed_sends > before);
     before = failed_sends;
     CHECK(!send_by_multi(&multi, request));

@@ -2,6 +2,8 @@
 -- The options that say which service to talk to and with whose keys, and the client they make.
 
 local credentials = require "purser.cli.credentials"
+local lazy = require "purser.util.lazy"
+local purser = lazy "purser"
 
 local M = {}
 
@@ -75,7 +77,7 @@ function M.open(options, overrides)
     timeout_ms = options.timeout, recv_window = options.recv_window,
   }
   for name, value in pairs(overrides or {}) do requested[name] = value end
-  local client, err = require("purser").new(requested)
+  local client, err = purser.new(requested)
   keys.secret:close() -- the client has made of it what it needs
   -- allow_insecure is for programs: here nothing permits it
   if not client then
