@@ -26,7 +26,7 @@ describe("the C modules", function()
     assert.equal(1, count, "luaconf.h says nothing of LUA_32BITS")
     files.write(folder .. "/luaconf.h", changed)
     return output_of(("cc -std=c99 -D_POSIX_C_SOURCE=200809L -fsyntax-only -I%s $(pkg-config --cflags lua5.4) "
-      .. "src/bind/core.c"):format(folder))
+      .. "src/bind/core_module.c"):format(folder))
   end
 
   it("do not compile for integers of 32 bits, and say why in one sentence", function()
@@ -40,8 +40,8 @@ describe("a module of another Lua", function()
   it("is rejected with one sentence that says what to run", function()
     local here = os.getenv "LUA" or "lua5.4"
     local other = here == "luajit" and "lua5.4" or "luajit"
-    local said = output_of(("LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='build/%s/?.so' %s -e 'require [[purser]]'")
-      :format(here, other))
+    local command = "LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='build/%s/?.so' %s -e 'require [[purser]]'"
+    local said = output_of(command:format(here, other))
     local line, name = said:match "[^\n]*purser: [^\n]*", other:gsub("%.", "%%.")
     assert.matches("the C module purser.core was built for another Lua than this one, " .. name, line)
     assert.matches("run `make LUA=" .. name .. "` in the clone", line)
