@@ -166,8 +166,8 @@ local function way_to_wait(self)
     return nil, not_sent(CANNOT_WAIT:format "coroutine")
   end
   if self.outside_tasks == "block" then return "block" end
-  return nil, not_sent(("the call was made outside of %s, where it would block; use purser.spawn or purser.run, or make "
-    .. 'the transport with outside_tasks = "block"'):format(self.host and "a coroutine" or "a task"))
+  return nil, not_sent(("the call was made outside of %s, where it would block; use purser.spawn or purser.run, or "
+    .. 'make the transport with outside_tasks = "block"'):format(self.host and "a coroutine" or "a task"))
 end
 
 --- Sends one request and returns its answer. In a task, or in a coroutine of the host, the others go on meanwhile.
