@@ -14,12 +14,13 @@ local cases = require "purser.transport.check.cases"
 local core = require "purser.core"
 local curl = require "purser.transport.curl"
 local schedule = require "purser.schedule"
+local start = require "purser.transport.check.start"
 
 local M = {}
 
 --- Starts the hostile service: see check/start.lua.
 function M.start(options)
-  return require("purser.transport.check.start").start(options)
+  return start.start(options)
 end
 
 local methods = {}

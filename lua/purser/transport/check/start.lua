@@ -5,7 +5,7 @@ local curl = require "purser.transport.curl"
 
 local M = {}
 
-local LIFE_S = 600
+local LIFE_S, SERVICE = 600, "purser.transport.check.service"
 
 local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
@@ -30,8 +30,7 @@ local function interpreter()
 end
 
 local function start_service(self, lua)
-  local code = ("package.path=%q package.cpath=%q require('purser.transport.check.service').main()"):format(
-    package.path, package.cpath)
+  local code = ("package.path=%q package.cpath=%q require(%q).main()"):format(package.path, package.cpath, SERVICE)
   local pipe = assert(io.popen(("exec %s -e %s 2>&1"):format(lua or interpreter(), quote(code))))
   local said = {}
   self.pipe = pipe
