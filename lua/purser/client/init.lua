@@ -124,8 +124,9 @@ end
 --- Finds out what became of a call whose outcome is unknown; purser.settle says how. Takes its error, or its intent.
 ---@param unsettled purser.Error|purser.Intent
 ---@param options purser.SettleOptions|nil
+---@param readings table|nil  of purser.payouts: what several looks share
 ---@return purser.Settlement|nil, purser.Error|nil err
-function State:settle(unsettled, options)
+function State:settle(unsettled, options, readings)
   local intent = unsettled
   if errors.is(unsettled) then intent = unsettled.intent end
   if self._journal and type(intent) == "table" then
@@ -140,7 +141,7 @@ function State:settle(unsettled, options)
     pause = function(ms) pipeline.pause(self, ms) end,
     signs_as = function(account) return require("purser.exactly_once.write_call").signs_as(self, account) end,
     rivals = require("purser.exactly_once.write_call").rivals_of(self), journal = self._journal,
-    lag_ms = self._lag_ms, recv_window = self._recv_window or 5000,
+    lag_ms = self._lag_ms, recv_window = self._recv_window or 5000, readings = readings,
   }, unsettled, options)
 end
 

@@ -172,9 +172,9 @@ local function give_up(self, group, message)
     :format(group.settle.through, message) }
 end
 
--- After a read that failed: "ended" when the run ends by it, "refused" when the service refuses for good; nil when it
--- is to be tried again, after a rest. `failures` = { tries, refusals } counts them.
-local function after_failure(self, failures, err)
+--- After a read that failed: "ended" when the run ends by it, "refused" when the service refuses for good; nil when it
+--- is to be tried again, after a rest. `failures` = { tries, refusals } counts them.
+function M.after_failure(self, failures, err)
   if M.ends_run(err) then
     self.problem = err
     return "ended"
@@ -193,7 +193,7 @@ local function insist(self, group, through, asked, first, last)
     local records, err, why = scan.all(call, through, asked, first, last, group.settle.time)
     if records and not why then return records end
     if not err then return give_up(self, group, why) end
-    local over = after_failure(self, failures, err)
+    local over = M.after_failure(self, failures, err)
     if over then return nil, over == "refused" and err or nil end
   end
 end
@@ -329,7 +329,7 @@ local function by_id(self, payment, at)
     elseif answer then
       return nil -- the service kept it as failed, so it may be sent again
     end
-    local over = after_failure(self, failures, err)
+    local over = M.after_failure(self, failures, err)
     if over == "refused" then
       return { state = "undecided", message = "a record carries its id, and cannot be read: " .. err.message }
     elseif over then

@@ -4,7 +4,7 @@
 local allowed = require "purser.util.option_schema"
 local errors = require "purser.call.errors"
 local queue = require "purser.exactly_once.payouts.queue"
-local worker = require "purser.exactly_once.payouts.worker"
+local rejected = require "purser.exactly_once.payouts.rejected"
 
 local M = {}
 
@@ -26,7 +26,7 @@ local function intent_of(self, payment)
   if not entries[1] then
     return refuse(payment, "payouts.unlooked", "its intent is missing from the journal" .. UNLOOKED)
   end
-  local intent, problem = worker.widen(self, payment, entries[1].intent)
+  local intent, problem = rejected.widen(self, payment, entries[1].intent)
   if not intent then return refuse(payment, "payouts.unlooked", "journal: " .. problem, { phase = "journal" }) end
   return intent
 end

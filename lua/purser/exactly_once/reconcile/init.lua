@@ -19,6 +19,7 @@ local errors = require "purser.call.errors"
 local intents = require "purser.exactly_once.intent"
 local operations = require "purser.api.operations"
 local questions = require "purser.exactly_once.reconcile.queries"
+local readings = require "purser.exactly_once.reconcile.readings"
 local rivals = require "purser.exactly_once.reconcile.recent_calls"
 local scan = require "purser.exactly_once.reconcile.full_list"
 
@@ -66,11 +67,25 @@ end
 
 -- Lists records between two times. Of a list that cannot be shown to be complete `look.incomplete` says why: what is in
 -- it is there, and what is not in it may be there all the same. Nil, nil and why when there is no such list at all.
+-- Looks that share their readings read only when the record must be visible, and what is not asked for by its id.
 local function list(look, first, last, narrow)
-  local through = operations.by_name[look.settle.through]
-  local records, err, why = scan.all(look.read, through, questions.ask(look, narrow), first, last, look.settle.time)
+  local through, asked = operations.by_name[look.settle.through], questions.ask(look, narrow)
+  local is_shared = look.host.readings and look.late and asked[look.settle.handle or ""] == nil
+  local records, err, why
+  look.reading, look.read_at = nil, look.now()
+  if is_shared then
+    records, err, why, look.reading = look.host.readings:all(look, through, asked, first, last)
+    look.read_at = look.reading.began
+  else
+    records, err, why = scan.all(look.read, through, asked, first, last, look.settle.time)
+  end
   look.incomplete = records and why
   return records, err, why
+end
+
+-- Of the records that a look has read, those that may carry an id, and those without one.
+local function alike(look, records, name, id)
+  return look.reading and readings.alike(look.reading, name, id) or records
 end
 
 local function undecided(candidates, reason)
@@ -149,7 +164,7 @@ local function rivals_among(look, records, first, last)
       look.deadline = math.max(look.deadline, sent_at + look.visible_ms)
     end
   end
-  look.late = look.late and look.now() >= look.deadline
+  look.late = look.late and look.read_at >= look.deadline
   return claimed, open
 end
 
@@ -191,7 +206,7 @@ local function by_handle(look, narrow)
   if not claimed then return nil, journal_error(open) end
   local other
   local unnamed, reason = {}, UNNAMED
-  for _, record in ipairs(records) do
+  for _, record in ipairs(alike(look, records, name, params[name])) do
     if record[name] == params[name] then
       local fits = not contradicts(params, record)
       if fits and not has_failed(look, record) then return found(look, record) end
@@ -465,7 +480,7 @@ end
 
 --- Settles an intent for `host`: { run = fn(row, params), now = fn, pause = fn(ms), rivals, journal, lag_ms,
 --- recv_window }, and where there are any: correction = fn, by how much the clock was set right, and
---- signs_as = fn(name), whether this client's key is of that account.
+--- signs_as = fn(name), whether this client's key is of that account, and readings, which looks share (readings.lua).
 -- Users call client:settle.
 ---@return purser.Settlement|nil, purser.Error|nil
 function M.settle(host, intent, options)
