@@ -7,6 +7,7 @@ local intents = require "purser.exactly_once.intent"
 local operations = require "purser.api.operations"
 local private = require "purser.util.private"
 local queue = require "purser.exactly_once.payouts.queue"
+local readings = require "purser.exactly_once.reconcile.readings"
 local rejected = require "purser.exactly_once.payouts.rejected"
 local schedule = require "purser.schedule"
 local service_clock = require "purser.call.clock"
@@ -109,7 +110,7 @@ local function settle(self, payment, intent)
   local id, failures = intent.id, { tries = 0, refusals = 0 }
   self.journal:attach(id, payment)
   while not self.stopping and not self.problem do
-    local answer, err = self.client:settle(intent, self.settle_options, payment.readings)
+    local answer, err = self.client:settle(intent, self.settle_options, payment.readings or self.readings)
     if answer then break end
     if err.phase == "journal" then
       self.problem = err
@@ -323,6 +324,7 @@ end
 function M.run(self)
   self.hand, self.look_for_abandoned_at, self.refill_at, self.sending = {}, 0, 0, 0
   self.take_rejected_at = self.clock() + rejected.TOGETHER_MS
+  self.readings = readings.new() -- of those whose answer was lost
   rejected.begin(self)
   self.is_resting, self.waiting_for = false, nil
   local ok, problem = self.journal.db:transaction(function(tx)

@@ -67,10 +67,10 @@ end
 
 -- Lists records between two times. Of a list that cannot be shown to be complete `look.incomplete` says why: what is in
 -- it is there, and what is not in it may be there all the same. Nil, nil and why when there is no such list at all.
--- Looks that share their readings read only when the record must be visible, and what is not asked for by its id.
+-- What is not asked for by its id is read once for the looks that share their readings.
 local function list(look, first, last, narrow)
   local through, asked = operations.by_name[look.settle.through], questions.ask(look, narrow)
-  local is_shared = look.host.readings and look.late and asked[look.settle.handle or ""] == nil
+  local is_shared = look.host.readings and asked[look.settle.handle or ""] == nil
   local records, err, why
   look.reading, look.read_at = nil, look.now()
   if is_shared then
@@ -450,6 +450,15 @@ end
 -- so, too.
 local LOOKS_AT_INCOMPLETE = 3
 
+-- How long to wait for the next look. Looks that share their readings are made at the same times, so that one reading
+-- serves them.
+local function pause_before_next(look, now, doubted)
+  local left = look.deadline - now
+  local ms = math.max(1, left > 0 and math.min(look.poll_ms, left) or doubted and look.poll_ms or 1)
+  if not look.host.readings or left <= 0 then return ms end
+  return ms + (look.poll_ms - (now + ms) % look.poll_ms) % look.poll_ms
+end
+
 local function look_until_decided(look)
   if out_of_reach(look) then
     return undecided({}, "it is too long ago: nothing shows that " .. look.settle.through
@@ -469,8 +478,7 @@ local function look_until_decided(look)
       early.not_before = look.deadline
       return early
     end
-    local left = look.deadline - now
-    look.pause(math.max(1, left > 0 and math.min(look.poll_ms, left) or doubted and look.poll_ms or 1))
+    look.pause(pause_before_next(look, now, doubted))
   end
 end
 

@@ -1,11 +1,12 @@
 -- SPDX-License-Identifier: MIT
 -- Readings of histories that several looks share. A look concludes that a call was not executed from a complete
 -- reading that began when the record had to be visible. Such a reading says the same of every call in its window, so
--- many calls that are looked for together need it once.
+-- many calls that are looked for together need it once. A record that is found proves what it proves at any time, so
+-- an early look may use a reading that began a moment ago.
 --
 --     local readings = Readings.new(client:now())
---     readings:expect(intent.sent_at)           -- of every call that will be looked for
---     state:settle(intent, options, readings)   -- of each of them
+--     readings:expect(intent.sent_at)             -- of every call that will be looked for by these
+--     client:settle(intent, options, readings)    -- of each of them
 
 local compare = require "purser.exactly_once.reconcile.compare"
 local core = require "purser.core"
@@ -22,15 +23,28 @@ local M = {}
 local SET_BACK_MS = 1000
 local INCOMPLETE_READINGS = 3 -- until one that cannot be shown to be complete is shared as well
 
---- Readings for calls whose records must all be visible at `as_of` (epoch ms, the client's clock).
----@param as_of integer
+local ACCOUNTS_MS = 60000 -- how long the list of sub-accounts is relied on for how the service spells their names
+
+--- Readings for calls that will be looked for as of one time (epoch ms, the client's clock), when all their records
+--- must be visible; without it for calls that are sent, lost and looked for while a program runs.
+---@param as_of integer|nil
 function M.new(as_of)
-  return setmetatable({ as_of = as_of, first = as_of, by_question = {} }, Readings)
+  return setmetatable({ as_of = as_of, first = as_of, by_question = {}, spelled = {} }, Readings)
 end
 
 --- Makes the readings begin early enough for a call that was sent then.
 function Readings:expect(sent_at)
   self.first = math.min(self.first, sent_at)
+end
+
+--- Whether the service was seen a moment ago to spell the name of a sub-account so.
+function Readings:is_spelled(name)
+  local at = self.spelled[name]
+  return at ~= nil and core.monotonic_ms() - at < ACCOUNTS_MS
+end
+
+function Readings:note_spelled(name)
+  self.spelled[name] = core.monotonic_ms()
 end
 
 local function key_of(row, asked)
@@ -40,18 +54,27 @@ local function key_of(row, asked)
   return table.concat(parts, "\n")
 end
 
--- Whether a reading says what this look asks: it covers the window, it began when the record had to be visible, and the
--- clock was right then.
+-- Whether a reading says what this look asks: it covers the window, it is complete, and began when the record had to be
+-- visible, while the clock was right. An early look may use any that began since the look before.
 local function serves(reading, look, first)
   if not reading.records or reading.why and reading.times < INCOMPLETE_READINGS then return false end
   local passed = core.monotonic_ms() - reading.began_monotonic
-  return reading.first <= first and reading.last >= look.last and reading.began >= look.deadline
-    and reading.correction == look.correction() and look.now() - reading.began >= passed - SET_BACK_MS
+  if reading.first > first or reading.correction ~= look.correction() then return false end
+  if not look.late then return passed < look.poll_ms end
+  return reading.last >= look.last and reading.began >= look.deadline
+    and look.now() - reading.began >= passed - SET_BACK_MS
+end
+
+-- The window covers the calls that are expected; or those that were sent, and lost, a while before this one.
+local function window_of(self, look, first, last)
+  if first == 0 then return first, last end
+  local margin = look.intent.sent_at - first
+  local earliest = self.first and self.first - margin or first - look.visible_ms
+  return math.max(1, math.min(first, earliest)), math.max(last, (self.as_of or 0) + look.skew_ms)
 end
 
 local function read(self, reading, look, row, asked, first, last)
-  if first > 0 then first = math.min(first, self.first - (look.intent.sent_at - first)) end
-  last = math.max(last, self.as_of + look.skew_ms)
+  first, last = window_of(self, look, first, last)
   local began, began_monotonic, correction = look.now(), core.monotonic_ms(), look.correction()
   local records, err, why = scan.all(look.read, row, asked, first, last, look.settle.time)
   reading.records, reading.err, reading.why = records, err, why
