@@ -250,7 +250,7 @@ local function work_off(state, reckoning)
     for _, payment in ipairs(failed) do state.machine:note(payment.key .. " is put back: " .. payment.message) end
     reckoning:failed(failed)
     if #reckoning.problems > 0 then return true end
-    for _, payment in ipairs(failed) do reckoning:put_back(payment) end
+    reckoning:put_back(failed)
   end
   return false
 end
