@@ -185,7 +185,7 @@ end
 --- Runs it. Returns { problems, done, undecided, kills, requests, faults, seconds }.
 ---@param options torture.Options
 function M.run(options)
-  local state = { kills = 0, deaths = {}, concurrency = 16, keys = 0, started = core.now_ms() }
+  local state = { kills = 0, deaths = {}, concurrency = 32, keys = 0, started = core.now_ms() }
   for name, value in pairs(options) do state[name] = value end
   state.roll = dice.new(state.seed, "torture")
   local process = service.start { "--seed", tostring(state.seed), "--clock", "real" }

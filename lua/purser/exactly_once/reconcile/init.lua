@@ -67,13 +67,11 @@ end
 
 -- Lists records between two times. Of a list that cannot be shown to be complete `look.incomplete` says why: what is in
 -- it is there, and what is not in it may be there all the same. Nil, nil and why when there is no such list at all.
--- What is not asked for by its id is read once for the looks that share their readings.
 local function list(look, first, last, narrow)
   local through, asked = operations.by_name[look.settle.through], questions.ask(look, narrow)
-  local is_shared = look.host.readings and asked[look.settle.handle or ""] == nil
   local records, err, why
   look.reading, look.read_at = nil, look.now()
-  if is_shared then
+  if look.host.readings then
     records, err, why, look.reading = look.host.readings:all(look, through, asked, first, last)
     look.read_at = look.reading.began
   else
@@ -107,8 +105,10 @@ end
 local NOTHING_YET, ASK_AGAIN = {}, {}
 
 -- Looks by a narrow question, which finds most records with one request; and where that shows nothing, and a record
--- that exists must be seen, by the broad one.
+-- that exists must be seen, by the broad one. Looks that share their readings ask the broad one alone, which shows all
+-- that a narrow one does and serves many of them.
 local function narrow_then_broad(look, way)
+  if look.host.readings then return way(look, false) end
   local answer, err, why = way(look, true)
   if answer ~= NOTHING_YET or not look.late or questions.are_same(look) then return answer, err, why end
   return way(look, false)
