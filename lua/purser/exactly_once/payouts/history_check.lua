@@ -6,6 +6,7 @@
 -- A record that carries a payment's id is that payment. Where records carry no ids, one of equal content that no known
 -- call has made may be the payment, so a person decides.
 
+local compare = require "purser.exactly_once.reconcile.compare"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
@@ -242,7 +243,7 @@ local function read(self, state, group)
   self.waiting_for = group.settle.through .. " is read for payments that the journal may lack"
   local tries = 0
   while not group.read and not self.problem and not self.stopping do
-    group.found, group.unnamed, tries = {}, {}, tries + 1
+    group.found, group.unnamed, group.ids, tries = {}, {}, nil, tries + 1
     local before = clock_error(self)
     local all = read_all(self, group)
     local by = clock_error(self) - before -- a clock that was set right meanwhile may have cut the history short
@@ -338,8 +339,20 @@ local function by_id(self, payment, at)
   end
 end
 
+-- The time of the record that carries an id, or one that may be it in another spelling; nil where none does.
+local function time_of(group, id)
+  if group.found[id] then return group.found[id] end
+  if not group.ids then
+    local list = {}
+    for shown, at in pairs(group.found) do list[#list + 1] = { id = shown, at = at } end
+    group.ids = compare.index(list, "id")
+  end
+  local other = compare.alike(group.ids, id)[1]
+  return other and other.at
+end
+
 local function judge(self, group, payment)
-  local at = payment.handle and group.found[payment.handle]
+  local at = payment.handle and time_of(group, payment.handle)
   if at then
     local change = by_id(self, payment, at)
     if change and change.state == "undecided" and payment.approved then return nil end
