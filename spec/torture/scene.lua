@@ -316,7 +316,7 @@ local function perform(state)
   reckoning:keys(world.keys_of(1, 1, state.keys), state.kept)
   reckoning.journal:close()
   return { problems = reckoning.problems, done = done, undecided = undecided, deaths = state.deaths,
-    events = state.machine.traced, trace = state.machine.trace, ms = state.machine.now - state.started }
+    events = state.machine.traced, trace = state.machine:trace_of_all(), ms = state.machine.now - state.started }
 end
 
 --- Plays it with `state`, the options of the rehearsal.
