@@ -15,7 +15,7 @@ local service = require "bench.service"
 
 local rounds = tonumber(arg[1] or 3)
 local SLOW_MS, CALLS, PROBE_MS = 250, 200, 5
-local VMS = 256 -- a call takes a Lua state when it is queued, and nginx refuses it when all of them are taken
+local VMS = 256 -- a call takes a Lua state when it is queued, and nginx rejects it when all of them are taken
 
 local two = output_of "command -v taskset" ~= "" and tonumber(output_of "nproc") > 1
 local function on(processor) return two and "taskset -c " .. processor or nil end
@@ -30,7 +30,7 @@ lua_package_cpath "${ROOT}/build/luajit/?.so;;";
 init_worker_by_lua_block {
   local purser = require "purser"
   local function make(base_url)
-    return assert(purser.new { base_url = base_url, api_key = "k", secret_key = "s", limits = false, retry = false,
+    return assert(purser.new { base_url = base_url, api_key = "k", secret_key = "s", rate_limit = false, retry = false,
       transport = transport })
   end
   transport = assert(purser.transport.openresty())

@@ -15,7 +15,7 @@ local peer
 
 local function get(target) return { method = "GET", target = target or "/" } end
 
-local function withdrawal() return { method = "POST", target = "/withdraw", body = "{}", single_send = true } end
+local function withdrawal() return { method = "POST", target = "/withdraw", body = "{}", at_most_once = true } end
 
 local function elapsed_ms(fn)
   local from = core.monotonic_ms()
@@ -159,7 +159,7 @@ describe("tasks", function()
     assert.equal(0, schedule.step())
   end)
 
-  it("are told when they wait for what nobody will do", function()
+  it("are notified when they wait for what nobody will do", function()
     assert.error_matches(function() schedule.run(function() schedule.suspend() end) end, "nobody will do")
     assert.equal(1, schedule.step()) -- that one stays
   end)
@@ -196,7 +196,7 @@ describe("tasks", function()
     assert.same({ false, "x" }, { schedule.protect(error, "x") })
   end)
 
-  it("are woken once, however often they are told", function()
+  it("are woken once, however often they are notified", function()
     local turns, given = 0, nil
     local task = schedule.spawn(function(...)
       assert.equal(0, select("#", ...))
@@ -299,7 +299,7 @@ describe("a client in tasks", function()
     service:script "head body send=HTTP%2F1%2E1%20503%20x%0D%0AContent%2DLength%3A%200%0D%0A%0D%0A"
     local shared = assert(multi.new { base_url = service:url() })
     local client = assert(purser.new {
-      base_url = service:url(), api_key = "key", secret_key = "secret", transport = shared, limits = false,
+      base_url = service:url(), api_key = "key", secret_key = "secret", transport = shared, rate_limit = false,
       retry = { attempts = 2, base_ms = 200, max_ms = 200 },
       hooks = { after = function() service:script "head body ok" end }, -- the 503 may be a proxy's: a new connection
     })

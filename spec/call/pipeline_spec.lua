@@ -69,7 +69,8 @@ describe("one call, at most one request", function()
       base_url = peer:url(way.scheme), ca_file = made.path "ca.crt", http_version = way.version and "2" or "1.1",
     })
     local client = assert(purser.new {
-      base_url = peer:url(way.scheme), api_key = "key", secret_key = "secret", transport = transport, limits = false,
+      base_url = peer:url(way.scheme), api_key = "key", secret_key = "secret", transport = transport,
+        rate_limit = false,
       retry = { attempts = 5, base_ms = 1, max_ms = 1 },
     })
     if kept then
@@ -106,7 +107,7 @@ describe("one call, at most one request", function()
               assert.equal("transport", err.kind, where)
               assert.equal("unknown", err.outcome, where)
               assert.is_false(err.retryable, where)
-              assert.is_string(err.settle, where)
+              assert.is_string(err.advice, where)
               assert.is_true(sent <= 1, where .. ": sent " .. sent .. " times")
               -- seen at all, unless the end came before a byte could be read
               if not ending:find "arrive" then assert.equal(1, sent, where) end
@@ -117,11 +118,11 @@ describe("one call, at most one request", function()
     end
   end
 
-  it("is told apart from a read, which is repeated until it succeeds", function()
+  it("is distinguished from a read, which is repeated until it succeeds", function()
     peer:plain()
     peer:script "head body close"
     local client = assert(purser.new {
-      base_url = peer:url(), api_key = "key", secret_key = "secret", limits = false,
+      base_url = peer:url(), api_key = "key", secret_key = "secret", rate_limit = false,
       retry = { attempts = 4, base_ms = 1, max_ms = 1 },
     })
     local mark = peer:count()

@@ -26,7 +26,7 @@ local calls = {
 }
 
 local faults = {
-  { kind = "refuse" }, { kind = "lost_answer" }, { kind = "reset" }, { kind = "truncate" },
+  { kind = "reject" }, { kind = "lost_answer" }, { kind = "reset" }, { kind = "truncate" },
   { kind = "slow", delay_ms = 20000 }, { kind = "throttle" }, { kind = "ban" },
   { kind = "server_error", when = "before" }, { kind = "server_error", when = "after" },
   { kind = "garbage", when = "before" }, { kind = "garbage", when = "after" },
@@ -42,7 +42,7 @@ describe("the outcome of a call", function()
     assert(sim:account { role = "sub", parent = "Acme", name = "desk0001" })
     assert(sim:save_address { account = "Acme", coin = "USDT", network = "Tron(TRC20)", address = PAYEE })
     client = assert(purser.new {
-      base_url = "https://service.example", transport = sim:transport(), limits = false,
+      base_url = "https://service.example", transport = sim:transport(), rate_limit = false,
       api_key = owner.api_key, secret_key = owner.secret_key, clock = function() return sim:now() end,
     })
   end)

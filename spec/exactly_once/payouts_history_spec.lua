@@ -21,7 +21,7 @@ end
 
 local function client_with(options)
   local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, limits = false, journal = journal,
+    transport = sim:transport(), clock = function() return sim:now() end, rate_limit = false, journal = journal,
     retry = { attempts = 5, base_ms = 1 }, account = "treasury" }
   for name, value in pairs(options or {}) do all[name] = value end
   return assert(purser.new(all))
@@ -137,7 +137,7 @@ describe("payments that the journal does not know to be made", function()
     assert.is_not_nil(assert(payouts:list "done")[1].record_id)
   end)
 
-  it("are found when an older copy of the journal was put back, those added anew as well", function()
+  it("are found when an older copy of the journal was put back, those added again as well", function()
     local payouts = payouts_with()
     add(payouts, 1, 4)
     journal:close()
@@ -251,7 +251,7 @@ describe("payments that the journal does not know to be made", function()
       assert.equal(4, counted("wallet.transfer", "applied"))
       assert.is_true(payouts:retry "d")
       assert.equal(1, assert(payouts:run()).undecided) -- looked for once more
-      assert.is_true(payouts:retry("d", { look = false }))
+      assert.is_true(payouts:retry("d", { force = true }))
       assert.equal(2, assert(payouts:run()).done)
       assert.equal(5, counted("wallet.transfer", "applied"))
     end)
@@ -279,7 +279,7 @@ describe("payments that the journal does not know to be made", function()
   it("are not sent while the history cannot be read, and the run says so", function()
     local payouts = payouts_with()
     add(payouts, 1, 3)
-    sim:fault { kind = "refuse", operation = "sub_account.transfer_history", times = 1000 }
+    sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 1000 }
     local report, err = payouts:run()
     assert.is_nil(report)
     assert.equal("payouts.history", err.code)

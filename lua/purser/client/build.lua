@@ -3,11 +3,12 @@
 --
 --   profile                      the conventions, complete
 --   _origin, _prefix             of the base URL
---   _signer, _api_key, _headers  of the keys; _credentials asks for them anew
+--   _signer, _api_key, _headers  of the keys; _credentials asks for them again
 --   _transport, _own_transport   what sends, and whether closing the client closes it
 --   _clock, _correct_clock       what stamps requests, and whether the service may set it right
---   _timeout_ms, _recv_window, _retry, _limits, _hooks, _user_agent
---   _client_ids, _lag_ms, _journal, _account, _guard   for what is not a read; _rivals, made by the first such call
+--   _timeout_ms, _recv_window, _retry, _rate_limit, _hooks, _user_agent
+--   _generate_ids, _visibility_delay_ms, _journal, _account, _guard   for write calls; _recent_calls, made by the
+-- first such call
 --   _layouts                     by row, made at their first use
 
 local budget = require "purser.call.rate_limit"
@@ -29,15 +30,16 @@ local function make_transport(options, origin)
   }
 end
 
-local function make_limits(limits, profile)
-  if limits == false or budget.is(limits) then return limits end
-  if limits ~= nil and type(limits) ~= "table" then return nil, 'option "limits" is a table, a budget or false' end
-  limits = limits or {}
-  local complaint = budget.check(limits)
-  if complaint then return nil, complaint end
+local function make_rate_limit(rate_limit, profile)
+  if rate_limit == false or budget.is(rate_limit) then return rate_limit end
+  if rate_limit ~= nil and type(rate_limit) ~= "table" then return nil,
+    'option "rate_limit" is a table, a budget or false' end
+  rate_limit = rate_limit or {}
+  local message = budget.check(rate_limit)
+  if message then return nil, message end
   return budget.new {
-    weight = limits.weight or profile.weight_limit, window_ms = limits.window_ms or profile.weight_window_ms,
-    when_full = limits.when_full, now = limits.now,
+    weight = rate_limit.weight or profile.weight_limit, window_ms = rate_limit.window_ms or profile.weight_window_ms,
+    when_full = rate_limit.when_full, now = rate_limit.now,
   }
 end
 
@@ -50,11 +52,11 @@ local function use_keys(self, options)
   if not (options.secret_key_file or options.secret_key_env) then
     return pipeline.use_credentials(self, options.api_key, options.secret_key)
   end
-  local secret, complaint = require("purser.secrets").of(options)
-  if not secret then return complaint end
-  complaint = pipeline.use_credentials(self, options.api_key, secret)
+  local secret, message = require("purser.secrets").of(options)
+  if not secret then return message end
+  message = pipeline.use_credentials(self, options.api_key, secret)
   secret:close()
-  return complaint
+  return message
 end
 
 local function user_agent_of(options)
@@ -63,35 +65,35 @@ local function user_agent_of(options)
   return agent
 end
 
---- Fills a client from checked options. Returns nil, or a complaint.
+--- Fills a client from checked options. Returns nil, or a message.
 function M.furnish(self, options)
   self._layouts = {}
-  local complaint, wrong
-  self.profile, complaint = resolve_profile(options.profile)
-  if not self.profile then return complaint end
-  complaint = call_options.check_window(options, self.profile)
-  if complaint then return complaint end
+  local message, wrong
+  self.profile, message = resolve_profile(options.profile)
+  if not self.profile then return message end
+  message = call_options.check_window(options, self.profile)
+  if message then return message end
   local url = options.base_url or self.profile.base_url
   if not url then return '"base_url" is missing; give one, or a profile that has one' end
   self._origin, self._prefix = options_.split_url(url, options.allow_insecure)
   if not self._origin then return self._prefix end
-  complaint = options_.check_proxy(url, options)
-  if complaint then return complaint end
+  message = options_.check_proxy(url, options)
+  if message then return message end
   self._user_agent, wrong = user_agent_of(options)
   if wrong then return wrong end
   self._retry, wrong = retry.policy(options.retry)
   if wrong then return wrong end
-  self._limits, wrong = make_limits(options.limits, self.profile)
+  self._rate_limit, wrong = make_rate_limit(options.rate_limit, self.profile)
   if wrong then return wrong end
   self._credentials = options.credentials
   if not options.credentials then
-    complaint = use_keys(self, options)
-    if complaint then return complaint end
+    message = use_keys(self, options)
+    if message then return message end
   end
   self._clock, self._hooks = service_clock.new(options.clock), options.hooks
   self._correct_clock = options.correct_clock ~= false
   self._timeout_ms, self._recv_window = options.timeout_ms or 10000, options.recv_window
-  self._client_ids, self._lag_ms = options.client_ids ~= false, options.visibility_lag_ms or 3000
+  self._generate_ids, self._visibility_delay_ms = options.generate_ids ~= false, options.visibility_delay_ms or 3000
   self._journal, self._account = options.journal, options.account
   self._guard, wrong = make_guard(options)
   if wrong then return wrong end

@@ -14,7 +14,7 @@ M.TOGETHER_MS = 60000 -- how long a payment waits for others, at most
 local HOUR = 3600000  -- a look does not begin where a history is about to end
 
 --- The intent that covers all attempts of a payment. For a look by its id these may be attempts that the journal does
---- not know: up to `as_of`, and since the payment was added where no history check told of them. Nil and a problem when
+--- not know: up to `as_of`, and since the payment was added where no history check showed them. Nil and a problem when
 --- the journal cannot say when the first was made.
 ---@param as_of integer|nil  the time of the look, epoch ms; now
 function M.widen(self, payment, intent, as_of)
@@ -24,10 +24,10 @@ function M.widen(self, payment, intent, as_of)
   if first == nil then return nil, problem end
   first = math.min(first or intent.sent_at, intent.sent_at)
   local last = intent.sent_at + intent.recv_window
-  if payment.handle then
+  if payment.client_id then
     if self.history_check == "never" then
-      local settle = operations.by_name[payment.operation].settle
-      first = math.min(first, math.max(payment.added_at, history_check.earliest(self, settle) + 2 * HOUR))
+      local reconcile = operations.by_name[payment.operation].reconcile
+      first = math.min(first, math.max(payment.added_at, history_check.earliest(self, reconcile) + 2 * HOUR))
     end
     last = math.max(last, (as_of or self.client:now()) - history_check.visible_ms(self) + intent.recv_window)
   end

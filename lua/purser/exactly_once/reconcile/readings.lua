@@ -6,11 +6,11 @@
 --
 --     local readings = Readings.new(client:now())
 --     readings:expect(intent.sent_at)             -- of every call that will be looked for by these
---     client:settle(intent, options, readings)    -- of each of them
+--     client:reconcile(intent, options, readings)    -- of each of them
 
 local compare = require "purser.exactly_once.reconcile.compare"
 local core = require "purser.core"
-local scan = require "purser.exactly_once.reconcile.full_list"
+local full_list = require "purser.exactly_once.reconcile.full_list"
 local schedule = require "purser.schedule"
 
 local Readings = {}
@@ -18,7 +18,7 @@ Readings.__index = Readings
 
 local M = {}
 
--- By how much a clock may fall behind the machine's time since a reading began. More shows that it was set back: then
+-- By how much a clock may fall after the machine's time since a reading began. More shows that it was set back: then
 -- the reading may have begun too early, and is made again.
 local SET_BACK_MS = 1000
 local INCOMPLETE_READINGS = 3 -- until one that cannot be shown to be complete is shared as well
@@ -76,7 +76,7 @@ end
 local function read(self, reading, look, row, asked, first, last)
   first, last = window_of(self, look, first, last)
   local began, began_monotonic, correction = look.now(), core.monotonic_ms(), look.correction()
-  local records, err, why = scan.all(look.read, row, asked, first, last, look.settle.time)
+  local records, err, why = full_list.all(look.read, row, asked, first, last, look.reconcile.time_member)
   reading.records, reading.err, reading.why = records, err, why
   reading.first, reading.last, reading.ids = first, last, nil
   reading.began, reading.began_monotonic, reading.correction = began, began_monotonic, correction
