@@ -1026,7 +1026,7 @@ function Wallet:withdraw_legacy(params, opts) end
 ---@field timeout_ms? integer  For one attempt, connecting included. Default: 10000.
 ---@field connect_timeout_ms? integer  For connecting and TLS. Default: 3000.
 ---@field retry? purser.RetryOptions|false  How reads are retried. Default: 3 attempts.
----@field limits? purser.RateLimitOptions|table|false  The request-weight budget. Default: 500 in 10 s.
+---@field rate_limit? purser.RateLimitOptions|table|false  The request-weight budget. Default: 500 in 10 s.
 ---@field hooks? purser.Hooks  Functions that see every attempt. Default: none.
 ---@field transport? purser.Transport  What carries requests. Default: curl.
 ---@field clock? fun(): integer  Returns epoch milliseconds for timestamp. Default: the system's.
@@ -1048,7 +1048,7 @@ function Wallet:withdraw_legacy(params, opts) end
 ---@class purser.CallOptions
 ---@field timeout_ms? integer  For each attempt of this call. Default: the client's.
 ---@field recv_window? integer  For this call. Default: the client's.
----@field extra? table<string, string|integer|boolean>  Parameters that this version does not know.
+---@field extra_params? table<string, string|integer|boolean>  Parameters that this version does not know.
 ---@field info? table  Is filled with http_status, headers (lower-case names), attempts and timings (connect_us, tls_us, first_byte_us, total_us: microseconds from the start, as far as the transport knows them).
 
 ---@class purser.Event

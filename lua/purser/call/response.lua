@@ -128,7 +128,7 @@ local function undecodable(row, status, message, offset)
 end
 
 local function is_answer(status, body)
-  return type(status) == "number" and status >= 100 and status <= 999 and status % 1 == 0
+  return (status == 200 or type(status) == "number" and status >= 100 and status <= 999 and status % 1 == 0)
     and type(body) == "string"
 end
 

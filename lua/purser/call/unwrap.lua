@@ -303,6 +303,7 @@ end
 ---@param values table<string, any>|nil  what was sent, by name: on a page after the first no record may be left
 ---@param profile table|nil  its null_lists and success_codes
 function M.take(row, value, body, values, profile)
+  if value[1] ~= nil and row.result.list then return value end -- an array with nothing around it
   local paging = row.paging
   local page = values and paging and paging.page and tonumber(values[paging.page]) or 1
   return take[form_of(row.result)](row.result, value,

@@ -2,6 +2,8 @@
 -- The options that say which service to talk to and with whose keys, and the client they make.
 
 local credentials = require "purser.cli.credentials"
+local lazy = require "purser.util.lazy"
+local purser = lazy "purser"
 
 local M = {}
 
@@ -24,8 +26,8 @@ function M.define(command)
       .. "keys and PURSER_BASE_URL say."):argname("<url>"),
     command:option("--profile", "Conventions of the service: default, or mexc, which knows its address.")
       :argname("<name>"):choices { "default", "mexc" },
-    command:option("--credentials", "File with `api_key = ...` and `secret_key = ...`, readable by you alone. Without it the "
-      .. "keys come from PURSER_API_KEY and PURSER_SECRET_KEY."):argname("<file>"),
+    command:option("--credentials", "File with `api_key = ...` and `secret_key = ...`, readable by you alone. Without "
+      .. "it the keys come from PURSER_API_KEY and PURSER_SECRET_KEY."):argname("<file>"),
     command:option("--timeout", "Longest time of one request, default 10."):argname("<seconds>"):convert(seconds),
     command:option("--recv-window", "How old a request may be when it arrives, in ms."):argname("<ms>"):convert(whole),
   }
@@ -75,7 +77,7 @@ function M.open(options, overrides)
     timeout_ms = options.timeout, recv_window = options.recv_window,
   }
   for name, value in pairs(overrides or {}) do requested[name] = value end
-  local client, err = require("purser").new(requested)
+  local client, err = purser.new(requested)
   keys.secret:close() -- the client has made of it what it needs
   -- allow_insecure is for programs: here nothing permits it
   if not client then

@@ -35,7 +35,7 @@ local M = {}
 ---@field not_before integer|nil   undecided with wait = false: when to ask again, epoch ms
 
 ---@class purser.ReconcileOptions
----@field visibility_delay_ms integer|nil   how long a new record may be missing from lists (the client's visibility_delay_ms)
+---@field visibility_delay_ms integer|nil   how long a new record may be missing from lists (default: the client's)
 ---@field skew_ms integer|nil  by how much records' times may differ from the service's clock (default 5000)
 ---@field poll_ms integer|nil  pause between two looks (default 1000)
 ---@field wait boolean|nil     false: do not wait, answer undecided with not_before instead
