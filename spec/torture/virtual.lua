@@ -23,7 +23,8 @@ local FIRST_MS = 1700000000000
 
 --- Makes the machine, and puts it in the place of the real one. `roll` is a generator of purser.sim.dice.
 function M.new(roll)
-  local self = setmetatable({ roll = roll, now = FIRST_MS, events = {}, order = 0, trace = "", notes = {}, traced = 0, real = {},
+  local self = setmetatable({ roll = roll, now = FIRST_MS, events = {}, order = 0, trace = "", notes = {},
+    traced = 0, real = {},
     clock_of = function() return 0 end }, Machine)
   for name, fn in pairs(core) do self.real[name] = fn end
   function core.now_ms() return self.now + self.clock_of() end

@@ -282,7 +282,7 @@ local function next_payment(self)
       payment, ms = rejected.next(self, true)
       if payment or self.problem then return payment end
       if left == 0 and rejected.count(self) == 0 then return nil end
-      rest(self, ms)
+      sleep(self, ms)
     end
   end
 end
