@@ -18,6 +18,7 @@ local history = lazy "purser.history"
 local intents = lazy "purser.exactly_once.intent"
 local reconcile = lazy "purser.exactly_once.reconcile"
 local reconcile_advice = lazy "purser.exactly_once.reconcile.advice"
+local reconcile_service = lazy "purser.exactly_once.reconcile.service"
 local renamed = lazy "purser.util.renamed"
 local suggest = lazy "purser.util.suggest"
 local wait = lazy "purser.workflow.wait"
@@ -136,7 +137,7 @@ end
 --- or its intent.
 ---@param unreconciled purser.Error|purser.Intent
 ---@param options purser.ReconcileOptions|nil
----@param readings table|nil  of purser.payouts: what several looks share
+---@param readings table|nil  of purser.payouts: what several calls that are reconciled share
 ---@return purser.Reconciliation|nil, purser.Error|nil err
 function State:reconcile(unreconciled, options, readings)
   local intent = unreconciled
@@ -146,15 +147,7 @@ function State:reconcile(unreconciled, options, readings)
     local mismatch = unreconciled.id and self._journal:mismatch(unreconciled)
     if mismatch then return nil, mismatch end
   end
-  return reconcile.reconcile({
-    run = function(row, params) return run.call(self, row, params) end,
-    now = function() return (assert(pipeline.read_clock(self))) end,
-    correction = function() return self._clock.offset or nil end,
-    pause = function(ms) pipeline.pause(self, ms) end,
-    signs_as = function(account) return write_call.signs_as(self, account) end,
-    recent_calls = write_call.recent_calls_of(self), journal = self._journal,
-    visibility_delay_ms = self._visibility_delay_ms, recv_window = self._recv_window or 5000, readings = readings,
-  }, unreconciled, options)
+  return reconcile.reconcile(reconcile_service.of(self, readings), unreconciled, options)
 end
 
 --- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.

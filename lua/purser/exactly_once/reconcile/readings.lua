@@ -12,6 +12,7 @@ local compare = require "purser.exactly_once.reconcile.compare"
 local core = require "purser.core"
 local full_list = require "purser.exactly_once.reconcile.full_list"
 local schedule = require "purser.schedule"
+local shift = require "purser.exactly_once.reconcile.shift"
 
 local Readings = {}
 Readings.__index = Readings
@@ -59,10 +60,10 @@ end
 local function serves(reading, look, first)
   if not reading.records or reading.why and reading.times < INCOMPLETE_READINGS then return false end
   local passed = core.monotonic_ms() - reading.began_monotonic
-  if reading.first > first or reading.correction ~= look.correction() then return false end
+  if reading.first > first or reading.correction ~= look.service:correction() then return false end
   if not look.late then return passed < look.poll_ms end
-  return reading.last >= look.last and reading.began >= look.deadline
-    and look.now() - reading.began >= passed - SET_BACK_MS
+  return reading.last >= look.last + shift.MARGIN_MS and reading.began >= look.deadline
+    and look.service:now() - reading.began >= passed - SET_BACK_MS
 end
 
 -- The window covers the calls that are expected; or those that were sent, and lost, a while before this one.
@@ -70,13 +71,15 @@ local function window_of(self, look, first, last)
   if first == 0 then return first, last end
   local margin = look.intent.sent_at - first
   local earliest = self.first and self.first - margin or first - look.visible_ms
-  return math.max(1, math.min(first, earliest)), math.max(last, (self.as_of or 0) + look.skew_ms)
+  local wider = math.max(earliest, look:earliest(), 1)
+  return math.min(first, wider), math.max(last, (self.as_of or 0) + look.skew_ms + shift.MARGIN_MS)
 end
 
 local function read(self, reading, look, row, asked, first, last)
   first, last = window_of(self, look, first, last)
-  local began, began_monotonic, correction = look.now(), core.monotonic_ms(), look.correction()
-  local records, err, why = full_list.all(look.read, row, asked, first, last, look.reconcile.time_member)
+  local began, began_monotonic, correction = look.service:now(), core.monotonic_ms(), look.service:correction()
+  local function run(...) return look.service:read(...) end
+  local records, err, why = full_list.all(run, row, asked, first, last, look.reconcile.time_member)
   reading.records, reading.err, reading.why = records, err, why
   reading.first, reading.last, reading.ids = first, last, nil
   reading.began, reading.began_monotonic, reading.correction = began, began_monotonic, correction
@@ -89,7 +92,7 @@ function Readings:all(look, row, asked, first, last)
   local reading = self.by_question[key] or { times = 0 }
   self.by_question[key] = reading
   while reading.is_read do
-    look.pause(1)
+    look.service:pause(1)
     schedule.sleep(0) -- a transport that blocks lets no other task work while it sleeps
   end
   if not serves(reading, look, first) then
