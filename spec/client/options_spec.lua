@@ -116,7 +116,8 @@ describe("every place that takes options", function()
   it("returns an error of kind config where something is made of them", function()
     local function config(words, value, err) check("config", err and err.option, words, value, err) end
     config('option "timeout" is not known (did you mean "timeout_ms"?)', new { timeout = 1 })
-    config('option "timeout_ms" is 0; it must be a whole number of milliseconds from 1 to 3600000', new { timeout_ms = 0 })
+    config('option "timeout_ms" is 0; it must be a whole number of milliseconds from 1 to 3600000',
+      new { timeout_ms = 0 })
     config('option "recv_window" is 70000; it must be a whole number from 1 to 60000', new { recv_window = 70000 })
     config('option "profile" is a number; it must be a string or table', new { profile = 5 })
     config("options are given as a nil; give a table", purser.new())
@@ -164,7 +165,8 @@ describe("every place that takes options", function()
     argument("first_ms", "whole number of milliseconds from 1", client:wait_for { first_ms = 0 })
     argument("polls", 'parameter "polls" is not known', wallet:watch_deposits({ polls = 1 }):next())
     argument("since", "time in epoch milliseconds", wallet:watch_deposits({ since = 1 }):next())
-    argument("from", 'parameter "from" is 1; it must be a time in epoch milliseconds', wallet:each_deposit({ from = 1 }):next())
+    argument("from", 'parameter "from" is 1; it must be a time in epoch milliseconds',
+      wallet:each_deposit({ from = 1 }):next())
     argument("late_arrival_ms", "whole number of milliseconds from 0",
       wallet:each_deposit({ late_arrival_ms = -1 }):next())
     argument("onyl", 'parameter "onyl" is not known (did you mean "only"?)', wallet:convert_all { onyl = {} })

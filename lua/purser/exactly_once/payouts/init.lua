@@ -228,6 +228,16 @@ function Payouts:retry(key, options)
   return retry.retry(self, key, options, function(fn) return read(self, fn) end)
 end
 
+--- Puts many payments back, as `retry` does each: one reading of a history serves all that are looked for there.
+--- Returns the keys of those that were put back; and for every other key the error of `retry`, or false where no such
+--- payment had failed or was undecided.
+---@param keys string[]
+---@param options { force: boolean|nil }|nil
+---@return string[] put_back, table<string, purser.Error|false> others
+function Payouts:retry_all(keys, options)
+  return retry.retry_all(self, keys, options, function(fn) return read(self, fn) end)
+end
+
 ------------------------------------------------------------------------------------------------------- running
 
 ---@class purser.PayoutsProgress
@@ -290,14 +300,19 @@ function M.new(options)
   local self = { clock = core.monotonic_ms }
   for name, value in pairs(defaults) do self[name] = value end
   for name, value in pairs(options) do self[name] = value end
-  if not self.client or not self.journal then return nil, errors.config("payouts.new has no client, or no journal", "give both") end
+  if not self.client or not self.journal then
+    return nil, errors.config("payouts.new has no client, or no journal", "give both")
+  end
   local state = private.state_of(self.client) -- kept nowhere: a queue is a table that users can read
   if not state or state._journal ~= self.journal then
     return nil, errors.config("the client has another journal, so that it would send what is not recorded",
       "give both the same journal")
   end
   if self.witness then
-    if not self.worker then return nil, errors.config("a witness file needs a worker of a name that stays the same", "give the option worker", "worker") end
+    if not self.worker then
+      return nil, errors.config("a witness file has no worker of a name that stays the same", "give the option worker",
+        "worker")
+    end
     local message
     self.witness_db, message = witness.open(self.witness)
     if not self.witness_db then return nil, errors.config("the witness file cannot be opened: " .. message) end
