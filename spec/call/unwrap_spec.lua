@@ -23,7 +23,7 @@ local function fails(row, status, body, kind, outcome, words)
   assert.equal(outcome, err.outcome)
   assert.equal(row.full_name, err.operation)
   assert.equal(status, err.http_status)
-  if words then assert.matches(words, tostring(err)) end
+  if words then assert.matches(words, err.hint and err.message .. "; " .. err.hint or err.message) end
   if outcome == "unknown" and row.effect ~= "read" then
     assert.is_string(err.advice)
     assert.is_not_nil(tostring(err):find(err.advice, 1, true))

@@ -317,7 +317,7 @@ describe("options of retry", function()
       local put_back, err = payouts:retry("a", options)
       assert.is_nil(put_back)
       assert.equal("argument", err.kind)
-      assert.matches(words, err.message)
+      assert.matches(words, tostring(err))
     end
   end)
 end)

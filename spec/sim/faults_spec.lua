@@ -217,8 +217,8 @@ describe("arming", function()
     assert.matches("probability is not between 0 and 1", message { kind = "reset", probability = 30 }, 1, true)
     assert.matches('reset option "times" is a table; it must be a whole number from 1',
       message { kind = "reset", times = {} }, 1, true)
-    assert.matches('option "times" must be a whole number from 1', message { kind = "reset", times = 0 }, 1, true)
-    assert.matches('option "drip_ms" must be a whole number of milliseconds from 1',
+    assert.matches('option "times" is 0; it must be a whole number', message { kind = "reset", times = 0 }, 1, true)
+    assert.matches('option "drip_ms" is 0; it must be a whole number of milliseconds from 1',
       message { kind = "slow", drip_ms = 0 }, 1, true)
     assert.matches('option "delay_ms" must be a whole number of milliseconds from 0',
       message { kind = "slow", delay_ms = "1.5" }, 1, true)

@@ -406,7 +406,7 @@ function M.each(client, name, params, opts)
   end
   local walk = setmetatable({}, Walk)
   walk.problem = errors.argument(nil, ('"%s" is no history or list%s'):format(tostring(name),
-    suggest.hint(tostring(name), names)))
+    suggest.hint(tostring(name), names)), "there are " .. table.concat(names, ", "))
   return walk
 end
 

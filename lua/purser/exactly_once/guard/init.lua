@@ -159,7 +159,9 @@ end
 ---@param row table     of a write call
 ---@param params table  what travels, by name: checked parameters, and those that the row does not know
 function Guard:check(row, params)
-  if self.read_only then return reject(row, "read_only", "this client only reads") end
+  if self.read_only then
+    return reject(row, "read_only", "this client only reads", "make write calls with a client without read_only")
+  end
   local rejection = check_extra(self, row, params)
   if rejection then return rejection end
   return check_amounts(self, row, params) or check_destinations(self, row, params)

@@ -47,10 +47,10 @@ local function foreign(self, tx, is_empty)
   local others = queue.other_accounts(tx, self.queue, self.account)
   if not others[1] then return nil end
   local is_named = self.has_own_account
-  return errors.config(('the queue "%s" holds %d payments of account "%s", and this client is account "%s"%s; where '
-    .. 'that is one account with a new key, give the client account = "%s", else %s'):format(self.queue,
-    others[1].payments, others[1].account, self.account, is_named and "" or " (a digest of its API key)",
-    others[1].account, is_named and "add its payments first" or "give each client an account of its own"))
+  return errors.config(('the queue "%s" holds %d payments of account "%s", and this client is account "%s"%s'):format(
+    self.queue, others[1].payments, others[1].account, self.account, is_named and "" or " (a digest of its API key)"),
+    ('where that is one account with a new key, give the client account = "%s", else %s'):format(others[1].account,
+    is_named and "add its payments first" or "give each client an account of its own"))
 end
 
 -------------------------------------------------------------------------------------------------------- adding
@@ -294,9 +294,9 @@ local defaults = {
 --- name continues at once with what it had, others wait until its leases end.
 ---@return purser.Payouts|nil, purser.Error|nil
 function M.new(options)
-  local problem, name, hint = option_schema.check(options, rules, "payouts option")
-  if not problem and options.reconcile then problem, name, hint = reconcile.check_options(options.reconcile) end
-  if problem then return nil, errors.config(problem, hint, name) end
+  local problem, option, hint = option_schema.check(options, rules, "payouts option")
+  if not problem and options.reconcile then problem, option, hint = reconcile.check_options(options.reconcile) end
+  if problem then return nil, errors.config(problem, hint, option) end
   local self = { clock = core.monotonic_ms }
   for name, value in pairs(defaults) do self[name] = value end
   for name, value in pairs(options) do self[name] = value end
