@@ -2,14 +2,15 @@
 -- Holds the direction of the layers: a module of lua/purser requires only modules of its own layer and of lower ones,
 -- and no module requires itself through others. It reads every `require` and `lazy` (util/lazy.lua) with a literal
 -- name. Each stands at the margin: none in a function, where the head of the file would not show it.
+-- It holds the fields of a client's inner state as well: client/build.lua declares them.
 -- Closes with `N passed, N failed`; `lua tools/layers.lua`, and `make lint` runs it.
 
 -- From the lowest layer up. A file on top of lua/purser is a public name; those named here belong to a layer.
 local order = { "base", "util", "transport", "api", "sim", "call", "history", "exactly_once", "workflow", "client",
   "top", "cli" }
-local base = { core = true, http = true, httpd = true, version = true, decimal = true, json = true, libcurl = true,
-  schedule = true, codes = true, secrets = true, http1 = true }
-local layer_of_public = { csv = "util" }
+local base = { core = true, http = true, httpd = true, version = true, decimal = true, libcurl = true,
+  codes = true, secrets = true, http1 = true }
+local layer_of_public = { csv = "util", json = "util", schedule = "util" }
 
 local rank = {}
 for i, name in ipairs(order) do rank[name] = i end
@@ -81,6 +82,29 @@ local function visit(name, way)
   state[name] = "done"
 end
 for _, name in ipairs(names) do visit(name, {}) end
+
+-- What the modules share of a client's inner state: each field is declared once, in client/build.lua, and used.
+local STATE = "lua/purser/client/build.lua"
+local declared, used = {}, {}
+for _, line in ipairs(lines_of("cat " .. STATE)) do
+  local field = line:match "^%-%-%-@field (_[%w_]+) "
+  if field and declared[field] then bad("%s: %s is declared twice", STATE, field) end
+  if field then declared[field] = true end
+end
+local OTHERS = { _options = true, _commands = true, _aliases = true } -- of argparse
+for _, path in ipairs(lines_of "find lua -name '*.lua' ! -name meta.lua | LC_ALL=C sort") do
+  for number, line in ipairs(lines_of("cat " .. path)) do
+    for field in line:gsub("^%s*%-%-.*", ""):gmatch "[%w%])]%.(_%l[%w_]*)" do
+      if not declared[field] and not OTHERS[field] then
+        bad("%s:%d: %s is not declared in %s", path, number, field, STATE)
+      end
+      used[field] = true
+    end
+  end
+end
+for field in pairs(declared) do
+  if used[field] then passed = passed + 1 else bad("%s: %s is never used", STATE, field) end
+end
 
 if arg[1] == "lazy" then print(lazies .. " modules are loaded at their first use") end
 print(("%d passed, %d failed"):format(passed, failed))

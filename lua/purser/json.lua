@@ -8,6 +8,8 @@
 -- send a string, or the literal text through `json.raw`. A plain table with elements is a list, one with string keys an
 -- object in the order of its sorted keys; an empty one is neither, so it has to be marked.
 
+local plain_text = require "purser.util.plain_text"
+
 local M = {}
 
 local List, Object, Raw = {}, {}, {}
@@ -22,20 +24,8 @@ for byte = 0, 31 do
   ESCAPES[char] = ESCAPES[char] or ("\\u%04x"):format(byte)
 end
 
--- The well-formed sequences of more than one byte. Each begins with a byte that can begin nothing else, so taking them
--- away one kind after the other leaves exactly the bytes that belong to none.
-local SEQUENCES = {
-  "[\194-\223][\128-\191]", "\224[\160-\191][\128-\191]", "[\225-\236\238\239][\128-\191][\128-\191]",
-  "\237[\128-\159][\128-\191]", "\240[\144-\191][\128-\191][\128-\191]",
-  "[\241-\243][\128-\191][\128-\191][\128-\191]", "\244[\128-\143][\128-\191][\128-\191]",
-}
-
 local function quoted(text)
-  if text:find("[\128-\255]") then
-    local rest = text
-    for _, sequence in ipairs(SEQUENCES) do rest = rest:gsub(sequence, " ") end
-    if rest:find("[\128-\255]") then error("json: a string is not UTF-8", 0) end
-  end
+  if not plain_text.is_utf8(text) then error("json: a string is not UTF-8", 0) end
   return '"' .. text:gsub('[%z\1-\31"\\]', ESCAPES) .. '"'
 end
 

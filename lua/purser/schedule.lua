@@ -13,6 +13,7 @@
 -- On Lua 5.1 a task cannot wait inside pcall: that Lua does not yield across it.
 
 local core = require "purser.core"
+local heap = require "purser.util.heap"
 
 local M = {}
 
@@ -176,37 +177,6 @@ function M.spawn(fn, ...)
   return task
 end
 
-local function earlier(a, b)
-  return a.at < b.at or (a.at == b.at and a.order < b.order)
-end
-
-local function push_sleeper(sleeper)
-  local i = #sleepers + 1
-  sleepers[i] = sleeper
-  while i > 1 do
-    local parent = (i - i % 2) / 2
-    if not earlier(sleepers[i], sleepers[parent]) then break end
-    sleepers[i], sleepers[parent] = sleepers[parent], sleepers[i]
-    i = parent
-  end
-end
-
-local function pop_sleeper()
-  local first, last = sleepers[1], #sleepers
-  sleepers[1] = sleepers[last]
-  sleepers[last] = nil
-  local i = 1
-  while true do
-    local min = i
-    for child = 2 * i, 2 * i + 1 do
-      if sleepers[child] and earlier(sleepers[child], sleepers[min]) then min = child end
-    end
-    if min == i then return first end
-    sleepers[i], sleepers[min] = sleepers[min], sleepers[i]
-    i = min
-  end
-end
-
 local order = 0
 local STEP_BYTES = 65536
 
@@ -216,7 +186,7 @@ function M.sleep(ms)
   local task = M.current()
   if not task then return core.sleep_ms(ms) end
   order = order + 1
-  push_sleeper { at = core.monotonic_ms() + ms, order = order, task = task }
+  heap.push(sleepers, { at = core.monotonic_ms() + ms, order = order, task = task })
   M.suspend()
 end
 
@@ -253,7 +223,7 @@ function M.step(budget_us)
   end
   if sleepers[1] then
     local now = core.monotonic_ms()
-    while sleepers[1] and sleepers[1].at <= now do M.wake(pop_sleeper().task) end
+    while sleepers[1] and sleepers[1].at <= now do M.wake(heap.pop(sleepers).task) end
   end
   -- Those that become ready by this belong to the next step, so that a step ends.
   local last, task = ready_last, nil

@@ -2,6 +2,7 @@
 -- What every text that travels must be, and the texts that may be chosen from.
 
 local lazy = require "purser.util.lazy"
+local plain_text = require "purser.util.plain_text"
 local suggest = lazy "purser.util.suggest"
 
 local M = {}
@@ -46,35 +47,6 @@ function M.digits_of(number)
   return ("%d"):format(number)
 end
 
--- The length of the well-formed UTF-8 sequence beyond ASCII that begins at `at`, or nil.
-local function utf8_length(text, at)
-  local lead, second = text:byte(at, at + 1)
-  if not second then return nil end
-  local low, high, more = 0x80, 0xBF, nil
-  if lead >= 0xC2 and lead <= 0xDF then more = 0
-  elseif lead >= 0xE0 and lead <= 0xEF then
-    more = 1
-    if lead == 0xE0 then low = 0xA0 elseif lead == 0xED then high = 0x9F end
-  elseif lead >= 0xF0 and lead <= 0xF4 then
-    more = 2
-    if lead == 0xF0 then low = 0x90 elseif lead == 0xF4 then high = 0x8F end
-  end
-  if not more or second < low or second > high then return nil end
-  if not text:find("^" .. ("[\128-\191]"):rep(more), at + 2) then return nil end
-  return 2 + more
-end
-
---- Whether a text is well-formed UTF-8.
-function M.is_utf8(text)
-  local at = text:find("[\128-\255]")
-  while at do
-    local length = utf8_length(text, at)
-    if not length then return false end
-    at = text:find("[\128-\255]", at + length)
-  end
-  return true
-end
-
 --- What every text must be, whatever its kind. Returns the text, nil, and whether it holds letters and digits alone; or
 -- nil, a message and what to do.
 function M.clean_text(value)
@@ -91,7 +63,7 @@ function M.clean_text(value)
   end
   if find(value, "^[0-9A-Za-z]+$") then return value, nil, true end -- most texts are, and it is found out quickly
   if value:find("[%z\1-\31\127]") then return nil, "holds a control character (line break, tab, NUL)", "remove it" end
-  if not M.is_utf8(value) then return nil, "is not valid UTF-8", "convert it" end
+  if not plain_text.is_utf8(value) then return nil, "is not valid UTF-8", "convert it" end
   return value
 end
 

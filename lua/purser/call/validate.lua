@@ -5,7 +5,7 @@ local core = require "purser.core"
 local errors = require "purser.call.errors"
 local lazy = require "purser.util.lazy"
 local parameters = require "purser.api.parameters"
-local text_rules = require "purser.api.text"
+local plain_text = require "purser.util.plain_text"
 local suggest = lazy "purser.util.suggest"
 
 local kinds = parameters.kinds
@@ -133,7 +133,7 @@ function M.add_extra(row, extra, values, profile)
   local names = {}
   for name, value in pairs(extra) do
     if type(name) ~= "string" or name == "" or name:find("[%c]") or #name > MAX_EXTRA_NAME_BYTES
-      or not text_rules.is_utf8(name) then
+      or not plain_text.is_utf8(name) then
       return nil, errors.option('option "extra_params" holds what is no name of a parameter', "extra_params",
         "give a table of values by parameter name")
     end

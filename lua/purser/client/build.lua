@@ -1,15 +1,32 @@
 -- SPDX-License-Identifier: MIT
--- From the options of purser.new to what a client holds:
---
---   profile                      the conventions, complete
---   _origin, _prefix             of the base URL
---   _signer, _api_key, _headers  of the keys; _credentials asks for them again
---   _transport, _own_transport   what sends, and whether closing the client closes it
---   _clock, _correct_clock       what stamps requests, and whether the service may set it right
---   _timeout_ms, _recv_window, _retry, _rate_limit, _hooks, _user_agent
---   _generate_ids, _visibility_delay_ms, _journal, _account, _guard   for write calls; _recent_calls, made by the
--- first such call
---   _layouts                     by row, made at their first use
+-- From the options of purser.new to what a client holds.
+
+---@class purser.State  the inner state of a client, which several modules share; `make lint` holds this list
+---@field profile table                 the conventions, complete
+---@field _origin string                of the base URL: "https://host:port"
+---@field _prefix string                of the base URL: its path
+---@field _signer userdata|nil          of the keys, as are the next two; pipeline.use_credentials sets them
+---@field _api_key string|nil
+---@field _headers table<string, string>|nil
+---@field _credentials function|false   asks for the keys again
+---@field _transport table              what sends
+---@field _own_transport boolean        whether closing the client closes the transport
+---@field _clock table                  what stamps requests
+---@field _correct_clock boolean        whether the service may set the clock right
+---@field _timeout_ms integer
+---@field _recv_window integer|nil
+---@field _retry table                  the policy
+---@field _rate_limit table|false
+---@field _hooks table|false
+---@field _user_agent string
+---@field _generate_ids boolean         of write calls, as are the next five
+---@field _visibility_delay_ms integer
+---@field _journal purser.Journal|nil
+---@field _account string|nil
+---@field _guard purser.Guard|nil
+---@field _recent_calls table|nil       made by the first write call, in write_call.lua
+---@field _layouts table                by row, made at their first use
+---@field _closed boolean
 
 local budget = require "purser.call.rate_limit"
 local call_options = require "purser.call.call_options"

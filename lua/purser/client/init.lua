@@ -27,7 +27,8 @@ local write_call = lazy "purser.exactly_once.write_call"
 local states = private.states
 local unsigned = pipeline.unsigned
 
----@class purser.State  the inner state of a client; build.lua says what it holds
+-- build.lua says what it holds.
+---@class purser.State
 local State = { __name = "purser.state" }
 State.__index = State
 

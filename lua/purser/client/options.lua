@@ -108,6 +108,4 @@ function M.check(options)
   return check_sources(options)
 end
 
-M.vocabulary = { client = client_rules, call = call_options.rules, hooks = hook_rules }
-
 return M

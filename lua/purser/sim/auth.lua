@@ -6,7 +6,7 @@ local request_parser = require "purser.sim.request_parser"
 local core = require "purser.core"
 local signature_diagnosis = require "purser.sim.signature_diagnosis"
 local keys = require "purser.sim.keys"
-local is_utf8 = require("purser.api.text").is_utf8
+local is_utf8 = require("purser.util.plain_text").is_utf8
 local rules = require "purser.sim.rules"
 
 local M = {}

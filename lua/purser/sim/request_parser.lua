@@ -2,7 +2,7 @@
 -- Reads the parameters out of what arrived: the raw query and the raw body, each where its operation wants it.
 
 local core = require "purser.core"
-local is_utf8 = require("purser.api.text").is_utf8
+local is_utf8 = require("purser.util.plain_text").is_utf8
 
 local M = {}
 

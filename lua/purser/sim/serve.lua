@@ -2,6 +2,7 @@
 --- The loop that puts a handler behind HTTP: it takes requests, asks the handler, and answers at once or when the
 --- answer's delay is over, while other requests go on. It prints nothing.
 
+local heap = require "purser.util.heap"
 local httpd = require "purser.httpd"
 
 local M = {}
@@ -36,40 +37,6 @@ local MAX_WAIT_MS = 100 -- how late `stop` may be noticed while nothing happens
 ---@field idle_timeout_ms? integer
 ---@field on_error? fun(problem: any, request: purser.sim.request)  the handler raised an error
 
--- A heap of answers by the time they are due; of equal times the earlier comes first.
-local Timers = {}
-Timers.__index = Timers
-
-local function sooner(a, b)
-  if a.due ~= b.due then return a.due < b.due end
-  return a.order < b.order
-end
-
-function Timers:add(due, id, response)
-  self.count = self.count + 1
-  local entry, at = { due = due, order = self.count, id = id, response = response }, #self + 1
-  while at > 1 do
-    local parent = math.floor(at / 2)
-    if not sooner(entry, self[parent]) then break end
-    self[at], at = self[parent], parent
-  end
-  self[at] = entry
-end
-
-function Timers:take()
-  local top, entry = self[1], table.remove(self)
-  if entry == top then return top end
-  local at = 1
-  while true do
-    local child = 2 * at
-    if self[child + 1] and sooner(self[child + 1], self[child]) then child = child + 1 end
-    if not (self[child] and sooner(self[child], entry)) then break end
-    self[at], at = self[child], child
-  end
-  self[at] = entry
-  return top
-end
-
 local function answer(server, id, response)
   local fault, headers, body = response.fault, response.headers, response.body
   if not fault then return server:respond(id, response.status, headers, body) end
@@ -87,21 +54,21 @@ local function ask(handler, request, on_error)
 end
 
 local function loop(server, handler, options)
-  local timers = setmetatable({ count = 0 }, Timers)
+  local timers, count = {}, 0 -- a heap of answers by the time they are due
   local served, idle_since = 0, httpd.now_ms()
   local stop, idle_timeout_ms = options.stop, options.idle_timeout_ms
 
   while not (stop and stop()) do
     local now = httpd.now_ms()
-    while timers[1] and timers[1].due <= now do
-      local entry = timers:take()
+    while timers[1] and timers[1].at <= now do
+      local entry = heap.pop(timers)
       answer(server, entry.id, entry.response)
       idle_since = now
     end
     if idle_timeout_ms and not timers[1] and now - idle_since >= idle_timeout_ms then break end
 
     local wait = MAX_WAIT_MS
-    if timers[1] then wait = math.min(wait, timers[1].due - now) end
+    if timers[1] then wait = math.min(wait, timers[1].at - now) end
     if idle_timeout_ms and not timers[1] then wait = math.min(wait, idle_since + idle_timeout_ms - now) end
     local request = server:next(wait)
     if request then
@@ -109,7 +76,8 @@ local function loop(server, handler, options)
       served = served + 1
       idle_since = httpd.now_ms()
       if response.delay_ms and response.delay_ms > 0 then
-        timers:add(idle_since + response.delay_ms, request.id, response)
+        count = count + 1
+        heap.push(timers, { at = idle_since + response.delay_ms, order = count, id = request.id, response = response })
       else
         answer(server, request.id, response)
       end

@@ -58,6 +58,19 @@ local function character(text, at)
   return math.floor(point), length
 end
 
+--- Whether a text is well-formed UTF-8.
+---@param text string
+---@return boolean
+function M.is_utf8(text)
+  local at = text:find("[\128-\255]")
+  while at do
+    local _, length = character(text, at)
+    if not length then return false end
+    at = text:find("[\128-\255]", at + length)
+  end
+  return true
+end
+
 -- What is at byte `at`, which is no printable ASCII character: how many bytes, and where it has to be replaced what it
 -- is and its escape.
 local function look_at(text, at)
