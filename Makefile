@@ -58,7 +58,7 @@ CORE_OBJECTS  := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/core/*.c))
 BIND_OBJECTS  := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/bind/*.c))
 # Two modules: purser.http holds what needs libcurl, and a copy of the little that both need.
 HTTP_OBJECTS  := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/core/http*.c src/bind/http*.c src/bind/l_http*.c))
-BOTH_OBJECTS  := $(addprefix $(BUILD)/,core/buf.o core/clock.o bind/lpu.o)
+BOTH_OBJECTS  := $(addprefix $(BUILD)/,core/buf.o core/clock.o core/ip.o bind/lpu.o)
 MODULES       := $(addprefix $(BUILD)/purser/,core.so http.so httpd.so)
 HTTPD_OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/httpd/*.c))
 SPEC_TOOLS    := $(BUILD)/spec/peer

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* core.library: a C module, loaded so that a start does not pay for what it does not use. */
+/* core.library: a C module, loaded so that a start does not pay for what it does not use; core.ip_family. */
 #include <dlfcn.h>
 #include <string.h>
 
+#include "ip.h"
 #include "lpu.h"
 
 /* core.library(path, name) -> function | nil, message. As package.loadlib, which has every symbol looked up at once, in
@@ -23,8 +24,23 @@ static int library(lua_State *L)
     return 1;
 }
 
+/* core.ip_family(text) -> 4 or 6, whether it is an address of this machine's own; nil for any other text. */
+static int ip_family(lua_State *L)
+{
+    size_t len;
+    const char *text = luaL_checklstring(L, 1, &len);
+    bool loopback = false;
+    int family = strlen(text) == len ? pu_ip_family(text, &loopback) : 0;
+    if (family == 0) return 0;
+    lpu_push_integer(L, family);
+    lua_pushboolean(L, loopback);
+    return 2;
+}
+
 void lpu_bind_library(lua_State *L)
 {
+    lua_pushcfunction(L, ip_family);
+    lua_setfield(L, -2, "ip_family");
     lua_pushcfunction(L, library);
     lua_setfield(L, -2, "library");
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "http_options.h"
+#include "ip.h"
 
-#include <arpa/inet.h>
 #include <dirent.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
 
 #include <openssl/x509.h>
 
@@ -41,8 +40,7 @@ const char *pu_http_base_check(const char *url, size_t len)
 
 static bool is_this_machine(const char *authority, size_t len)
 {
-    struct in_addr four;
-    struct in6_addr six;
+    bool loopback;
     char host[INET6_ADDRSTRLEN + 1];
     bool bracket = len > 0 && authority[0] == '[';
     size_t from = bracket, to = from;
@@ -50,9 +48,8 @@ static bool is_this_machine(const char *authority, size_t len)
     if (to - from >= sizeof host || (bracket && to == len)) return false;
     memcpy(host, authority + from, to - from);
     host[to - from] = '\0';
-    if (bracket) return inet_pton(AF_INET6, host, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
-    return strcasecmp(host, "localhost") == 0 ||
-           (inet_pton(AF_INET, host, &four) == 1 && ntohl(four.s_addr) >> 24 == 127);
+    if (pu_ip_family(host, &loopback) == (bracket ? 6 : 4)) return loopback;
+    return !bracket && strcasecmp(host, "localhost") == 0;
 }
 
 bool pu_http_is_readable(const pu_http_options *options, const char *url, size_t len)

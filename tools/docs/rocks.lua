@@ -28,7 +28,7 @@ end
 
 --- Those of purser.http: its own, and the few that both have, as in the Makefile.
 function M.http()
-  local both = "src/core/check_deps.c src/core/buf.c src/core/clock.c src/bind/lpu.c"
+  local both = "src/core/check_deps.c src/core/buf.c src/core/clock.c src/core/ip.c src/bind/lpu.c"
   return lines_of(paths_of("ls src/core/http*.c src/bind/http*.c src/bind/l_http*.c " .. both))
 end
 

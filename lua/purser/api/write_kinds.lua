@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The kinds of parameters that calls take which change something; parameters.lua says what a kind is.
 
+local core = require "purser.core"
 local lazy = require "purser.util.lazy"
 local plain_text = require "purser.util.plain_text"
 local text_rules = require "purser.api.text"
@@ -43,31 +44,6 @@ local function list_of(check)
     end
     return table.concat(texts, ",")
   end
-end
-
-local function is_ipv4(text)
-  local a, b, c, d = text:match("^(%d%d?%d?)%.(%d%d?%d?)%.(%d%d?%d?)%.(%d%d?%d?)$")
-  if not a then return false end
-  for _, part in ipairs { a, b, c, d } do
-    if tonumber(part) > 255 or (#part > 1 and part:sub(1, 1) == "0") then return false end
-  end
-  return true
-end
-
-local function is_ipv6(text)
-  if not text:find(":", 1, true) or text:find("[^%x:]") or text:find(":::", 1, true) then return false end
-  local head, tail = text:match("^(.-)::(.*)$")
-  if head and tail:find("::", 1, true) then return false end
-  local groups = 0
-  for _, side in ipairs(head and { head, tail } or { text }) do
-    if side ~= "" then
-      for group in (side .. ":"):gmatch("([^:]*):") do
-        if #group == 0 or #group > 4 then return false end
-        groups = groups + 1
-      end
-    end
-  end
-  return head and groups < 8 or groups == 8
 end
 
 M.new_name = {
@@ -170,7 +146,7 @@ M.permissions = {
 M.ips = {
   text = "IP addresses, a list or comma-separated",
   check = list_of(function(text)
-    if is_ipv4(text) or is_ipv6(text) then return text end
+    if core.ip_family(text) and not text:find ":.*%." then return text end -- no IPv4 within IPv6
     return nil, ('is "%s"'):format(text), 'pass IPv4 or IPv6 addresses such as "203.0.113.7"'
   end),
 }

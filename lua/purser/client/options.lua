@@ -108,4 +108,6 @@ function M.check(options)
   return check_sources(options)
 end
 
+M.vocabulary = { client = client_rules, call = call_options.rules, hooks = hook_rules } -- for the specs of the pages
+
 return M

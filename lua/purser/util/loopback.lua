@@ -1,20 +1,17 @@
 -- SPDX-License-Identifier: MIT
 -- Which hosts are this machine, whatever a name server says: what goes there leaves no wire to be read on.
 
+local core = require "purser.core"
+
 local M = {}
 
--- A part beyond 255, or one with a zero in front, makes a name of an address: a resolver is asked what it stands for.
-local function is_part(text)
-  return #text <= 3 and tonumber(text) <= 255 and (text == "0" or text:sub(1, 1) ~= "0")
-end
-
---- Whether a host, as it stands in a URL or as an address, is this machine.
+--- Whether a host, as it stands in a URL or as an address, is this machine. A name that is no address is not, but for
+--- `localhost`: a resolver is asked what it stands for.
 ---@param host string
 ---@return boolean
 function M.is(host)
-  if host == "localhost" or host == "::1" or host == "[::1]" then return true end
-  local a, b, c = host:match("^127%.(%d+)%.(%d+)%.(%d+)$")
-  return a ~= nil and is_part(a) and is_part(b) and is_part(c)
+  local family, is_own = core.ip_family(host:match "^%[(.*)%]$" or host)
+  return host == "localhost" or family ~= nil and is_own and (family == 6 or host:sub(1, 1) ~= "[")
 end
 
 return M
