@@ -47,6 +47,7 @@ build = {
         "src/core/decode.c",
         "src/core/digest.c",
         "src/core/integer.c",
+        "src/core/ip.c",
         "src/core/json.c",
         "src/core/json_write.c",
         "src/core/key_lines.c",
@@ -85,6 +86,7 @@ build = {
         "src/core/http_sigpipe.c",
         "src/core/http_sockets.c",
         "src/core/http_watch.c",
+        "src/core/ip.c",
         -- end: http
       },
       defines = { "_POSIX_C_SOURCE=200809L" },
@@ -245,6 +247,7 @@ build = {
     ["purser.util.calendar"] = "lua/purser/util/calendar.lua",
     ["purser.util.digest"] = "lua/purser/util/digest.lua",
     ["purser.util.frozen"] = "lua/purser/util/frozen.lua",
+    ["purser.util.heap"] = "lua/purser/util/heap.lua",
     ["purser.util.lazy"] = "lua/purser/util/lazy.lua",
     ["purser.util.loopback"] = "lua/purser/util/loopback.lua",
     ["purser.util.option_messages"] = "lua/purser/util/option_messages.lua",
