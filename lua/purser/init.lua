@@ -22,7 +22,7 @@ end
 ---@class purser
 ---@field operations table[]   the rows of all operations, also by full name; a copy each time it is read
 ---@field profiles table       the conventions by profile name; read-only
----@field budget fun(options: purser.BudgetOptions?): table  a request-weight budget, for purser.new { limits = ... }
+---@field rate_limit fun(options: purser.RateLimitOptions?): table  a rate limit, for purser.new { rate_limit = ... }
 ---@field decimal fun(value: any): purser.decimal?, string?   an exact amount
 ---@field secrets table        secret keys that no Lua string holds
 ---@field sim table            the simulator
@@ -60,7 +60,7 @@ end
 -- What is loaded when it is first used.
 local lazy = {
   profiles = function() return require "purser.util.frozen"(require "purser.api.profiles") end,
-  budget = function() return require("purser.call.rate_limit").new end,
+  rate_limit = function() return require("purser.call.rate_limit").new end,
   decimal = function() return require "purser.decimal" end,
   run = function() return require("purser.schedule").run end,
   spawn = function() return require("purser.schedule").spawn end,

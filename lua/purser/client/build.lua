@@ -6,14 +6,14 @@
 --   _signer, _api_key, _headers  of the keys; _credentials asks for them anew
 --   _transport, _own_transport   what sends, and whether closing the client closes it
 --   _clock, _correct_clock       what stamps requests, and whether the service may set it right
---   _timeout_ms, _recv_window, _retry, _limits, _hooks, _user_agent
+--   _timeout_ms, _recv_window, _retry, _rate_limit, _hooks, _user_agent
 --   _client_ids, _lag_ms, _journal, _account, _guard   for what is not a read; _rivals, made by the first such call
 --   _layouts                     by row, made at their first use
 
-local budget = require "purser.call.rate_limit"
 local call_options = require "purser.call.call_options"
 local options_ = require "purser.client.options"
 local pipeline = require "purser.call.pipeline"
+local rate_limit = require "purser.call.rate_limit"
 local resolve_profile = require "purser.api.resolve_profile"
 local retry = require "purser.call.retry"
 local service_clock = require "purser.call.clock"
@@ -29,16 +29,12 @@ local function make_transport(options, origin)
   }
 end
 
-local function make_limits(limits, profile)
-  if limits == false or budget.is(limits) then return limits end
-  if limits ~= nil and type(limits) ~= "table" then return nil, 'option "limits" is a table, a budget or false' end
-  limits = limits or {}
-  local complaint = budget.check(limits)
-  if complaint then return nil, complaint end
-  return budget.new {
-    weight = limits.weight or profile.weight_limit, window_ms = limits.window_ms or profile.weight_window_ms,
-    when_full = limits.when_full, now = limits.now,
-  }
+local function make_rate_limit(given, profile)
+  if given == false or rate_limit.is(given) then return given end
+  if given ~= nil and type(given) ~= "table" then
+    return nil, 'option "rate_limit" is a table of options, an object of purser.rate_limit or false'
+  end
+  return rate_limit.make(given, profile)
 end
 
 local function make_guard(options)
@@ -81,7 +77,7 @@ function M.furnish(self, options)
   if wrong then return wrong end
   self._retry, wrong = retry.policy(options.retry)
   if wrong then return wrong end
-  self._limits, wrong = make_limits(options.limits, self.profile)
+  self._rate_limit, wrong = make_rate_limit(options.rate_limit, self.profile)
   if wrong then return wrong end
   self._credentials = options.credentials
   if not options.credentials then

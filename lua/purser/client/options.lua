@@ -13,7 +13,7 @@ local client_rules = {
   profile = "string or table", recv_window = { 1 }, timeout_ms = HOUR_MS, connect_timeout_ms = HOUR_MS,
   transport = "table", clock = "function", proxy = "string", ca_file = "string", ca_path = "string",
   ca_pem = "string", pinned_key = "string", user_agent = "string", max_response_bytes = { 1024, 2 ^ 31 },
-  hooks = "table", limits = "any", retry = "any", allow_insecure = "boolean",
+  hooks = "table", rate_limit = "any", retry = "any", allow_insecure = "boolean",
   account = "string", journal = "table", guard = "table", client_ids = "boolean", visibility_lag_ms = { 0, 3600000 },
   correct_clock = "boolean",
 }
