@@ -58,7 +58,7 @@ local function open(name)
     server.restart() -- the default of 128 MB is less than the large journal
   end
   local options = { database = "postgres", user = "purser", host = "127.0.0.1", port = server.options.port }
-  local admin = assert(require("purser.exactly_once.journal.database").open { postgresql = options })
+  local admin = assert(require("purser.util.database").open { postgresql = options })
   assert(admin:rows("CREATE DATABASE " .. name))
   admin:close()
   options.database = name
@@ -82,7 +82,7 @@ local function make_side(name)
   local side = { journal = open(name), transport = make_transport(), count = 0, now = core.now_ms() }
   fill(side.journal.db, sizes[name], side.now)
   local function client(guard)
-    return assert(purser.new { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s", limits = false,
+    return assert(purser.new { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s", rate_limit = false,
       retry = false, transport = side.transport, journal = side.journal, account = "bench", guard = guard })
   end
   side.client = client()

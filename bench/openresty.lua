@@ -30,7 +30,7 @@ lua_package_cpath "${ROOT}/build/luajit/?.so;;";
 init_worker_by_lua_block {
   local purser = require "purser"
   local function make(base_url)
-    return assert(purser.new { base_url = base_url, api_key = "k", secret_key = "s", limits = false, retry = false,
+    return assert(purser.new { base_url = base_url, api_key = "k", secret_key = "s", rate_limit = false, retry = false,
       transport = transport })
   end
   transport = assert(purser.transport.openresty())

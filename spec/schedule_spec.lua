@@ -299,7 +299,7 @@ describe("a client in tasks", function()
     service:script "head body send=HTTP%2F1%2E1%20503%20x%0D%0AContent%2DLength%3A%200%0D%0A%0D%0A"
     local shared = assert(multi.new { base_url = service:url() })
     local client = assert(purser.new {
-      base_url = service:url(), api_key = "key", secret_key = "secret", transport = shared, limits = false,
+      base_url = service:url(), api_key = "key", secret_key = "secret", transport = shared, rate_limit = false,
       retry = { attempts = 2, base_ms = 200, max_ms = 200 },
       hooks = { after = function() service:script "head body ok" end }, -- the 503 may be a proxy's: a new connection
     })

@@ -16,7 +16,7 @@ local BUDGET_US = 400 -- of a frame, for waking tasks: when many answers come at
 local COLLECT_US = 100 -- of a frame, for Lua's collector
 
 local client = assert(purser.new {
-  base_url = keys.base_url, api_key = keys.api_key, secret_key = keys.secret, limits = false,
+  base_url = keys.base_url, api_key = keys.api_key, secret_key = keys.secret, rate_limit = false,
   transport = assert(purser.transport.multi { max_in_flight = TASKS }),
 })
 

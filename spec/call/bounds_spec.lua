@@ -124,7 +124,7 @@ describe("a burst of calls by a wrong clock", function()
   local function times_asked(count, rest_of)
     local now, asked, refused = 1700000000000, 0, 0
     local client = assert(purser.new {
-      base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s", retry = false, limits = false,
+      base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s", retry = false, rate_limit = false,
       clock = function() return now - 100000 end,
       transport = { send = function(_, request)
         if request.target:find("/time", 1, true) then

@@ -42,7 +42,7 @@ describe("the outcome of a call", function()
     assert(sim:account { role = "sub", parent = "Acme", name = "desk0001" })
     assert(sim:save_address { account = "Acme", coin = "USDT", network = "Tron(TRC20)", address = PAYEE })
     client = assert(purser.new {
-      base_url = "https://service.example", transport = sim:transport(), limits = false,
+      base_url = "https://service.example", transport = sim:transport(), rate_limit = false,
       api_key = owner.api_key, secret_key = owner.secret_key, clock = function() return sim:now() end,
     })
   end)

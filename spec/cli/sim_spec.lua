@@ -11,7 +11,7 @@ local socket = require "socket"
 local function client_of(world, url, account, options)
   local made = {
     base_url = url, api_key = account.api_key, secret_key = account.secret_key, timeout_ms = 20000,
-    clock = function() return world:now() end, limits = false,
+    clock = function() return world:now() end, rate_limit = false,
   }
   for name, value in pairs(options or {}) do made[name] = value end
   return assert(purser.new(made))

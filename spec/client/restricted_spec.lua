@@ -10,7 +10,7 @@ before_each(function()
   account = assert(sim:account { name = "Host", role = "main", balances = { USDT = "1000" } })
   client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
     secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
-    retry = false, limits = false, account = "host" })
+    retry = false, rate_limit = false, account = "host" })
 end)
 
 local function restricted(list)

@@ -96,7 +96,7 @@ after_each(function()
 end)
 
 local function client_with(guard, answer)
-  return new({ guard = guard, journal = journal, account = "acme", limits = false },
+  return new({ guard = guard, journal = journal, account = "acme", rate_limit = false },
     answer or function() return REFUSAL end)
 end
 
@@ -153,7 +153,7 @@ describe("a payment of a queue", function()
   it("that the guard refuses is listed as failed, and nothing is sent", function()
     -- each refused payment with an id is looked for once its record must be visible, and the histories are empty
     local client, transport = new({ guard = { addresses = { ADDRESS }, budget = { USDT = "5" } }, journal = journal,
-      account = "acme", limits = false, recv_window = 1, visibility_lag_ms = 0 }, function(request)
+      account = "acme", rate_limit = false, recv_window = 1, visibility_lag_ms = 0 }, function(request)
       return request.method == "POST" and REFUSAL or { status = 200, body = "[]", headers = "" }
     end)
     local payouts = assert(purser.payouts.new { client = client, journal = journal, history_check = "never" })

@@ -22,7 +22,7 @@ after_each(function()
 end)
 
 local function client_with(amount, period_ms, options)
-  local all = { journal = journal, account = "acme", limits = false, clock = function() return now end,
+  local all = { journal = journal, account = "acme", rate_limit = false, clock = function() return now end,
     guard = { budget = { USDT = { amount = amount, period_ms = period_ms } } } }
   for name, value in pairs(options or {}) do all[name] = value end
   return assert(new(all, function()

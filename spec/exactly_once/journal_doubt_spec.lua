@@ -9,7 +9,7 @@ local function open() return assert(purser.journal.open { sqlite = path }) end
 
 local function client_with(options)
   local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, retry = false, limits = false,
+    transport = sim:transport(), clock = function() return sim:now() end, retry = false, rate_limit = false,
     journal = journal, account = "treasury" }
   for name, value in pairs(options or {}) do all[name] = value end
   return assert(purser.new(all))
@@ -115,7 +115,7 @@ describe("two processes at one journal", function()
     local account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
     assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
     local journal = assert(purser.journal.open { sqlite = "%s" })
-    local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, limits = false,
+    local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, rate_limit = false,
       secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
       journal = journal, account = "treasury", guard = { budget = { USDT = "30" } } })
     local made = 0

@@ -14,7 +14,7 @@ end
 
 local function client_with(options)
   local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, retry = false, limits = false,
+    transport = sim:transport(), clock = function() return sim:now() end, retry = false, rate_limit = false,
     journal = journal, account = "treasury" }
   for name, value in pairs(options or {}) do all[name] = value end
   return assert(purser.new(all))

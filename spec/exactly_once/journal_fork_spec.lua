@@ -29,7 +29,7 @@ describe("a journal over a fork", function()
     local account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
     assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
     local journal = assert(purser.journal.open { sqlite = path })
-    local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, limits = false,
+    local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, rate_limit = false,
       secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
       journal = journal, account = "treasury", guard = { budget = { USDT = "5" } } })
     local function move()

@@ -2,7 +2,7 @@
 -- The journal: what is about to happen is on disk before it happens, and what cannot be written is not sent.
 
 local core = require "purser.core"
-local database = require "purser.exactly_once.journal.database"
+local database = require "purser.util.database"
 local purser = require "purser"
 
 local sim, account, path, journal, client
@@ -19,7 +19,7 @@ end
 
 local function client_with(options)
   local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, retry = false, limits = false,
+    transport = sim:transport(), clock = function() return sim:now() end, retry = false, rate_limit = false,
     journal = journal }
   for name, value in pairs(options or {}) do all[name] = value end
   return assert(purser.new(all))

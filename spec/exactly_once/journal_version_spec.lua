@@ -2,7 +2,7 @@
 -- A journal of an older version is opened, and nothing that it kept is lost.
 
 local core = require "purser.core"
-local database = require "purser.exactly_once.journal.database"
+local database = require "purser.util.database"
 local purser = require "purser"
 local queue = require "purser.exactly_once.payouts.queue"
 

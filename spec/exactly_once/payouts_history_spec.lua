@@ -21,7 +21,7 @@ end
 
 local function client_with(options)
   local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, limits = false, journal = journal,
+    transport = sim:transport(), clock = function() return sim:now() end, rate_limit = false, journal = journal,
     retry = { attempts = 5, base_ms = 1 }, account = "treasury" }
   for name, value in pairs(options or {}) do all[name] = value end
   return assert(purser.new(all))

@@ -22,7 +22,7 @@ end
 
 local function client_with(options)
   local all = { base_url = "http://localhost", transport = sim:transport(), clock = function() return sim:now() end,
-    limits = false, journal = journal, retry = { attempts = 5, base_ms = 1 }, account = "treasury" }
+    rate_limit = false, journal = journal, retry = { attempts = 5, base_ms = 1 }, account = "treasury" }
   if not (options and options.credentials) then
     all.api_key, all.secret_key = account.api_key, account.secret_key
   end

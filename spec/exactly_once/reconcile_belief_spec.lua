@@ -27,7 +27,7 @@ end
 local function client_of(body)
   local now = NOW
   return assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret", retry = false,
-    limits = false, clock = function() return now end, transport = {
+    rate_limit = false, clock = function() return now end, transport = {
       sleep = function(_, ms) now = now + ms end,
       send = function(_, request)
         if request.method ~= "GET" then return nil, { message = "the answer was lost" } end
@@ -324,7 +324,7 @@ describe("a copy of an intent", function()
   before_each(function()
     sim = purser.sim.new { seed = 5 }
     local account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
-    client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, limits = false,
+    client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, rate_limit = false,
       retry = false, secret_key = account.secret_key, transport = sim:transport(),
       clock = function() return sim:now() end })
   end)
@@ -376,7 +376,7 @@ describe("a copy of an intent", function()
   local function second_of(operation, first, second, shown)
     local now, record, moves = NOW, nil, 0
     local caller = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
-      retry = false, limits = false, clock = function() return now end, transport = {
+      retry = false, rate_limit = false, clock = function() return now end, transport = {
         sleep = function(_, ms) now = now + ms end,
         send = function(_, request)
           now = now + 10

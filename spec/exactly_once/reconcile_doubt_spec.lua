@@ -12,7 +12,7 @@ local sim, account, skew
 
 local function client_with(options)
   local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() + skew end, retry = false, limits = false }
+    transport = sim:transport(), clock = function() return sim:now() + skew end, retry = false, rate_limit = false }
   for name, value in pairs(options or {}) do all[name] = value end
   return assert(purser.new(all))
 end
@@ -235,7 +235,7 @@ describe("settle refuses", function()
 
   it("not what this client signed before its key was changed", function()
     local keys = { account.api_key, account.secret_key }
-    local client = assert(purser.new { base_url = "http://localhost", transport = sim:transport(), limits = false,
+    local client = assert(purser.new { base_url = "http://localhost", transport = sim:transport(), rate_limit = false,
       credentials = function() return keys[1], keys[2] end, clock = function() return sim:now() end })
     local err = lose(client, { kind = "lost_answer" })
     local new = require("purser.sim.keys").add(sim, sim.accounts.by_uid[account.uid],

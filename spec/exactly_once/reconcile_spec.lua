@@ -11,7 +11,7 @@ local sim, broker, payee, client, sub_client
 
 local function client_of(account, options)
   local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, retry = false, limits = false }
+    transport = sim:transport(), clock = function() return sim:now() end, retry = false, rate_limit = false }
   for name, value in pairs(options or {}) do all[name] = value end
   return assert(purser.new(all))
 end

@@ -18,7 +18,7 @@ end)
 -- A client whose transport answers by `answer(number, request, send)`; `number` counts what is no read.
 local function client_with(answer)
   local inner, number = sim:transport(), 0
-  return assert(purser.new { base_url = "http://localhost", api_key = account.api_key, limits = false,
+  return assert(purser.new { base_url = "http://localhost", api_key = account.api_key, rate_limit = false,
     secret_key = account.secret_key, clock = function() return sim:now() end, retry = false,
     transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
       if request.method == "GET" then return inner:send(request) end

@@ -18,7 +18,7 @@ local function world(options)
     visibility_lag_ms = options and options.visibility_lag_ms }
   local broker = sim:account { role = "broker", email = "broker@example.org", balances = { USDT = "100000" } }
   local client = assert(purser.new {
-    base_url = "http://localhost", api_key = broker.api_key, secret_key = broker.secret_key, limits = false,
+    base_url = "http://localhost", api_key = broker.api_key, secret_key = broker.secret_key, rate_limit = false,
     transport = options and options.transport and options.transport(sim:transport()) or sim:transport(),
     clock = function() return sim:now() end,
   })

@@ -139,7 +139,7 @@ local function serve(name, times, odd)
     service.records[i] = { number = i, mixed = i * 7919 % 10007, public = public, [row.paging.time] = time }
   end
   service.client = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
-    limits = false, retry = false, clock = function() return NOW end,
+    rate_limit = false, retry = false, clock = function() return NOW end,
     transport = { send = function(_, request)
       local body, status = answer(service, request)
       return { status = status or 200, headers = "", body = body }

@@ -112,7 +112,7 @@ init_worker_by_lua_block {
   local purser = require "purser"
   transport = assert(purser.transport.openresty())
   function new_client(options)
-    options.api_key, options.secret_key, options.retry, options.limits = "k", "s", false, false
+    options.api_key, options.secret_key, options.retry, options.rate_limit = "k", "s", false, false
     options.transport = options.transport or transport
     return assert(purser.new(options))
   end

@@ -38,7 +38,7 @@ local url = peer:url(protocol == "http" and "http" or "https")
 local transport = assert(purser.transport[transport_name] { base_url = url, ca_file = made.path "ca.crt",
   http_version = h2 and "2" or "1.1" })
 local client = assert(purser.new { base_url = url, api_key = "key", secret_key = "secret", transport = transport,
-  limits = false, retry = false })
+  rate_limit = false, retry = false })
 
 if when ~= "new" then assert(client:ping()) end
 local mark, started = peer:count(), core.monotonic_ms()

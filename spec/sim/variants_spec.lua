@@ -26,7 +26,7 @@ local function run(variant)
   assert(sim:account { role = "user", email = "friend@mail.example" })
   local outcomes = {}
   local function client_of(api_key, secret_key)
-    return assert(purser.new { base_url = "https://service.example", transport = sim:transport(), limits = false,
+    return assert(purser.new { base_url = "https://service.example", transport = sim:transport(), rate_limit = false,
       api_key = api_key, secret_key = secret_key, retry = false,
       client_ids = false, -- they are random
       clock = function() return sim:now() end })

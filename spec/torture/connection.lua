@@ -37,7 +37,7 @@ local transport = {
 local function run(server)
   local journal = assert(purser.journal.open { postgresql = server.options, lock_timeout_ms = 300 })
   local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
-    secret_key = account.secret_key, transport = transport, clock = function() return sim:now() end, limits = false,
+    secret_key = account.secret_key, transport = transport, clock = function() return sim:now() end, rate_limit = false,
     journal = journal, account = "treasury", guard = { budget = { USDT = "500" }, serial = true } })
   local function move(amount, opts)
     return client.sub_account:transfer({ toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT",

@@ -3,7 +3,7 @@
 -- what becomes of a connection that is lost, what a transaction sees, and a database that is put back.
 
 local certificates = require "certificates"
-local database = require "purser.exactly_once.journal.database"
+local database = require "purser.util.database"
 local files = require "files"
 local postgresql = dofile "spec/torture/postgresql.lua"
 local purser = require "purser"
@@ -265,7 +265,7 @@ describe("a database that was put back", function()
     local journal, admin = open(), open()
     local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
       secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
-      journal = journal, account = "put back", limits = false })
+      journal = journal, account = "put back", rate_limit = false })
     local function move(amount)
       return client.sub_account:transfer { toAccount = "tradingdesk1", fromAccountType = "SPOT",
         toAccountType = "SPOT", asset = "USDT", amount = amount }

@@ -137,7 +137,7 @@ function Worker:live()
   local journal = assert(purser.journal.open(state.journal))
   local client = assert(purser.new {
     base_url = "http://127.0.0.1", api_key = payer.api_key, secret_key = payer.secret_key,
-    journal = journal, account = self.account, transport = self:transport(), limits = false, recv_window = 1000,
+    journal = journal, account = self.account, transport = self:transport(), rate_limit = false, recv_window = 1000,
     timeout_ms = 500, visibility_lag_ms = LAG_MS, retry = { attempts = 6, base_ms = 5, max_ms = 100 },
   })
   local payouts = assert(purser.payouts.new {
@@ -195,7 +195,7 @@ local function open_books(state, account)
   local journal = assert(purser.journal.open(state.journal))
   watch_statements(journal.db)
   local client = assert(purser.new { base_url = "http://127.0.0.1", api_key = state.payers[account].api_key,
-    secret_key = state.payers[account].secret_key, limits = false, journal = journal, account = account,
+    secret_key = state.payers[account].secret_key, rate_limit = false, journal = journal, account = account,
     clock = function() return state.simulator:now() end, transport = state.simulator:transport() })
   return journal, client, assert(purser.payouts.new { client = client, journal = journal })
 end

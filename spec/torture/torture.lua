@@ -117,7 +117,7 @@ end
 
 local function client_for(state, journal)
   return assert(purser.new { base_url = state.url, api_key = state.payer.api_key, secret_key = state.payer.secret_key,
-    limits = false, journal = journal, account = "torture" })
+    rate_limit = false, journal = journal, account = "torture" })
 end
 
 --------------------------------------------------------------------------------------------------------------- all

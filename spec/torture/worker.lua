@@ -18,7 +18,7 @@ local client = assert(purser.new {
   account = "torture",
   transport = assert(purser.transport.multi { base_url = config.url, max_in_flight = config.concurrency,
     max_response_bytes = 4 * 1024 * 1024 }),
-  limits = false, recv_window = config.recv_window, timeout_ms = config.timeout_ms, visibility_lag_ms = config.lag_ms,
+  rate_limit = false, recv_window = config.recv_window, timeout_ms = config.timeout_ms, visibility_lag_ms = config.lag_ms,
   retry = { attempts = 6, base_ms = 5, max_ms = 100 },
 })
 local payouts = assert(purser.payouts.new {

@@ -13,7 +13,7 @@ local function world(options)
     transfer_wait_ms = options.transfer_wait }
   local owner = sim:account { role = "main", email = "a@example.org", balances = { USDT = "1000" } }
   local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key,
-    secret_key = owner.secret_key, limits = false,
+    secret_key = owner.secret_key, rate_limit = false,
     transport = sim:transport(), clock = function() return sim:now() end })
   return sim, client, owner
 end

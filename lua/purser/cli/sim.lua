@@ -55,6 +55,7 @@ function M.define(parser)
   parser:option("--variant", "Form of the answers: document, live, or names of switches joined by commas.", "document")
   parser:option("--clock", "real goes with the wall clock, virtual stands still until it is advanced.", "real")
     :choices { "real", "virtual" }
+  parser:flag("--rate-limit", "Keep the pools of the profile: HTTP 429 above them, then bans of minutes.")
   parser:option("--idle-exit", "End after so many seconds without a request."):argname("SECONDS"):convert(whole)
   parser:flag("--demo", "Open a demonstration account and print its keys.")
   parser:flag("--any-host", "Answer the service's paths whatever name the Host of a request is.")
@@ -93,7 +94,8 @@ local function make(options)
   end
   local ok, made = pcall(function()
     if state then return sim.restore(state) end
-    return sim.new { seed = options.seed, clock = options.clock, variant = options.variant }
+    return sim.new { seed = options.seed, clock = options.clock, variant = options.variant,
+      rate_limit = options.rate_limit }
   end)
   if not ok then return nil, (tostring(made):gsub("^purser%.sim: ", "")) end
   return made, nil, state == nil

@@ -228,7 +228,7 @@ end
 function RateLimit:block(ms)
   local pool = blocked_pool(self)
   if not pool then return 0 end
-  return self.store:block(pool.name, pool.span, ms and math.min(ms, MAX_BLOCK_MS) or -1) or 0
+  return self.store:block(pool.name, pool.span, ms and math.floor(math.min(ms, MAX_BLOCK_MS)) or -1) or 0
 end
 
 local says_pause = { ["429"] = true, ["418"] = true }

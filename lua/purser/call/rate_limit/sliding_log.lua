@@ -34,9 +34,19 @@ local NUMBER, PRIORITY, AT, FIRST = 1, 2, 3, 4
 
 M.QUEUE, M.MEMBERS = "queue", "members"
 
-local function new_pool(span, now)
+local function steps_of(span)
   local step = max(1, floor(span / STEPS))
-  local count = ceil(span / step)
+  return step, ceil(span / step)
+end
+
+--- Where the step of a time is in the document of a pool.
+function M.index(span, now)
+  local step, count = steps_of(span)
+  return RING + ceil(now / step) % (count + 1)
+end
+
+local function new_pool(span, now)
+  local step, count = steps_of(span)
   local pool = { floor(now / step) - count, 0, 0, 0, step, count, span }
   for i = RING, RING + count do pool[i] = 0 end
   return pool

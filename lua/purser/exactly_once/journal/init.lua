@@ -10,12 +10,12 @@
 
 local allowed = require "purser.util.option_schema"
 local core = require "purser.core"
-local database = require "purser.exactly_once.journal.database"
+local database = require "purser.util.database"
 local errors = require "purser.call.errors"
 local intents = require "purser.exactly_once.intent"
 local json = require "purser.json"
 local operations = require "purser.api.operations"
-local postgresql = require "purser.exactly_once.journal.postgresql"
+local postgresql = require "purser.util.database.postgresql"
 local prune = require "purser.exactly_once.journal.prune"
 local schema = require "purser.exactly_once.journal.schema"
 
