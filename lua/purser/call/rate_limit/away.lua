@@ -62,14 +62,18 @@ local function ask(self, method, ...)
   note_failure(self, second)
 end
 
--- What a call takes of this process's part.
+-- What a call takes of this process's part; false where it weighs more than that.
 local function part_of(self, takes)
   local own = self.takes[takes]
-  if own then return own end
+  if own ~= nil then return own end
   own = {}
   for i = 1, #takes, 4 do
-    local capacity = math.max(1, math.floor(takes[i + 2] * self.part))
-    own[i], own[i + 1], own[i + 2], own[i + 3] = takes[i], math.min(takes[i + 1], capacity), capacity, takes[i + 3]
+    local capacity = math.floor(takes[i + 2] * self.part)
+    if own and takes[i + 1] <= capacity then
+      own[i], own[i + 1], own[i + 2], own[i + 3] = takes[i], takes[i + 1], capacity, takes[i + 3]
+    else
+      own = false
+    end
   end
   self.takes[takes] = own
   return own
@@ -90,9 +94,11 @@ function Away:reserve(takes, priority, number)
   local left, name = blocked(self, takes)
   if left then return -1, left, name end
   if not self.part then return nil, message_of(self) end
+  local own = part_of(self, takes)
+  if not own then return nil, message_of(self) .. "; this call weighs more than its part of " .. self.part end
   local wait = self.down + self.span - self.now()
   if wait > 0 then return wait, 0, 0 end
-  ms, ticket, at = self.own:reserve(part_of(self, takes), priority, number)
+  ms, ticket, at = self.own:reserve(own, priority, number)
   return ms, ticket, -(at or 0)
 end
 

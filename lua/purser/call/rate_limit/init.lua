@@ -175,18 +175,18 @@ function RateLimit:acquire(row, api_key, pause, state)
   if self.is_local then
     local ms, number, at = store:reserve(takes, priority, 0)
     if ms == 0 then return takes, at end
-    return self:acquire_later(row, takes, priority, ms > 0 and number or 0, pause, state)
+    return self:acquire_later(row, takes, priority, pause, state, ms, number)
   end
   note_member(self)
-  return self:acquire_later(row, takes, priority, 0, pause, state)
+  return self:acquire_later(row, takes, priority, pause, state)
 end
 
---- The same for a call that may have to wait, with the number of its ticket.
-function RateLimit:acquire_later(row, takes, priority, number, pause, state)
-  local store, waited, tries = self.store, 0, 0
+--- The same for a call that may have to wait; `ms` and `ticket` are what the store said where it was asked.
+function RateLimit:acquire_later(row, takes, priority, pause, state, ms, ticket)
+  local store, number, waited, tries, at = self.store, 0, 0, 0, nil
   while true do
     local asked = self.now()
-    local ms, ticket, at = store:reserve(takes, priority, number)
+    if not ms then ms, ticket, at = store:reserve(takes, priority, number) end
     if not ms then return nil, ticket, 0 end
     if ms < 0 then
       return nil, ("the service asked for a pause of %s that is not over"):format(seconds(ticket)), ticket
@@ -205,6 +205,7 @@ function RateLimit:acquire_later(row, takes, priority, number, pause, state)
       if self.on_wait then self.on_wait(ms, row.full_name) end
       pause(state, ms)
     end
+    ms = nil
   end
 end
 
