@@ -37,12 +37,12 @@ function M.free_port()
   return tonumber(port)
 end
 
--- What every configuration here begins with: one worker, everything in the folder, errors in a file.
+-- What every configuration here begins with: one worker unless asked for more, everything in the folder, errors in a file.
 local HEAD = [[
 load_module %s/ndk_http_module.so;
 load_module %s/ngx_http_lua_module.so;
 user %s;
-worker_processes 1;
+worker_processes %d;
 daemon on;
 pid nginx.pid;
 error_log error.log warn;
@@ -90,7 +90,7 @@ function M.start(http, values, command)
       temporary[#temporary + 1] = ("%s_temp_path %s/%s;\n"):format(name, folder, name)
     end
     local modules = M.modules()
-    return HEAD:format(modules, modules, M.user()) .. (values.MAIN or "")
+    return HEAD:format(modules, modules, M.user(), values.WORKERS or 1) .. (values.MAIN or "")
       .. "\nhttp {\naccess_log off;\n" .. table.concat(temporary) .. fill(http, values) .. "}\n"
   end, command)
 end

@@ -44,6 +44,16 @@ local function port_number(text)
   return number
 end
 
+-- The pools of a profile, or one pool of an address.
+local function pools(text)
+  if text == "default" or text == "mexc" then
+    return assert(require "purser.api.resolve_profile"(text)).pools
+  end
+  local capacity, window_ms = text:match "^([1-9]%d?%d?%d?%d?%d?)/([1-9]%d?%d?%d?%d?%d?)$"
+  if not capacity then return nil, ("%q is no profile, and not like 300/10000"):format(text) end
+  return { ip = { capacity = tonumber(capacity), window_ms = tonumber(window_ms) } }
+end
+
 --- Adds the options to a command of argparse.
 function M.define(parser)
   parser:description "Serve the simulator over HTTP until it is stopped; /console is a page to watch and drive it."
@@ -55,7 +65,8 @@ function M.define(parser)
   parser:option("--variant", "Form of the answers: document, live, or names of switches joined by commas.", "document")
   parser:option("--clock", "real goes with the wall clock, virtual stands still until it is advanced.", "real")
     :choices { "real", "virtual" }
-  parser:flag("--rate-limit", "Keep the pools of the profile: HTTP 429 above them, then bans of minutes.")
+  parser:option("--rate-limit", "HTTP 429 above these pools, then bans of minutes: default or mexc, as in the profile; "
+    .. "or CAPACITY/MILLISECONDS."):argname("POOLS"):convert(pools)
   parser:option("--idle-exit", "End after so many seconds without a request."):argname("SECONDS"):convert(whole)
   parser:flag("--demo", "Open a demonstration account and print its keys.")
   parser:flag("--any-host", "Answer the service's paths whatever name the Host of a request is.")
