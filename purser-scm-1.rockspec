@@ -133,6 +133,7 @@ build = {
     ["purser.cli.file"] = "lua/purser/cli/file.lua",
     ["purser.cli.fleet"] = "lua/purser/cli/fleet.lua",
     ["purser.cli"] = "lua/purser/cli/init.lua",
+    ["purser.cli.limits"] = "lua/purser/cli/limits.lua",
     ["purser.cli.listing"] = "lua/purser/cli/listing.lua",
     ["purser.cli.operation"] = "lua/purser/cli/operation.lua",
     ["purser.cli.ops"] = "lua/purser/cli/ops.lua",

@@ -116,8 +116,8 @@ function M.of(describe, it, name, store)
     it("gives each account a pool of its own next to the shared one", function()
       local pools = { account = { capacity = 5, window_ms = 60000, scope = "account" },
         ip = { capacity = 100, window_ms = 60000 } }
-      local one = members("accounts", { pools = pools, when_full = "reject", margin_ms = 0 })
-      local patient = members("accounts", { pools = { ip = { capacity = 100, window_ms = 400 } }, margin_ms = 0 })
+      local one = members("accounts", { pools = pools, when_full = "reject" })
+      local patient = members("accounts", { pools = { ip = { capacity = 100, window_ms = 400 } } })
       settle(patient)
       for _, key in ipairs { "a", "b" } do
         assert(one:acquire(row(5), key, pause))

@@ -157,7 +157,7 @@ function M.build(wanted)
   for _, group in ipairs { "wallet", "broker", "sub_account" } do
     add_group(parser, group, operations.groups[group], wanted)
   end
-  for _, name in ipairs { "export", "wait", "plan-withdraw", "fleet", "ops", "doctor", "sim", "completion" } do
+  for _, name in ipairs { "export", "wait", "plan-withdraw", "fleet", "ops", "doctor", "limits", "sim", "completion" } do
     local module = require("purser.cli." .. name:gsub("-", "_"))
     module.define(parser:command(name):summary(module.summary))
   end

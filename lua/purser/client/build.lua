@@ -79,6 +79,7 @@ function M.furnish(self, options)
   if wrong then return wrong end
   self._rate_limit, wrong = make_rate_limit(options.rate_limit, self.profile)
   if wrong then return wrong end
+  self._own_rate_limit = not rate_limit.is(options.rate_limit)
   self._credentials = options.credentials
   if not options.credentials then
     complaint = use_keys(self, options)

@@ -33,8 +33,9 @@ local function open(self)
   if self.db then return true end
   local db, message = require("purser.util.database").open(self.options)
   if not db then return nil, message end
-  local ok
-  ok, message = db:rows(create)
+  local known = not self.options.sqlite and db:rows "SELECT to_regclass('purser_rate_limit')::text AS name"
+  local ok = known and known[1] and known[1].name
+  if not ok then ok, message = db:rows(create) end
   if not ok and not db:rows "SELECT name FROM purser_rate_limit LIMIT 1" then
     db:close()
     return nil, message

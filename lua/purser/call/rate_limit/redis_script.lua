@@ -5,6 +5,32 @@
 
 return [===[
 if redis.replicate_commands then redis.replicate_commands() end
+local namespace, operation = ARGV[1], ARGV[2]
+local call, takes = redis.call, {}
+local time = call("TIME")
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+-- What fits at once, while nothing waits, in the step that was used last: the rule below would count it just so.
+if operation == "reserve" and ARGV[4] == "0" then
+  local texts, run, floor, ceil, new = call("MGET", unpack(KEYS)), ARGV[5], math.floor, math.ceil, {}
+  local queue = texts[1]
+  local fits = queue and queue:byte() == 70 and queue:sub(10, 9 + #run) == run and struct.unpack("<d", queue, 2) <= now
+  for i = 2, #KEYS do
+    local at = 4 * i - 2
+    if not fits or not texts[i] then
+      fits = false
+      break
+    end
+    local base, blocked, _, step, count, span, last, sum, cost = struct.unpack("<ddddddddd", texts[i])
+    local weight, turn = tonumber(ARGV[at + 1]), now / step
+    fits = span == tonumber(ARGV[at + 3]) and blocked <= now and floor(turn) - count == base
+      and last == 8 + ceil(turn) % (count + 1) and sum + weight <= tonumber(ARGV[at + 2])
+    new[i] = struct.pack("<dd", sum + weight, cost + weight)
+  end
+  if fits then
+    for i = 2, #KEYS do call("SETRANGE", KEYS[i], 56, new[i]) end
+    return { 0, 0, now }
+  end
+end
 local log = (function()
 local floor, ceil, max, min, sort = math.floor, math.ceil, math.max, math.min, table.sort
 local M = {}
@@ -293,10 +319,6 @@ function M.members(kv, now)
 end
 return M
 end)()
-local namespace, operation = ARGV[1], ARGV[2]
-local call, takes = redis.call, {}
-local time = call("TIME")
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local kv = { may_forget = true }
 -- A pool is two keys: the fixed fields of its document with the step that was used last and what it holds, and a hash of
 -- the other steps, of which only those are read and written that are used.
@@ -328,10 +350,8 @@ end }
 local function read_pool(name)
   local text = call("GET", namespace .. name)
   if not text then return nil end
-  local pool = cmsgpack.unpack(text)
-  local last, cost = pool[8], pool[9]
-  pool[8], pool[9] = nil, nil
-  pool[last] = cost
+  local base, blocked, pause, step, count, span, last, sum, cost = struct.unpack("<ddddddddd", text)
+  local pool = { base, sum, blocked, pause, step, count, span, [last] = cost }
   was[pool], key_of[pool], last_of[pool] = { [last] = cost }, namespace .. name .. ":steps", last
   return setmetatable(pool, pool_meta)
 end
@@ -354,19 +374,27 @@ local function write_pool(name, pool)
     call("HSET", unpack(words))
     call("PEXPIRE", words[1], keep)
   end
-  call("SET", key, cmsgpack.pack({ pool[1], pool[2], pool[3], pool[4], pool[5], pool[6], pool[7], last, pool[last] }),
-    "PX", keep)
+  call("SET", key, struct.pack("<ddddddddd", pool[1], pool[3], pool[4], pool[5], pool[6], pool[7], last, pool[2],
+    pool[last]), "PX", keep)
 end
 function kv.get(name)
   if name ~= log.QUEUE and name ~= log.MEMBERS then return read_pool(name) end
   local text = call("GET", namespace .. name)
-  return text and cmsgpack.unpack(text) or nil
+  if not text then return nil end
+  if name == log.MEMBERS then return cmsgpack.unpack(text) end
+  local rest = text:find(":", 10, true)
+  local document = cmsgpack.unpack(text:sub(rest + 1))
+  document[3] = text:sub(10, rest - 1)
+  return document
 end
 function kv.put(name, document)
   if name ~= log.QUEUE and name ~= log.MEMBERS then return write_pool(name, document) end
-  local keep = log.keep_ms(name, document, now)
-  if keep == 0 then call("SET", namespace .. name, cmsgpack.pack(document))
-  else call("SET", namespace .. name, cmsgpack.pack(document), "PX", keep) end
+  if name == log.MEMBERS then
+    return call("SET", namespace .. name, cmsgpack.pack(document), "PX", log.keep_ms(name, document, now))
+  end
+  local free = document[5][1] == nil
+  call("SET", namespace .. name, (free and "F" or "T") .. struct.pack("<d", document[2]) .. document[3] .. ":"
+    .. cmsgpack.pack(document))
 end
 if operation == "reserve" or operation == "give_back" then
   local first, second, run = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
