@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- What a large journal costs beside a small one: bench/journal.lua KIND ROUNDS REPORT; KIND is sqlite or postgresql.
+--- What a large journal costs next to a small one: bench/journal.lua KIND ROUNDS REPORT; KIND is sqlite or postgresql.
 --
 -- Two journals, one with 1,000 payments and 1,000 intents and one with 100,000 and 1,000,000, are used in turns by the
 -- same program; a row shows the median time of each, and the median of the ratios of one round.
@@ -41,9 +41,9 @@ local function fill(db, size, now)
       CASE WHEN i <= %d THEN 'history' ELSE '' END, CASE WHEN i <= %d THEN 'key' || i ELSE '' END, '', 'done',
       'record' || i, '{}', '', %s FROM ]]):format(PARAMS, padded_text(first .. " + i * 1000"), size.payments,
       size.payments, padded_text(first .. " + i * 1000")) .. intents))
-  assert(db:rows(([[INSERT INTO purser_payments (account, queue, key, operation, params, handle, digest, state, due_at,
-      worker, lease_until, attempts, intent, record_id, message, added_at)
-    SELECT 'bench', 'history', 'key' || i, 'sub_account.transfer', '%s', 'handle' || i, 'digest', 'done', '', '', '',
+  assert(db:rows(([[INSERT INTO purser_payments (account, queue, key, operation, params, client_id, digest, state,
+      due_at, worker, lease_until, attempts, intent, record_id, message, added_at)
+    SELECT 'bench', 'history', 'key' || i, 'sub_account.transfer', '%s', 'client_id' || i, 'digest', 'done', '', '', '',
       '1', 'intent' || i, 'record' || i, '', %s FROM ]]):format(PARAMS, padded_text(first .. " + i"))
       .. numbers[kind]:format(size.payments)))
   assert(db:rows "ANALYZE")
@@ -86,7 +86,7 @@ local function make_side(name)
       retry = false, transport = side.transport, journal = side.journal, account = "bench", guard = guard })
   end
   side.client = client()
-  side.guarded = client { serial = true, budget = { USDT = "100000000" } }
+  side.guarded = client { no_duplicates = true, spending_limit = { USDT = "100000000" } }
   side.payouts = assert(purser.payouts.new { client = side.client, journal = side.journal, queue = "history",
     worker = "bench" })
   return side
@@ -130,20 +130,20 @@ local works = {
   { "a transfer, recorded and ended", 20, function(side)
     assert(side.client.sub_account:transfer(transfer(number(side))))
   end },
-  { "the same with a budget and serial", 20, function(side)
+  { "the same with spending_limit and no_duplicates", 20, function(side)
     assert(side.guarded.sub_account:transfer(transfer(number(side))))
   end },
   { "the open calls", 20, function(side) assert(#side.journal:entries { state = "open" } == 0) end },
   { "recover with nothing open", 20, function(side) assert(side.journal:recover(side.client)) end },
-  { "take over what was left behind, and settle it", 20, function(side)
+  { "take over what was left behind, and reconcile it", 20, function(side)
     local n = number(side) % 900 + 1
     local intent = assert(side.journal:entries { id = "intent" .. n })[1].intent
     assert(side.journal.db:transaction(function(tx)
       return queue.first_sent_at(tx, { account = "bench", queue = "history" }, { key = "key" .. n })
     end))
     intent.params = transfer(n)
-    assert(side.journal:rivals(intent, intent.sent_at - 60000))
-    assert(side.journal:settled(intent, { outcome = "done", record = { tranId = "found" } }))
+    assert(side.journal:equal_calls(intent, intent.sent_at - 60000))
+    assert(side.journal:reconciled(intent, { outcome = "done", record = { tranId = "found" } }))
   end },
   { "entries { id = }", 200, function(side)
     assert(#side.journal:entries { id = "intent" .. 1 + number(side) % 900 } == 1)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- What a reservation of the rate limit costs: in this process, in Redis beside an EVALSHA of the same words that does
---- nothing, and in nginx beside the way in which lua-resty-limit-traffic counts (one incr of a shared dictionary).
+--- What a reservation of the rate limit costs: in this process, in Redis next to an EVALSHA of the same words that does
+--- nothing, and in nginx next to the way in which lua-resty-limit-traffic counts (one incr of a shared dictionary).
 ---
 --- Arguments: rounds (15), file for the raw rounds. A round measures everything once; the best of all rounds counts,
 --- since other programs of the machine only add.
@@ -119,7 +119,7 @@ assert(ok, problem)
 
 print(("%-76s %9s"):format("what", "us, best"))
 for _, row in ipairs(rows) do print(("%-76s %9.2f"):format(row.what, row.best)) end
-print(("\nin process: %.2f us (at most 2); Redis beside an EVALSHA of the same words: %.2f with one pool, %.2f with two "
+print(("\nin process: %.2f us (at most 2); Redis next to an EVALSHA of the same words: %.2f with one pool, %.2f with two "
   .. "(at most 1.3)"):format(in_process.best, redis_one.best / nothing_one.best, redis_two.best / nothing_two.best))
 if tsv_path then
   local file = assert(io.open(tsv_path, "w"))

@@ -82,16 +82,16 @@ function M.withdrawals(count)
     local net = pick(random, NETWORKS)
     local at, hash = time(random, i), text_of(random, HEX, 64)
     local order = random(3) == 0 and ('"withdrawOrderId":"%s",'):format(text_of(random, HEX, 32)) or ""
-    local settled = random(8) > 0
+    local confirmed = random(8) > 0
     records[i] = ('{"id":"%s",%s"txId":%s,"coin":"%s","network":"%s","address":"%s","amount":"%s",' ..
       '"transferType":%d,"status":%d,"transactionFee":"%s","confirmNo":%s,"applyTime":%s,"remark":"%s","memo":"%s",' ..
       '"explorerUrl":%s,"transHash":%s,"updateTime":%s,"netWork":"%s","coinId":"%s","vcoinId":"%s"}'):format(
-      text_of(random, HEX, 32), order, settled and ('"%s"'):format(hash) or "null", net[1], net[2],
-      address(random, net[3]), amount(random), random(10) == 0 and 1 or 0, settled and 7 or 2,
-      pick(random, { "1", "0.0005", "0.8", "5" }), settled and tostring(random(40)) or "null", at,
+      text_of(random, HEX, 32), order, confirmed and ('"%s"'):format(hash) or "null", net[1], net[2],
+      address(random, net[3]), amount(random), random(10) == 0 and 1 or 0, confirmed and 7 or 2,
+      pick(random, { "1", "0.0005", "0.8", "5" }), confirmed and tostring(random(40)) or "null", at,
       pick(random, { "", "", "", "payroll", "cold storage" }), "",
-      settled and i % 4 == 0 and ('"%s%s"'):format(net[4], hash) or "null",
-      settled and i % 2 > 0 and ('"%s"'):format(hash) or "null", at, net[3],
+      confirmed and i % 4 == 0 and ('"%s%s"'):format(net[4], hash) or "null",
+      confirmed and i % 2 > 0 and ('"%s"'):format(hash) or "null", at, net[3],
       "128f589271cb4951b03e71e6323e" .. random(8), "febc9973be4d4d53bb374476239e" .. random(8))
   end
   return list(records)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Plans a withdrawal, shows the plan, and carries it out and waits for it when `--go` is given.
+-- Plans a withdrawal, shows the plan, and executes it and waits for it when `--execute` is given.
 --
---   lua examples/planned_withdrawal.lua COIN NETWORK ADDRESS AMOUNT [MEMO] [--go]
+--   lua examples/planned_withdrawal.lua COIN NETWORK ADDRESS AMOUNT [MEMO] [--execute]
 --
 -- PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
@@ -12,10 +12,10 @@ io.stdout:setvbuf "line" -- whoever reads this through a pipe sees each line whe
 
 local go, words = false, {}
 for _, word in ipairs(arg) do
-  if word == "--go" then go = true else words[#words + 1] = word end
+  if word == "--execute" then go = true else words[#words + 1] = word end
 end
 if #words < 4 then
-  io.stderr:write("usage: planned_withdrawal.lua COIN NETWORK ADDRESS AMOUNT [MEMO] [--go]\n")
+  io.stderr:write("usage: planned_withdrawal.lua COIN NETWORK ADDRESS AMOUNT [MEMO] [--execute]\n")
   os.exit(2)
 end
 
@@ -30,14 +30,14 @@ local plan = assert(client.wallet:plan_withdraw {
 print(plan)
 if not plan.ok then os.exit(1) end
 if not go then
-  print("give --go to do it")
+  print("give --execute to do it")
   os.exit(0)
 end
 
 local made, err = plan:execute()
 if not made and err.outcome == "unknown" then
   io.stderr:write(tostring(err), "\nlooking for it\n")
-  local answer = assert(client:settle(err))
+  local answer = assert(client:reconcile(err))
   if answer.outcome ~= "done" then err = answer.reason or "it was not made" end
   made = answer.outcome == "done" and answer.record
 end
@@ -48,6 +48,6 @@ end
 print(clean("withdrawal " .. made.id))
 
 local ended
-ended, err = client.wallet:wait_withdrawal(made.id, { timeout_ms = 30 * 60000 })
+ended, err = client.wallet:wait_withdrawal(made.id, { deadline_ms = 30 * 60000 })
 print(ended and clean("sent in transaction " .. tostring(ended.txId)) or tostring(err))
 os.exit(ended and 0 or 1)

@@ -35,7 +35,7 @@ table.sort(accounts, function(a, b) return a.name < b.name end)
 local fleet = assert(purser.fleet.new {
   client = client, accounts = accounts, vault = function() error "a sweep makes no keys" end,
 })
-local moves = assert(fleet:sweep { to = "parent", keep = keep, assets = asset and { asset } or nil })
+local moves = assert(fleet:sweep { to = "parent", leave = keep, assets = asset and { asset } or nil })
 if not go or #moves.moves == 0 then
   print(moves)
   print(("%d transfers to the parent%s"):format(#moves.moves, go and "" or "; --yes makes them"))

@@ -43,7 +43,7 @@ local cursor = load()
 
 for event in client.wallet:watch_deposits {
   cursor = cursor, since = not cursor and client:now() - DAY or nil,
-  poll_ms = seconds and 200 or 10000, timeout_ms = seconds and seconds * 1000,
+  poll_ms = seconds and 200 or 10000, deadline_ms = seconds and seconds * 1000,
 } do
   local deposit = event.deposit
   print(clean(("%s %s %s: state %d"):format(event.kind, deposit.amount, deposit.coin, deposit.status)))

@@ -15,7 +15,7 @@ local peer
 
 local function get(target) return { method = "GET", target = target or "/" } end
 
-local function withdrawal() return { method = "POST", target = "/withdraw", body = "{}", single_send = true } end
+local function withdrawal() return { method = "POST", target = "/withdraw", body = "{}", at_most_once = true } end
 
 local function elapsed_ms(fn)
   local from = core.monotonic_ms()
@@ -159,7 +159,7 @@ describe("tasks", function()
     assert.equal(0, schedule.step())
   end)
 
-  it("are told when they wait for what nobody will do", function()
+  it("are notified when they wait for what nobody will do", function()
     assert.error_matches(function() schedule.run(function() schedule.suspend() end) end, "nobody will do")
     assert.equal(1, schedule.step()) -- that one stays
   end)
@@ -196,7 +196,7 @@ describe("tasks", function()
     assert.same({ false, "x" }, { schedule.protect(error, "x") })
   end)
 
-  it("are woken once, however often they are told", function()
+  it("are woken once, however often they are notified", function()
     local turns, given = 0, nil
     local task = schedule.spawn(function(...)
       assert.equal(0, select("#", ...))

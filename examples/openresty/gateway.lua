@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The handlers of a payout gateway (nginx.conf beside this file; docs/openresty.md explains both).
+-- The handlers of a payout gateway (nginx.conf next to this file; docs/openresty.md explains both).
 --
 --   POST /payouts      { reference, coin, network, address, amount }   -> 202, or 200 when the reference is known
 --   GET  /payouts/REF  what became of it: waiting, unknown, done, failed or undecided
@@ -19,7 +19,7 @@ local M = {}
 -- What the gateway may pay, whoever asks. An asset that is not listed is not paid at all.
 local GUARD = {
   max_amount = { USDT = "1000" },
-  budget = { USDT = { amount = "5000", period_ms = 86400000 } },
+  spending_limit = { USDT = { amount = "5000", period_ms = 86400000 } },
   -- addresses = { { address = "...", coin = "USDT", network = "TRX" } }, -- where funds may go
 }
 local ACCOUNT = "gateway" -- names the account in the journal, also after its API key was replaced
@@ -63,7 +63,7 @@ local function work(premature, left)
     left = not (ok and report)
     if left then err = ok and problem or report end
   end
-  if err then ngx.log(ngx.ERR, "the queue is tried again: ", tostring(err)) end
+  if err then ngx.log(ngx.ERR, "the queue is retried: ", tostring(err)) end
   ngx.timer.at(err and 1 or LOOK_S, work, left)
 end
 
@@ -80,7 +80,7 @@ local function set_up()
 end
 
 --- Called in each worker when it starts: connections and secrets belong to one process. Where the journal cannot be
---- opened, it is tried again, and until then every request is refused.
+--- opened, it is retried, and until then every request is rejected.
 function M.start(premature)
   if premature then return end
   local ok, problem = pcall(set_up)

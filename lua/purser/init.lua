@@ -73,14 +73,14 @@ local lazy = {
   journal = function() return require "purser.exactly_once.journal" end,
   payouts = function() return require "purser.exactly_once.payouts" end,
   transport = function()
-    return setmetatable({}, { __index = function(made, wanted)
+    return setmetatable({}, { __index = function(made, requested)
       for _, name in ipairs(transports) do
-        if name == wanted then
+        if name == requested then
           made[name] = require("purser.transport." .. name).new
           return made[name]
         end
       end
-      no_transport(wanted)
+      no_transport(requested)
     end })
   end,
 }

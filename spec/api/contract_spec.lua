@@ -29,15 +29,15 @@ describe("the rows", function()
     end)
 
     it(id .. " " .. name .. " has the document's parameters, in its order", function()
-      local wanted, found = {}, {}
-      for word in parameters:gmatch("%S+") do wanted[#wanted + 1] = word end
+      local requested, found = {}, {}
+      for word in parameters:gmatch("%S+") do requested[#requested + 1] = word end
       for i, param in ipairs(row.params) do
         found[i] = param[1] .. (param.required and "!" or "")
         local limit = limits[param[1]] or {}
         assert.equal(limit[1], param.default, name .. "." .. param[1] .. " default")
         assert.equal(limit[2], param.max, name .. "." .. param[1] .. " maximum")
       end
-      assert.same(wanted, found)
+      assert.same(requested, found)
     end)
   end
 
@@ -51,13 +51,13 @@ describe("the rows", function()
       { "parameter twice: coin", function(row) row.params[2][1] = "coin" end },
       { "unknown choices", function(row) row.params[1].choices = "colours" end },
       { "unknown shape", function(row) row.result = { list = "lot" } end },
-      { "unknown way to settle", function(row) row.settle.by = "chance" end },
+      { "unknown strategy", function(row) row.reconcile.strategy = "chance" end },
       { "memory is not a word", function(row) row.moves.memory = "memo" end },
       { "unknown kind of destination", function(row) row.moves.to = "anyone" end },
       { "says not which asset it moves", function(row) row.moves.asset = nil end },
       { "moves names an unknown parameter", function(row) row.moves.memo = "addressTag" end },
       { "says what and where to", function(row) row.moves = nil end },
-      { "say how they are settled", function(row) row.settle = nil end },
+      { "say how they are reconciled", function(row) row.reconcile = nil end },
     }
     for _, each in ipairs(wrong) do
       local row = require("purser.api.operations").public()["wallet.withdraw"]

@@ -52,7 +52,7 @@ describe("a profile", function()
       assert.same({ "(1)", "@/," }, { keys[#keys - 1].note, keys[#keys].note })
       assert(client.sub_account:delete_api_key { subAccount = name, apiKey = keys[#keys].apiKey })
       assert(client.broker:transfer({ toAccount = name, fromAccountType = "SPOT", toAccountType = "SPOT",
-        asset = "USDT", amount = "0.000000000000000001" }, { extra = { later = "v 1" } }))
+        asset = "USDT", amount = "0.000000000000000001" }, { extra_params = { later = "v 1" } }))
       local balances = assert(client.sub_account:balances { subAccount = name, accountType = "SPOT" })
       assert.equal("0.000000000000000001", balances[1].free)
     end)
@@ -70,7 +70,7 @@ describe("a profile", function()
     assert.matches("secret_key cannot be used by ed25519", wrong)
   end)
 
-  it("refuses a key that the service made for another algorithm, and goes on", function()
+  it("rejects a key that the service made for another algorithm, and goes on", function()
     local profile, secret = { algorithm = "ed25519" }, key_of "ed25519"
     local sim = purser.sim.new { profile = profile }
     local owner = assert(sim:account { role = "broker", secret_key = secret })

@@ -63,7 +63,7 @@ static const char script[] =
     "  if value and value.id ~= id then wrong = 'another result' end\n"
     "  if sent and outcome ~= expected[turn] and outcome ~= 'unknown' then wrong = 'another outcome' end\n"
     "  if not sent and outcome ~= 'not_sent' then wrong = 'an outcome of what was not sent' end\n"
-    "  if outcome == 'unknown' and not (err.settle and err.intent and err.intent.id) then wrong = 'not to be settled' end\n"
+    "  if outcome == 'unknown' and not (err.advice and err.intent and err.intent.id) then wrong = 'not to be reconciled' end\n"
     "  if outcome ~= expected[turn] and not err.message:find('raised', 1, true)\n"
     "    and not err.message:find('memory', 1, true) then wrong = 'an outcome without a reason' end\n"
     "end\n"

@@ -76,7 +76,7 @@ describe("the service's time", function()
     assert.is_true(clock:learn_date "Wed, 15 Nov 2023 22:13:20 GMT")
   end)
 
-  it("leaves a request stamped by the host's clock, and the refusal says why", function()
+  it("leaves a request stamped by the host's clock, and the rejection says why", function()
     local stamps = {}
     local client = assert(purser.new {
       base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s", retry = false,
@@ -101,7 +101,7 @@ describe("the service's time", function()
 end)
 
 describe("a service that finds every timestamp wrong", function()
-  it("is asked for its time once a call, though it refuses that, too", function()
+  it("is asked for its time once a call, though it rejects that, too", function()
     local asked = 0
     local client = assert(purser.new {
       base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s", retry = false,
@@ -123,7 +123,7 @@ describe("a burst of calls by a wrong clock", function()
 
   -- Asks for the service's time when `count` calls met 700003; their answers come in the order of `rests`.
   local function times_asked(count, rest_of)
-    local now, asked, refused = 1700000000000, 0, 0
+    local now, asked, rejected = 1700000000000, 0, 0
     local client = assert(purser.new {
       base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s", retry = false, rate_limit = false,
       clock = function() return now - 100000 end,
@@ -137,7 +137,7 @@ describe("a burst of calls by a wrong clock", function()
         if tonumber(request.target:match "timestamp=(%d+)") == now then
           return { status = 200, body = "[]", headers = "" }
         end
-        refused = refused + 1
+        rejected = rejected + 1
         return { status = 400, body = '{"code":700003,"msg":"x"}', headers = "" }
       end },
     })
@@ -145,7 +145,7 @@ describe("a burst of calls by a wrong clock", function()
     for i = 1, count do calls[i] = function() return client.wallet:deposit_history() end end
     local results, errors = schedule.all(calls)
     for i = 1, count do assert(results[i], errors[i]) end
-    assert.equal(count, refused)
+    assert.equal(count, rejected)
     return asked
   end
 
@@ -153,7 +153,7 @@ describe("a burst of calls by a wrong clock", function()
     assert.equal(1, times_asked(50, function() return 1 end))
   end)
 
-  it("asks once, too, where refusals come after the clock was set right", function()
+  it("asks once, too, where rejections come after the clock was set right", function()
     local turn = 0
     assert.equal(1, times_asked(50, function()
       turn = turn + 1

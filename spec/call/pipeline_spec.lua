@@ -106,7 +106,7 @@ describe("one call, at most one request", function()
               assert.equal("transport", err.kind, where)
               assert.equal("unknown", err.outcome, where)
               assert.is_false(err.retryable, where)
-              assert.is_string(err.settle, where)
+              assert.is_string(err.advice, where)
               assert.is_true(sent <= 1, where .. ": sent " .. sent .. " times")
               -- seen at all, unless the end came before a byte could be read
               if not ending:find "arrive" then assert.equal(1, sent, where) end
@@ -117,7 +117,7 @@ describe("one call, at most one request", function()
     end
   end
 
-  it("is told apart from a read, which is repeated until it succeeds", function()
+  it("is distinguished from a read, which is repeated until it succeeds", function()
     peer:plain()
     peer:script "head body close"
     local client = assert(purser.new {

@@ -51,12 +51,13 @@ local KEYS = "PURSER_API_KEY=mx0k PURSER_SECRET_KEY=s PURSER_BASE_URL=http://127
 
 -- Every command, with what it needs to come as far as it can without a service.
 local commands = {
-  "--version", "--help", "wallet --help", "ops", "ops wallet.withdraw", "completion bash", "completion zsh",
+  "--version", "--help", "wallet --help", "operations", "operations wallet.withdraw", "completion bash",
+    "completion zsh",
   "completion fish", "wallet deposit_history --dry-run", "wallet coins", "broker list_sub_accounts",
   "sub-account list_sub_accounts", "wallet withdraw --coin USDT --amount 1 --address T", "doctor",
-  "sim --port 0 --idle-exit 0",
-  "sim --port 0 --idle-exit 0 --demo --state state", "export wallet.deposit_history --since 1d", "settle --help",
-  "settle missing", "wait deposit --help", "plan-withdraw --coin USDT --amount 1 --address T", "fleet plan missing",
+  "sim --port 0 --idle-timeout 0",
+  "sim --port 0 --idle-timeout 0 --demo --state state", "export wallet.deposit_history --since 1d", "reconcile --help",
+  "reconcile missing", "wait deposit --help", "withdraw-plan --coin USDT --amount 1 --address T", "fleet plan missing",
   "no-such-command",
 }
 
@@ -130,11 +131,11 @@ describe("a command whose folder is no clone", function()
     files.write(copy .. "/elsewhere/purser/core.so", "not a library")
     local build = os.getenv "BUILD" or "build/lua5.4"
     local _, text = run_there(lua .. " " .. copy .. "/bin/purser",
-      ("BUILD=elsewhere LUA_CPATH='%s/%s/?.so'"):format(clone, build), "ops wallet.withdraw")
+      ("BUILD=elsewhere LUA_CPATH='%s/%s/?.so'"):format(clone, build), "operations wallet.withdraw")
     assert.is_nil(text:find("elsewhere", 1, true), text)
     assert.matches("wallet.withdraw", text, 1, true)
     assert(os.execute(("mkdir %s/.git"):format(copy)))
-    _, text = run_there(lua .. " " .. copy .. "/bin/purser", "BUILD=elsewhere", "ops wallet.withdraw")
+    _, text = run_there(lua .. " " .. copy .. "/bin/purser", "BUILD=elsewhere", "operations wallet.withdraw")
     assert.matches("elsewhere/purser/core.so", text, 1, true)
   end)
 end)

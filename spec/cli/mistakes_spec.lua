@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What people get wrong on a command line, and what they are told. Nothing of it may move money.
+-- What people get wrong on a command line, and what they are notified. Nothing of it may move money.
 
 local command = require "command"
 local files = require "files"
@@ -39,7 +39,7 @@ describe("purser", function()
     return counts and counts.received or 0, counts and counts.applied or 0
   end
 
-  local function refused(words, ...)
+  local function rejected(words, ...)
     local code, out, err = command.run(words, keys)
     assert.equal(2, code, table.concat(words, " ") .. ": " .. err)
     assert.equal("", out)
@@ -47,20 +47,20 @@ describe("purser", function()
   end
 
   it("says where an operation stands that was named without its group", function()
-    refused({ "withdraw" }, "an operation stands behind its group", "`purser wallet withdraw`",
+    rejected({ "withdraw" }, "an operation comes after its group", "`purser wallet withdraw`",
       "`purser broker withdraw`")
-    refused({ "wallet", "withdrawal" }, "did you mean `purser wallet withdraw`?", "`purser wallet --help`")
-    refused({ "fleet", "plna", "x" }, "'plan', 'apply'", "`purser fleet --help`")
+    rejected({ "wallet", "withdrawal" }, "did you mean `purser wallet withdraw`?", "`purser wallet --help`")
+    rejected({ "fleet", "plna", "x" }, "'plan', 'apply'", "`purser fleet --help`")
   end)
 
-  it("refuses columns that do not exist, before anything is sent", function()
+  it("rejects columns that do not exist, before anything is sent", function()
     local before = #service.world:requests()
-    refused({ "wallet", "coins", "--columns", "coin,withdrawfee" }, 'there is no "withdrawfee"',
+    rejected({ "wallet", "coins", "--columns", "coin,withdrawfee" }, 'there is no "withdrawfee"',
       'did you mean "withdrawFee"', "networkList.netWork")
-    refused({ "wallet", "coins", "--columns", "coin", "--format", "json" }, "--columns is for table and csv")
-    refused({ "wallet", "coins", "--columns", " , " }, "--columns names none")
-    refused({ "export", "wallet.deposit_history", "--columns", "nope" }, 'there is no "nope"', "insertTime")
-    refused({ "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset", "USDT",
+    rejected({ "wallet", "coins", "--columns", "coin", "--format", "json" }, "--columns is for table and csv")
+    rejected({ "wallet", "coins", "--columns", " , " }, "--columns names none")
+    rejected({ "export", "wallet.deposit_history", "--columns", "nope" }, 'there is no "nope"', "insertTime")
+    rejected({ "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset", "USDT",
       "--amount", "1", "--yes", "--columns", "id" }, "there are tranId")
     assert.equal(before, #service.world:requests())
   end)
@@ -72,7 +72,7 @@ describe("purser", function()
   end)
 
   it("names the histories, and how a parameter that is missing is given", function()
-    refused({ "export", "wallet.deposits_history" }, 'did you mean "wallet.deposit_history"', "broker.rebates")
+    rejected({ "export", "wallet.deposits_history" }, 'did you mean "wallet.deposit_history"', "broker.rebates")
     for history, advice in pairs {
       ["wallet.conversion_history"] = "--since", ["wallet.transfer_history"] = "--param fromAccountType=...",
     } do
@@ -88,7 +88,7 @@ describe("purser", function()
     for _, case in ipairs {
       { without("PURSER_SECRET_KEY", ""), "PURSER_SECRET_KEY is not set" },
       { without("PURSER_API_KEY", nil), "PURSER_API_KEY is not set" },
-      { {}, "no keys: name a file with --keys, or set PURSER_API_KEY and PURSER_SECRET_KEY" },
+      { {}, "no keys: name a file with --credentials, or set PURSER_API_KEY and PURSER_SECRET_KEY" },
       { without("PURSER_BASE_URL", nil), "--base-url (or PURSER_BASE_URL)" },
       { without("PURSER_BASE_URL", nil), "--profile mexc" },
     } do
@@ -110,55 +110,55 @@ describe("purser", function()
     assert.equal("5\n", files.read(path))
   end)
 
-  describe("--settle", function()
+  describe("--reconcile", function()
     before_each(function() service.world:disarm() end)
 
-    it("ends with 0 and the record, when it was carried out", function()
+    it("ends with 0 and the record, when it was executed", function()
       assert(service.world:fault { kind = "lost_answer", operation = "sub_account.create_sub_account" })
       local code, out, err = command.run({ "sub_account", "create_sub_account", "--subAccount", "settled01", "--note",
-        "n", "--yes", "--settle", "--format", "json" }, keys)
+        "n", "--yes", "--reconcile", "--format", "json" }, keys)
       assert.equal(0, code, err)
       assert.equal("settled01", assert(require("purser.core").decode(out)).subAccount)
-      assert(err:find("it was carried out, once", 1, true), err)
-      assert.is_nil(err:find("client:settle", 1, true)) -- that is for programs
+      assert(err:find("it was executed, once", 1, true), err)
+      assert.is_nil(err:find("client:reconcile", 1, true)) -- that is for programs
     end)
 
     -- Most of these are known after seconds alone, so the client is none here.
-    local function settled(operation, ...)
+    local function reconciled(operation, ...)
       local said, results = {}, { ... }
       local row = require("purser.api.operations").by_name[operation]
       local err = require("purser.call.errors").new { kind = "transport", outcome = "unknown", message = "lost",
-        settle = "client:settle(err) looks in wallet.somewhere" }
+        reconcile = "client:reconcile(err) looks in wallet.somewhere" }
       local stderr, stdout = io.stderr, io.stdout
       local pen = { write = function(_, ...) said[#said + 1] = table.concat { ... } return true end,
         flush = function() return true end }
       io.stderr, io.stdout = pen, pen -- luacheck: ignore 122
-      local ok, code = pcall(require("purser.cli.settle").run,
-        { settle = function() return results[1], results[2] end }, row, { subAccount = "settled01" }, err, "csv")
+      local ok, code = pcall(require("purser.cli.reconcile").run,
+        { reconcile = function() return results[1], results[2] end }, row, { subAccount = "settled01" }, err, "csv")
       io.stderr, io.stdout = stderr, stdout -- luacheck: ignore 122
       assert(ok, code)
       return code, table.concat(said)
     end
 
-    it("ends with 3, when it was not carried out", function()
-      local code, said = settled("wallet.transfer", { outcome = "not_done", reason = "the service says FAILED" })
+    it("ends with 3, when it was not executed", function()
+      local code, said = reconciled("wallet.transfer", { outcome = "not_done", reason = "the service says FAILED" })
       assert.equal(3, code)
-      assert(said:find("it was not carried out: the service says FAILED; it may be run again", 1, true), said)
+      assert(said:find("it was not executed: the service says FAILED; it may be run again", 1, true), said)
     end)
 
     it("ends with 4, when it cannot be decided or looked for", function()
-      local code, said = settled("wallet.transfer",
+      local code, said = reconciled("wallet.transfer",
         { outcome = "undecided", reason = "two fit", candidates = { 1, 2 } })
       assert.equal(4, code)
       assert(said:find("it cannot be decided: two fit (2 records might be it)", 1, true), said)
       assert(said:find("OUTCOME UNKNOWN: lost [outcome unknown]. look in wallet somewhere", 1, true), said)
-      code, said = settled("wallet.transfer", nil, "no network")
+      code, said = reconciled("wallet.transfer", nil, "no network")
       assert.equal(4, code)
       assert(said:find("it could not be looked for: no network", 1, true), said)
     end)
 
     it("ends with 5 and the way to delete it, when the secret of a new key is lost", function()
-      local code, said = settled("sub_account.create_api_key",
+      local code, said = reconciled("sub_account.create_api_key",
         { outcome = "done", secret_lost = true, record = { apiKey = "mx0", note = "n" } })
       assert.equal(5, code)
       assert(said:find("delete_api_key --subAccount settled01 --apiKey mx0", 1, true), said)
@@ -184,10 +184,10 @@ describe("purser", function()
         "keys": [{"note": "bot", "permissions": ["SPOT_DEAL_READ"]}]}]}]]
     end)
 
-    it("refuses a file of secrets that others can read", function()
+    it("rejects a file of secrets that others can read", function()
       local secrets = temporary "key\tsecret\tmistakes01\tbot\n"
       os.execute(("chmod %o %s"):format(SHARED, secrets))
-      refused({ "fleet", "apply", declared, "--secrets", secrets, "--yes" }, "can be used by others", "chmod 600")
+      rejected({ "fleet", "apply", declared, "--secrets", secrets, "--yes" }, "can be used by others", "chmod 600")
     end)
 
     it("makes no file of secrets where none is needed", function()
@@ -202,14 +202,14 @@ describe("purser", function()
     it("takes numbers of days and amounts only", function()
       local secrets = temporary()
       for _, days in ipairs { "x", "999999999", "1e2", ".5" } do
-        refused({ "fleet", "rotate", declared, "--secrets", secrets, "--yes", "--days", days }, "such as 90 or 0.5")
+        rejected({ "fleet", "rotate", declared, "--secrets", secrets, "--yes", "--days", days }, "such as 90 or 0.5")
       end
       local code, shown = command.run_on_terminal(
         { "fleet", "rotate", declared, "--secrets", secrets, "--days", "0.5" }, keys, "no\n")
       assert.equal(2, code)
       assert(shown:find("older than 0.5 days", 1, true), shown)
       for _, amount in ipairs { "x", "1,5", "1e2" } do
-        refused({ "fleet", "sweep", declared, "--secrets", secrets, "--yes", "--keep", amount }, "is not an amount")
+        rejected({ "fleet", "sweep", declared, "--secrets", secrets, "--yes", "--leave", amount }, "is not an amount")
       end
     end)
 
@@ -221,9 +221,9 @@ describe("purser", function()
     end)
   end)
 
-  it("plan-withdraw shows its plan once on a terminal, and at which service it would be carried out", function()
-    local code, shown = command.run_on_terminal({ "plan-withdraw", "--coin", "USDT", "--network", "trc20", "--address",
-      "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7", "--amount", "20", "--go" }, keys, "no\n")
+  it("withdraw-plan shows its plan once on a terminal, and at which service it would be executed", function()
+    local code, shown = command.run_on_terminal({ "withdraw-plan", "--coin", "USDT", "--network", "trc20", "--address",
+      "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7", "--amount", "20", "--execute" }, keys, "no\n")
     assert.equal(2, code)
     local _, times = shown:gsub("Withdrawal of 20 USDT", "")
     assert.equal(1, times)
@@ -236,17 +236,17 @@ describe("purser", function()
     for problem, text in pairs {
       boom = "stopped by an error of its own: ", ["interrupted!"] = "purser: interrupted\n",
     } do
-      local init = [[package.preload["purser.cli.ops"] = function()
+      local init = [[package.preload["purser.cli.operations"] = function()
         return { summary = "", define = function() end, start = function() error "]] .. problem .. [[" end }
       end]]
-      local code, out, err = command.run({ "ops" }, { LUA_INIT = init })
+      local code, out, err = command.run({ "operations" }, { LUA_INIT = init })
       assert.same({ 4, "" }, { code, out })
       assert(err:find(text, 1, true), err)
       assert(err:find("before it is run again", 1, true), err)
     end
   end)
 
-  it("does what is no read although the clocks differ: refused once, applied once", function()
+  it("does what is no read although the clocks differ: rejected once, applied once", function()
     assert(service.world:advance(3600000))
     local _, before = received "wallet.transfer"
     local code, out, err = command.run({ "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType",

@@ -125,7 +125,7 @@ describe("purser GROUP OPERATION", function()
       assert.equal("amount\n100.5\n101.5\n102.5\n", out)
     end)
 
-    it("refuses what lies beyond the reach, before anything is sent", function()
+    it("rejects what lies beyond the reach, before anything is sent", function()
       local before = count "wallet.deposit_history"
       local code, _, err = purser("wallet", "deposit_history", "--since", "91d")
       assert.equal(2, code)
@@ -168,7 +168,7 @@ describe("purser GROUP OPERATION", function()
       assert.equal(12, lines)
     end)
 
-    it("fetches every page with --all where the service tells a total, too", function()
+    it("fetches every page with --all where the service reports a total, too", function()
       for i = 1, 5 do
         assert.equal(0, (purser("wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES",
           "--asset", "USDT", "--amount", "0.000" .. i, "--yes")))
@@ -196,7 +196,7 @@ describe("purser GROUP OPERATION", function()
       return words
     end
 
-    it("1: refused by the service, with what to do", function()
+    it("1: rejected by the service, with what to do", function()
       local code, out, err = command.run({ "wallet", "coins" }, {
         PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = "wrong", PURSER_BASE_URL = service.url })
       assert.equal(1, code)
@@ -211,7 +211,7 @@ describe("purser GROUP OPERATION", function()
       assert.is_truthy(err:find("purser: A sub-account of that name exists. Choose another name.", 1, true))
     end)
 
-    it("1: refused because of too many requests, and for how long", function()
+    it("1: rejected because of too many requests, and for how long", function()
       assert(service.world:fault { kind = "throttle", operation = "wallet.transfer", retry_after = 7 })
       local before = count "wallet.transfer"
       local code, out, err = purser("wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES",
@@ -236,7 +236,7 @@ describe("purser GROUP OPERATION", function()
         { { "wallet", "convert", "--asset", "A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P", "--yes" }, "at most 15" },
         { { "wallet", "coins", "--extra", "novalue" }, "name=value" },
         { { "wallet", "coins", "--timeout", "0" }, "seconds" },
-        { { "wallet", "coins", "--keys", "/nonexistent/keys" },
+        { { "wallet", "coins", "--credentials", "/nonexistent/keys" },
           "purser: /nonexistent/keys cannot be read: No such file or directory\n" },
         { { "wallet", "coins", "--base-url", "http://192.0.2.1" }, "https" },
         { {}, "command is required" },
@@ -256,7 +256,7 @@ describe("purser GROUP OPERATION", function()
       assert.is_truthy(err:find("outcome not_sent", 1, true))
     end)
 
-    it("4: OUTCOME UNKNOWN, with the command that settles it; the withdrawal is sent once", function()
+    it("4: OUTCOME UNKNOWN, with the command that reconciles it; the withdrawal is sent once", function()
       local to = address()
       local received, applied = count "wallet.withdraw"
       assert(service.world:fault { kind = "lost_answer", operation = "wallet.withdraw" })
@@ -271,11 +271,11 @@ describe("purser GROUP OPERATION", function()
       assert.equal(received + 1, more_received)
       assert.equal(applied + 1, more_applied)
 
-      local settled
-      code, settled = purser("wallet", "withdrawal_history", "--coin", "USDT", "--since", "1h", "--format", "csv",
+      local reconciled
+      code, reconciled = purser("wallet", "withdrawal_history", "--coin", "USDT", "--since", "1h", "--format", "csv",
         "--columns", "withdrawOrderId")
       assert.equal(0, code)
-      assert.is_truthy(settled:find(id, 1, true))
+      assert.is_truthy(reconciled:find(id, 1, true))
       no_secret_in(out, err)
     end)
 
@@ -293,7 +293,7 @@ describe("purser GROUP OPERATION", function()
     local transfer = { "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES",
       "--asset", "BTC", "--amount", "0.1" }
 
-    it("is refused where there is no terminal to ask on", function()
+    it("is rejected where there is no terminal to ask on", function()
       local before = count "wallet.transfer"
       local code, _, err = command.run(transfer, keys, "yes\n")
       assert.equal(2, code)
@@ -355,7 +355,7 @@ describe("purser GROUP OPERATION", function()
       end
     end)
 
-    it("refuses a password that is typed, without repeating it", function()
+    it("rejects a password that is typed, without repeating it", function()
       local code, out, err = purser("broker", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", "T",
         "--amount", "1", "--funds_password", "hunter2", "--dry-run")
       assert.equal(2, code)
@@ -389,22 +389,22 @@ describe("purser GROUP OPERATION", function()
 
     it("are used when only their owner can read them", function()
       os.execute("chmod 600 " .. path)
-      local code = command.run { "wallet", "convertible_balances", "--keys", path }
+      local code = command.run { "wallet", "convertible_balances", "--credentials", path }
       assert.equal(0, code)
     end)
 
-    it("are refused, with the cure, when others could", function()
+    it("are rejected, with the cure, when others could", function()
       for _, mode in ipairs { "640", "604", "620" } do
         os.execute(("chmod %s %s"):format(mode, path))
-        local code, out, err = command.run { "wallet", "coins", "--keys", path }
+        local code, out, err = command.run { "wallet", "coins", "--credentials", path }
         assert.equal(2, code)
         assert.is_truthy(err:find("chmod 600 " .. path, 1, true))
         no_secret_in(out, (err:gsub("secret_key", "")))
       end
     end)
 
-    it("are not looked for in a folder, and nobody is told to chmod one", function()
-      local code, _, err = command.run { "wallet", "coins", "--keys", "/tmp" }
+    it("are not looked for in a folder, and nobody is asked to chmod one", function()
+      local code, _, err = command.run { "wallet", "coins", "--credentials", "/tmp" }
       assert.equal(2, code)
       assert.is_truthy(err:find("/tmp is not a regular file", 1, true))
       assert.is_nil(err:find("chmod", 1, true))
@@ -413,7 +413,7 @@ describe("purser GROUP OPERATION", function()
     it("are never quoted when a line cannot be understood", function()
       files.write(path, "apikey " .. account.secret_key .. "\n")
       os.execute("chmod 600 " .. path)
-      local code, out, err = command.run { "wallet", "coins", "--keys", path }
+      local code, out, err = command.run { "wallet", "coins", "--credentials", path }
       assert.equal(2, code)
       assert.is_truthy(err:find("line 1", 1, true))
       assert.is_nil((out .. err):find(account.secret_key, 1, true))
@@ -443,7 +443,7 @@ describe("purser GROUP OPERATION", function()
       assert.equal(before, (count "sub_account.create_api_key"))
     end)
 
-    it("is written to a new file that works as --keys, and is not shown", function()
+    it("is written to a new file that works as --credentials, and is not shown", function()
       local path = os.tmpname()
       os.remove(path)
       local code, out = command.run(with("--secret-file", path, "--format", "json"), keys)
@@ -451,7 +451,7 @@ describe("purser GROUP OPERATION", function()
       assert.equal("***", core.decode(out).secretKey)
       assert.equal(tonumber("600", 8), (core.file_mode(path)))
       assert.is_nil(out:find(files.read(path):match("secret_key = (%w+)"), 1, true))
-      code = command.run({ "wallet", "convertible_balances", "--keys", path, "--base-url", service.url })
+      code = command.run({ "wallet", "convertible_balances", "--credentials", path, "--base-url", service.url })
       assert.equal(0, code)
 
       local before = count "sub_account.create_api_key"
@@ -462,10 +462,10 @@ describe("purser GROUP OPERATION", function()
       os.remove(path)
     end)
 
-    it("leaves no file behind when the key was refused", function()
+    it("leaves no file behind when the key was rejected", function()
       local path = os.tmpname()
       os.remove(path)
-      assert(service.world:fault { kind = "refuse", operation = "sub_account.create_api_key", code = "730705" })
+      assert(service.world:fault { kind = "reject", operation = "sub_account.create_api_key", code = "730705" })
       assert.equal(1, (command.run(with("--secret-file", path), keys)))
       assert.is_nil(core.file_mode(path))
     end)

@@ -53,18 +53,18 @@ describe("the service that the keys go to", function()
 
   it("regression: is that of the file, when PURSER_BASE_URL still names a simulator", function()
     local live, own = keys_file "profile = mexc\n", keys_file("base_url = " .. OTHER .. "\n")
-    goes_to(LIVE, live, { "--keys", live }, { PURSER_BASE_URL = SIM })
-    goes_to(OTHER, own, { "--keys", own }, { PURSER_BASE_URL = SIM, PURSER_PROFILE = "mexc" })
+    goes_to(LIVE, live, { "--credentials", live }, { PURSER_BASE_URL = SIM })
+    goes_to(OTHER, own, { "--credentials", own }, { PURSER_BASE_URL = SIM, PURSER_PROFILE = "mexc" })
   end)
 
   it("regression: is that of --profile, whatever PURSER_BASE_URL and the file say", function()
     goes_to(LIVE, "--profile", { "--profile", "mexc" }, { PURSER_BASE_URL = SIM })
-    goes_to(LIVE, "--profile", { "--profile", "mexc", "--keys", keys_file("base_url = " .. OTHER .. "\n") },
+    goes_to(LIVE, "--profile", { "--profile", "mexc", "--credentials", keys_file("base_url = " .. OTHER .. "\n") },
       { PURSER_BASE_URL = SIM })
   end)
 
   it("is that of --base-url before all others, and a profile of elsewhere is not mixed in", function()
-    goes_to(THIRD, "--base-url", { "--base-url", THIRD, "--keys", keys_file("base_url = " .. OTHER .. "\n") },
+    goes_to(THIRD, "--base-url", { "--base-url", THIRD, "--credentials", keys_file("base_url = " .. OTHER .. "\n") },
       { PURSER_BASE_URL = SIM })
     goes_to(THIRD, "--base-url and --profile", { "--base-url", THIRD, "--profile", "mexc" })
     local code, _, err = dry_run({ "--profile", "default" }, { PURSER_BASE_URL = SIM })
@@ -74,7 +74,7 @@ describe("the service that the keys go to", function()
 
   it("is that of the environment when nothing nearer names one; an empty variable counts as not set", function()
     goes_to(SIM, "PURSER_BASE_URL", {}, { PURSER_BASE_URL = SIM })
-    goes_to(SIM, "PURSER_BASE_URL", { "--keys", keys_file() }, { PURSER_BASE_URL = SIM })
+    goes_to(SIM, "PURSER_BASE_URL", { "--credentials", keys_file() }, { PURSER_BASE_URL = SIM })
     goes_to(SIM, "PURSER_BASE_URL", {}, { PURSER_BASE_URL = SIM, PURSER_PROFILE = "" })
     goes_to(LIVE, "PURSER_PROFILE", {}, { PURSER_BASE_URL = "", PURSER_PROFILE = "mexc" })
     local code, _, err = dry_run({}, { PURSER_BASE_URL = "" })
@@ -85,7 +85,8 @@ describe("the service that the keys go to", function()
   it("is named by the question and by doctor, with its source", function()
     local keys = keys_file()
     local code, shown = command.run_on_terminal({ "wallet", "withdraw", "--coin", "USDT", "--netWork", "TRX",
-      "--address", "TSampLeAddressThatNobodyHas1234567", "--amount", "1", "--keys", keys, "--base-url", SIM }, {},
+      "--address", "TSampLeAddressThatNobodyHas1234567", "--amount", "1", "--credentials", keys, "--base-url", SIM },
+        {},
       "no\n")
     assert.equal(2, code)
     local place = ("%s (from --base-url) with the keys from %s:\n"):format(SIM, keys)
@@ -102,14 +103,14 @@ describe("the keys", function()
     for _, text in ipairs { "api_key = mx0file\n", "secret_key = filesecret\n" } do
       local path = keep(files.temporary(text))
       os.execute("chmod 600 " .. path)
-      local code, _, err = dry_run({ "--keys", path }, { PURSER_BASE_URL = SIM })
+      local code, _, err = dry_run({ "--credentials", path }, { PURSER_BASE_URL = SIM })
       assert.equal(2, code)
       assert.is_truthy(err:find("must hold the lines api_key = ... and secret_key = ...", 1, true), err)
     end
   end)
 
   it("are those of the file when the environment has others", function()
-    local _, _, err = dry_run({ "--keys", keys_file() }, { PURSER_BASE_URL = SIM })
+    local _, _, err = dry_run({ "--credentials", keys_file() }, { PURSER_BASE_URL = SIM })
     assert.is_truthy(err:find("with the keys from /", 1, true), err)
   end)
 end)
@@ -158,7 +159,7 @@ describe("the secret of a command that is at work", function()
   local function search(text, words, environment)
     local before, line = received(), ""
     for name, value in pairs(environment) do line = line .. command.quote(name .. "=" .. value) .. " " end
-    local pipe = assert(io.popen(("echo $$; exec env %s %s bin/purser wait withdrawal nobodyhasthis --for 5m %s 2>&1")
+    local pipe = assert(io.popen(("echo $$; exec env %s %s bin/purser wait withdrawal nobodyhasthis --deadline 5m %s 2>&1")
       :format(line, LUA, words)))
     local pid = pipe:read "*l"
     while received() == before do require("purser").sleep(20) end
@@ -169,13 +170,13 @@ describe("the secret of a command that is at work", function()
     return found, was_read, owner
   end
 
-  -- Each process may read the other's memory here only as root; everybody else is refused, which is what is wanted.
+  -- Each process may read the other's memory here only as root; everybody else is rejected, which is what is requested.
   if io.open "/proc/self/maps" then
     it("is nowhere in its memory or environment when it comes from a file, and no other process reads it", function()
       local path = keep(files.temporary(("api_key = %s\nsecret_key = %s\n"):format(account.api_key,
         account.secret_key)))
       os.execute("chmod 600 " .. path)
-      local found, _, owner = search(account.secret_key, "--keys " .. path, { PURSER_BASE_URL = service.url })
+      local found, _, owner = search(account.secret_key, "--credentials " .. path, { PURSER_BASE_URL = service.url })
       assert.same({ 0, "root" }, { found, owner })
     end)
 

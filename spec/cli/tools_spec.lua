@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What `purser` offers beside the operations: help, ops, doctor, completion; and how it reads times.
+-- What `purser` offers besides the operations: help, operations, doctor, completion; and how it reads times.
 
 local command = require "command"
 local core = require "purser.core"
@@ -61,15 +61,15 @@ describe("purser --help", function()
   end)
 end)
 
-describe("purser ops", function()
+describe("purser operations", function()
   it("lists all forty", function()
-    local code, out = command.run { "ops" }
+    local code, out = command.run { "operations" }
     assert.equal(0, code)
     for _, row in ipairs(operations.list) do assert.is_truthy(out:find("\n" .. row.id .. " ", 1, true), row.id) end
   end)
 
   it("lists those whose facts contain a word", function()
-    local code, out = command.run { "ops", "SPOT_DEAL_READ" }
+    local code, out = command.run { "operations", "SPOT_DEAL_READ" }
     assert.equal(0, code)
     assert.is_truthy(out:find("conversion_history", 1, true))
     local _, lines = out:gsub("\n", "")
@@ -77,9 +77,9 @@ describe("purser ops", function()
   end)
 
   it("shows everything about one, by name, id or command", function()
-    local _, by_id = command.run { "ops", "c15" }
+    local _, by_id = command.run { "operations", "c15" }
     for _, name in ipairs { "wallet.internal_transfer", "wallet internal_transfer", "wallet internal-transfer" } do
-      local code, out = command.run { "ops", name }
+      local code, out = command.run { "operations", name }
       assert.equal(0, code)
       assert.equal(by_id, out)
     end
@@ -88,13 +88,13 @@ describe("purser ops", function()
   end)
 
   it("writes JSON", function()
-    local code, out = command.run { "ops", "--format", "json" }
+    local code, out = command.run { "operations", "--format", "json" }
     assert.equal(0, code)
     assert.equal(40, #core.decode(out))
   end)
 
   it("suggests the nearest name", function()
-    local code, _, err = command.run { "ops", "wallet.withdrwa" }
+    local code, _, err = command.run { "operations", "wallet.withdrwa" }
     assert.equal(2, code)
     assert.is_truthy(err:find('did you mean "wallet.withdraw"', 1, true), err)
   end)
@@ -186,7 +186,7 @@ describe("purser doctor", function()
     assert.equal("missing: SPOT_ACCOUNT_READ, SPOT_WITHDRAW_READ, SPOT_TRANSFER_READ", findings.permissions.text)
   end)
 
-  it("tells a wrong secret from an unknown key, each with its cure", function()
+  it("distinguishes a wrong secret from an unknown key, each with its cure", function()
     local code, findings = doctor { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = "wrong" }
     assert.equal(1, code)
     assert.is_truthy(findings.key.cure:find("secret key is not the one", 1, true))
@@ -244,9 +244,9 @@ describe("a time on the command line", function()
     for _, text in ipairs { "", "d", "-1d", "1.5d", "1y", "2023-02-29", "1900-02-29", "2023-13-01", "2023-00-10",
       "2023-01-32", "2023-1-1", "2023-01-01T25:00", "2023-01-01T10", "2023-01-01T10:60", "2023-01-01T10:00X",
       "2023-01-01T10:00+25:00", "170000000000", "17000000000000", "2023-01-01T10:00:61" } do
-      local ms, complaint = values.time(text, NOW)
+      local ms, message = values.time(text, NOW)
       assert.is_nil(ms, text)
-      assert.is_truthy(complaint:find("is not a time", 1, true))
+      assert.is_truthy(message:find("is not a time", 1, true))
     end
   end)
 

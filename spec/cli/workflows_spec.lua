@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The commands of whole workflows: export, wait, plan-withdraw, fleet.
+-- The commands of whole workflows: export, wait, withdraw-plan, fleet.
 
 local command = require "command"
 local files = require "files"
@@ -78,14 +78,14 @@ describe("purser", function()
       assert.matches("^3,USDT,[^\n]*\n$", out)
     end)
 
-    it("has no cursor beside a state, in which a record may come later", function()
+    it("has no cursor next to a state, in which a record may come later", function()
       local cursor = temporary()
       local code, out, err = run("export", "wallet.deposit_history", "--param", "status=5", "--cursor", cursor)
       assert.same({ 2, "" }, { code, out })
-      assert.matches("--cursor has no meaning beside `status`", err, 1, true)
+      assert.matches("--cursor has no meaning together with `status`", err, 1, true)
     end)
 
-    it("writes its cursor through no link that lies beside it", function()
+    it("writes its cursor through no link that lies next to it", function()
       local cursor, diary = temporary(), temporary()
       files.write(diary, "my diary")
       assert(os.execute(("ln -sf %s %s.new"):format(diary, cursor)))
@@ -95,7 +95,7 @@ describe("purser", function()
       assert.is_true(#files.read(cursor) > 0)
     end)
 
-    it("does not begin anew when its cursor cannot be read", function()
+    it("does not begin again when its cursor cannot be read", function()
       local code, out, err = run("export", "wallet.deposit_history", "--cursor", "/tmp")
       assert.same({ 2, "" }, { code, out })
       assert.matches("--cursor /tmp cannot be read: Is a directory", err, 1, true)
@@ -110,17 +110,18 @@ describe("purser", function()
     end)
   end)
 
-  it("a workflow that is refused with any code of the service ends with 1, and not with an error of its own", function()
+  it("a workflow that is rejected with any code of the service ends with 1, and not with an error of its own",
+    function()
     for _, code in ipairs { "10101", "10099", "30000", "x" } do
-      assert(service.world:fault { kind = "refuse", operation = "wallet.coins", code = code, times = 1 })
-      local exit_code, _, err = run("plan-withdraw", "--coin", "USDT", "--address", ADDRESS, "--amount", "20")
+      assert(service.world:fault { kind = "reject", operation = "wallet.coins", code = code, times = 1 })
+      local exit_code, _, err = run("withdraw-plan", "--coin", "USDT", "--address", ADDRESS, "--amount", "20")
       assert.equal(1, exit_code, err)
       assert.is_truthy(err:find("code " .. code .. ",", 1, true), err)
     end
   end)
 
-  it("plan-withdraw tells every problem, and makes the withdrawal when told to", function()
-    local arguments = { "plan-withdraw", "--coin", "USDT", "--network", "trc20", "--address", ADDRESS, "--amount" }
+  it("withdraw-plan reports every problem, and makes the withdrawal when asked", function()
+    local arguments = { "withdraw-plan", "--coin", "USDT", "--network", "trc20", "--address", ADDRESS, "--amount" }
     local function plan(amount, ...)
       local all = { (table.unpack or unpack)(arguments) } -- luacheck: ignore
       for _, word in ipairs { amount, ... } do all[#all + 1] = word end
@@ -128,22 +129,22 @@ describe("purser", function()
     end
     local code, out = plan "5.0000005"
     assert.equal(2, code)
-    assert.matches("PROBLEM  the amount 5.0000005 is below the minimum of 10\n", out)
-    assert.matches("PROBLEM  the amount 5.0000005 is no multiple of 0.000001", out)
+    assert.matches("error    the amount 5.0000005 is below the minimum of 10\n", out)
+    assert.matches("error    the amount 5.0000005 is no multiple of 0.000001", out)
     code, out = plan "20.5"
     assert.equal(0, code)
-    assert.matches("ready    nothing speaks against it\n$", out)
+    assert.matches("ok       nothing speaks against it\n$", out)
     local _, err
-    code, _, err = plan("20.5", "--go")
+    code, _, err = plan("20.5", "--execute")
     assert.equal(2, code)
     assert.matches("give %-%-yes", err)
     assert.is_nil(service.world:counts()["wallet.withdraw"])
-    code, out, err = plan("20.5", "--go", "--yes")
+    code, out, err = plan("20.5", "--execute", "--yes")
     assert.equal(0, code, err)
     assert.matches("by it the withdrawal can be found afterwards", err)
     local id = assert(out:match("(%x%x%x%x%x%x%x%x%x%x+)\n*$"), out)
 
-    code, _, err = run("wait", "withdrawal", id, "--for", "1s")
+    code, _, err = run("wait", "withdrawal", id, "--deadline", "1s")
     assert.equal(4, code)
     assert.matches("after 1000 ms", err)
     service.world:advance(3600000)
@@ -152,11 +153,11 @@ describe("purser", function()
     assert.matches('"status": 7', out)
     code = run("wait", "withdrawal", id, "--goal", "cancelled")
     assert.equal(1, code)
-    code = run("wait", "withdrawal", id, "--for", "soon")
+    code = run("wait", "withdrawal", id, "--deadline", "soon")
     assert.equal(2, code)
   end)
 
-  it("fleet makes what a file declares, and tells no secret", function()
+  it("fleet makes what a file declares, and shows no secret", function()
     local declared = temporary [[{"accounts": [{"name": "commands01", "note": "n",
       "keys": [{"note": "bot", "permissions": ["SPOT_DEAL_READ"]}]}]}]]
     local secrets = temporary()
@@ -186,7 +187,7 @@ describe("purser", function()
     assert(client:sync_clock())
     assert(client.sub_account:transfer { toAccount = "commands01", fromAccountType = "SPOT", toAccountType = "SPOT",
       asset = "USDT", amount = "5.25" })
-    code, out = run("fleet", "sweep", declared, "--secrets", secrets, "--keep", "0.25", "--yes")
+    code, out = run("fleet", "sweep", declared, "--secrets", secrets, "--leave", "0.25", "--yes")
     assert.same({ 0, "commands01 -> parent  5 USDT  (done)\n" }, { code, out })
     code, _, err = run("fleet", "plan", temporary '{"accounts": [{"nam": 1}]}', "--secrets", secrets)
     assert.equal(2, code)

@@ -38,9 +38,9 @@ describe("the options of a call", function()
 end)
 
 describe("extra parameters", function()
-  local function refused(options, extra, words)
+  local function rejected(options, extra, words)
     local client, transport = new(options)
-    local result, err = client.wallet:withdraw(WITHDRAWAL, { extra = extra })
+    local result, err = client.wallet:withdraw(WITHDRAWAL, { extra_params = extra })
     assert.is_nil(result)
     assert.same({ "argument", "not_sent" }, { err.kind, err.outcome })
     assert.matches(words, err.message)
@@ -48,36 +48,36 @@ describe("extra parameters", function()
   end
 
   it("cannot stand in for what Purser sets, whatever the profile calls it", function()
-    refused(nil, { timestamp = 1 }, "client's clock")
-    refused({ profile = { timestamp_name = "ts" } }, { ts = 1 }, "as the profile says")
-    refused({ profile = { signature_name = "sign" } }, { sign = "x" }, "as the profile says")
-    refused({ profile = { recv_window_name = "window" } }, { window = 1 }, "as the profile says")
+    rejected(nil, { timestamp = 1 }, "client's clock")
+    rejected({ profile = { timestamp_name = "ts" } }, { ts = 1 }, "as the profile says")
+    rejected({ profile = { signature_name = "sign" } }, { sign = "x" }, "as the profile says")
+    rejected({ profile = { recv_window_name = "window" } }, { window = 1 }, "as the profile says")
   end)
 
   it("keep their type in a JSON body: integers and booleans bare, texts as texts", function()
     local client, transport = new()
     assert(client.broker:withdraw({ coin = "USDT", network = "N", address = "A", amount = "1" },
-      { extra = { count = 5, flag = true, text = "5" } }))
+      { extra_params = { count = 5, flag = true, text = "5" } }))
     assert.equal('{"coin":"USDT","network":"N","address":"A","amount":"1","count":5,"flag":true,"text":"5"}',
       transport.requests[1].body)
-    refused(nil, { x = 1.5 }, "float")
+    rejected(nil, { x = 1.5 }, "float")
   end)
 
   it("have names in UTF-8", function()
-    refused(nil, { ["\255"] = "x" }, "by parameter name")
+    rejected(nil, { ["\255"] = "x" }, "by parameter name")
     local client = new()
     assert.equal("argument", select(2, client.broker:enable_futures({ subAccount = "a" },
-      { extra = { ["\255"] = "x" } })).kind)
+      { extra_params = { ["\255"] = "x" } })).kind)
   end)
 
   it("have names of a sane length, and are not without number", function()
     local many = {}
     for i = 1, 33 do many["p" .. i] = i end
-    refused(nil, many, "more than 32")
-    refused(nil, { [("x"):rep(129)] = 1 }, "by parameter name")
+    rejected(nil, many, "more than 32")
+    rejected(nil, { [("x"):rep(129)] = 1 }, "by parameter name")
     many.p33 = nil
     local client, transport = new()
-    assert(client.wallet:withdraw(WITHDRAWAL, { extra = many }))
+    assert(client.wallet:withdraw(WITHDRAWAL, { extra_params = many }))
     assert.matches("&p32=32&", transport.requests[1].target, 1, true)
   end)
 end)
@@ -99,41 +99,41 @@ describe("the clock", function()
 end)
 
 describe("a profile given as a table", function()
-  local function refused(profile, words)
+  local function rejected(profile, words)
     local client, err = new { profile = profile }
     assert.is_nil(client)
     assert.same({ "config", "not_sent" }, { err.kind, err.outcome })
     assert.matches(words, err.message)
   end
 
-  it("takes success codes by their text only, lest a success be read as a refusal", function()
-    refused({ success_codes = { 0, 200 } }, 'success_codes" is a table by code as text')
-    refused({ success_codes = { [0] = true } }, 'success_codes" is a table by code as text')
-    refused({ success_codes = { ["0"] = "yes" } }, 'success_codes" is a table by code as text')
+  it("takes success codes by their text only, lest a success be read as a rejection", function()
+    rejected({ success_codes = { 0, 200 } }, 'success_codes" is a table by code as text')
+    rejected({ success_codes = { [0] = true } }, 'success_codes" is a table by code as text')
+    rejected({ success_codes = { ["0"] = "yes" } }, 'success_codes" is a table by code as text')
     local client = assert(new { profile = { success_codes = { ["7"] = true } } })
     assert.equal("made", client:parse("broker.create_sub_account", 200,
       '{"code":7,"data":[{"subAccount":"made"}]}').subAccount)
   end)
 
   it("names every convention by its type, none of them empty", function()
-    refused({ base_url = 5 }, 'base_url" is a number; it must be a string')
-    refused({ timestamp_name = "" }, 'timestamp_name" is empty')
-    refused({ signature_name = "" }, 'signature_name" is empty')
-    refused({ key_header = "" }, 'key_header" is empty')
-    refused({ max_recv_window = 0 }, 'max_recv_window" must be a whole number from 1')
-    refused({ max_recv_window = 0 / 0 }, 'max_recv_window" must be a whole number from 1')
+    rejected({ base_url = 5 }, 'base_url" is a number; it must be a string')
+    rejected({ timestamp_name = "" }, 'timestamp_name" is empty')
+    rejected({ signature_name = "" }, 'signature_name" is empty')
+    rejected({ key_header = "" }, 'key_header" is empty')
+    rejected({ max_recv_window = 0 }, 'max_recv_window" must be a whole number from 1')
+    rejected({ max_recv_window = 0 / 0 }, 'max_recv_window" must be a whole number from 1')
   end)
 
   it("has a base by name, never itself", function()
     local profile = {}
     profile.base = profile
-    refused(profile, 'base" is a table; it must be a string')
-    refused({ base = "mexcc" }, "did you mean")
+    rejected(profile, 'base" is a table; it must be a string')
+    rejected({ base = "mexcc" }, "did you mean")
   end)
 
   it("cannot give two of its parameters one name", function()
-    refused({ timestamp_name = "recvWindow" }, "must differ")
-    refused({ signature_name = "timestamp" }, "must differ")
+    rejected({ timestamp_name = "recvWindow" }, "must differ")
+    rejected({ signature_name = "timestamp" }, "must differ")
   end)
 end)
 
@@ -147,13 +147,13 @@ describe("a transport of the user's own", function()
     return err
   end
 
-  it("may fail in any form: what is not plainly not_sent is unknown, and says how to settle it", function()
+  it("may fail in any form: what is not plainly not_sent is unknown, and says how to reconcile it", function()
     for _, failure in ipairs { false, "timeout", 5, {}, { outcome = "rejected" }, { outcome = "lost" },
       { kind = "odd", outcome = true }, { message = 5, code = 28 }, { code = {}, message = {} } } do
       local err = withdraw(failure)
       assert.same({ "transport", "unknown", false }, { err.kind, err.outcome, err.retryable })
       assert.is_string(err.message)
-      assert.is_string(err.settle)
+      assert.is_string(err.advice)
     end
     assert.equal("timeout", withdraw("timeout").message)
   end)
@@ -168,12 +168,12 @@ describe("a transport of the user's own", function()
   it("is believed when it says that nothing was sent", function()
     local err = withdraw { outcome = "not_sent", message = "no route", kind = "transport" }
     assert.same({ "not_sent", true, "no route" }, { err.outcome, err.retryable, err.message })
-    assert.is_nil(err.settle)
+    assert.is_nil(err.advice)
   end)
 end)
 
 -- Whatever is raised once a request may have left would take away the one thing that matters: the outcome.
-describe("what is raised during a call that is not a read", function()
+describe("what is raised during a write call", function()
   local odd = setmetatable({}, { __tostring = function() error "no text" end })
 
   -- What a withdrawal ends with whose transport raises `problem`, in a task after it has waited.
@@ -190,20 +190,20 @@ describe("what is raised during a call that is not a read", function()
     return err
   end
 
-  it("by its transport makes an outcome that nobody knows, and says how to settle it", function()
+  it("by its transport makes an outcome that nobody knows, and says how to reconcile it", function()
     for _, in_task in ipairs { false, true } do
       for _, problem in ipairs { "boom", odd, { "x" }, 5 } do
         local err = raising(problem, in_task)
         assert.same({ "transport", "unknown", "receive", false }, { err.kind, err.outcome, err.phase, err.retryable })
         assert.matches("nobody knows what became of it", err.message)
-        assert.matches("client:settle", err.settle)
+        assert.matches("client:reconcile", err.advice)
         assert.same({ "wallet.withdraw", "1" }, { err.intent.operation, err.intent.params.amount })
       end
       assert.matches("raised .* became of it: boom$", raising("boom", in_task).message)
     end
   end)
 
-  it("behind its answer changes neither a result nor a refusal", function()
+  it("after its answer changes neither a result nor a rejection", function()
     local info = setmetatable({ attempts = 0 }, { __newindex = function(info, name, value)
       if name == "headers" and value then error "no room" end
       rawset(info, name, value)
@@ -225,7 +225,7 @@ describe("what is raised during a call that is not a read", function()
     local _, err = client.wallet:withdraw(WITHDRAWAL)
     assert.same({ "transport", "not_sent", true }, { err.kind, err.outcome, err.retryable })
     assert.matches("^nothing was sent: .*no hooks$", err.message)
-    assert.same({}, { err.settle, err.intent })
+    assert.same({}, { err.advice, err.intent })
     assert.equal(0, #transport.requests)
   end)
 
@@ -307,7 +307,7 @@ describe("a client closed during a call", function()
 end)
 
 describe("opts.info", function()
-  it("tells of this call alone, also when the table is used again", function()
+  it("reports of this call alone, also when the table is used again", function()
     local answers = { { status = 200, body = "[]", headers = "X-A: 1\r\n" }, false }
     local client = new({ retry = false }, function() return table.remove(answers, 1) or nil end)
     local info = {}
@@ -344,7 +344,7 @@ describe("a call that moves money", function()
     assert(ok, value)
     assert.is_nil(value)
     assert.equal("unknown", err.outcome)
-    assert.is_not_nil(err.settle)
+    assert.is_not_nil(err.advice)
   end)
 end)
 

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- Every write call under every guard rail: what is not allowed is refused before anything is sent, and what is allowed
+-- Every write call under every guard rail: what is not allowed is rejected before anything is sent, and what is allowed
 -- is sent.
 
 local new = require("recorder").new
 local purser = require "purser"
 
 local ADDRESS, MEMO_ADDRESS = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm", "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh"
-local REFUSAL = { status = 400, body = '{"code":10101,"msg":"no funds"}', headers = "" }
+local REJECTION = { status = 400, body = '{"code":10101,"msg":"no funds"}', headers = "" }
 
 -- A call of every write operation. Each moves 5 USDT, where it moves anything.
 local calls = {
@@ -57,29 +57,30 @@ end
 
 local moves = any(withdrawals, sub_account_moves, to_users, no_amount, set "wallet.transfer")
 
--- Each guard, with the calls above that it refuses; all others are sent.
+-- Each guard, with the calls above that it rejects; all others are sent.
 local guards = {
   { "nothing", {}, {} },
   { "read_only", { read_only = true }, calls },
   { "max_amount that is enough", { max_amount = { USDT = "5" } }, no_amount },
   { "max_amount that is not", { max_amount = { usdt = "4.999999999999999999" } }, moves },
   { "max_amount of another asset", { max_amount = { BTC = "5" } }, moves },
-  { "max_amount of another asset, all others free", { max_amount = { BTC = "5" }, other_assets = true }, {} },
-  { "budget that is enough", { budget = { USDT = "5" } }, no_amount },
-  { "budget that is not", { budget = { USDT = "4.99" } }, moves },
-  { "budget of another asset", { budget = { BTC = "5" } }, moves },
-  { "budget of another asset, all others free", { budget = { BTC = "5" }, other_assets = true }, {} },
-  { "serial", { serial = true }, {} },
+  { "max_amount of another asset, all others free", { max_amount = { BTC = "5" }, allow_unlisted_assets = true }, {} },
+  { "spending limit that is enough", { spending_limit = { USDT = "5" } }, no_amount },
+  { "spending limit that is not", { spending_limit = { USDT = "4.99" } }, moves },
+  { "spending limit of another asset", { spending_limit = { BTC = "5" } }, moves },
+  { "spending limit of another asset, all others free", { spending_limit = { BTC = "5" },
+    allow_unlisted_assets = true }, {} },
+  { "no_duplicates", { no_duplicates = true }, {} },
   { "addresses with the address", { addresses = { ADDRESS } }, any(sub_account_moves, to_users) },
   { "addresses without", { addresses = { MEMO_ADDRESS } }, any(sub_account_moves, to_users, withdrawals) },
   { "no addresses at all", { addresses = {} }, any(sub_account_moves, to_users, withdrawals) },
   { "sub_accounts with the account", { sub_accounts = { "deskdesk1" } }, any(withdrawals, to_users) },
   { "sub_accounts without", { sub_accounts = { "deskdesk2" } }, any(withdrawals, to_users, names_sub_account) },
-  { "users with the user", { users = { "zed@mail.example" } }, any(withdrawals, sub_account_moves) },
-  { "users without", { users = { "eve@mail.example" } }, any(withdrawals, sub_account_moves, to_users) },
+  { "users with the user", { recipients = { "zed@mail.example" } }, any(withdrawals, sub_account_moves) },
+  { "users without", { recipients = { "eve@mail.example" } }, any(withdrawals, sub_account_moves, to_users) },
   { "every destination rule", { addresses = { ADDRESS }, sub_accounts = { "deskdesk1" },
-    users = { "zed@mail.example" } }, {} },
-  { "every destination rule, empty", { addresses = {}, sub_accounts = {}, users = {} },
+    recipients = { "zed@mail.example" } }, {} },
+  { "every destination rule, empty", { addresses = {}, sub_accounts = {}, recipients = {} },
     any(withdrawals, names_sub_account, to_users) },
 }
 
@@ -97,7 +98,7 @@ end)
 
 local function client_with(guard, answer)
   return new({ guard = guard, journal = journal, account = "acme", rate_limit = false },
-    answer or function() return REFUSAL end)
+    answer or function() return REJECTION end)
 end
 
 local function call(client, name, params, opts)
@@ -105,7 +106,7 @@ local function call(client, name, params, opts)
   return client[group][method](client[group], params, opts)
 end
 
-local function refused(rule, value, err)
+local function rejected(rule, value, err)
   assert.is_nil(value)
   assert.same({ "argument", "not_sent" }, { err.kind, err.outcome })
   assert.matches("^guard%.", err.code or err.message)
@@ -121,18 +122,18 @@ describe("the guard", function()
   it("has a call of every write operation below", function()
     for _, row in ipairs(purser.operations) do
       assert.equal(row.effect ~= "read", calls[row.full_name] ~= nil, row.full_name)
-      assert.equal(row.effect == "move", moves[row.full_name] ~= nil, row.full_name)
+      assert.equal(row.effect == "transfer", moves[row.full_name] ~= nil, row.full_name)
     end
   end)
 
   for _, entry in ipairs(guards) do
     local what, guard, closed = entry[1], entry[2], entry[3]
-    it("of " .. what .. " refuses what it must and nothing else", function()
+    it("of " .. what .. " rejects what it must and nothing else", function()
       local client, transport = client_with(guard)
       for name, params in pairs(calls) do
         local before = #transport.requests
         local value, err = call(client, name, params)
-        if closed[name] then refused(nil, value, err) else passed(value, err) end
+        if closed[name] then rejected(nil, value, err) else passed(value, err) end
         assert.equal(before + (closed[name] and 0 or 1), #transport.requests, name)
       end
     end)
@@ -141,8 +142,8 @@ describe("the guard", function()
       local client = client_with(guard)
       for name, params in pairs(calls) do
         local request, err = client:prepare(name, params)
-        local unrecorded = moves[name] and (guard.budget or guard.serial)
-        if closed[name] or unrecorded then refused(nil, request, err) else assert(request, tostring(err)) end
+        local unrecorded = moves[name] and (guard.spending_limit or guard.no_duplicates)
+        if closed[name] or unrecorded then rejected(nil, request, err) else assert(request, tostring(err)) end
       end
       assert(client:prepare "wallet.coins")
     end)
@@ -150,11 +151,12 @@ describe("the guard", function()
 end)
 
 describe("a payment of a queue", function()
-  it("that the guard refuses is listed as failed, and nothing is sent", function()
-    -- each refused payment with an id is looked for once its record must be visible, and the histories are empty
-    local client, transport = new({ guard = { addresses = { ADDRESS }, budget = { USDT = "5" } }, journal = journal,
-      account = "acme", rate_limit = false, recv_window = 1, visibility_lag_ms = 0 }, function(request)
-      return request.method == "POST" and REFUSAL or { status = 200, body = "[]", headers = "" }
+  it("that the guard rejects is listed as failed, and nothing is sent", function()
+    -- each rejected payment with an id is looked for once its record must be visible, and the histories are empty
+    local client, transport = new({ guard = { addresses = { ADDRESS }, spending_limit = { USDT = "5" } },
+      journal = journal,
+      account = "acme", rate_limit = false, recv_window = 1, visibility_delay_ms = 0 }, function(request)
+      return request.method == "POST" and REJECTION or { status = 200, body = "[]", headers = "" }
     end)
     local payouts = assert(purser.payouts.new { client = client, journal = journal, history_check = "never" })
     for name in pairs(moves) do
@@ -184,24 +186,24 @@ describe("parameters that Purser does not know", function()
   local extras = { { coin = "," }, { coin = " " }, { asset = "XRP" }, { amount = "1" }, { amount = "x" },
     { address = ADDRESS }, { memo = "77" }, { addressTag = "77" }, { network = "TRX" }, { toAccount = "deskdesk1" } }
 
-  it("are refused in write calls of a guarded client, and sent in its reads", function()
-    local client, transport = client_with { serial = true }
+  it("are rejected in write calls of a guarded client, and sent in its reads", function()
+    local client, transport = client_with { no_duplicates = true }
     for name, params in pairs(calls) do
-      refused("allow_extra", call(client, name, params, { extra = { other = "1" } }))
-      refused("allow_extra", client:prepare(name, params, { extra = { other = "1" } }))
+      rejected("allow_extra", call(client, name, params, { extra_params = { other = "1" } }))
+      rejected("allow_extra", client:prepare(name, params, { extra_params = { other = "1" } }))
     end
     assert.equal(0, #transport.requests)
-    passed(client.wallet:withdraw(calls["wallet.withdraw"], { extra = {} }))
-    client.wallet:coins({}, { extra = { other = "1" } })
+    passed(client.wallet:withdraw(calls["wallet.withdraw"], { extra_params = {} }))
+    client.wallet:coins({}, { extra_params = { other = "1" } })
     assert.equal(2, #transport.requests)
   end)
 
   it("change no decision where the guard allows them", function()
-    for _, rule in ipairs { "max_amount", "budget" } do
+    for _, rule in ipairs { "max_amount", "spending_limit" } do
       local client, transport = client_with { [rule] = { USDT = "1" }, allow_extra = true }
       for name, params in pairs(calls) do
         for _, extra in ipairs(extras) do
-          local ok, value, err = pcall(call, client, name, params, { extra = extra })
+          local ok, value, err = pcall(call, client, name, params, { extra_params = extra })
           assert.is_true(ok, tostring(value))
           if moves[name] then
             assert.is_nil(value)
@@ -214,11 +216,11 @@ describe("parameters that Purser does not know", function()
   end)
 
   it("change no destination where the guard allows them", function()
-    local client, transport = client_with { addresses = {}, users = {}, sub_accounts = {}, allow_extra = true }
+    local client, transport = client_with { addresses = {}, recipients = {}, sub_accounts = {}, allow_extra = true }
     for name, params in pairs(calls) do
       for _, extra in ipairs(extras) do
         if withdrawals[name] or to_users[name] or names_sub_account[name] then
-          local value, err = call(client, name, params, { extra = extra })
+          local value, err = call(client, name, params, { extra_params = extra })
           assert.is_nil(value)
           assert.equal("not_sent", err.outcome, name)
         end
@@ -229,9 +231,10 @@ describe("parameters that Purser does not know", function()
 end)
 
 describe("an asset", function()
-  it("that a service could read as another is refused where amounts are limited", function()
-    for _, guard in ipairs { { max_amount = { USDT = "1" } }, { max_amount = { USDT = "1" }, other_assets = true },
-      { budget = { USDT = "1" }, other_assets = true } } do
+  it("that a service could read as another is rejected where amounts are limited", function()
+    for _, guard in ipairs { { max_amount = { USDT = "1" } }, { max_amount = { USDT = "1" },
+      allow_unlisted_assets = true },
+      { spending_limit = { USDT = "1" }, allow_unlisted_assets = true } } do
       local client, transport = client_with(guard)
       for _, asset in ipairs { ",", " ", "USDT,", " USDT", "USDT ", "usdt", "U\226\128\139SDT", "\239\188\181SDT" } do
         for name in pairs(moves) do
@@ -259,12 +262,13 @@ describe("an entry of addresses", function()
   it("without a memo allows no memo, and another entry one or any", function()
     local client = client_with { addresses = { MEMO_ADDRESS } }
     passed(withdraw(client))
-    refused("addresses", withdraw(client, { memo = "77" }))
+    rejected("addresses", withdraw(client, { memo = "77" }))
     client = client_with { addresses = { { address = MEMO_ADDRESS, memo = "77" } } }
     passed(withdraw(client, { memo = "77" }))
-    refused("addresses", withdraw(client))
-    refused("addresses", withdraw(client, { memo = "78" }))
-    refused("addresses", client.broker:withdraw { coin = "XRP", network = "XRP", address = MEMO_ADDRESS, amount = "5" })
+    rejected("addresses", withdraw(client))
+    rejected("addresses", withdraw(client, { memo = "78" }))
+    rejected("addresses", client.broker:withdraw { coin = "XRP", network = "XRP", address = MEMO_ADDRESS,
+      amount = "5" })
     client = client_with { addresses = { { address = MEMO_ADDRESS, any_memo = true } } }
     for _, memo in ipairs { "", "77", "78" } do passed(withdraw(client, { memo = memo })) end
   end)
@@ -273,21 +277,21 @@ describe("an entry of addresses", function()
     local client = client_with { addresses = { { address = MEMO_ADDRESS, coin = "xrp", network = "XRP" } } }
     passed(withdraw(client))
     passed(withdraw(client, { coin = "xrp" }))
-    refused("addresses", withdraw(client, { coin = "USDT" }))
-    refused("addresses", withdraw(client, { netWork = "TRX" }))
-    refused("addresses", withdraw(client, { netWork = "" })) -- the service would choose one
+    rejected("addresses", withdraw(client, { coin = "USDT" }))
+    rejected("addresses", withdraw(client, { netWork = "TRX" }))
+    rejected("addresses", withdraw(client, { netWork = "" })) -- the service would choose one
     passed(client.wallet:withdraw_legacy { coin = "XRP", network = "XRP", address = MEMO_ADDRESS, amount = "5" })
-    refused("addresses", client.wallet:withdraw_legacy { coin = "XRP", address = MEMO_ADDRESS, amount = "5" })
+    rejected("addresses", client.wallet:withdraw_legacy { coin = "XRP", address = MEMO_ADDRESS, amount = "5" })
     passed(client.broker:withdraw { coin = "XRP", network = "XRP", address = MEMO_ADDRESS, amount = "5" })
   end)
 
   it("allows the contract that it names and no other", function()
     local client = client_with { addresses = { MEMO_ADDRESS } }
-    refused("addresses", withdraw(client, { contractAddress = "0xdac1" }))
+    rejected("addresses", withdraw(client, { contractAddress = "0xdac1" }))
     client = client_with { addresses = { { address = MEMO_ADDRESS, contractAddress = "0xdac1" } } }
     passed(withdraw(client, { contractAddress = "0xdac1" }))
-    refused("addresses", withdraw(client, { contractAddress = "0xdac2" }))
-    refused("addresses", withdraw(client))
+    rejected("addresses", withdraw(client, { contractAddress = "0xdac2" }))
+    rejected("addresses", withdraw(client))
   end)
 end)
 
@@ -302,29 +306,30 @@ describe("an entry of users", function()
     for i, chosen in ipairs(everyone) do
       local entry = { toAccountType = chosen[1], toAccount = chosen[2], areaCode = chosen[3] }
       if chosen[1] == "MOBILE" or not chosen[3] then
-        local client = client_with { users = { entry } }
+        local client = client_with { recipients = { entry } }
         for j, who in ipairs(everyone) do
           if i == j then passed(to(client, who[1], who[2], who[3]))
-          else refused("users", to(client, who[1], who[2], who[3])) end
+          else rejected("recipients", to(client, who[1], who[2], who[3])) end
         end
       end
     end
-    local client = client_with { users = { { toAccountType = "MOBILE", toAccount = "138", areaCode = "+86" } } }
+    local client = client_with { recipients = { { toAccountType = "MOBILE", toAccount = "138", areaCode = "+86" } } }
     passed(to(client, "MOBILE", "138", "86"))
     passed(to(client, "MOBILE", "138", "+86"))
   end)
 end)
 
 describe("options of a guard", function()
-  it("that leave room for doubt are refused with the form that leaves none", function()
+  it("that leave room for doubt are rejected with the form that leaves none", function()
     for _, case in ipairs {
-      { { users = { "13800138000" } }, 'toAccountType = "UID"' }, { { users = { "@" } }, "names no one person" },
-      { { users = { { toAccount = "1" } } }, "names no one person" },
-      { { users = { { toAccountType = "PHONE", toAccount = "1" } } }, "EMAIL, UID, MOBILE" },
-      { { users = { { toAccountType = "MOBILE", toAccount = "1" } } }, "areaCode" },
-      { { users = { { toAccountType = "UID", toAccount = "1", areaCode = "86" } } }, "only there" },
-      { { users = { { toAccountType = "MOBILE", toAccount = "1", areaCode = "x" } } }, "1 to 5 digits" },
-      { { users = { ["a@b"] = true } }, "plain list" }, { { addresses = { [ADDRESS] = true } }, "plain list" },
+      { { recipients = { "13800138000" } }, 'toAccountType = "UID"' }, { { recipients = { "@" } },
+        "names no one person" },
+      { { recipients = { { toAccount = "1" } } }, "names no one person" },
+      { { recipients = { { toAccountType = "PHONE", toAccount = "1" } } }, "EMAIL, UID, MOBILE" },
+      { { recipients = { { toAccountType = "MOBILE", toAccount = "1" } } }, "areaCode" },
+      { { recipients = { { toAccountType = "UID", toAccount = "1", areaCode = "86" } } }, "only there" },
+      { { recipients = { { toAccountType = "MOBILE", toAccount = "1", areaCode = "x" } } }, "1 to 5 digits" },
+      { { recipients = { ["a@b"] = true } }, "plain list" }, { { addresses = { [ADDRESS] = true } }, "plain list" },
       { { sub_accounts = { desk = true } }, "plain list" }, { { sub_accounts = { 1 } }, "names of sub%-accounts" },
       { { addresses = { { address = ADDRESS, memos = "1" } } }, 'did you mean "memo"' },
       { { addresses = { { address = ADDRESS, memo = "1", any_memo = true } } }, "one of them" },
@@ -344,8 +349,8 @@ describe("options of a guard", function()
     local client, transport = client_with(guard)
     limits.USDT, addresses[1].address, addresses[2] = "100", MEMO_ADDRESS, MEMO_ADDRESS
     guard.addresses, guard.max_amount = nil, nil
-    refused("max_amount", call(client, "wallet.withdraw", calls["wallet.withdraw"]))
-    refused("addresses", client.wallet:withdraw { coin = "USDT", address = MEMO_ADDRESS, amount = "1" })
+    rejected("max_amount", call(client, "wallet.withdraw", calls["wallet.withdraw"]))
+    rejected("addresses", client.wallet:withdraw { coin = "USDT", address = MEMO_ADDRESS, amount = "1" })
     assert.equal(0, #transport.requests)
   end)
 end)

@@ -90,19 +90,20 @@ end)
 
 describe("what was answered to one process", function()
   it("is not undone by another that looked for it in vain", function()
-    -- one process waits for its answer, another finds the open entry and settles it, and the service shows records late
-    sim = purser.sim.new { seed = 5, visibility_lag_ms = 60000 }
+    -- one process waits for its answer, another finds the open entry and reconciles it, and the service shows records
+    -- late
+    sim = purser.sim.new { seed = 5, visibility_delay_ms = 60000 }
     account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
     assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
     sim:advance(120000)
-    client = client_with { guard = { budget = { USDT = "5" } } }
+    client = client_with { guard = { spending_limit = { USDT = "5" } } }
     local done = assert(move "4")
     local intent = assert(journal:entries())[1].intent
     local other = open()
-    local answer = assert(client_with { journal = other }:settle(intent))
+    local answer = assert(client_with { journal = other }:reconcile(intent))
     assert.same({ "done", done.tranId }, { answer.outcome, answer.record.tranId })
     assert.equal("done", assert(journal:entries())[1].state)
-    assert.equal("guard.budget", select(2, move "2").code) -- and what it spent is not given back
+    assert.equal("guard.spending_limit", select(2, move "2").code) -- and what it spent is not given back
     other:close()
   end)
 end)
@@ -117,7 +118,7 @@ describe("two processes at one journal", function()
     local journal = assert(purser.journal.open { sqlite = "%s" })
     local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, rate_limit = false,
       secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
-      journal = journal, account = "treasury", guard = { budget = { USDT = "30" } } })
+      journal = journal, account = "treasury", guard = { spending_limit = { USDT = "30" } } })
     local made = 0
     for i = 1, 40 do
       if client.sub_account:transfer { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT",
@@ -126,7 +127,7 @@ describe("two processes at one journal", function()
     print(made)
   ]]
 
-  it("share a budget to the last unit, and lose no entry", function()
+  it("share a spending limit to the last unit, and lose no entry", function()
     local pipes, total = {}, 0
     for i = 1, 2 do
       local name = os.tmpname()
@@ -146,11 +147,11 @@ describe("two processes at one journal", function()
 end)
 
 describe("two spellings of one amount", function()
-  it("are equal moves for the rail `serial`", function()
-    client = client_with { guard = { serial = true } }
-    sim:fault { kind = "lost_answer", operation = "move" }
+  it("are equal moves for the rail `no_duplicates`", function()
+    client = client_with { guard = { no_duplicates = true } }
+    sim:fault { kind = "lost_answer", operation = "transfer" }
     assert.equal("unknown", select(2, move "2.50").outcome)
-    assert.equal("guard.serial", select(2, move "2.5").code)
+    assert.equal("guard.no_duplicates", select(2, move "2.5").code)
     assert.is_truthy(move "2.51")
   end)
 
@@ -161,12 +162,12 @@ describe("two spellings of one amount", function()
     local _, err = client.wallet:transfer(params)
     params.amount = "2.0"
     assert(client.wallet:transfer(params))
-    assert.equal("not_done", assert(client:settle(err)).outcome)
+    assert.equal("not_done", assert(client:reconcile(err)).outcome)
   end)
 end)
 
 describe("an amount that no decimal holds", function()
-  it("is refused before a guard rail has to compare it", function()
+  it("is rejected before a guard rail has to compare it", function()
     client = client_with { guard = { max_amount = { USDT = "10" } } }
     for _, amount in ipairs { ("1"):rep(300), "0." .. ("0"):rep(290) .. "1" } do
       local result, err = move(amount)
@@ -175,8 +176,8 @@ describe("an amount that no decimal holds", function()
     end
   end)
 
-  it("nor does a blank behind an asset lead around its limit", function()
-    client = client_with { guard = { max_amount = { USDT = "10" }, other_assets = true } }
+  it("nor does a blank after an asset lead around its limit", function()
+    client = client_with { guard = { max_amount = { USDT = "10" }, allow_unlisted_assets = true } }
     local _, err = client.sub_account:transfer { toAccount = "tradingdesk1", fromAccountType = "SPOT",
       toAccountType = "SPOT", asset = "USDT ", amount = "11" }
     assert.equal("guard.max_amount", err.code)

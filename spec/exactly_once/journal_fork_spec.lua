@@ -31,7 +31,7 @@ describe("a journal over a fork", function()
     local journal = assert(purser.journal.open { sqlite = path })
     local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, rate_limit = false,
       secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
-      journal = journal, account = "treasury", guard = { budget = { USDT = "5" } } })
+      journal = journal, account = "treasury", guard = { spending_limit = { USDT = "5" } } })
     local function move()
       return client.sub_account:transfer { toAccount = "tradingdesk1", fromAccountType = "SPOT",
         toAccountType = "SPOT", asset = "USDT", amount = "1" }
@@ -50,7 +50,7 @@ describe("a journal over a fork", function()
     end))
     assert(move())
     assert(move())
-    assert.equal("guard.budget", select(2, move()).code) -- of five, the child made two
+    assert.equal("guard.spending_limit", select(2, move()).code) -- of five, the child made two
     assert.equal(handle, journal.db.handle)
     assert.equal(5, #assert(journal:entries { state = "done" }))
     journal:close()

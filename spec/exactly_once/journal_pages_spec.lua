@@ -30,10 +30,10 @@ local function write(tx, id, sent_at, more)
 end
 
 local function pay(tx, key, more)
-  tx:rows([[INSERT INTO purser_payments (account, queue, key, operation, params, handle, digest, state, due_at, worker,
-    lease_until, attempts, intent, record_id, message, added_at)
+  tx:rows([[INSERT INTO purser_payments (account, queue, key, operation, params, client_id, digest, state,
+    due_at, worker, lease_until, attempts, intent, record_id, message, added_at)
     VALUES ('treasury', 'default', $1, 'wallet.withdraw', $2, $3, 'd', $4, '', '', '', '1', $5, 'r', 'said', $6)]], key,
-    '{"coin":"USDT"}', "handle of " .. key, more.state, more.intent, time_text(more.added_at))
+    '{"coin":"USDT"}', "client_id of " .. key, more.state, more.intent, time_text(more.added_at))
 end
 
 local function within(fn)
@@ -88,7 +88,7 @@ describe("reading entries in pages", function()
     assert.is_nil(none())
   end)
 
-  it("refuses filters that do not exist", function()
+  it("rejects filters that do not exist", function()
     for _, filter in ipairs { { sate = "done" }, { state = "don" }, { limit = 0 }, { after = {} }, { id = 7 } } do
       local entries, err = journal:entries(filter)
       assert.is_nil(entries)
@@ -117,7 +117,8 @@ describe("every look into a journal", function()
 
   it("uses an index, so that it is as fast in a large one", function()
     local client = assert(purser.new { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s",
-      journal = journal, account = "treasury", retry = false, guard = { serial = true, budget = { USDT = "1000" } } })
+      journal = journal, account = "treasury", retry = false, guard = { no_duplicates = true,
+        spending_limit = { USDT = "1000" } } })
     local payouts = assert(purser.payouts.new { client = client, journal = journal })
     local queue = require "purser.exactly_once.payouts.queue"
     local seen, rows = {}, journal.db.rows
@@ -150,7 +151,8 @@ describe("every look into a journal", function()
     assert(journal:entries { id = "x" })
     assert(journal:entries { state = "open", limit = 10 })
     assert(journal:entries { limit = 10 })
-    journal:rivals({ id = "x", operation = "wallet.withdraw", params = params, account = "treasury" }, 1700000000000)
+    journal:equal_calls({ id = "x", operation = "wallet.withdraw", params = params, account = "treasury" },
+      1700000000000)
     journal.db.rows = nil
     local count, by_undecided = 0, 0
     for sql, plan in pairs(seen) do
@@ -185,7 +187,7 @@ describe("pruning", function()
     assert.equal(0, assert(prune(200)).intents)
   end)
 
-  it("keeps what an equal call without a known end may still be settled by", function()
+  it("keeps what an equal call without a known end may still be reconciled by", function()
     within(function(tx)
       write(tx, "answered", long_ago, { digest = "equal" })
       write(tx, "another", long_ago, { digest = "equal", account = "second" })
@@ -205,10 +207,10 @@ describe("pruning", function()
     end)
     assert.same({ intents = 1, payments = 1, periods = 0 }, assert(prune(200)))
     assert.equal(6, #assert(journal:entries()))
-    local rows = assert(journal.db:rows "SELECT key, handle, digest, state, params, record_id FROM purser_payments")
+    local rows = assert(journal.db:rows "SELECT key, client_id, digest, state, params, record_id FROM purser_payments")
     assert.equal(6, #rows)
     for _, row in ipairs(rows) do
-      assert.same({ "handle of " .. row.key, "d", "r" }, { row.handle, row.digest, row.record_id })
+      assert.same({ "client_id of " .. row.key, "d", "r" }, { row.client_id, row.digest, row.record_id })
       assert.equal(row.state == "done" and "{}" or '{"coin":"USDT"}', row.params)
     end
     assert.same({ intents = 0, payments = 0, periods = 0 }, assert(prune(200)))
@@ -237,7 +239,7 @@ describe("pruning", function()
     assert.equal(500, #assert(journal:entries()))
   end)
 
-  it("keeps what counts in a budget whose period is not over", function()
+  it("keeps what counts in a spending limit whose period is not over", function()
     local length = 1000 * DAY
     local number = math.floor(core.now_ms() / length)
     within(function(tx)
@@ -251,7 +253,7 @@ describe("pruning", function()
     assert.same({ "year" }, ids(assert(journal:entries())))
   end)
 
-  it("deletes the periods of budgets that are over", function()
+  it("deletes the periods of spending limits that are over", function()
     local today = math.floor(core.now_ms() / DAY)
     within(function(tx)
       for _, number in ipairs { today - 300, today } do
@@ -275,7 +277,7 @@ describe("pruning", function()
     within(function(tx) write(tx, "next", core.now_ms()) end)
   end)
 
-  it("refuses a time that is too near, for calls of then may still have to be settled", function()
+  it("rejects a time that is too near, for calls of then may still have to be reconciled", function()
     for _, options in ipairs { {}, { before = core.now_ms() - 100 * DAY }, { before = "x" }, { age = 5 } } do
       local counts, err = journal:prune(options)
       assert.is_nil(counts)

@@ -50,12 +50,12 @@ local function counted(word)
   return count and count[word] or 0
 end
 
--- The next look of this client tells nothing.
+-- The next look of this client shows nothing.
 local function leave_next_undecided()
-  client.settle = function(_, intent)
-    client.settle = nil
+  client.reconcile = function(_, intent)
+    client.reconcile = nil
     local answer = { outcome = "undecided", candidates = {}, reason = "nobody looked" }
-    assert(journal:settled(intent, answer))
+    assert(journal:reconciled(intent, answer))
     return answer
   end
 end
@@ -93,24 +93,24 @@ describe("a payment that was left undecided", function()
 
   it("is not put back when it cannot be looked for", function()
     leave_undecided(true)
-    sim:fault { kind = "refuse", operation = "sub_account.transfer_history", times = 100 }
+    sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 100 }
     local put_back, err = payouts:retry "a"
     assert.is_nil(put_back)
-    assert.equal("payouts.unlooked", err.code)
+    assert.equal("payouts.not_checked", err.code)
     assert.matches("cannot be looked for", err.message)
-    assert.matches("look = false", err.message, 1, true)
+    assert.matches("force = true", err.message, 1, true)
     assert.equal(1, assert(payouts:report()).undecided)
     assert.equal(1, counted "received")
     sim:disarm()
     assert(journal.db:rows "DELETE FROM purser_intents")
     assert.matches("intent is missing", select(2, payouts:retry "a").message)
     assert(journal.db:rows "PRAGMA query_only = 1")
-    assert.is_nil((payouts:retry("a", { look = false })))
+    assert.is_nil((payouts:retry("a", { force = true })))
   end)
 
   it("is put back without a look when a person says so, and even then not sent when its id is found", function()
     leave_undecided(true)
-    assert.is_true(payouts:retry("a", { look = false }))
+    assert.is_true(payouts:retry("a", { force = true }))
     assert.equal(1, assert(payouts:run()).done)
     assert.same({ 1, 1 }, { counted "received", counted "applied" })
   end)
@@ -118,10 +118,10 @@ describe("a payment that was left undecided", function()
   it("is looked for over all of its attempts", function()
     -- the first attempt was made; a person put it back, the second never arrived, and hours lie between
     leave_undecided(true)
-    assert.is_true(payouts:retry("a", { look = false }))
+    assert.is_true(payouts:retry("a", { force = true }))
     sim:advance(5 * 3600000)
     sim:fault { kind = "reset", when = "before", operation = TRANSFER }
-    sim:fault { kind = "refuse", operation = "sub_account.transfer_history", times = 11 }
+    sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 11 }
     assert.equal(1, assert(payouts:run()).undecided)
     sim:disarm()
     local _, err = payouts:retry "a"
@@ -135,10 +135,10 @@ describe("a payment that was left undecided", function()
     sim:advance(200 * 86400000)
     local began = sim:now()
     leave_undecided(true)
-    local settle, sent_at = client.settle, nil
-    client.settle = function(self, intent, ...)
+    local reconcile, sent_at = client.reconcile, nil
+    client.reconcile = function(self, intent, ...)
       sent_at = intent.sent_at
-      return settle(self, intent, ...)
+      return reconcile(self, intent, ...)
     end
     assert.equal("payouts.done", select(2, payouts:retry "a").code)
     assert.is_true(sent_at >= began)
@@ -146,11 +146,11 @@ describe("a payment that was left undecided", function()
 
   it("is put back by one of two who look at the same time", function()
     leave_undecided(false)
-    client.settle = function(_, ...)
-      client.settle = nil
+    client.reconcile = function(_, ...)
+      client.reconcile = nil
       assert.is_true(payouts:retry "a")
       assert.equal(1, assert(payouts:run()).done)
-      return client:settle(...)
+      return client:reconcile(...)
     end
     local put_back, err = payouts:retry "a"
     assert.is_true(put_back == false or err.code == "payouts.done", tostring(err))
@@ -166,14 +166,14 @@ describe("a payment that failed", function()
     assert(payouts:add_all { { key = "big", operation = TRANSFER, params = move "6" },
       { key = "wrong", operation = TRANSFER, params = move("1", { toAccount = "nobody01" }) } })
     assert.equal(2, assert(payouts:run()).failed)
-    local settle, looked = client.settle, 0
-    client.settle = function(...)
+    local reconcile, looked = client.reconcile, 0
+    client.reconcile = function(...)
       looked = looked + 1
-      return settle(...)
+      return reconcile(...)
     end
     assert.is_true(payouts:retry "big")
     assert.equal(0, looked)
-    assert.is_true(payouts:retry "wrong") -- the service cannot show it, but it had refused it
+    assert.is_true(payouts:retry "wrong") -- the service cannot show it, but it had rejected it
     assert.equal(1, looked)
   end)
 
@@ -182,12 +182,12 @@ describe("a payment that failed", function()
     assert(payouts:add("wrong", TRANSFER, move("1", { toAccount = "nobody01" })))
     assert.equal(1, assert(payouts:run()).failed)
     sim:fault { kind = "server_error", operation = "sub_account.transfer_history", times = 100 }
-    assert.equal("payouts.unlooked", select(2, payouts:retry "wrong").code)
-    assert.is_true(payouts:retry("wrong", { look = false }))
+    assert.equal("payouts.not_checked", select(2, payouts:retry "wrong").code)
+    assert.is_true(payouts:retry("wrong", { force = true }))
   end)
 end)
 
-describe("a refused payment", function()
+describe("a rejected payment", function()
   it("that was executed is found by its id before it counts as failed", function()
     local inner, first = sim:transport(), true
     client = client_with { transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
@@ -203,14 +203,14 @@ describe("a refused payment", function()
     assert.same({ 1, 1 }, { counted "received", counted "applied" })
   end)
 
-  it("is looked for after a restart as well, and keeps the reason of its refusal", function()
-    local settle = client.settle
-    client.settle = function() payouts:stop() return nil, { message = "the program ends" } end
+  it("is looked for after a restart as well, and keeps the reason of its rejection", function()
+    local reconcile = client.reconcile
+    client.reconcile = function() payouts:stop() return nil, { message = "the program ends" } end
     payouts = payouts_with { history_check = "never" }
-    sim:fault { kind = "refuse", operation = TRANSFER, code = "10101" }
+    sim:fault { kind = "reject", operation = TRANSFER, code = "10101" }
     assert(payouts:add("a", TRANSFER, move "5"))
     assert.equal(1, assert(payouts:run()).sent)
-    client.settle = settle
+    client.reconcile = reconcile
     payouts = payouts_with { history_check = "never" }
     local report = assert(payouts:run())
     assert.same({ 1, 0 }, { report.failed, report.sent })
@@ -233,8 +233,8 @@ end)
 
 describe("options of retry", function()
   it("are checked", function()
-    for words, options in pairs { ["a table"] = 5, ['did you mean "look"'] = { lock = false },
-      ["boolean"] = { look = 1 } } do
+    for words, options in pairs { ["a table"] = 5, ['did you mean "force"'] = { forse = true },
+      ["boolean"] = { force = 1 } } do
       local put_back, err = payouts:retry("a", options)
       assert.is_nil(put_back)
       assert.equal("argument", err.kind)

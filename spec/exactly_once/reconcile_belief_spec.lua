@@ -1,25 +1,27 @@
 -- SPDX-License-Identifier: MIT
--- What settle does not conclude from: histories that show no list, records without an id, names and amounts that the
+-- What reconcile does not conclude from: histories that show no list, records without an id, names and amounts that the
 -- service shows in another way, records of other calls.
 
 local core = require "purser.core"
 local json = require "purser.json"
 local operations = require "purser.api.operations"
 local purser = require "purser"
-local rivals = require "purser.exactly_once.reconcile.recent_calls"
-local settle = require "purser.exactly_once.reconcile"
+local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
+local reconcile = require "purser.exactly_once.reconcile"
 
 local NOW = 1700000000000
 local ADDRESS = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
 local ID = ("Ab3"):rep(10) .. "Zz"
 
--- Settles an intent long after the call, where the service answers reads with `answer(asked, row)`.
-local function settled(operation, params, answer, known, fields)
+-- Reconciles an intent long after the call, where the service answers reads with `answer(asked, row)`.
+local function reconciled(operation, params, answer, known, fields)
   local now = NOW + 60000
   local intent = { operation = operation, params = params, sent_at = NOW, recv_window = 5000 }
   for name, value in pairs(fields or {}) do intent[name] = value end
-  return settle.settle({ run = function(row, asked) return answer(asked, row) end, now = function() return now end,
-    pause = function(ms) now = now + ms end, rivals = known or rivals.new(), lag_ms = 3000, recv_window = 5000,
+  return reconcile.reconcile({ run = function(row, asked) return answer(asked, row) end,
+    now = function() return now end,
+    pause = function(ms) now = now + ms end, recent_calls = known or recent_calls.new(), visibility_delay_ms = 3000,
+      recv_window = 5000,
   }, intent)
 end
 
@@ -67,7 +69,7 @@ describe("a history that shows no list", function()
         local client = client_of(function() return body end)
         local _, err = client:call(name, params)
         assert.equal("unknown", err.outcome)
-        local answer, problem = client:settle(err)
+        local answer, problem = client:reconcile(err)
         if name == "broker.withdraw" then -- which never ends in another way
           assert.equal("undecided", answer.outcome)
         else
@@ -85,44 +87,44 @@ describe("a history that shows no list", function()
       transport = { send = function() return { status = 200, headers = "", body = '{"code":200,"data":null}' } end } })
     assert.same({}, client.wallet:withdrawal_history())
     local intent = { operation = "wallet.withdraw", params = calls["wallet.withdraw"], sent_at = NOW }
-    local answer, err = client:settle(intent)
+    local answer, err = client:reconcile(intent)
     assert.is_nil(answer)
     assert.equal("decode", err.kind)
   end)
 
   it("with one record where a list belongs proves that record, and no other's absence", function()
-    local function settle_key(note)
+    local function reconcile_key(note)
       local client = client_of(function(target)
         if target:find("list", 1, true) then return '{"code":0,"data":[{"subAccount":"Desk0001"}]}' end
         return ('{"code":0,"data":{"apiKey":"mx0abc","note":"%s","createTime":%d}}'):format(note, NOW)
       end)
       local _, err = client:call("broker.create_api_key", calls["broker.create_api_key"])
-      return assert(client:settle(err))
+      return assert(client:reconcile(err))
     end
-    assert.equal("undecided", settle_key("n").outcome)
-    assert.equal("mx0abc", settle_key("n").candidates[1].apiKey)
-    assert.equal("undecided", settle_key("other").outcome)
+    assert.equal("undecided", reconcile_key("n").outcome)
+    assert.equal("mx0abc", reconcile_key("n").candidates[1].apiKey)
+    assert.equal("undecided", reconcile_key("other").outcome)
   end)
 end)
 
 describe("a record without the id that was sent", function()
   for _, name in ipairs { "wallet.withdraw", "wallet.withdraw_legacy", "sub_account.transfer", "broker.transfer" } do
     local row = operations.by_name[name]
-    local params = { [row.settle.handle] = ID }
+    local params = { [row.reconcile.client_id] = ID }
     for member, value in pairs(calls[name]) do params[member] = value end
 
     local function with(shown, known)
       local record = { tranId = "r1", id = "r1", coin = "USDT", asset = "USDT", address = ADDRESS,
         amount = params.amount, applyTime = NOW + 400, timestamp = NOW + 400 }
       for member, value in pairs(shown) do record[member] = value end
-      return assert(settled(name, params, function(asked, of)
+      return assert(reconciled(name, params, function(asked, of)
         if of.name == "list_sub_accounts" then return asked.page == 1 and { { subAccount = "Desk" } } or {} end
         return (asked.page or 1) == 1 and { record } or {}
       end, known))
     end
 
     it("leaves " .. name .. " undecided when its content is equal", function()
-      for _, shown in ipairs { {}, { [row.settle.handle] = "" }, { amount = params.amount .. ".000" },
+      for _, shown in ipairs { {}, { [row.reconcile.client_id] = "" }, { amount = params.amount .. ".000" },
         { coin = "usdt", asset = "usdt" }, { address = ADDRESS .. ":7" },
         { timestamp = NOW - 900, applyTime = NOW - 900 }, { timestamp = NOW + 9000, applyTime = NOW + 9000 } } do
         local answer = with(shown)
@@ -134,11 +136,12 @@ describe("a record without the id that was sent", function()
 
     it("is not that of " .. name .. " when its content, time or id is another's", function()
       for _, shown in ipairs { { amount = "7" }, { coin = "BTC", asset = "BTC" },
-        { [row.settle.handle] = ("x"):rep(32) }, { timestamp = NOW + 60000, applyTime = NOW + 60000 } } do
+        { [row.reconcile.client_id] = ("x"):rep(32) }, { timestamp = NOW + 60000, applyTime = NOW + 60000 } } do
         assert.equal("not_done", with(shown).outcome)
       end
-      local known = rivals.new()
-      rivals.note(known, row, { operation = name, params = params, sent_at = NOW - 5000, call_id = "other" }, "r1")
+      local known = recent_calls.new()
+      recent_calls.note(known, row, { operation = name, params = params, sent_at = NOW - 5000, call_id = "other" },
+        "r1")
       assert.equal("not_done", with({}, known).outcome)
     end)
   end
@@ -161,16 +164,16 @@ describe("what a service shows in another way", function()
     it("is found under the service's own spelling of an account: " .. name, function()
       local params = { clientTranId = ID }
       for member, value in pairs(calls[name]) do params[member] = value end
-      assert.equal("done", assert(settled(name, params, transfers("desk", "desk"))).outcome)
-      assert.equal("done", assert(settled(name, params, transfers("desk", nil))).outcome)
+      assert.equal("done", assert(reconciled(name, params, transfers("desk", "desk"))).outcome)
+      assert.equal("done", assert(reconciled(name, params, transfers("desk", nil))).outcome)
     end)
 
     it("makes an account that is listed nowhere prove nothing: " .. name, function()
       local params = { clientTranId = ("Q"):rep(32) }
       for member, value in pairs(calls[name]) do params[member] = value end
-      local answer = assert(settled(name, params, transfers("desk", nil)))
+      local answer = assert(reconciled(name, params, transfers("desk", nil)))
       assert.equal("undecided", answer.outcome)
-      assert.equal("not_done", assert(settled(name, params, transfers("Desk", "Desk"))).outcome)
+      assert.equal("not_done", assert(reconciled(name, params, transfers("Desk", "Desk"))).outcome)
     end)
   end
 
@@ -178,7 +181,7 @@ describe("what a service shows in another way", function()
     local params = { clientTranId = ID }
     for member, value in pairs(calls["sub_account.transfer"]) do params[member] = value end
     local errors = require "purser.call.errors"
-    local answer = assert(settled("sub_account.transfer", params, function(_, row)
+    local answer = assert(reconciled("sub_account.transfer", params, function(_, row)
       if row.name ~= "list_sub_accounts" then return {} end
       return nil, errors.new { kind = "api", outcome = "rejected", code = "700007", message = "no permission" }
     end))
@@ -189,7 +192,7 @@ describe("what a service shows in another way", function()
   it("is found under the spelling of a coin that the document has", function()
     for _, name in ipairs { "wallet.withdraw", "wallet.withdraw_legacy" } do
       local params = { withdrawOrderId = "invoice-1", coin = "usdt", address = ADDRESS, amount = "20" }
-      local answer = assert(settled(name, params, function(asked)
+      local answer = assert(reconciled(name, params, function(asked)
         return (asked.coin or "USDT") == "USDT" and { { id = "w", withdrawOrderId = "invoice-1", coin = "USDT",
           address = ADDRESS, amount = "20", applyTime = NOW } } or {}
       end))
@@ -211,7 +214,7 @@ describe("what a service shows in another way", function()
         return row.result.rows and { rows = list, total = 1 } or { data = list, totalRecords = 1, totalPageNum = 1 }
       end
       for _, name in ipairs { "wallet.transfer", "wallet.internal_transfer" } do
-        assert.equal(outcome, assert(settled(name, calls[name], answer)).outcome, name .. shown)
+        assert.equal(outcome, assert(reconciled(name, calls[name], answer)).outcome, name .. shown)
       end
     end
   end)
@@ -219,7 +222,7 @@ describe("what a service shows in another way", function()
   it("is a candidate where the name of a sub-account is in another case", function()
     for _, name in ipairs { "broker.create_sub_account", "sub_account.create_sub_account" } do
       local function with(shown)
-        return assert(settled(name, calls[name], function(asked)
+        return assert(reconciled(name, calls[name], function(asked)
           return not asked.subAccount and asked.page == 1 and { shown } or {}
         end))
       end
@@ -242,11 +245,12 @@ describe("what a service shows in another way", function()
         end
       end
       local deletion = calls[group .. ".delete_api_key"]
-      assert.equal("not_done", settled(group .. ".delete_api_key", deletion, keys_of { apiKey = "mx0abc" }).outcome)
-      assert.equal("undecided", settled(group .. ".delete_api_key", deletion, keys_of { apiKey = "mx0***bc" }).outcome)
-      assert.equal("undecided", settled(group .. ".delete_api_key", deletion, keys_of { note = "n" }).outcome)
-      assert.equal("done", settled(group .. ".delete_api_key", deletion, keys_of { apiKey = "other" }).outcome)
-      local made = settled(group .. ".create_api_key", calls[group .. ".create_api_key"],
+      assert.equal("not_done", reconciled(group .. ".delete_api_key", deletion, keys_of { apiKey = "mx0abc" }).outcome)
+      assert.equal("undecided", reconciled(group .. ".delete_api_key", deletion,
+        keys_of { apiKey = "mx0***bc" }).outcome)
+      assert.equal("undecided", reconciled(group .. ".delete_api_key", deletion, keys_of { note = "n" }).outcome)
+      assert.equal("done", reconciled(group .. ".delete_api_key", deletion, keys_of { apiKey = "other" }).outcome)
+      local made = reconciled(group .. ".create_api_key", calls[group .. ".create_api_key"],
         keys_of { apiKey = "k", note = "n", createTime = NOW })
       assert.same({ "done", true }, { made.outcome, made.secret_lost })
       assert.equal(listed, spelled[#spelled])
@@ -256,7 +260,7 @@ describe("what a service shows in another way", function()
   it("is relied on no longer than a week where the reach of a history is documented nowhere", function()
     local day = 86400000
     for days, outcome in pairs { [6] = "not_done", [8] = "undecided" } do
-      assert.equal(outcome, assert(settled("broker.transfer", { clientTranId = ID, fromAccountType = "SPOT",
+      assert.equal(outcome, assert(reconciled("broker.transfer", { clientTranId = ID, fromAccountType = "SPOT",
         toAccountType = "SPOT", asset = "USDT", amount = "2" }, function() return {} end, nil,
         { sent_at = NOW - days * day })).outcome)
     end
@@ -267,7 +271,7 @@ describe("a batch of converted coins", function()
   local row = operations.by_name["wallet.convert"]
 
   local function with(known, batches, params)
-    return assert(settled("wallet.convert", params or { asset = "BTC,ETH" }, function(_, of)
+    return assert(reconciled("wallet.convert", params or { asset = "BTC,ETH" }, function(_, of)
       if of.name == "convertible_balances" then return { { asset = "BTC", balance = "1" } } end
       return { data = batches, totalRecords = #batches, totalPageNum = 1, page = 1 }
     end, known))
@@ -287,31 +291,32 @@ describe("a batch of converted coins", function()
     assert.equal("undecided", with(nil, { batch() }).outcome)
   end)
 
-  it("is not told to be the call's where an earlier call for these coins has no id either", function()
+  it("is not taken to be the call's where an earlier call for these coins has no id either", function()
     for _, coins in ipairs { "BTC,ETH", "BTC", "ETH,BTC", "btc" } do
-      local known = rivals.new()
-      rivals.note(known, row, { operation = row.full_name, params = { asset = coins }, sent_at = NOW - 2000 })
+      local known = recent_calls.new()
+      recent_calls.note(known, row, { operation = row.full_name, params = { asset = coins }, sent_at = NOW - 2000 })
       assert.equal("undecided", with(known, { batch "BTC" }).outcome)
     end
     for coins, at in pairs { ETH = NOW - 2000, ["BTC,ETH"] = NOW - 60000 } do
-      local known = rivals.new()
-      rivals.note(known, row, { operation = row.full_name, params = { asset = coins }, sent_at = at })
+      local known = recent_calls.new()
+      recent_calls.note(known, row, { operation = row.full_name, params = { asset = coins }, sent_at = at })
       assert.equal("done", with(known, { batch "BTC" }).outcome)
     end
-    local refused = rivals.new()
-    rivals.note(refused, row, { operation = row.full_name, params = { asset = "BTC,ETH" }, sent_at = NOW }, nil, true)
-    assert.equal("done", with(refused, { batch "BTC" }).outcome)
+    local rejected = recent_calls.new()
+    recent_calls.note(rejected, row, { operation = row.full_name, params = { asset = "BTC,ETH" }, sent_at = NOW }, nil,
+      true)
+    assert.equal("done", with(rejected, { batch "BTC" }).outcome)
   end)
 end)
 
 describe("an intent that was written by hand", function()
   it("may have numbers and lists where texts travel", function()
     local name = { subAccount = 12345678, note = "n" }
-    local answer = assert(settled("sub_account.create_sub_account", name, function(asked)
+    local answer = assert(reconciled("sub_account.create_sub_account", name, function(asked)
       return asked.page == 1 and { { subAccount = "12345678" } } or {}
     end))
     assert.equal("done", answer.outcome)
-    answer = assert(settled("wallet.convert", { asset = { "BTC", "ETH" } }, function()
+    answer = assert(reconciled("wallet.convert", { asset = { "BTC", "ETH" } }, function()
       return { data = { { convertTime = NOW, convertDetails = { { asset = "ETH" } } } }, totalRecords = 1 }
     end))
     assert.equal("done", answer.outcome)
@@ -339,25 +344,25 @@ describe("a copy of an intent", function()
 
   it("is the same call, which does not compete with itself", function()
     local intent = lose()
-    assert.equal("done", assert(client:settle(assert(core.decode(json.encode(intent))))).outcome)
-    assert.equal("done", assert(client:settle(intent)).outcome)
+    assert.equal("done", assert(client:reconcile(assert(core.decode(json.encode(intent))))).outcome)
+    assert.equal("done", assert(client:reconcile(intent)).outcome)
   end)
 
   it("without a name, as an older version made it, is so too", function()
     local copy = assert(core.decode(json.encode(lose())))
     copy.call_id = nil
-    assert.equal("done", assert(client:settle(copy)).outcome)
+    assert.equal("done", assert(client:reconcile(copy)).outcome)
   end)
 
-  it("is told from an equal call of the same millisecond", function()
+  it("is distinguished from an equal call of the same millisecond", function()
     local one, other = lose(), lose()
     assert.equal(one.sent_at, other.sent_at)
     assert.are_not.equal(one.call_id, other.call_id)
     for _, intent in ipairs { one, other } do
       local copy = assert(core.decode(json.encode(intent)))
-      assert.equal("undecided", assert(client:settle(copy)).outcome)
+      assert.equal("undecided", assert(client:reconcile(copy)).outcome)
       copy.call_id = nil
-      assert.equal("undecided", assert(client:settle(copy)).outcome)
+      assert.equal("undecided", assert(client:reconcile(copy)).outcome)
     end
   end)
 
@@ -366,9 +371,9 @@ describe("a copy of an intent", function()
       local params = { coin = "USDT", address = ADDRESS, amount = "20", withdrawOrderId = ID }
       local record = { id = "w1", withdrawOrderId = shown, coin = "USDT", address = ADDRESS, amount = "20", status = 7,
         applyTime = NOW + 100 }
-      assert.equal("undecided", assert(settled("wallet.withdraw", params, function() return { record } end)).outcome)
+      assert.equal("undecided", assert(reconciled("wallet.withdraw", params, function() return { record } end)).outcome)
       record.withdrawOrderId = ("z"):rep(32)
-      assert.equal("not_done", assert(settled("wallet.withdraw", params, function() return { record } end)).outcome)
+      assert.equal("not_done", assert(reconciled("wallet.withdraw", params, function() return { record } end)).outcome)
     end
   end)
 
@@ -392,7 +397,7 @@ describe("a copy of an intent", function()
       } })
     assert(caller:call(operation, first))
     local _, err = caller:call(operation, second)
-    return assert(caller:settle(err)).outcome
+    return assert(caller:reconcile(err)).outcome
   end
 
   it("is not done by the record of a call to the same digits in another country", function()

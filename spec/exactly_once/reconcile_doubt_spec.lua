@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- What might make settle say "not done" of a payment that was made, or "done" of one that was not.
+-- What might make reconcile say "not done" of a payment that was made, or "done" of one that was not.
 
 local errors = require "purser.call.errors"
 local purser = require "purser"
-local settle = require "purser.exactly_once.reconcile"
+local reconcile = require "purser.exactly_once.reconcile"
 
 local NOW = 1700000000000
 local TRON_ADDRESS = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
@@ -35,11 +35,11 @@ end
 
 describe("a clock that is set between the call and the look", function()
   for _, jump in ipairs { 3600000, 2500, -3600000 } do
-    it(("by %d ms does not make settle conclude early"):format(jump), function()
+    it(("by %d ms does not make reconcile conclude early"):format(jump), function()
       local client = client_with()
       local err, sent = lose(client, { kind = "reset", when = "before" }), sim:now()
       skew = jump
-      assert.equal("not_done", assert(client:settle(err)).outcome)
+      assert.equal("not_done", assert(client:reconcile(err)).outcome)
       assert.is_true(sim:now() >= sent + 9000)
     end)
   end
@@ -54,7 +54,7 @@ describe("a clock that is set between the call and the look", function()
     local err = lose(client, { kind = "reset", when = "before" })
     local sent = sim:now()
     skew = 900000
-    assert.equal("not_done", assert(client:settle(err)).outcome)
+    assert.equal("not_done", assert(client:reconcile(err)).outcome)
     assert.is_true(sim:now() >= sent + 9000)
   end)
 
@@ -62,7 +62,7 @@ describe("a clock that is set between the call and the look", function()
     local client = client_with { correct_clock = false }
     local err = lose(client, { kind = "reset", when = "before" })
     skew = 3600000
-    local answer, problem = client:settle(err)
+    local answer, problem = client:reconcile(err)
     assert.is_nil(answer)
     assert.equal("700003", problem.code)
   end)
@@ -71,20 +71,21 @@ describe("a clock that is set between the call and the look", function()
     local client = client_with()
     local err = lose(client, { kind = "reset", when = "before" })
     skew = 3600000
-    local answer = assert(client:settle(err, { wait = false }))
+    local answer = assert(client:reconcile(err, { wait = false }))
     assert.equal("undecided", answer.outcome)
     assert.is_number(answer.not_before)
   end)
 end)
 
--- Settles an intent where the service's lists say `answer(params)`, long after the call.
-local function settled(operation, params, answer, fields)
+-- Reconciles an intent where the service's lists say `answer(params)`, long after the call.
+local function reconciled(operation, params, answer, fields)
   local now = NOW + 60000
   local intent = { operation = operation, params = params, sent_at = NOW, recv_window = 5000 }
   for name, value in pairs(fields or {}) do intent[name] = value end
-  return settle.settle({ run = function(row, asked) return answer(asked, row) end, now = function() return now end,
-    pause = function(ms) now = now + ms end, lag_ms = 3000, recv_window = 5000,
-    rivals = require("purser.exactly_once.reconcile.recent_calls").new() }, intent)
+  return reconcile.reconcile({ run = function(row, asked) return answer(asked, row) end,
+    now = function() return now end,
+    pause = function(ms) now = now + ms end, visibility_delay_ms = 3000, recv_window = 5000,
+    recent_calls = require("purser.exactly_once.reconcile.recent_calls").new() }, intent)
 end
 
 local ID = ("Ab3"):rep(10) .. "Zz"
@@ -110,10 +111,10 @@ describe("an id", function()
       { record { status = "FAILED" }, record { tranId = "2", timestamp = NOW + 1 } },
       { record { tranId = "2" }, record { status = "FAILED", timestamp = NOW + 1 } },
     } do
-      local answer = assert(settled("sub_account.transfer", transfer, first_page(list)))
+      local answer = assert(reconciled("sub_account.transfer", transfer, first_page(list)))
       assert.same({ "done", "2" }, { answer.outcome, answer.record.tranId })
     end
-    local answer = assert(settled("sub_account.transfer", transfer, first_page { record { status = "FAILED" } }))
+    local answer = assert(reconciled("sub_account.transfer", transfer, first_page { record { status = "FAILED" } }))
     assert.same({ "not_done", "1" }, { answer.outcome, answer.record.tranId })
   end)
 
@@ -124,7 +125,7 @@ describe("an id", function()
       local shown = {}
       for name, value in pairs(other) do shown[name] = value end
       for name, value in pairs(fields) do shown[name] = value end
-      return assert(settled("wallet.withdraw", withdrawal, function() return { shown } end))
+      return assert(reconciled("wallet.withdraw", withdrawal, function() return { shown } end))
     end
     for _, fields in ipairs { {}, { amount = "20", address = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7" } } do
       local answer = answer_to(fields)
@@ -146,10 +147,10 @@ describe("a record that nothing but its content identifies", function()
     local found = { tranId = "1", fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2.0",
       status = "SUCCESS", timestamp = NOW }
     local function answer(asked) return { rows = asked.page == 1 and { found } or {}, total = 1 } end
-    local undecided = assert(settled("wallet.transfer", move, answer))
+    local undecided = assert(reconciled("wallet.transfer", move, answer))
     assert.same({ "undecided", "1" }, { undecided.outcome, undecided.candidates[1].tranId })
     move.asset = "USDT"
-    assert.equal("done", assert(settled("wallet.transfer", move, answer)).outcome)
+    assert.equal("done", assert(reconciled("wallet.transfer", move, answer)).outcome)
   end)
 end)
 
@@ -160,27 +161,27 @@ describe("a list that is not shown to be complete", function()
   it("does not say that what it lacks was not done", function()
     local others = {}
     for i = 1, 10 do others[i] = record { clientTranId = "x" .. i, tranId = tostring(i) } end
-    local answer = assert(settled("sub_account.transfer", transfer, stands_still(others)))
+    local answer = assert(reconciled("sub_account.transfer", transfer, stands_still(others)))
     assert.equal("undecided", answer.outcome)
     assert.matches("seems not to turn its pages", answer.reason)
     local name = { subAccount = "freshdesk01", note = "desk" }
-    answer = assert(settled("sub_account.create_sub_account", name, stands_still { { subAccount = "other0001" } }))
+    answer = assert(reconciled("sub_account.create_sub_account", name, stands_still { { subAccount = "other0001" } }))
     assert.equal("undecided", answer.outcome)
   end)
 
   it("proves what is in it all the same", function()
-    local answer = assert(settled("sub_account.transfer", transfer, stands_still { record {} }))
+    local answer = assert(reconciled("sub_account.transfer", transfer, stands_still { record {} }))
     assert.equal("done", answer.outcome)
     local name = { subAccount = "freshdesk01", note = "desk" }
-    answer = assert(settled("sub_account.create_sub_account", name,
+    answer = assert(reconciled("sub_account.create_sub_account", name,
       stands_still { { subAccount = "freshdesk01", createTime = NOW } }))
     assert.equal("done", answer.outcome)
   end)
 
-  it("leaves a single match undecided where only content tells", function()
+  it("leaves a single match undecided where only content identifies it", function()
     local move = { fromAccountType = "SPOT", toAccountType = "SPOT", toAccount = "tradingdesk1", asset = "USDT",
       amount = "2" }
-    local answer = assert(settled("sub_account.transfer", move, stands_still { record {} }))
+    local answer = assert(reconciled("sub_account.transfer", move, stands_still { record {} }))
     assert.equal("undecided", answer.outcome)
     assert.equal(1, #answer.candidates)
   end)
@@ -201,35 +202,35 @@ describe("a list that is not shown to be complete", function()
         while #shown > 20 do table.remove(shown) end
         return shown
       end
-      assert.equal("done", assert(settled("wallet.withdraw", withdrawal, capped)).outcome)
+      assert.equal("done", assert(reconciled("wallet.withdraw", withdrawal, capped)).outcome)
       assert.is_true(asked_for < 30, asked_for)
     end
   end)
 end)
 
-describe("settle refuses", function()
-  local function complaint(fields)
-    local answer, err = settled("sub_account.transfer", transfer, first_page {}, fields)
+describe("reconcile rejects", function()
+  local function message(fields)
+    local answer, err = reconciled("sub_account.transfer", transfer, first_page {}, fields)
     assert.is_nil(answer)
     assert.equal("argument", err.kind)
     return err.message
   end
 
   it("an intent whose times make no sense", function()
-    assert.matches("13 digits", complaint { sent_at = 1700000000 })
-    assert.matches("recv_window", complaint { recv_window = -60000 })
-    assert.matches("recv_window", complaint { recv_window = "5000" })
+    assert.matches("13 digits", message { sent_at = 1700000000 })
+    assert.matches("recv_window", message { recv_window = -60000 })
+    assert.matches("recv_window", message { recv_window = "5000" })
   end)
 
   it("the intent of another account, which would find nothing", function()
     local err = lose(client_with { account = "treasury" }, { kind = "lost_answer" })
     local other = assert(sim:account { name = "Other", role = "broker", balances = { USDT = "9" } })
     local stranger = client_with { api_key = other.api_key, secret_key = other.secret_key }
-    local answer, refusal = stranger:settle(err)
+    local answer, rejection = stranger:reconcile(err)
     assert.is_nil(answer)
-    assert.equal("argument", refusal.kind)
-    assert.matches('account "treasury"', refusal.message)
-    assert.equal("done", assert(client_with { account = "treasury" }:settle(err)).outcome)
+    assert.equal("argument", rejection.kind)
+    assert.matches('account "treasury"', rejection.message)
+    assert.equal("done", assert(client_with { account = "treasury" }:reconcile(err)).outcome)
     assert.is_true(errors.is(err))
   end)
 
@@ -241,6 +242,6 @@ describe("settle refuses", function()
     local new = require("purser.sim.keys").add(sim, sim.accounts.by_uid[account.uid],
       { permissions = require("purser.sim.rules").all_permissions, note = "second key" })
     keys = { new.api_key, new.secret_key }
-    assert.equal("done", assert(client:settle(err)).outcome)
+    assert.equal("done", assert(client:reconcile(err)).outcome)
   end)
 end)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What became of a call whose answer was lost: every operation that is not a read, carried out and not carried out.
+-- What became of a call whose answer was lost: every operation that is not a read, executed and not executed.
 
 local purser = require "purser"
 local operations = require "purser.api.operations"
@@ -98,59 +98,59 @@ describe("a lost answer", function()
       local name = row.full_name
       assert(calls[name], name .. " is not tried here")
 
-      it(name .. " that was carried out is done", function()
+      it(name .. " that was executed is done", function()
         local err, who = lose(name, { kind = "lost_answer" })
         local before = applied(name)
-        local answer = assert(who:settle(err))
+        local answer = assert(who:reconcile(err))
         assert.equal("done", answer.outcome)
-        if row.settle.by ~= "repeat" then assert.equal(before, applied(name)) end
-        if row.settle.wanted ~= "absent" then assert.is_table(answer.record) end
-        assert.equal(row.settle.by == "token" or nil, answer.secret_lost)
+        if row.reconcile.strategy ~= "repeat" then assert.equal(before, applied(name)) end
+        if row.reconcile.target_state ~= "absent" then assert.is_table(answer.record) end
+        assert.equal(row.reconcile.strategy == "token" or nil, answer.secret_lost)
         assert.is_true(sim:verify())
       end)
 
-      it(name .. " that was not carried out is not", function()
+      it(name .. " that was not executed is not", function()
         local err, who = lose(name, { kind = "reset", when = "before" })
         local before = sim:now()
-        local answer = assert(who:settle(err))
-        if row.settle.by == "nothing" then
+        local answer = assert(who:reconcile(err))
+        if row.reconcile.strategy == "nothing" then
           assert.equal("undecided", answer.outcome)
           assert.same({}, answer.candidates)
-        elseif row.settle.by == "repeat" then
+        elseif row.reconcile.strategy == "repeat" then
           assert.equal("done", answer.outcome)
         else
           assert.equal("not_done", answer.outcome)
           -- only when the service would no longer take the request, and a record would be seen
-          if row.settle.wanted ~= "cancelled" then assert.is_true(sim:now() >= before + 9000) end
+          if row.reconcile.target_state ~= "cancelled" then assert.is_true(sim:now() >= before + 9000) end
         end
-        assert.equal(row.settle.by == "repeat" and 1 or 0, applied(name))
+        assert.equal(row.reconcile.strategy == "repeat" and 1 or 0, applied(name))
         assert.is_true(sim:verify())
       end)
     end
   end
 
-  it("is found when the service shows records late, within the lag it is told", function()
-    setup { visibility_lag_ms = 9000 }
+  it("is found when the service shows records late, within the lag it is given", function()
+    setup { visibility_delay_ms = 9000 }
     sim:advance(20000)
     for _, name in ipairs { "broker.transfer", "wallet.withdraw", "wallet.transfer", "sub_account.create_api_key" } do
       local err = lose(name, { kind = "lost_answer" })
-      assert.equal("done", assert(client:settle(err, { lag_ms = 10000 })).outcome, name)
+      assert.equal("done", assert(client:reconcile(err, { visibility_delay_ms = 10000 })).outcome, name)
       sim:advance(60000)
     end
   end)
 
-  it("of which the parameters never held a handle is settled by what is equal, or left undecided", function()
-    client = client_of(broker, { client_ids = false })
+  it("of which the parameters never held an id is reconciled by what is equal, or left undecided", function()
+    client = client_of(broker, { generate_ids = false })
     local err = lose("broker.transfer", { kind = "lost_answer" })
     assert.is_nil(err.intent.params.clientTranId)
-    assert.equal("done", assert(client:settle(err)).outcome)
+    assert.equal("done", assert(client:reconcile(err)).outcome)
     err = lose("wallet.withdraw", { kind = "lost_answer" })
-    assert.equal("done", assert(client:settle(err)).outcome)
+    assert.equal("done", assert(client:reconcile(err)).outcome)
     sim:advance(60000)
     -- the same address and another amount: the service might show amounts less fees
     assert(client_of(broker).wallet:withdraw { coin = "USDT", netWork = "TRX", address = TRON_ADDRESS, amount = "21" })
     err = lose("wallet.withdraw", { kind = "reset", when = "before" })
-    local answer = assert(client:settle(err))
+    local answer = assert(client:reconcile(err))
     assert.equal("undecided", answer.outcome)
     assert.equal("21", answer.candidates[#answer.candidates].amount)
   end)
@@ -158,7 +158,7 @@ end)
 
 -- An empty id passed for success.
 describe("an answer whose id is empty", function()
-  it("is settled like a lost one, for every operation whose answer is an id", function()
+  it("is reconciled like a lost one, for every operation whose answer is an id", function()
     local inner, emptied = sim:transport(), nil
     local transport = setmetatable({ send = function(_, request)
       local response, failure = inner:send(request)
@@ -177,7 +177,7 @@ describe("an answer whose id is empty", function()
       emptied = nil
       assert.is_nil(result)
       assert.same({ "decode", "unknown" }, { err.kind, err.outcome }, name)
-      assert.equal("done", assert(client:settle(err)).outcome, name)
+      assert.equal("done", assert(client:reconcile(err)).outcome, name)
       sim:advance(60000)
     end
   end)
@@ -186,23 +186,23 @@ end)
 describe("two records that fit", function()
   local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
 
-  it("are told apart when the other belongs to a call with a known end", function()
+  it("are distinguished when the other belongs to a call with a known end", function()
     local first = assert(client.wallet:transfer(params))
     local err = lose("wallet.transfer", { kind = "lost_answer" })
-    local answer = assert(client:settle(err))
+    local answer = assert(client:reconcile(err))
     assert.equal("done", answer.outcome)
     assert.are_not.equal(first.tranId, answer.record.tranId)
 
     sim:advance(1)
     err = lose("wallet.transfer", { kind = "reset", when = "before" })
-    assert.equal("not_done", assert(client:settle(err)).outcome)
+    assert.equal("not_done", assert(client:reconcile(err)).outcome)
   end)
 
   it("are left undecided when somebody else made one of them", function()
     local other = client_of(broker)
     assert(other.wallet:transfer(params))
     local err = lose("wallet.transfer", { kind = "lost_answer" })
-    local answer = assert(client:settle(err))
+    local answer = assert(client:reconcile(err))
     assert.equal("undecided", answer.outcome)
     assert.equal(2, #answer.candidates)
     assert.is_string(answer.reason)
@@ -211,28 +211,28 @@ describe("two records that fit", function()
   it("are left undecided when an equal call has no known end either", function()
     local one = lose("wallet.transfer", { kind = "lost_answer" })
     local two = lose("wallet.transfer", { kind = "reset", when = "before" })
-    assert.equal("undecided", assert(client:settle(one)).outcome)
-    assert.equal("undecided", assert(client:settle(two)).outcome)
+    assert.equal("undecided", assert(client:reconcile(one)).outcome)
+    assert.equal("undecided", assert(client:reconcile(two)).outcome)
   end)
 
-  it("are not told apart by an id that the service does not list", function()
+  it("are not distinguished by an id that the service does not list", function()
     -- the answer was nonsense in the right form: the record is there under another id
     sim:fault { kind = "garbage", form = "long_numbers", when = "after", operation = "wallet.transfer" }
     local info = {}
     local first = assert(client.wallet:transfer(params, { info = info }))
     assert.equal(40, #first.tranId)
     local err = lose("wallet.transfer", { kind = "reset", when = "before" })
-    local answer = assert(client:settle(err))
+    local answer = assert(client:reconcile(err))
     assert.equal("undecided", answer.outcome)
     assert.equal(1, #answer.candidates)
   end)
 
   it("are waited for while an equal call's record may be too new to be listed", function()
-    setup { visibility_lag_ms = 2000 }
+    setup { visibility_delay_ms = 2000 }
     local err = lose("wallet.transfer", { kind = "lost_answer" })
     sim:advance(8400)
     local second = assert(client.wallet:transfer(params))
-    local answer = assert(client:settle(err, { lag_ms = 2500 }))
+    local answer = assert(client:reconcile(err, { visibility_delay_ms = 2500 }))
     assert.equal("done", answer.outcome)
     assert.are_not.equal(second.tranId, answer.record.tranId)
   end)
@@ -242,7 +242,7 @@ describe("a key whose secret was lost", function()
   for _, name in ipairs { "broker.create_api_key", "sub_account.create_api_key" } do
     it("is deleted and made again when asked (" .. name .. ")", function()
       local err = lose(name, { kind = "lost_answer" })
-      local answer = assert(client:settle(err, { remake = true }))
+      local answer = assert(client:reconcile(err, { recreate = true }))
       assert.equal("done", answer.outcome)
       assert.is_string(answer.record.secretKey)
       assert.is_string(answer.replaced)
@@ -253,7 +253,7 @@ describe("a key whose secret was lost", function()
   end
 end)
 
-describe("settle", function()
+describe("reconcile", function()
   it("reads every page and every window", function()
     local small = { toAccountType = "UID", toAccount = payee.uid, asset = "USDT", amount = "1" }
     for _ = 1, 125 do
@@ -263,7 +263,7 @@ describe("settle", function()
     for _ = 1, 125 do
       assert(client.wallet:internal_transfer(small))
     end
-    local answer = assert(client:settle(err)) -- a hundred a page
+    local answer = assert(client:reconcile(err)) -- a hundred a page
     assert.equal("done", answer.outcome)
     assert.equal("4", answer.record.amount)
     assert.equal("zed@mail.example", answer.record.toAccount)
@@ -272,16 +272,16 @@ describe("settle", function()
     sim:fault { kind = "lost_answer", operation = "wallet.cancel_withdrawal" }
     local _, lost = client.wallet:cancel_withdrawal(old)
     sim:advance(40 * 86400000) -- six windows ago
-    assert.equal("done", assert(client:settle(lost)).outcome)
+    assert.equal("done", assert(client:reconcile(lost)).outcome)
   end)
 
-  it("takes an intent as well as an error, and settles it after months by its handle", function()
+  it("takes an intent as well as an error, and reconciles it after months by its id", function()
     local err = lose("wallet.withdraw", { kind = "lost_answer" })
     sim:advance(60 * 86400000)
     local intent = { operation = err.intent.operation, params = err.intent.params, sent_at = err.intent.sent_at }
-    assert.equal("done", assert(client:settle(intent)).outcome)
+    assert.equal("done", assert(client:reconcile(intent)).outcome)
     sim:advance(60 * 86400000)
-    local answer = assert(client:settle(intent)) -- beyond the 90 days of the history
+    local answer = assert(client:reconcile(intent)) -- beyond the 90 days of the history
     assert.equal("undecided", answer.outcome)
     assert.matches("too long ago", answer.reason)
   end)
@@ -289,29 +289,29 @@ describe("settle", function()
   it("answers at once with wait = false, and says when to ask again", function()
     local err = lose("broker.transfer", { kind = "reset", when = "before" })
     local now = sim:now()
-    local answer = assert(client:settle(err, { wait = false }))
+    local answer = assert(client:reconcile(err, { wait = false }))
     assert.equal(now, sim:now())
     assert.equal("undecided", answer.outcome)
     assert.equal(now + 5000 + 1000 + 3000, answer.not_before)
     sim:advance(9000)
-    assert.equal("not_done", assert(client:settle(err, { wait = false })).outcome)
+    assert.equal("not_done", assert(client:reconcile(err, { wait = false })).outcome)
   end)
 
   it("says not_done of a name that had been taken before", function()
     assert(client.broker:create_sub_account { subAccount = "freshdesk01", note = "first" })
     sim:advance(60000)
     local err = lose("broker.create_sub_account", { kind = "reset", when = "before" })
-    local answer = assert(client:settle(err))
+    local answer = assert(client:reconcile(err))
     assert.equal("not_done", answer.outcome)
     assert.matches("taken before", answer.reason)
   end)
 
   it("never says not_done of a broker's withdrawal", function()
     local err = lose("broker.withdraw", { kind = "reset", when = "before" })
-    assert.equal("undecided", assert(sub_client:settle(err)).outcome)
+    assert.equal("undecided", assert(sub_client:reconcile(err)).outcome)
     calls["broker.withdraw"].remark = nil
     err = lose("broker.withdraw", { kind = "lost_answer" })
-    local answer = assert(sub_client:settle(err))
+    local answer = assert(sub_client:reconcile(err))
     calls["broker.withdraw"].remark = "rent 12"
     assert.equal("undecided", answer.outcome)
     assert.equal(1, #answer.candidates)
@@ -319,21 +319,21 @@ describe("settle", function()
 
   it("finds no conversion, and says so only while there is still something to convert", function()
     local err = lose("wallet.convert", { kind = "reset", when = "before" })
-    assert.equal("not_done", assert(client:settle(err)).outcome)
+    assert.equal("not_done", assert(client:reconcile(err)).outcome)
     local _, params = prepare "wallet.convert"
     assert(client.wallet:convert(params))
     sim:advance(60000)
     err = lose("wallet.convert", { kind = "reset", when = "before" })
-    assert.equal("undecided", assert(client:settle(err)).outcome)
+    assert.equal("undecided", assert(client:reconcile(err)).outcome)
   end)
 
   it("returns the error when it cannot look", function()
     local err = lose("broker.transfer", { kind = "lost_answer" })
     sim:fault { kind = "server_error", operation = "broker.transfer_history", status = 503 }
-    local answer, problem = client:settle(err)
+    local answer, problem = client:reconcile(err)
     assert.is_nil(answer)
     assert.equal(503, problem.http_status)
-    assert.equal("done", assert(client:settle(err)).outcome)
+    assert.equal("done", assert(client:reconcile(err)).outcome)
   end)
 
   -- Found by the torture: a page with one record of absurd numbers passed for a history that lacked the record.
@@ -343,36 +343,36 @@ describe("settle", function()
       local err = lose(name, { kind = "lost_answer" })
       sim:advance(60000)
       sim:fault { kind = "garbage", form = "long_numbers", operation = through, times = 2 }
-      local answer, problem = client:settle(err)
+      local answer, problem = client:reconcile(err)
       assert.is_nil(answer)
       assert.equal("decode", problem.kind)
       sim:disarm()
-      assert.equal("done", assert(client:settle(err)).outcome)
+      assert.equal("done", assert(client:reconcile(err)).outcome)
     end
   end)
 
-  it("says not_done of what was refused or never sent, without asking", function()
+  it("says not_done of what was rejected or never sent, without asking", function()
     local _, err = client.broker:transfer { fromAccountType = "SPOT", toAccountType = "SPOT", toAccount = "nobody01",
       asset = "USDT", amount = "1" }
     assert.equal("rejected", err.outcome)
-    assert.equal("not_done", assert(client:settle(err)).outcome)
+    assert.equal("not_done", assert(client:reconcile(err)).outcome)
     assert.is_nil(err.intent)
   end)
 
-  it("refuses what is no intent", function()
+  it("rejects what is no intent", function()
     local good = { operation = "broker.transfer", sent_at = sim:now(), params = { clientTranId = ID } }
     for wrong, text in pairs {
       ["an intent"] = "x", ["not known"] = { operation = "broker.nothing", params = {}, sent_at = 1 },
       ["is a read"] = { operation = "wallet.coins", params = {}, sent_at = 1 }, ["is required"] = good,
     } do
-      local answer, err = client:settle(text)
+      local answer, err = client:reconcile(text)
       assert.is_nil(answer)
       assert.equal("argument", err.kind)
       assert.matches(wrong, err.message)
     end
-    local _, err = client:settle(good, { lags = 1 })
-    assert.matches("lag_ms", err.message)
-    _, err = client:settle(good, { lag_ms = 1.5 })
+    local _, err = client:reconcile(good, { lags = 1 })
+    assert.matches("visibility_delay_ms", err.message)
+    _, err = client:reconcile(good, { visibility_delay_ms = 1.5 })
     assert.matches("whole number", err.message)
   end)
 end)
@@ -394,7 +394,7 @@ describe("the error of an unknown outcome", function()
     local err = lose("broker.transfer", { kind = "lost_answer" })
     assert.matches("^%w+$", err.intent.params.clientTranId)
     assert.equal(32, #err.intent.params.clientTranId)
-    assert.matches("client:settle", tostring(err))
+    assert.matches("client:reconcile", tostring(err))
     local other = lose("wallet.withdraw", { kind = "lost_answer" })
     assert.equal(32, #other.intent.params.withdrawOrderId)
     sim:fault { kind = "lost_answer", operation = "broker.transfer" }
@@ -403,7 +403,7 @@ describe("the error of an unknown outcome", function()
     assert.equal(ID, own.intent.params.clientTranId)
   end)
 
-  it("shows no more of an API key than tells it from others", function()
+  it("shows no more of an API key than identifies it", function()
     for _, name in ipairs { "broker.delete_api_key", "sub_account.delete_api_key" } do
       assert(client.broker:create_api_key(calls["broker.create_api_key"]))
       local err = lose(name, { kind = "lost_answer" })
@@ -427,7 +427,7 @@ describe("a request that somebody else sends", function()
 
   for _, row in ipairs(operations.list) do
     if row.effect ~= "read" then
-      it("can be settled after an answer that proves nothing: " .. row.full_name, function()
+      it("can be reconciled after an answer that proves nothing: " .. row.full_name, function()
         local who, params = prepare(row.full_name)
         local info = {}
         local request = assert(who:prepare(row.full_name, params, { info = info }))
@@ -436,21 +436,21 @@ describe("a request that somebody else sends", function()
         assert.is_nil(result)
         assert.same({ "decode", "unknown" }, { err.kind, err.outcome })
         assert.equal(info.intent, err.intent)
-        assert.equal("done", assert(who:settle(err)).outcome)
+        assert.equal("done", assert(who:reconcile(err)).outcome)
         assert.is_nil(tostring(err):find("{", 1, true))
       end)
 
-      it("says what settles it when parse is not given the intent: " .. row.full_name, function()
+      it("says what reconciles it when parse is not given the intent: " .. row.full_name, function()
         for _, given in ipairs { false, 5, {}, { intent = 5 }, { operation = row.full_name },
           { operation = "wallet.coins", params = {} } } do
           local _, err = client:parse(row.full_name, 503, "", nil, given)
           assert.is_nil(err.intent)
-          local by_hand = ('client:settle { operation = "%s", params ='):format(row.full_name)
-          if row.settle.by ~= "repeat" and row.settle.by ~= "nothing" then
-            assert.is_truthy(err.settle:find(by_hand, 1, true))
+          local by_hand = ('client:reconcile { operation = "%s", params ='):format(row.full_name)
+          if row.reconcile.strategy ~= "repeat" and row.reconcile.strategy ~= "nothing" then
+            assert.is_truthy(err.advice:find(by_hand, 1, true))
           end
-          if row.settle.through then assert.is_truthy(err.settle:find(row.settle.through, 1, true)) end
-          assert.is_nil(err.settle:find "client:settle%(err%)")
+          if row.reconcile.lookup then assert.is_truthy(err.advice:find(row.reconcile.lookup, 1, true)) end
+          assert.is_nil(err.advice:find "client:reconcile%(err%)")
         end
       end)
     end
@@ -459,7 +459,7 @@ describe("a request that somebody else sends", function()
   it("has an intent without passwords, and none when it reads", function()
     local info = {}
     assert(sub_client:prepare("broker.withdraw", { coin = "USDT", network = TRON, address = TRON_ADDRESS,
-      amount = "20", funds_password = "correct horse" }, { extra = { tag = "7" }, info = info }))
+      amount = "20", funds_password = "correct horse" }, { extra_params = { tag = "7" }, info = info }))
     assert.same({ operation = "broker.withdraw", sent_at = sim:now(), recv_window = 5000, extra = { "tag" },
       call_id = info.intent.call_id, params = { coin = "USDT", network = TRON, address = TRON_ADDRESS, amount = "20" },
     }, info.intent)

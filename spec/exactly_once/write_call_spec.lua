@@ -43,7 +43,7 @@ end
 
 describe("an answer that was given before", function()
   for _, carried_out in ipairs { true, false } do
-    it("is not that of a second call, which was " .. (carried_out and "" or "not ") .. "carried out", function()
+    it("is not that of a second call, which was " .. (carried_out and "" or "not ") .. "executed", function()
       local first
       local client = client_with(function(number, _, send)
         if number == 1 then
@@ -55,8 +55,8 @@ describe("an answer that was given before", function()
       end)
       local made = assert(move(client, "5"))
       local result, err = move(client, "6")
-      is_unknown(result, err, "names the record that another call was told of")
-      local answer = assert(client:settle(err))
+      is_unknown(result, err, "carries the id of a record that belongs to another call")
+      local answer = assert(client:reconcile(err))
       assert.equal(carried_out and "done" or "not_done", answer.outcome)
       if carried_out then assert.are_not.equal(made.tranId, answer.record.tranId) end
     end)
@@ -72,7 +72,7 @@ describe("an answer that was given before", function()
     assert(client.wallet:transfer(params))
     local result, err = client.wallet:transfer(params)
     is_unknown(result, err, "another call")
-    assert.equal("not_done", assert(client:settle(err)).outcome)
+    assert.equal("not_done", assert(client:reconcile(err)).outcome)
   end)
 
   it("is not that of a call of another operation", function()
@@ -147,7 +147,7 @@ describe("an answer that shows", function()
       assert(client:prepare(case[1], case[2], { info = info }))
       result, err = client:parse(case[1], 200, case[3], "", info.intent)
       is_unknown(result, err, words)
-      assert.is_string(err.settle)
+      assert.is_string(err.advice)
     end
   end)
 

@@ -129,7 +129,7 @@ static const char *const words[] = {
     /* transports */
     "base_url", "timeout_ms", "connect_timeout_ms", "max_response_bytes", "user_agent", "proxy", "ca_file", "ca_path",
     "ca_pem", "pinned_key", "interface", "http_version", "max_in_flight", "fresh_connect", "method", "target", "headers",
-    "body", "single_send", "brief", "GET", "POST", "/x?y=1", "http://127.0.0.1:1", "https://127.0.0.1:1", "1.1", "2",
+    "body", "at_most_once", "brief", "GET", "POST", "/x?y=1", "http://127.0.0.1:1", "https://127.0.0.1:1", "1.1", "2",
     "-----BEGIN CERTIFICATE-----\n", "sha256//AAAA",
     /* servers */
     "host", "port", "max_body", "max_connections", "127.0.0.1", "close", "reset", "truncate", "drip", "Content-Type",

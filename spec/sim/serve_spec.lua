@@ -91,7 +91,7 @@ describe("sim.serve", function()
     end
   end)
 
-  it("carries out faults, at once or later", function()
+  it("executes faults, at once or later", function()
     local result = run(function(request)
       local fault, delay = request.target:match("/(%a+)(%d*)")
       return { status = 200, body = "0123456789", fault = fault, delay_ms = tonumber(delay),
@@ -110,10 +110,10 @@ describe("sim.serve", function()
   it("ends when nothing is asked any more, but not before its answers are out", function()
     local result = run(function()
       return { status = 200, body = "late", delay_ms = 120 }
-    end, { "/" }, { idle_exit_ms = 40, stop = function() return false end })
+    end, { "/" }, { idle_timeout_ms = 40, stop = function() return false end })
     assert.equal(1, result.served)
     local started = httpd.now_ms()
-    assert.equal(0, serve.run(error, { idle_exit_ms = 50 }))
+    assert.equal(0, serve.run(error, { idle_timeout_ms = 50 }))
     assert.is_true(httpd.now_ms() - started >= 50)
   end)
 
@@ -137,7 +137,7 @@ describe("sim.serve", function()
     local served = serve.run(function()
       asked = true
       return { status = 200, body = "ok" }
-    end, { max_connections = 2, idle_exit_ms = 120000, stop = function() return asked end, on_listen = function(port)
+    end, { max_connections = 2, idle_timeout_ms = 120000, stop = function() return asked end, on_listen = function(port)
       for i = 1, 2 do
         idle[i] = assert(socket.connect("127.0.0.1", port))
         idle[i]:send "GET / HT"

@@ -25,7 +25,7 @@ local function value_of(param)
 end
 
 local function words_of(row)
-  local words = { row.group, row.name, "--base-url", base_url, "--keys", keys, "--format", format }
+  local words = { row.group, row.name, "--base-url", base_url, "--credentials", keys, "--format", format }
   for _, param in ipairs(row.params) do
     if param.required or param[1] == "remark" then
       words[#words + 1] = "--" .. (param.plain or param[1])
@@ -49,15 +49,16 @@ for _ = 1, rounds do
   for _, row in ipairs(operations.list) do
     run(words_of(row))
     if row.paging and format ~= "table" and not asks and row.window then
-      run { "export", row.full_name, "--since", "2d", "--format", format, "--base-url", base_url, "--keys", keys }
+      run { "export", row.full_name, "--since", "2d", "--format", format, "--base-url", base_url, "--credentials",
+        keys }
     end
   end
   if format ~= "csv" then -- these have no such form
-    run { "doctor", "--format", format, "--base-url", base_url, "--keys", keys }
+    run { "doctor", "--format", format, "--base-url", base_url, "--credentials", keys }
   end
   if format == "table" then
-    run { "plan-withdraw", "--coin", "USDT", "--network", "TRX", "--address", good.address, "--amount", "20",
-      "--base-url", base_url, "--keys", keys, asks and "--go" or nil }
+    run { "withdraw-plan", "--coin", "USDT", "--network", "TRX", "--address", good.address, "--amount", "20",
+      "--base-url", base_url, "--credentials", keys, asks and "--execute" or nil }
   end
 end
 

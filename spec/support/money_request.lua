@@ -20,7 +20,7 @@ function M.new(kind)
     target = "/api/v3/capital/withdraw?amount=1&signature=" .. M.SECRET,
     headers = { ["X-MEXC-APIKEY"] = M.SECRET, ["Content-Type"] = "application/json" },
     body = kind.body,
-    single_send = true,
+    at_most_once = true,
   }
 end
 

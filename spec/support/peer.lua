@@ -52,7 +52,7 @@ function methods:count(mark)
 end
 
 --- Waits until every connection there ever was has ended, and returns the counts then.
-function methods:settle()
+function methods:await_ends()
   for _ = 1, 6000 do
     local now = self:count()
     if now.ended == now.connections then return now end

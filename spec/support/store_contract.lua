@@ -73,7 +73,7 @@ function M.of(describe, it, name, store)
   end
 
   -- A store that does not know whether it forgot something holds its pools for a window.
-  local function settle(limit)
+  local function reconcile(limit)
     local held = assert(limit:status())[1].held_ms
     local takes, at = limit:acquire(row(1), "key", pause)
     assert(takes, at)
@@ -84,7 +84,7 @@ function M.of(describe, it, name, store)
   describe("the store in " .. name, function()
     it("counts for all members, waits until there is room, and takes back what was not sent", function()
       local one, two = members "count"
-      settle(one)
+      reconcile(one)
       local waits = 0
       local function counted(_, ms)
         waits = waits + 1
@@ -105,7 +105,7 @@ function M.of(describe, it, name, store)
     it("takes back what was not sent, whichever member it was of", function()
       local one, two = members("back", { when_full = "reject" })
       local patient = members "back"
-      settle(patient)
+      reconcile(patient)
       local takes, at = assert(patient:acquire(row(10), "key", pause))
       assert.is_nil((two:acquire(row(1), "key", pause)))
       patient:give_back(takes, at)
@@ -118,7 +118,7 @@ function M.of(describe, it, name, store)
         ip = { capacity = 100, window_ms = 60000 } }
       local one = members("accounts", { pools = pools, when_full = "reject" })
       local patient = members("accounts", { pools = { ip = { capacity = 100, window_ms = 400 } } })
-      settle(patient)
+      reconcile(patient)
       for _, key in ipairs { "a", "b" } do
         assert(one:acquire(row(5), key, pause))
         assert.is_nil((one:acquire(row(1), key, pause)))
@@ -132,8 +132,8 @@ function M.of(describe, it, name, store)
 
     it("keeps a block for every member, also one that comes later, and shows it with the members", function()
       local one, two = members "block"
-      settle(one)
-      settle(two)
+      reconcile(one)
+      reconcile(two)
       assert.equal(60000, one:block(60000))
       local takes, why, ms = two:acquire(row(1), "key", error)
       assert.is_nil(takes)

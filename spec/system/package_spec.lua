@@ -158,13 +158,13 @@ describe("make install", function()
   it("makes a command that a link reaches from anywhere, with no clone and no shell", function()
     make("install", folder .. "/opt")
     assert(os.execute(("mkdir %s/bin && ln -s ../opt/bin/purser %s/bin/purser"):format(folder, folder)))
-    local said = lines_of(("%s %s/bin/purser ops wallet.withdraw 2>&1"):format(bare, folder))
+    local said = lines_of(("%s %s/bin/purser operations wallet.withdraw 2>&1"):format(bare, folder))
     assert.matches("wallet.withdraw", table.concat(said, "\n"), 1, true)
     local trace = lines_of(("%s PATH= $(command -v ${LUA:-lua5.4}) %s/bin/purser --version 2>&1"):format(bare, folder))
     assert.same({ "purser " .. require "purser.version" }, trace)
   end)
 
-  it("refuses an empty PREFIX, and one that Lua's paths cannot hold", function()
+  it("rejects an empty PREFIX, and one that Lua's paths cannot hold", function()
     for _, prefix in ipairs { "", folder .. "/a;b", folder .. "/a?b" } do
       for _, target in ipairs { "install", "uninstall" } do
         local said, ok = make(target, prefix)
@@ -266,7 +266,7 @@ describe("a release", function()
 end)
 
 describe("the line of the licence", function()
-  it("goes behind a first line of `#!`, once, and keeps the file's mode", function()
+  it("goes after a first line of `#!`, once, and keeps the file's mode", function()
     local folder = os.tmpname()
     os.remove(folder)
     local said = lines_of(([[(exec 2>&1; unset LD_PRELOAD

@@ -38,16 +38,16 @@ describe("the example", function()
     return text, tonumber(code)
   end
 
-  it("planned_withdrawal.lua shows a plan, and carries it out when told to", function()
+  it("planned_withdrawal.lua shows a plan, and executes it when asked", function()
     local text, code = run("planned_withdrawal.lua USDT trc20 " .. ADDRESS .. " 20.5")
     assert.equal(0, code, text)
-    assert.matches("ready    nothing speaks against it", text)
+    assert.matches("ok       nothing speaks against it", text)
     text, code = run("planned_withdrawal.lua USDT trc20 " .. ADDRESS .. " 5.0000005")
     assert.equal(1, code)
     assert.matches("below the minimum of 10", text)
     assert.matches("no multiple of 0.000001", text)
     assert.is_nil(service.world:counts()["wallet.withdraw"])
-    local pipe = open("planned_withdrawal.lua USDT trc20 " .. ADDRESS .. " 20.5 --go")
+    local pipe = open("planned_withdrawal.lua USDT trc20 " .. ADDRESS .. " 20.5 --execute")
     repeat text = assert(pipe:read "*l") until text:find "^withdrawal %x+$"
     service.world:advance(30 * 60000)
     assert.matches("sent in transaction %x+", pipe:read "*l")
@@ -58,7 +58,7 @@ describe("the example", function()
   it("planned_withdrawal.lua looks for a withdrawal whose answer was lost, instead of making another", function()
     local before = service.world:counts()["wallet.withdraw"].applied
     assert(service.world:fault { kind = "lost_answer", operation = "wallet.withdraw" })
-    local pipe = open("planned_withdrawal.lua USDT trc20 " .. ADDRESS .. " 20.5 --go")
+    local pipe = open("planned_withdrawal.lua USDT trc20 " .. ADDRESS .. " 20.5 --execute")
     local text, found = pipe:read "*l", false
     while text and not text:find "^withdrawal %x+$" do
       found = found or text == "looking for it"

@@ -46,7 +46,7 @@ static const char code[] =
     "  assert(response and response.body == 'ok')\n"
     "  multi:close() server:close()\n"
     "  local easy = assert(http.easy { base_url = 'http://127.0.0.1:1', timeout_ms = 60000 })\n"
-    "  local answer, failure = easy:send { method = 'GET', target = '/', single_send = true }\n"
+    "  local answer, failure = easy:send { method = 'GET', target = '/', at_most_once = true }\n"
     "  assert(not answer and failure.outcome == 'not_sent')\n"
     "  easy:close()\n"
     "  if round % 10 == 0 then collectgarbage() end\n"

@@ -38,7 +38,7 @@ local function run(server)
   local journal = assert(purser.journal.open { postgresql = server.options, lock_timeout_ms = 300 })
   local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
     secret_key = account.secret_key, transport = transport, clock = function() return sim:now() end, rate_limit = false,
-    journal = journal, account = "treasury", guard = { budget = { USDT = "500" }, serial = true } })
+    journal = journal, account = "treasury", guard = { spending_limit = { USDT = "500" }, no_duplicates = true } })
   local function move(amount, opts)
     return client.sub_account:transfer({ toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT",
       asset = "USDT", amount = amount }, opts)
@@ -62,10 +62,10 @@ local function run(server)
   interrupt = nil
   check("keeps what was done", result and result.tranId and info.journal_error, err)
   server.start()
-  local _, refusal = move "4"
-  check("does not make an equal move meanwhile", refusal and refusal.code == "guard.serial", refusal)
-  local settled = assert(journal:recover(client))
-  check("recover finds it", #settled == 1 and settled[1].answer.record.tranId == result.tranId)
+  local _, rejection = move "4"
+  check("does not make an equal move meanwhile", rejection and rejection.code == "guard.no_duplicates", rejection)
+  local reconciled = assert(journal:recover(client))
+  check("recover finds it", #reconciled == 1 and reconciled[1].answer.record.tranId == result.tranId)
 
   local other = assert(purser.journal.open { postgresql = server.options })
   assert(other.db:rows "BEGIN")
@@ -75,10 +75,10 @@ local function run(server)
   assert(other.db:rows "ROLLBACK")
   check("nor afterwards by itself", applied() == 3)
 
-  check("the budget is exact", move "493" and select(2, move "0.01").code == "guard.budget")
+  check("the budget is exact", move "493" and select(2, move "0.01").code == "guard.spending_limit")
   assert(other.db:rows "UPDATE purser_meta SET value = '99' WHERE name = 'version'")
   local _, newer = purser.journal.open { postgresql = server.options }
-  check("a newer version is refused", newer and newer.message:find "version 99", newer)
+  check("a newer version is rejected", newer and newer.message:find "version 99", newer)
   other:close()
   journal:close()
 end

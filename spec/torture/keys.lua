@@ -10,13 +10,13 @@
 local M = {}
 
 function M.maker(client, have, keep)
-  -- Repeats a call until it is known what came of it. Returns its result, or what a settlement says.
+  -- Repeats a call until it is known what came of it. Returns its result, or what a reconciliation says.
   local function insist(fn)
     while true do
       local value, err = fn()
       if value ~= nil then return value end
       while err.outcome == "unknown" and err.intent do
-        local answer, problem = client:settle(err, { remake = true, poll_ms = 1000 })
+        local answer, problem = client:reconcile(err, { recreate = true, poll_ms = 1000 })
         if answer and answer.outcome == "not_done" then break end
         if answer then return answer.record or {} end
         if problem.intent then err = problem end -- the key that was made in place of a lost one is lost as well

@@ -18,12 +18,13 @@ local client = assert(purser.new {
   account = "torture",
   transport = assert(purser.transport.multi { base_url = config.url, max_in_flight = config.concurrency,
     max_response_bytes = 4 * 1024 * 1024 }),
-  rate_limit = false, recv_window = config.recv_window, timeout_ms = config.timeout_ms, visibility_lag_ms = config.lag_ms,
+  rate_limit = false, recv_window = config.recv_window, timeout_ms = config.timeout_ms,
+    visibility_delay_ms = config.visibility_delay_ms,
   retry = { attempts = 6, base_ms = 5, max_ms = 100 },
 })
 local payouts = assert(purser.payouts.new {
   client = client, journal = journal, worker = config.worker, concurrency = config.concurrency,
-  lease_ms = config.lease_ms, retry_ms = 5, idle_ms = 50, settle = { poll_ms = 1000 },
+  lease_ms = config.lease_ms, retry_ms = 5, idle_ms = 50, reconcile = { poll_ms = 1000 },
   history_check = "never", -- it dies too often to look, and its journal is never lost (see rehearsal.lua)
 })
 

@@ -154,7 +154,7 @@ describe("the blocking transport", function()
   end)
 
   it("takes a new connection for a single-send request when the kept one rested longer than allowed", function()
-    local t = transport { single_send_idle_s = 0 }
+    local t = transport { at_most_once_idle_s = 0 }
     assert(t:send { method = "GET", target = "/1" })
     socket.sleep(1.05)
     assert.is_false(assert(t:send(money_request.new())).reused)

@@ -28,7 +28,7 @@ describe("over HTTP/2", function()
     { name = "resets after the headers", steps = "headers reset" },
     { name = "closes after the body", steps = "headers data close" },
     { name = "resets after the body", steps = "headers data reset" },
-    { name = "refuses the stream", steps = "headers data rst=7", code = "curl 42" },
+    { name = "rejects the stream", steps = "headers data rst=7", code = "curl 42" },
     { name = "ends the stream with an error", steps = "headers data rst=2", code = "curl 92" },
     { name = "says goodbye and closes", steps = "headers data goaway close" },
     { name = "says goodbye and falls silent", steps = "headers data goaway stall" },
@@ -57,7 +57,8 @@ describe("over HTTP/2", function()
 
           local mark = peer:count()
           local response, failure = patiently(ending.timeout_ms or 10000, function(ms)
-            return t:send { method = kind.method, body = kind.body, target = "/w", single_send = true, timeout_ms = ms }
+            return t:send { method = kind.method, body = kind.body, target = "/w", at_most_once = true,
+              timeout_ms = ms }
           end)
           assert.is_nil(response)
           assert.equal("unknown", failure.outcome)
@@ -73,11 +74,11 @@ describe("over HTTP/2", function()
     end
   end
 
-  it("repeats a read whose stream was refused, and stops in the end", function()
+  it("repeats a read whose stream was rejected, and stops in the end", function()
     local t = assert(curl.new(options()))
     peer:script(("h2 headers data rst=7;%s"):format(FINE))
     local response, failure = t:send { method = "GET", target = "/read" }
-    -- The repetition goes out on a new connection, whose first stream is refused as well: it stops in the end.
+    -- The repetition goes out on a new connection, whose first stream is rejected as well: it stops in the end.
     assert.is_nil(response)
     assert.equal("unknown", failure.outcome)
     assert.is_true(failure.sends > 1)
@@ -99,7 +100,7 @@ describe("over HTTP/2", function()
     local t = assert(multi.new(options()))
     local mark, calls = peer:count(), {}
     for i = 1, 20 do
-      calls[i] = function() return t:send { method = "DELETE", target = "/" .. i, single_send = true } end
+      calls[i] = function() return t:send { method = "DELETE", target = "/" .. i, at_most_once = true } end
     end
     local responses = schedule.all(calls)
     for i = 1, 20 do
@@ -123,7 +124,7 @@ describe("over HTTP/2", function()
     assert.same({ "curl 28", "unknown" }, { failure.code, failure.outcome })
     assert.equal(0, peer:count(mark).connections)
     peer:script(("h2 %s;%s"):format(FINE, FINE))
-    assert.equal(200, assert(t:send { method = "POST", target = "/w", single_send = true }).status)
+    assert.equal(200, assert(t:send { method = "POST", target = "/w", at_most_once = true }).status)
     assert.equal(1, peer:count(mark).connections)
     t:close()
   end)
@@ -134,7 +135,7 @@ describe("over HTTP/2", function()
     assert(t:send { method = "GET", target = "/warm" })
     local mark, calls, lost = peer:count(), {}, 0
     for i = 1, 10 do
-      calls[i] = function() return t:send { method = "DELETE", target = "/" .. i, single_send = true } end
+      calls[i] = function() return t:send { method = "DELETE", target = "/" .. i, at_most_once = true } end
     end
     local responses, failures = schedule.all(calls)
     for i = 1, 10 do

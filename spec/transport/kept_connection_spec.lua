@@ -15,13 +15,13 @@ end
 local GHOST = peers.send(answer '{"id":"ghost"}')
 
 local function get() return { method = "GET", target = "/" } end
-local function withdrawal() return { method = "POST", target = "/withdraw", body = "{}", single_send = true } end
+local function withdrawal() return { method = "POST", target = "/withdraw", body = "{}", at_most_once = true } end
 
 local ways = {
   { name = "plain HTTP" },
   { name = "TLS 1.2", tls = "1.2" },
   { name = "TLS 1.3", tls = "1.3" },
-  { name = "HTTP/2 wanted and 1.1 spoken", tls = "1.3", options = { http_version = "2" } },
+  { name = "HTTP/2 requested and 1.1 spoken", tls = "1.3", options = { http_version = "2" } },
 }
 for kind, make in pairs { blocking = curl.new, multi = multi.new } do
   describe("the " .. kind .. " transport", function()
@@ -34,7 +34,8 @@ for kind, make in pairs { blocking = curl.new, multi = multi.new } do
     after_each(stage.close)
 
     local function transport(way)
-      local options = { http_version = "1.1", single_send_idle_s = 600, timeout_ms = 20000, connect_timeout_ms = 20000 }
+      local options = { http_version = "1.1", at_most_once_idle_s = 600, timeout_ms = 20000,
+        connect_timeout_ms = 20000 }
       for name, value in pairs(way.options or {}) do options[name] = value end
       if way.tls then
         peer:tls(made.path "good.crt", made.path "good.key", way.tls)
@@ -96,7 +97,7 @@ for kind, make in pairs { blocking = curl.new, multi = multi.new } do
       peer:script "head body ok mark close"
       assert(t:send(withdrawal()))
       peer:await_marks(1, mark)
-      peer:settle()
+      peer:await_ends()
       assert.equal(1, assert(t:send(withdrawal())).sends)
     end)
 
@@ -162,7 +163,7 @@ for kind, make in pairs { blocking = curl.new, multi = multi.new } do
         assert.equal(2, peer:count(mark).connections)
       end)
 
-      it("is kept after the service's own refusals", function()
+      it("is kept after the service's own rejections", function()
         local t = transport {}
         peer:script("head body " .. peers.send(answer('{"code":10101,"msg":"Insufficient balance"}', "400 x")))
         local mark, client = peer:count(), client_of(t)

@@ -13,7 +13,7 @@ local peer, made
 
 local function get(target) return { method = "GET", target = target or "/" } end
 
-local function withdrawal() return { method = "POST", target = "/withdraw", body = "{}", single_send = true } end
+local function withdrawal() return { method = "POST", target = "/withdraw", body = "{}", at_most_once = true } end
 
 -- Steps until the request has its answer.
 local function finish(t, id)
@@ -146,7 +146,7 @@ describe("the multi transport", function()
     assert.equal(200, assert(t:send(get())).status)
   end)
 
-  it("refuses a bad request and goes on", function()
+  it("rejects a bad request and goes on", function()
     local t = transport()
     local _, failure = t:send { method = "GET", target = "/", headers = { A = "b\r\nC: d" } }
     assert.equal("argument", failure.kind)
@@ -154,7 +154,7 @@ describe("the multi transport", function()
     assert.equal(200, assert(t:send(get())).status)
   end)
 
-  it("refuses options like the blocking one", function()
+  it("rejects options like the blocking one", function()
     local t, message = multi.new { max_in_flight = 0 }
     assert.is_nil(t)
     assert.equal("max_in_flight is out of range", message)
@@ -270,7 +270,7 @@ describe("the multi transport", function()
 
   it("is collected with requests under way", function()
     peer:script "head body stall"
-    local mark = peer:settle()
+    local mark = peer:await_ends()
     do
       local t = assert(multi.new { base_url = peer:url() })
       t:submit(get())

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Fleets: what is declared is planned and made; no secret is lost or told; no transfer is made twice.
+-- Fleets: what is declared is planned and made; no secret is lost or shown; no transfer is made twice.
 
 local private = require "purser.util.private"
 local purser = require "purser"
@@ -9,7 +9,7 @@ local READ, TRADE = { "SPOT_ACCOUNT_READ" }, { "SPOT_DEAL_READ", "SPOT_DEAL_WRIT
 
 local function world(options)
   options = options or {}
-  local sim = purser.sim.new { start_time = NOW, record_requests = 50, visibility_lag_ms = options.lag }
+  local sim = purser.sim.new { start_time = NOW, record_requests = 50, visibility_delay_ms = options.lag }
   local owner = sim:account { role = "broker", email = "a@example.org", balances = { USDT = "1000", BTC = "2" } }
   local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key,
     secret_key = owner.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
@@ -61,7 +61,7 @@ end
 
 describe("a fleet", function()
   it("goes on where it was stopped, whichever request fails", function()
-    for _, fault in ipairs { "refuse", "lost_answer" } do
+    for _, fault in ipairs { "reject", "lost_answer" } do
       for strike = 1, 9 do
         local sim, fleet, client, secrets = world()
         local rounds, calls, inner, armed = 0, 0, private.states[client]._transport, true
@@ -114,16 +114,16 @@ describe("a fleet", function()
     assert.truthy(secrets[keys[1].apiKey])
   end)
 
-  it("deletes a key at once that the vault does not take, and tells no secret", function()
-    local told
+  it("deletes a key at once that the vault does not take, and shows no secret", function()
+    local given
     for _, store in ipairs {
-      function(secret) told = secret.secretKey error("no room for " .. secret.secretKey) end,
-      function(secret) told = secret.secretKey return false end,
+      function(secret) given = secret.secretKey error("no room for " .. secret.secretKey) end,
+      function(secret) given = secret.secretKey return false end,
     } do
       local _, fleet, client = world { vault = store }
       local done, err = fleet:apply()
       assert.is_nil(done)
-      assert.is_nil(tostring(err):find(told, 1, true))
+      assert.is_nil(tostring(err):find(given, 1, true))
       assert.same({ "workflow", "rejected", "create_key" }, { err.kind, err.outcome, err.step.what })
       assert.same({}, assert(client.sub_account:list_api_keys { subAccount = "traders01" }))
       assert.is_nil(err.step.secretKey)
@@ -148,7 +148,7 @@ describe("a fleet", function()
     for _, key in ipairs(keys) do assert.equal(NOW + 40 * DAY, key.createTime) end
   end)
 
-  it("tells every problem of a declaration at once", function()
+  it("reports every problem of a declaration at once", function()
     local fleet, err = purser.fleet.new { client = {}, vault = 1, accounts = {
       { name = "short", note = "x", keys = { { note = "a#b", permissions = { "SPOT_FLY" } }, { nots = "x" } } },
       { name = "traders01", note = "n", futures = true }, { name = "traders01", note = "n" },
@@ -189,12 +189,12 @@ describe("the balances of a fleet", function()
     assert.same({ USDT = "100.4" }, out:totals())
     assert(out:execute())
     assert(assert(fleet:distribute { asset = "BTC", each = "0.5" }):execute())
-    local back = assert(fleet:sweep { to = "parent", keep = { USDT = "10.1" } })
+    local back = assert(fleet:sweep { to = "parent", leave = { USDT = "10.1" } })
     assert.same({ USDT = "90", BTC = "1" }, back:totals())
     assert(back:execute())
     assert.same({ USDT = "10.1" }, free(client, "traders01"))
     assert.same({ USDT = "0.3" }, free(client, "traders02"))
-    assert.equal("nothing to move", tostring(assert(fleet:sweep { to = "parent", keep = "10.1" })))
+    assert.equal("nothing to move", tostring(assert(fleet:sweep { to = "parent", leave = "10.1" })))
     assert(sim:verify())
   end)
 
@@ -225,13 +225,13 @@ describe("the balances of a fleet", function()
     assert.same({ USDT = "100" }, free(client, "traders02"))
   end)
 
-  it("stop at a move that nobody knows about, and send nothing behind it", function()
+  it("stop at a move that nobody knows about, and send nothing after it", function()
     for _, kind in ipairs { "lost_answer", "reset" } do
       local sim, fleet, client = world()
       assert(fleet:apply())
       local out = assert(fleet:distribute { asset = "USDT", each = "100" })
       sim:fault { kind = kind, operation = "sub_account.transfer", times = 1 }
-      sim:fault { kind = "refuse", operation = "sub_account.transfer_history", times = 2 }
+      sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 2 }
       for _ = 1, 2 do
         local done, err = out:execute()
         assert.is_nil(done)
@@ -246,7 +246,7 @@ describe("the balances of a fleet", function()
     end
   end)
 
-  it("go on after a refusal", function()
+  it("go on after a rejection", function()
     local sim, fleet, client = world()
     assert(fleet:apply())
     local out = assert(fleet:distribute { asset = "USDT", amounts = { traders01 = "900", traders02 = "200" } })

@@ -9,7 +9,7 @@ local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
 
 local function world(options)
   options = options or {}
-  local sim = purser.sim.new { start_time = NOW, visibility_lag_ms = options.lag,
+  local sim = purser.sim.new { start_time = NOW, visibility_delay_ms = options.lag,
     transfer_wait_ms = options.transfer_wait }
   local owner = sim:account { role = "main", email = "a@example.org", balances = { USDT = "1000" } }
   local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key,
@@ -34,9 +34,9 @@ describe("wait_withdrawal", function()
     assert.is_true(sim:counts()["wallet.withdrawal_history"].received < 20) -- it looks less and less often
   end)
 
-  it("is content with less, when told so", function()
+  it("is content with less, when asked", function()
     local _, client = world()
-    assert.equal(6, assert(client.wallet:wait_withdrawal(withdraw(client), { goal = "sent", most_ms = 5000 })).status)
+    assert.equal(6, assert(client.wallet:wait_withdrawal(withdraw(client), { goal = "sent", max_ms = 5000 })).status)
   end)
 
   it("finds it by the caller's own id, and when it shows up late", function()
@@ -54,7 +54,7 @@ describe("wait_withdrawal", function()
     assert.same({ "workflow", "rejected", 8 }, { err.kind, err.outcome, err.record.status })
     assert.truthy(tostring(err):find("is failed (state 8)", 1, true))
     assert.is_true(sim:now() < NOW + 2000)
-    assert.equal(8, assert(client.wallet:wait_withdrawal(id, { goal = "ended" })).status)
+    assert.equal(8, assert(client.wallet:wait_withdrawal(id, { goal = "final" })).status)
     local other = withdraw(client)
     assert(client.wallet:cancel_withdrawal { id = other })
     assert.equal(9, assert(client.wallet:wait_withdrawal(other, { goal = "cancelled" })).status)
@@ -65,13 +65,13 @@ describe("wait_withdrawal", function()
 
   it("ends at its deadline, with the last state seen", function()
     local sim, client = world()
-    local record, err = client.wallet:wait_withdrawal(withdraw(client), { timeout_ms = 40000 })
+    local record, err = client.wallet:wait_withdrawal(withdraw(client), { deadline_ms = 40000 })
     assert.is_nil(record)
     assert.equal("unknown", err.outcome)
     assert.is_true(err.retryable)
     assert.equal(5, err.record.status)
     assert.equal(NOW + 40000, sim:now())
-    record, err = client.wallet:wait_withdrawal("nosuch", { timeout_ms = 5000 })
+    record, err = client.wallet:wait_withdrawal("nosuch", { deadline_ms = 5000 })
     assert.is_nil(record)
     assert.truthy(err.message:find("was not to be found after 5000 ms", 1, true))
   end)
@@ -81,16 +81,16 @@ describe("wait_withdrawal", function()
     local id = withdraw(client)
     sim:fault { kind = "server_error", operation = "wallet.withdrawal_history", times = 8 }
     assert.equal(7, assert(client.wallet:wait_withdrawal(id)).status)
-    sim:fault { kind = "refuse", code = "700007", operation = "wallet.withdrawal_history", times = 1 }
+    sim:fault { kind = "reject", code = "700007", operation = "wallet.withdrawal_history", times = 1 }
     local _, err = client.wallet:wait_withdrawal(id)
     assert.equal("700007", err.code)
   end)
 
-  it("refuses what it does not know", function()
+  it("rejects what it does not know", function()
     local _, client = world()
     for _, case in ipairs {
-      { "id", { gaol = "sent" }, 'did you mean "goal"' }, { "id", { goal = "sending" }, "one of cancelled, ended" },
-      { "id", { timeout_ms = 1.5 }, "whole number" }, { {}, nil, "takes the id" }, { 17, nil, "takes the id" },
+      { "id", { gaol = "sent" }, 'did you mean "goal"' }, { "id", { goal = "sending" }, "one of cancelled, final" },
+      { "id", { deadline_ms = 1.5 }, "whole number" }, { {}, nil, "takes the id" }, { 17, nil, "takes the id" },
     } do
       local _, err = client.wallet:wait_withdrawal(case[1], case[2])
       assert.equal("argument", err.kind)
@@ -108,7 +108,7 @@ describe("wait_deposit", function()
     assert.is_true(sim:now() >= NOW + 60000)
   end)
 
-  it("tells success from what is too small to be credited", function()
+  it("distinguishes success from what is too small to be credited", function()
     local sim, client, owner = world()
     local deposit = sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = "0.001" }
     local _, err = client.wallet:wait_deposit { txId = deposit.txId }
@@ -117,10 +117,10 @@ describe("wait_deposit", function()
     assert.equal(1, assert(client.wallet:wait_deposit({ txId = deposit.txId }, { goal = "seen" })).status)
   end)
 
-  it("says what a deposit can be told by", function()
+  it("says what a deposit can be recognized by", function()
     local _, client = world()
-    for _, wanted in ipairs { {}, { tx = "1" }, { amount = "1e3" }, { coin = 5 } } do
-      local _, err = client.wallet:wait_deposit(wanted)
+    for _, requested in ipairs { {}, { tx = "1" }, { amount = "1e3" }, { coin = 5 } } do
+      local _, err = client.wallet:wait_deposit(requested)
       assert.equal("argument", err.kind)
     end
   end)
@@ -160,7 +160,7 @@ describe("wait_for", function()
     local time = assert(client:wait_for {
       what = "the next minute", first_ms = 1000,
       read = function() return client:server_time() end,
-      judge = function(now) return now >= NOW + MINUTE and "reached" end,
+      judge = function(now) return now >= NOW + MINUTE and "done" end,
     })
     assert.is_true(time >= NOW + MINUTE)
     local _, err = client:wait_for { read = function() return 1 end }
@@ -169,7 +169,7 @@ describe("wait_for", function()
 end)
 
 describe("watch_deposits", function()
-  -- Events until `timeout_ms` is over, as texts.
+  -- Events until `deadline_ms` is over, as texts.
   local function events(client, params, stop_after)
     local list, watch = {}, client.wallet:watch_deposits(params)
     local cursor
@@ -182,12 +182,12 @@ describe("watch_deposits", function()
     return list, cursor or watch:cursor()
   end
 
-  it("tells each new deposit and each change of state once", function()
+  it("reports each new deposit and each change of state once", function()
     local sim, client, owner = world()
     for i = 1, 3 do
       assert(sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = tostring(i) })
     end
-    local list = events(client, { since = NOW, timeout_ms = 5 * MINUTE })
+    local list = events(client, { since = NOW, deadline_ms = 5 * MINUTE })
     table.sort(list)
     assert.same({ "changed 1 4>5", "changed 2 4>5", "changed 3 4>5", "new 1 >4", "new 2 >4", "new 3 >4" }, list)
   end)
@@ -200,28 +200,28 @@ describe("watch_deposits", function()
         assert(sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = ("%d"):format(10 + round) })
       end
       local list
-      list, cursor = events(client, { cursor = cursor, timeout_ms = 7000, poll_ms = 2000 }, 1)
+      list, cursor = events(client, { cursor = cursor, deadline_ms = 7000, poll_ms = 2000 }, 1)
       got[#got + 1] = list[1]
     end
     table.sort(got)
-    local wanted = {}
+    local requested = {}
     for i = 1, 10 do
-      wanted[#wanted + 1] = ("changed %d 4>5"):format(10 + i)
-      wanted[#wanted + 1] = ("new %d >4"):format(10 + i)
+      requested[#requested + 1] = ("changed %d 4>5"):format(10 + i)
+      requested[#requested + 1] = ("new %d >4"):format(10 + i)
     end
-    table.sort(wanted)
-    assert.same(wanted, got)
+    table.sort(requested)
+    assert.same(requested, got)
     assert.is_true(#cursor < 1000)
   end)
 
   it("forgets what is old and final", function()
     local sim, client, owner = world()
     for _ = 1, 47 do sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = "5" } end
-    local _, cursor = events(client, { since = NOW, timeout_ms = 3 * MINUTE })
+    local _, cursor = events(client, { since = NOW, deadline_ms = 3 * MINUTE })
     assert.is_true(#cursor > 47 * 16)
     sim:advance(60 * MINUTE)
     local list
-    list, cursor = events(client, { cursor = cursor, timeout_ms = 1000 })
+    list, cursor = events(client, { cursor = cursor, deadline_ms = 1000 })
     assert.same({}, list)
     assert.is_true(#cursor < 100)
   end)
@@ -230,9 +230,9 @@ describe("watch_deposits", function()
     local sim, client, owner = world()
     sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = "5" }
     sim:fault { kind = "server_error", operation = "wallet.deposit_history", times = 4 }
-    assert.same({ "new 5 >4" }, (events(client, { since = NOW, timeout_ms = 20000 })))
-    sim:fault { kind = "refuse", code = "700007", operation = "wallet.deposit_history", times = 1 }
-    assert.is_false(pcall(events, client, { since = NOW, timeout_ms = 20000 }))
+    assert.same({ "new 5 >4" }, (events(client, { since = NOW, deadline_ms = 20000 })))
+    sim:fault { kind = "reject", code = "700007", operation = "wallet.deposit_history", times = 1 }
+    assert.is_false(pcall(events, client, { since = NOW, deadline_ms = 20000 }))
     local _, err = client.wallet:watch_deposits({ sinse = 1 }):next()
     assert.truthy(err.message:find('did you mean "since"', 1, true))
   end)
@@ -240,9 +240,9 @@ end)
 
 describe("watch_deposits over equal deposits", function()
   local core = require "purser.core"
-  local keys = require "purser.history.record_id"
+  local record_id = require "purser.history.record_id"
   local operations = require "purser.api.operations"
-  local key_of = keys.of(operations.by_name["wallet.deposit_history"].paging)
+  local key_of = record_id.of(operations.by_name["wallet.deposit_history"].paging)
 
   local function deposit(status)
     return { coin = "USDT", network = "TRX", txId = "one", address = "T", amount = "5", insertTime = NOW - 5000,
@@ -272,7 +272,7 @@ describe("watch_deposits over equal deposits", function()
   end
 
   local function events(looks, params)
-    params = params or { since = NOW - HOUR, timeout_ms = 10 * MINUTE }
+    params = params or { since = NOW - HOUR, deadline_ms = 10 * MINUTE }
     local client = client_of(looks)
     local list, watch = {}, require("purser.workflow.watch").deposits(client, params)
     for event in watch do list[#list + 1] = ("%s>%d"):format(event.before or "", event.deposit.status) end
@@ -300,11 +300,11 @@ describe("watch_deposits over equal deposits", function()
   it("goes on from a cursor of an older version", function()
     local digits = core.md5_hex((key_of(deposit(4)))):sub(1, 16)
     local old = ("purser1;watch;%d;%s:%d:5.4"):format(NOW - HOUR, digits, NOW - 5000)
-    local list, cursor = events({ { 4, 5 }, { 5, 5 } }, { cursor = old, timeout_ms = MINUTE })
+    local list, cursor = events({ { 4, 5 }, { 5, 5 } }, { cursor = old, deadline_ms = MINUTE })
     assert.same({ "4>5" }, list)
     assert.matches("^purser2;watch;", cursor)
     assert.is_nil(cursor:find("m" .. digits, 1, true))
-    assert.same({ "5>7" }, (events({ { 5, 5 }, { 5, 7 } }, { cursor = cursor, timeout_ms = MINUTE })))
+    assert.same({ "5>7" }, (events({ { 5, 5 }, { 5, 7 } }, { cursor = cursor, deadline_ms = MINUTE })))
   end)
 
   it("sleeps no longer than it lasts, whatever pause the service asks for", function()
@@ -314,12 +314,12 @@ describe("watch_deposits over equal deposits", function()
     assert.same({ ">4" }, list)
     assert.is_true(#client.asleep < 200)
     busy.retry_after = math.huge
-    list = events({ busy, { 4 } }, { since = NOW - HOUR, timeout_ms = 5 * 86400000, poll_ms = 86400000 })
+    list = events({ busy, { 4 } }, { since = NOW - HOUR, deadline_ms = 5 * 86400000, poll_ms = 86400000 })
     assert.same({ ">4" }, list)
   end)
 end)
 
-describe("wait_deposit beside what sources disagree about", function()
+describe("wait_deposit where sources disagree", function()
   it("calls state 12 neither success nor rejection", function()
     local client = { now = function() return NOW end, sleep = function() error "it waits" end, call = function()
       return { { txId = "x:0", transHash = "x", insertTime = NOW - 5, status = 12 } }
@@ -331,7 +331,7 @@ describe("wait_deposit beside what sources disagree about", function()
     assert.is_falsy(err.retryable)
   end)
 
-  it("finds a deposit by the chain's own hash, with the number of an output behind it or apart", function()
+  it("finds a deposit by the chain's own hash, with the number of an output after it or apart", function()
     for _, record in ipairs { { txId = "ab:0" }, { txId = "ab" }, { txId = "z", transHash = "ab" } } do
       record.insertTime, record.status = NOW - 5, 5
       local client = { now = function() return NOW end, call = function() return { record } end }

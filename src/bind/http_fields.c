@@ -151,8 +151,8 @@ void pu_http_read_request(lua_State *L, int index, pu_http_request *request, pu_
     if (!lua_isnil(L, -1) && (!pu_tointeger(L, -1, &timeout) || timeout < 1 || timeout > INT32_MAX))
         luaL_error(L, "the request's timeout_ms must be a positive integer");
     request->timeout_ms = (long)timeout;
-    lua_getfield(L, index, "single_send");
-    request->single_send = lua_toboolean(L, -1);
+    lua_getfield(L, index, "at_most_once");
+    request->at_most_once = lua_toboolean(L, -1);
     lua_getfield(L, index, "brief");
     request->brief = lua_toboolean(L, -1);
 }

@@ -24,14 +24,14 @@ static bool may_use(pu_http_easy *easy, pu_http_socket *socket)
     easy->connection = socket->id;
     if (socket->distrusted) return false;
     if (!easy->base_secure) return pu_http_socket_is_quiet(socket);
-    return !used || pu_http_socket_is_quiet_tls(socket, easy->curl, easy->single_send);
+    return !used || pu_http_socket_is_quiet_tls(socket, easy->curl, easy->at_most_once);
 }
 
 static int before_sending(void *context, char *remote, char *local, int remote_port, int local_port)
 {
     (void)remote, (void)local;
     pu_http_easy *easy = context;
-    if (easy->single_send && easy->sends > 0) return CURL_PREREQFUNC_ABORT;
+    if (easy->at_most_once && easy->sends > 0) return CURL_PREREQFUNC_ABORT;
     if (!may_use(easy, pu_http_sockets_find(easy->sockets, local_port, remote_port))) {
         easy->unquiet = true;
         pu_http_easy_forbid_reuse(easy, true);
@@ -114,7 +114,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
         if (len < 5 || memcmp(line, "HTTP/", 5) != 0) return len;
         easy->response_headers.len = 0;
         easy->block_ended = false;
-        if (easy->single_send) look_for_early(easy);
+        if (easy->at_most_once) look_for_early(easy);
     }
     if (line[0] == '\r' || line[0] == '\n') easy->block_ended = true;
     return keep(easy, &easy->response_headers, line, len);

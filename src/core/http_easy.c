@@ -349,7 +349,7 @@ static const char *set_method(pu_http_easy *easy, pu_http_text method, pu_http_t
 static const char *set_limits(pu_http_easy *easy, const pu_http_request *request)
 {
     const int64_t *number = easy->options->number;
-    bool once = easy->single_send = request->single_send;
+    bool once = easy->at_most_once = request->at_most_once;
     long timeout = request->timeout_ms > 0 ? request->timeout_ms : (long)number[PU_HTTP_TIMEOUT_MS];
     long fresh = once && number[PU_HTTP_FRESH_CONNECT];
     long idle_s = once ? (long)number[PU_HTTP_SINGLE_SEND_IDLE_S] : READ_IDLE_S;
@@ -391,7 +391,7 @@ void pu_http_easy_set_fresh(pu_http_easy *easy, bool fresh)
 
 bool pu_http_easy_reconnects(pu_http_easy *easy, long timeout_ms)
 {
-    if (!easy->unquiet || easy->fresh || (easy->single_send && easy->sends > 0) || timeout_ms <= 0) return false;
+    if (!easy->unquiet || easy->fresh || (easy->at_most_once && easy->sends > 0) || timeout_ms <= 0) return false;
     easy->unquiet = false;
     pu_http_easy_set_fresh(easy, true);
     pu_http_easy_forbid_reuse(easy, false);

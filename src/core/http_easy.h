@@ -46,7 +46,7 @@ typedef struct pu_http_easy {
     bool forbids;        /* the connection is to be closed behind the exchange */
 
     /* The exchange. */
-    bool single_send;
+    bool at_most_once;
     size_t body_len;
     int sends;
     int64_t connection; /* the id of that of the latest sending */

@@ -206,7 +206,7 @@ static void start(pu_http_multi *multi, pu_http_job *job, pu_http_slot *slot, in
         return;
     }
     curl_easy_setopt(slot->easy.curl, CURLOPT_PRIVATE, job);
-    if (job->request.single_send && now < multi->anew_until_ms)
+    if (job->request.at_most_once && now < multi->anew_until_ms)
         pu_http_easy_set_fresh(&slot->easy, true);
     if (!make_room(multi) || curl_multi_add_handle(multi->curl, slot->easy.curl) != CURLM_OK) {
         pu_http_easy_refuse(&slot->easy, PU_HTTP_TRANSPORT, "there is not enough memory to send the request");

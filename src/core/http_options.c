@@ -83,7 +83,7 @@ const pu_http_option_row pu_http_option_rows[PU_HTTP_OPTIONS] = {
     {"http_version", PU_OPTION_TEXT, 0, 0, 0, check_version},
     {"compressed", PU_OPTION_FLAG, 0, 1, 0, NULL},
     {"fresh_connect", PU_OPTION_FLAG, 0, 1, 0, NULL},
-    {"single_send_idle_s", PU_OPTION_NUMBER, 0, 3600, 2, NULL},
+    {"at_most_once_idle_s", PU_OPTION_NUMBER, 0, 3600, 2, NULL},
     {"max_in_flight", PU_OPTION_NUMBER, 1, 10000, 64, NULL}, /* of the multi transport */
 };
 

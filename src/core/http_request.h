@@ -22,7 +22,7 @@ typedef struct pu_http_request {
     pu_http_text headers;  /* lines `Name: value`, each ended by a NUL byte */
     pu_http_text body;
     long timeout_ms;       /* for the whole exchange; 0: that of the options */
-    bool single_send;      /* the request must never reach the wire twice */
+    bool at_most_once;      /* the request must never reach the wire twice */
     bool brief;            /* of an answer only status, body and headers are wanted */
 } pu_http_request;
 

@@ -38,7 +38,7 @@ local function essential_members()
   local sure = {}
   for _, row in ipairs(operations.list) do
     local form, shape = pages.result_of(row)
-    local essential = form == "record" and row.result.essential or false
+    local essential = form == "record" and row.result.required_member or false
     if sure[shape] == nil then sure[shape] = essential elseif sure[shape] ~= essential then sure[shape] = false end
   end
   return sure
@@ -118,8 +118,8 @@ local function write_method(lines, row, class)
   line("---\n--- " .. row.summary)
   line(("---\n--- Permission %s, weight %s; %s."):format(row.permission or "not stated", row.weight or "not stated",
     plain(words.effects[row.effect]:gsub("%*", ""))))
-  local settling = pages.settling(row)
-  if settling then line("---\n--- When the outcome is unknown: " .. plain(settling)) end
+  local reconciling = pages.reconciling(row)
+  if reconciling then line("---\n--- When the outcome is unknown: " .. plain(reconciling)) end
   if row.deprecated then line(("---@deprecated use %s"):format(row.deprecated)) end
   if #row.params > 0 then
     line(("---@param params%s %s"):format(#row.required > 0 and "" or "?", params_class(row)))
@@ -164,7 +164,7 @@ local tail = [[
 
 ---@class purser.Hooks
 ---@field before? fun(event: purser.Event)  before each attempt
----@field after? fun(event: purser.Event)   behind each attempt
+---@field after? fun(event: purser.Event)   after each attempt
 
 ---@alias purser.Send fun(self, request: purser.transport.request): purser.transport.response?, purser.transport.failure?
 
@@ -213,7 +213,7 @@ function Client:prepare(name, params, opts) end
 ---@param status integer
 ---@param body string
 ---@param headers? string|table<string, string>
----@param intent? purser.Intent  `info.intent` of prepare: with it an unknown outcome can be settled
+---@param intent? purser.Intent  `info.intent` of prepare: with it an unknown outcome can be reconciled
 ---@return any result
 ---@return purser.Error? err
 function Client:parse(name, status, body, headers, intent) end

@@ -93,7 +93,7 @@ for _, key in ipairs(assert(client.sub_account:list_api_keys { subAccount = "tra
   end
 end]],
   ["sub_account.transfer"] = [[
-local id = purser.client_id() -- keep it before the call: it settles an unknown outcome
+local id = purser.client_id() -- keep it before the call: it reconciles an unknown outcome
 local moved = assert(client.sub_account:transfer {
   clientTranId = id, toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT",
   asset = "USDT", amount = "40",
@@ -121,7 +121,7 @@ local done, err = client.wallet:withdraw {
   coin = "USDT", netWork = "TRX", address = saved_address, amount = "12.5", withdrawOrderId = "invoice-4711",
 }
 if not done and err.outcome == "unknown" then
-  error(err.settle) -- never run it again before the history has been read
+  error(err.advice) -- never run it again before the history has been read
 end
 print(assert(done, err).id)]],
   ["wallet.cancel_withdrawal"] = [[

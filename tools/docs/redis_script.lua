@@ -16,24 +16,25 @@ local namespace, operation = ARGV[1], ARGV[2]
 local call, takes = redis.call, {}
 local time = call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
--- What fits at once, while nothing waits, in the step that was used last: the rule below would count it just so.
+-- What matches at once, while nothing waits, in the step that was used last: the rule below would count it just so.
 if operation == "reserve" and ARGV[4] == "0" then
   local texts, run, floor, ceil, new = call("MGET", unpack(KEYS)), ARGV[5], math.floor, math.ceil, {}
   local queue = texts[1]
-  local fits = queue and queue:byte() == 70 and queue:sub(10, 9 + #run) == run and struct.unpack("<d", queue, 2) <= now
+  local matches = queue and queue:byte() == 70 and queue:sub(10, 9 + #run) == run and struct.unpack("<d", queue,
+    2) <= now
   for i = 2, #KEYS do
     local at = 4 * i - 2
-    if not fits or not texts[i] then
-      fits = false
+    if not matches or not texts[i] then
+      matches = false
       break
     end
     local base, blocked, _, step, count, span, last, sum, cost = struct.unpack("<ddddddddd", texts[i])
     local weight, turn = tonumber(ARGV[at + 1]), now / step
-    fits = span == tonumber(ARGV[at + 3]) and blocked <= now and floor(turn) - count == base
+    matches = span == tonumber(ARGV[at + 3]) and blocked <= now and floor(turn) - count == base
       and last == 8 + ceil(turn) % (count + 1) and sum + weight <= tonumber(ARGV[at + 2])
     new[i] = struct.pack("<dd", sum + weight, cost + weight)
   end
-  if fits then
+  if matches then
     for i = 2, #KEYS do call("SETRANGE", KEYS[i], 56, new[i]) end
     return { 0, 0, now }
   end

@@ -30,7 +30,7 @@ M.default = {
     ["10200"] = true, ["10201"] = true, ["10202"] = true, ["10219"] = true, ["20002"] = true, ["730000"] = true,
   },
   -- Operations, by full name, whose success envelope without data is known to mean an empty list. It is believed for a
-  -- plain read alone, never by settling or a walk.
+  -- plain read alone, never by reconciling or a walk.
   null_lists = {},
   -- What all calls of one address (scope "ip") or of one key's account share, by name: so much weight in any window.
   pools = { ip = { capacity = 500, window_ms = 10000 } },

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- The one kind of error Purser returns.
 --
--- `outcome` answers the question that matters after a failed call: did the service carry it out?
+-- `outcome` answers the question that matters after a failed call: did the service execute it?
 --   not_sent  certainly not: no byte of the request left this machine
---   rejected  no: the service answered with a refusal
+--   rejected  no: the service answered with a rejection
 --   unknown   perhaps: something was sent, and no answer says what became of it
 
 local plain_text = require "purser.util.plain_text"
@@ -22,11 +22,11 @@ local M = {}
 ---@field offset integer|nil     decode: byte offset in the answer, from 0
 ---@field retryable boolean      whether the same call may be made again without harm
 ---@field parameter string|nil   argument: the parameter at fault
----@field intent purser.Intent|nil  what was sent, when its outcome is unknown: client:settle takes it
+---@field intent purser.Intent|nil  what was sent, when its outcome is unknown: client:reconcile takes it
 ---@field clock_corrected boolean|nil  700003: whether the client's clock was set right: the call may be repeated
 ---@field record table|nil      workflow: the last record a wait saw
 ---@field crowded boolean|nil   workflow: one millisecond of a history holds more records than the service shows
----@field settle string|nil      what finds out the outcome, when it is unknown and the operation was not a read
+---@field advice string|nil      what finds out the outcome, when it is unknown and the operation was not a read
 
 local kinds = {
   argument = true, config = true, transport = true, http = true, api = true, decode = true, throttled = true,
@@ -49,7 +49,7 @@ function Error.__tostring(err)
   if err.retry_after then facts[#facts + 1] = "retry after " .. err.retry_after .. " s" end
   facts[#facts + 1] = "outcome " .. err.outcome
   parts[#parts + 1] = " [" .. table.concat(facts, ", ") .. "]"
-  if err.settle then parts[#parts + 1] = ". " .. err.settle end
+  if err.advice then parts[#parts + 1] = ". " .. err.advice end
   return plain_text.clean(table.concat(parts)) -- one line of a log, whatever was quoted
 end
 

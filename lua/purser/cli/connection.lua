@@ -25,7 +25,7 @@ function M.define(command)
       .. "keys and PURSER_BASE_URL say."):argname("<url>"),
     command:option("--profile", "Conventions of the service: default, or mexc, which knows its address.")
       :argname("<name>"):choices { "default", "mexc" },
-    command:option("--keys", "File with `api_key = ...` and `secret_key = ...`, readable by you alone. Without it the "
+    command:option("--credentials", "File with `api_key = ...` and `secret_key = ...`, readable by you alone. Without it the "
       .. "keys come from PURSER_API_KEY and PURSER_SECRET_KEY."):argname("<file>"),
     command:option("--timeout", "Longest time of one request, default 10."):argname("<seconds>"):convert(seconds),
     command:option("--rate-limit", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
@@ -46,7 +46,7 @@ local function service_of(options, keys)
     return { base_url = base_url, profile = profile, source = source or table.concat(names, " and ") }
   end
   return pick(nil, options.base_url, options.profile, "--base-url", "--profile")
-    or pick(options.keys, keys.base_url, keys.profile)
+    or pick(options.credentials, keys.base_url, keys.profile)
     or pick(nil, credentials.variable "PURSER_BASE_URL", credentials.variable "PURSER_PROFILE", "PURSER_BASE_URL",
       "PURSER_PROFILE")
 end
@@ -61,7 +61,7 @@ end
 
 local WORTH_SAYING_MS = 1000
 
--- The option rate_limit: the store that is named, and a word on every long wait. Nil and a complaint for a text that
+-- The option rate_limit: the store that is named, and a word on every long wait. Nil and a message for a text that
 -- names none.
 local function rate_limit_of(options)
   local text = options.rate_limit or credentials.variable "PURSER_RATE_LIMIT"
@@ -76,29 +76,29 @@ local function rate_limit_of(options)
   end }
 end
 
---- The client that the options ask for; nil and a complaint when they do not make one.
+--- The client that the options ask for; nil and a message when they do not make one.
 ---@param options table       of argparse
 ---@param overrides table|nil further options of purser.new
 ---@return purser.Client|nil client
----@return string place_or_complaint  the service, and where it and the keys come from, for questions
+---@return string place_or_message  the service, and where it and the keys come from, for questions
 ---@return table|nil sources  { url, service, keys, base_url, profile }
 function M.open(options, overrides)
-  local keys, complaint = credentials.find(options.keys)
-  if not keys then return nil, complaint end
+  local keys, problem = credentials.find(options.credentials)
+  if not keys then return nil, problem end
   local service = service_of(options, keys)
   if not service then
     return nil, "which service? give --base-url (or PURSER_BASE_URL), such as http://127.0.0.1:8080 for `purser sim`; "
       .. "or --profile mexc for the live one"
   end
   local rate_limit
-  rate_limit, complaint = rate_limit_of(options)
-  if not rate_limit then return nil, complaint end
-  local wanted = {
+  rate_limit, problem = rate_limit_of(options)
+  if not rate_limit then return nil, problem end
+  local requested = {
     api_key = keys.api_key, secret_key = keys.secret, base_url = service.base_url, profile = service.profile,
     timeout_ms = options.timeout, recv_window = options.recv_window, rate_limit = rate_limit,
   }
-  for name, value in pairs(overrides or {}) do wanted[name] = value end
-  local client, err = require("purser").new(wanted)
+  for name, value in pairs(overrides or {}) do requested[name] = value end
+  local client, err = require("purser").new(requested)
   keys.secret:close() -- the client has made of it what it needs
   -- allow_insecure is for programs: here nothing permits it
   if not client then

@@ -42,7 +42,8 @@ end
 
 local function code_of(err)
   if err.kind == "config" or err.kind == "argument" then return report.BAD_INPUT end
-  return err.outcome == "rejected" and report.REFUSED or err.outcome == "not_sent" and report.NOT_SENT or report.UNKNOWN
+  return err.outcome == "rejected" and report.REJECTED or err.outcome == "not_sent" and report.NOT_SENT
+    or report.UNKNOWN
 end
 
 local phase_cures = {
@@ -70,7 +71,7 @@ local function check_clock(findings, offset, span, recv_window)
     offset > 0 and "behind" or "ahead of", math.ceil(span / 2))
   local cure = "synchronise it: timedatectl set-ntp true (or chronyc makestep)"
   if -offset >= 1000 or offset > recv_window then
-    findings:add("fail", "clock", text .. "; signed requests are refused", cure, report.REFUSED)
+    findings:add("fail", "clock", text .. "; signed requests are rejected", cure, report.REJECTED)
   elseif math.abs(offset) > 500 then
     findings:add("warn", "clock", text, cure)
   else
@@ -115,7 +116,7 @@ local function check_permissions(findings, client)
   if #granted > 0 then findings:add("ok", "permissions", "granted: " .. table.concat(granted, ", ")) end
   if #missing > 0 then
     findings:add("warn", "permissions", "missing: " .. table.concat(missing, ", "),
-      "add them to the key on the service's page, if you need them; `purser ops NAME` shows who needs which")
+      "add them to the key on the service's page, if you need them; `purser operations NAME` shows who needs which")
   end
   findings:add("ok", "permissions", "those that write were not tried: that would do something")
   return spent
@@ -165,7 +166,7 @@ local function examine(findings, options)
     findings:add("fail", "keys", place, "correct it and run this again", report.BAD_INPUT)
     return
   end
-  findings:add("ok", "keys", "from " .. sources.keys .. (options.keys and ", which only you can read" or ""))
+  findings:add("ok", "keys", "from " .. sources.keys .. (options.credentials and ", which only you can read" or ""))
   findings:add("ok", "address", sources.url .. ", from " .. sources.service)
   local request, err = client:prepare "ping"
   if not request then error(errors.is(err) and tostring(err) or err, 0) end

@@ -8,7 +8,7 @@ local values = require "purser.cli.values"
 
 local M = {
   DONE = 0,
-  REFUSED = 1,   -- the service said no
+  REJECTED = 1,   -- the service said no
   BAD_INPUT = 2, -- nothing was sent, because of what was asked
   NOT_SENT = 3,  -- nothing was sent, because the service could not be reached
   UNKNOWN = 4,   -- something was sent and no answer says what became of it
@@ -17,7 +17,7 @@ local M = {
 
 local CLOCK = "this machine's clock is off: synchronise it (timedatectl set-ntp true); `purser doctor` measures it"
 
--- What to do about the refusals that everybody meets, by the service's code, in this command's own words.
+-- What to do about the rejections that everybody meets, by the service's code, in this command's own words.
 local cures = {
   ["10072"] = "the service does not know this API key: check it, and that --base-url is where it was made",
   ["10073"] = CLOCK,
@@ -29,10 +29,10 @@ local cures = {
   ["700003"] = CLOCK,
   ["700005"] = "--recv-window is over 60000",
   ["700006"] = "the key may not be used from this address: add the address to the key, or use another key",
-  ["700007"] = "the key lacks a permission: `purser ops NAME` shows which one the operation needs",
+  ["700007"] = "the key lacks a permission: `purser operations NAME` shows which one the operation needs",
 }
 
---- What to do about a refusal with this code, or nil. With the row of an operation that may answer it, what the code
+--- What to do about a rejection with this code, or nil. With the row of an operation that may answer it, what the code
 --- means there, too.
 function M.cure(code, row)
   if not code or cures[code] then return code and cures[code] end
@@ -50,8 +50,8 @@ function M.bad_input(...)
 end
 
 -- The command that shows what became of an operation: the row's own, with the parameters that both take.
-local function settling_command(row, params)
-  local through = row.settle and operations.by_name[row.settle.through]
+local function reconciling_command(row, params)
+  local through = row.reconcile and operations.by_name[row.reconcile.lookup]
   if not through then return nil end
   local words = { "purser", through.group, through.name }
   for _, param in ipairs(through.params) do
@@ -73,7 +73,7 @@ end
 ---@return string
 function M.without_advice(err)
   local text = tostring(err)
-  return err.settle and text:sub(1, #text - #(". " .. err.settle)) or text
+  return err.advice and text:sub(1, #text - #(". " .. err.advice)) or text
 end
 
 --- Says that the secret of a new key is lost, and how to delete the key. Returns the exit code.
@@ -89,12 +89,12 @@ end
 
 local function unknown(row, params, err)
   -- the advice speaks of a program's client; here it is a person who looks
-  M.say("OUTCOME UNKNOWN: %s", (tostring(err):gsub("client:settle%(err%) looks in ([%l_]+)%.", "look in %1 ")))
+  M.say("OUTCOME UNKNOWN: %s", (tostring(err):gsub("client:reconcile%(err%) looks in ([%l_]+)%.", "look in %1 ")))
   if row.effect == "read" then
     M.say("it only reads, so it may be run again")
     return
   end
-  local command = settling_command(row, params)
+  local command = reconciling_command(row, params)
   if command then M.say("see what became of it with: %s", command) end
 end
 
@@ -111,7 +111,7 @@ function M.failure(row, params, err)
   if err.kind == "argument" or err.kind == "config" then return M.BAD_INPUT end
   local cure = M.cure(err.code, row.full_name and row or operations.by_name[err.operation])
   if cure then M.say("%s", cure) end
-  return err.outcome == "rejected" and M.REFUSED or M.NOT_SENT
+  return err.outcome == "rejected" and M.REJECTED or M.NOT_SENT
 end
 
 --- Writes to standard output. Returns false, and says so, when it cannot be written (a full disk, a closed pipe).

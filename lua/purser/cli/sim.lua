@@ -67,7 +67,7 @@ function M.define(parser)
     :choices { "real", "virtual" }
   parser:option("--rate-limit", "HTTP 429 above these pools, then bans of minutes: default or mexc, as in the profile; "
     .. "or CAPACITY/MILLISECONDS."):argname("POOLS"):convert(pools)
-  parser:option("--idle-exit", "End after so many seconds without a request."):argname("SECONDS"):convert(whole)
+  parser:option("--idle-timeout", "End after so many seconds without a request."):argname("SECONDS"):convert(whole)
   parser:flag("--demo", "Open a demonstration account and print its keys.")
   parser:flag("--any-host", "Answer the service's paths whatever name the Host of a request is.")
   parser:flag("--no-control", "Leave out the control endpoints under /sim/, and the page /console.")
@@ -77,8 +77,8 @@ end
 
 -- The state of a file; nil alone when there is none, which is a first start.
 local function load_state(path)
-  local state, complaint, is_missing = require("purser.cli.file").read_object(path)
-  return state, not is_missing and complaint and "--state " .. complaint or nil
+  local state, message, is_missing = require("purser.cli.file").read_object(path)
+  return state, not is_missing and message and "--state " .. message or nil
 end
 
 -- Whether the state can be saved: at the end it would be too late to say that it cannot.
@@ -127,7 +127,7 @@ local function open_demo(world)
     account = account.uid, coin = "USDT", network = "Tron(TRC20)", amount = "1250.5", time = world:now() - DAY_MS,
   }
   if not deposit then error(message, 0) end
-  world:settle()
+  world:run_due()
 end
 
 local function announce(options, port)
@@ -154,7 +154,7 @@ local function serve(httpd, world, options)
   local function handler(request)
     if door and control.is_for(request) then return door(request) end
     if page and console.is_for(request) then return page(request) end
-    return not options.any_host and control.refuse_foreign_host(request) or world:handle(request)
+    return not options.any_host and control.reject_foreign_host(request) or world:handle(request)
   end
   local broken = false
   local function on_error(problem, request)
@@ -163,7 +163,8 @@ local function serve(httpd, world, options)
   end
   httpd.catch_signals()
   local served, message = require("purser.sim.serve").run(handler, {
-    host = options.host, port = options.port, idle_exit_ms = options.idle_exit and math.floor(options.idle_exit * 1000),
+    host = options.host, port = options.port, idle_timeout_ms = options.idle_timeout
+      and math.floor(options.idle_timeout * 1000),
     stop = function() return stopped or httpd.signalled() end,
     on_listen = function(port) announce(options, port) end, on_error = on_error,
   })

@@ -3,10 +3,10 @@
 --
 --   purser2;<operation>;<time>;<hash>,<hash>,...
 --
--- Everything up to and with <time> has been delivered, and of what comes behind it the records with these hashes. There
--- are such records because more than one may have a millisecond, and because what is younger than `settle_ms` is asked
--- for once more by the next walk: a record may show up late. Their number is small: they are of one millisecond, or of
--- the last minute.
+-- Everything up to and with <time> has been delivered, and of what comes after it the records with these hashes. There
+-- are such records because more than one may have a millisecond, and because what is younger than `late_arrival_ms` is
+-- asked for once more by the next walk: a record may show up late. Their number is small: they are of one millisecond,
+-- or of the last minute.
 
 local digests = require "purser.history.digest"
 
@@ -18,7 +18,7 @@ Tail.__index = Tail
 --- What a walk remembers for its cursor.
 ---@param operation string
 ---@param time integer  everything up to and with this time has been delivered
----@param known table<string, integer>|nil  hashes of records behind it that an earlier walk delivered, and how often
+---@param known table<string, integer>|nil  hashes of records after it that an earlier walk delivered, and how often
 function M.new(operation, time, known)
   local has_old = false
   for digits in pairs(known or {}) do has_old = has_old or digests.is_old(digits) end
@@ -42,15 +42,15 @@ function Tail:pass(key)
   return false
 end
 
---- A record was delivered. `settled`: nothing up to and with this time will show up late.
-function Tail:add(time, key, settled)
+--- A record was delivered. `complete_to`: nothing up to and with this time will show up late.
+function Tail:add(time, key, complete_to)
   self.last = self.last + 1
   self.times[self.last], self.keys[self.last] = time, key
-  self:settle(math.min(time - 1, settled))
+  self:advance(math.min(time - 1, complete_to))
 end
 
 --- Everything up to and with `time` has been delivered and will not be asked for again.
-function Tail:settle(time)
+function Tail:advance(time)
   if time > self.time then self.time = time end
   while self.first <= self.last and self.times[self.first] <= self.time do
     self.times[self.first], self.keys[self.first] = nil, nil
@@ -58,10 +58,10 @@ function Tail:settle(time)
   end
 end
 
---- The walk is at its end, and everything up to and with `time` is settled.
+--- The walk is at its end, and everything up to and with `time` is complete.
 function Tail:finish(time)
   self.known = {}
-  self:settle(time)
+  self:advance(time)
 end
 
 function Tail:text()
@@ -73,7 +73,7 @@ function Tail:text()
   return ("purser2;%s;%d;%s"):format(self.operation, self.time, table.concat(hashes, ","))
 end
 
---- Reads a cursor. Returns its time and what an earlier walk delivered behind it; or nil and a complaint.
+--- Reads a cursor. Returns its time and what an earlier walk delivered after it; or nil and a message.
 ---@param text any
 ---@param operation string
 ---@return integer|nil time, table<string, integer>|string known

@@ -7,27 +7,27 @@
 --                                 api_key = owner.api_key, secret_key = owner.secret_key,
 --                                 clock = function() return sim:now() end }
 --
--- A request runs through these stages, in this order: what is due is settled, a fault may strike before, the path is
+-- A request runs through these stages, in this order: what is due is done, a fault may strike before, the path is
 -- routed, the asker is authenticated over the raw bytes, the parameters are read and checked, the handler changes the
 -- state, the books are checked, the answer is rendered, a fault may strike after.
 
 local addresses = require "purser.sim.addresses"
-local allowed = require "purser.util.option_schema"
-local arrival = require "purser.sim.request_parser"
+local option_schema = require "purser.util.option_schema"
+local request_parser = require "purser.sim.request_parser"
 local auth = require "purser.sim.auth"
 local audit = require "purser.sim.audit"
 local clock = require "purser.sim.clock"
-local dice = require "purser.sim.prng"
+local prng = require "purser.sim.prng"
 local faults = require "purser.sim.faults"
 local history = require "purser.sim.history"
-local journal = require "purser.sim.request_log"
+local request_log = require "purser.sim.request_log"
 local ledger = require "purser.sim.ledger"
 local operations = require "purser.api.operations"
 local rate_limit = require "purser.sim.rate_limit"
 local render = require "purser.sim.render"
 local resolve_profile = require "purser.api.resolve_profile"
 local rules = require "purser.sim.rules"
-local schedule = require "purser.sim.timers"
+local timers = require "purser.sim.timers"
 
 local M = {}
 
@@ -67,20 +67,20 @@ local meta = { __index = Sim, __name = "purser.sim" }
 
 local rules_of_options = {
   seed = "number", start_time = "number", clock = { "virtual", "real" }, variant = "any",
-  profile = "string or table", strict = "boolean", record_requests = { 0, allowed.EXACT },
-  visibility_lag_ms = { 0, allowed.EXACT }, transfer_wait_ms = { 0, allowed.EXACT },
-  repeated_ids = { "execute", "refuse" }, rate_limit = "boolean or table",
+  profile = "string or table", strict = "boolean", record_requests = { 0, option_schema.EXACT },
+  visibility_delay_ms = { 0, option_schema.EXACT }, transfer_wait_ms = { 0, option_schema.EXACT },
+  repeated_ids = { "execute", "reject" }, rate_limit = "boolean or table",
 }
 
 -- What a new simulator and a restored one have in common.
 local function build(options)
-  local profile, wrong = nil, allowed.check(options, rules_of_options, "option")
+  local profile, wrong = nil, option_schema.check(options, rules_of_options, "option")
   if not wrong then profile, wrong = resolve_profile(options.profile) end
   if not profile then error("purser.sim: " .. wrong, 0) end
   local sim = setmetatable({
     options = options, profile = profile, variant = render.resolve(options.variant), seed = options.seed or 1,
-    dice = dice.new(options.seed or 1, "service"), granted = {}, lag = options.visibility_lag_ms or 0,
-    refuses_repeated_ids = options.repeated_ids == "refuse",
+    dice = prng.new(options.seed or 1, "service"), granted = {}, lag = options.visibility_delay_ms or 0,
+    rejects_repeated_ids = options.repeated_ids == "reject",
     rate_limit_state = rate_limit.new(options.rate_limit, profile),
   }, meta)
   sim.fault_state = faults.new { seed = sim.seed, variant = options.variant, now = function() return sim:now() end }
@@ -96,16 +96,16 @@ end
 --   profile            conventions of signing and placement, as in purser.new
 --   strict             checks the books after every request (true)
 --   record_requests    how many requests sim:requests() remembers (100)
---   visibility_lag_ms  how long a new record is missing from histories and lists (0)
---   repeated_ids       what becomes of a clientTranId or withdrawOrderId that was used before: "execute" or "refuse"
+--   visibility_delay_ms  how long a new record is missing from histories and lists (0)
+--   repeated_ids       what becomes of a clientTranId or withdrawOrderId that was used before: "execute" or "reject"
 --   rate_limit         true: the profile's pools, with 429 and bans; or a table of pools by name (false)
 --   transfer_wait_ms   how long a C9 transfer stays WAIT (0)
 ---@param options table|nil
 function M.new(options)
   local sim = build(history.copy(options or {}))
   sim.clock = clock.new(sim.options.clock or "virtual", sim.options.start_time)
-  sim.ledger, sim.schedule = ledger.new(), schedule.new()
-  sim.journal = journal.new(sim.options.record_requests or 100, sim.profile.signature_name)
+  sim.ledger, sim.schedule = ledger.new(), timers.new()
+  sim.journal = request_log.new(sim.options.record_requests or 100, sim.profile.signature_name)
   return sim
 end
 
@@ -128,9 +128,9 @@ function M.restore(state)
   state = history.copy(state)
   local sim = build(state.options)
   sim.dice.state, sim.granted = state.dice, state.granted
-  sim.clock, sim.schedule = clock.restore(state.clock), schedule.restore(state.schedule)
+  sim.clock, sim.schedule = clock.restore(state.clock), timers.restore(state.schedule)
   sim.ledger = ledger.restore(state.ledger)
-  sim.journal = journal.new(sim.options.record_requests or 100, sim.profile.signature_name, state.counts)
+  sim.journal = request_log.new(sim.options.record_requests or 100, sim.profile.signature_name, state.counts)
   for _, name in ipairs(order) do concepts[name].restore(sim, state.concepts[name]) end
   if state.faults then faults.restore(sim.fault_state, state.faults) end -- older snapshots have none
   if state.rate_limit then rate_limit.restore(sim.rate_limit_state, state.rate_limit) end
@@ -141,7 +141,7 @@ end
 function Sim:now() return self.clock:now() end
 
 -- Does what is due at `now`, in order.
-local function settle_until(sim, now)
+local function run_due_until(sim, now)
   local item = sim.schedule:take(now)
   while item do
     due[item.kind](sim, item.id, item.at)
@@ -150,13 +150,13 @@ local function settle_until(sim, now)
 end
 
 --- Does everything that is due by now.
-function Sim:settle() settle_until(self, self.clock:now()) end
+function Sim:run_due() run_due_until(self, self.clock:now()) end
 
 --- Moves the clock on by `ms` and does everything that falls due on the way.
 function Sim:advance(ms)
   if type(ms) ~= "number" or ms < 0 or ms % 1 ~= 0 then error("purser.sim: advance takes whole milliseconds", 2) end
   self.clock:advance(ms)
-  self:settle()
+  self:run_due()
   self:check()
 end
 
@@ -177,7 +177,7 @@ end
 --- The full check of the books: every balance, every lock, everything that came in or went out.
 ---@return true|nil, string|nil what_is_wrong
 function Sim:verify()
-  self:settle()
+  self:run_due()
   return audit.verify(self)
 end
 
@@ -201,7 +201,7 @@ local function perform(sim, row, request, query_text)
   local account, query, message, signed = auth.check(sim, row, request, query_text)
   if not account then return nil, query, message, signed end
   local texts, code
-  texts, code, message = arrival.parameters(row, query, request.body or "", sim.profile)
+  texts, code, message = request_parser.parameters(row, query, request.body or "", sim.profile)
   if not texts then return nil, code, message end
   local values
   values, code, message = rules.check(row, texts)
@@ -209,7 +209,7 @@ local function perform(sim, row, request, query_text)
   return handlers[row.id](sim, account, values, row)
 end
 
-local function carry_out(sim, row, request, query_text, facts)
+local function execute(sim, row, request, query_text, facts)
   local result, code, message, signed = perform(sim, row, request, query_text)
   sim:check()
   local response = { headers = headers_of(sim) }
@@ -217,18 +217,18 @@ local function carry_out(sim, row, request, query_text, facts)
     facts.outcome = "applied"
     response.status, response.body = 200, render.answer(row, result, sim.variant)
   else
-    facts.outcome, facts.code, facts.signed = "refused", code, signed
-    response.status, response.body = render.refusal(code, message, sim.variant, row)
+    facts.outcome, facts.code, facts.signed = "rejected", code, signed
+    response.status, response.body = render.rejection(code, message, sim.variant, row)
     response.code = code
   end
   return response
 end
 
-local function refuse_route(sim, path, facts)
+local function reject_route(sim, path, facts)
   local known = routes[path] ~= nil
   local status = known and 405 or 404
-  facts.outcome, facts.code = "refused", ("%d"):format(status)
-  local _, body = render.refusal(facts.code, known and "Method not allowed" or "Path not found", sim.variant)
+  facts.outcome, facts.code = "rejected", ("%d"):format(status)
+  local _, body = render.rejection(facts.code, known and "Method not allowed" or "Path not found", sim.variant)
   return { status = status, headers = headers_of(sim), body = body, code = facts.code }
 end
 
@@ -236,7 +236,7 @@ end
 local function answer_operation(sim, row, request, query_text, facts)
   local response = faults.before(sim.fault_state, row, request)
   if not response then
-    response = carry_out(sim, row, request, query_text, facts)
+    response = execute(sim, row, request, query_text, facts)
     response = faults.after(sim.fault_state, row, request, response)
   else
     facts.outcome, facts.code = "fault", response.code
@@ -253,8 +253,8 @@ local function answer_above_limit(sim, row, request, facts)
   local status, seconds = rate_limit.arrive(sim.rate_limit_state, row, request.ip or "127.0.0.1", key and key.uid,
     sim:now())
   if not status then return nil end
-  facts.outcome, facts.code = "refused", ("%d"):format(status)
-  local _, body = render.refusal(facts.code, status == 418 and "IP address is banned" or "Too many requests",
+  facts.outcome, facts.code = "rejected", ("%d"):format(status)
+  local _, body = render.rejection(facts.code, status == 418 and "IP address is banned" or "Too many requests",
     sim.variant, row)
   local response = { status = status, headers = headers_of(sim), body = body, code = facts.code }
   response.headers["Retry-After"] = ("%d"):format(seconds)
@@ -267,7 +267,7 @@ end
 ---  target: path?query exactly as sent; headers: by lower-case name
 ---@return { status: integer, headers: table<string, string>, body: string, delay_ms: integer|nil, fault: string|nil }
 function Sim:handle(request)
-  self:settle()
+  self:run_due()
   local path, query_text = request.target:match("^([^?]*)%??(.*)$")
   local row = routes[path] and routes[path][request.method]
   local facts = {}
@@ -277,7 +277,7 @@ function Sim:handle(request)
   elseif not response then
     local body = answer_unsigned(self, path, request.method)
     facts.outcome = body and "applied"
-    response = body and { status = 200, headers = headers_of(self), body = body } or refuse_route(self, path, facts)
+    response = body and { status = 200, headers = headers_of(self), body = body } or reject_route(self, path, facts)
   end
   self.journal:add(self:now(), row, request, response, facts)
   return response

@@ -7,12 +7,14 @@
 
 local M = {}
 
-local FIRST_BAN_MS, LONGEST_BAN_MS, TOLERATED = 120000, 3 * 86400000, 2
+local FIRST_BAN_MS, MAX_BAN_MS, TOLERATED = 120000, 3 * 86400000, 2
 
---- The state of a simulator's rate limit. `wanted` is true for the pools of the profile, or a table of pools by name.
-function M.new(wanted, profile)
-  if not wanted then return nil end
-  return { pools = wanted == true and profile.pools or wanted, weights = profile.weights, logs = {}, addresses = {} }
+--- The state of a simulator's rate limit. `requested` is true for the pools of the profile, or a table of pools by
+--- name.
+function M.new(requested, profile)
+  if not requested then return nil end
+  return { pools = requested == true and profile.pools or requested, weights = profile.weights, logs = {},
+    addresses = {} }
 end
 
 local function log_of(state, key)
@@ -33,7 +35,7 @@ local function forget(log, now, window_ms)
   end
 end
 
--- How long it takes until `cost` fits.
+-- How long it takes until `cost` matches.
 local function wait_for(log, cost, pool, now)
   local sum = log.sum + cost
   for i = log.first, log.last do
@@ -69,7 +71,7 @@ local function reject(address, now, window_ms)
   end
   address.rejected = recent
   if #recent <= TOLERATED then return nil end
-  address.ban_ms = math.min(address.ban_ms > 0 and 2 * address.ban_ms or FIRST_BAN_MS, LONGEST_BAN_MS)
+  address.ban_ms = math.min(address.ban_ms > 0 and 2 * address.ban_ms or FIRST_BAN_MS, MAX_BAN_MS)
   address.banned_until, address.bans, address.rejected = now + address.ban_ms, address.bans + 1, {}
   return address.ban_ms
 end

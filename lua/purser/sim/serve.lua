@@ -6,7 +6,7 @@ local httpd = require "purser.httpd"
 
 local M = {}
 
-local LONGEST_WAIT_MS = 100 -- how late `stop` may be noticed while nothing happens
+local MAX_WAIT_MS = 100 -- how late `stop` may be noticed while nothing happens
 
 ---@class purser.sim.request
 ---@field id integer
@@ -33,7 +33,7 @@ local LONGEST_WAIT_MS = 100 -- how late `stop` may be noticed while nothing happ
 ---@field max_connections? integer  default 1000
 ---@field on_listen? fun(port: integer)
 ---@field stop? fun(): boolean  asked once a turn, at least ten times a second
----@field idle_exit_ms? integer
+---@field idle_timeout_ms? integer
 ---@field on_error? fun(problem: any, request: purser.sim.request)  the handler raised an error
 
 -- A heap of answers by the time they are due; of equal times the earlier comes first.
@@ -89,7 +89,7 @@ end
 local function loop(server, handler, options)
   local timers = setmetatable({ count = 0 }, Timers)
   local served, idle_since = 0, httpd.now_ms()
-  local stop, idle_exit_ms = options.stop, options.idle_exit_ms
+  local stop, idle_timeout_ms = options.stop, options.idle_timeout_ms
 
   while not (stop and stop()) do
     local now = httpd.now_ms()
@@ -98,11 +98,11 @@ local function loop(server, handler, options)
       answer(server, entry.id, entry.response)
       idle_since = now
     end
-    if idle_exit_ms and not timers[1] and now - idle_since >= idle_exit_ms then break end
+    if idle_timeout_ms and not timers[1] and now - idle_since >= idle_timeout_ms then break end
 
-    local wait = LONGEST_WAIT_MS
+    local wait = MAX_WAIT_MS
     if timers[1] then wait = math.min(wait, timers[1].due - now) end
-    if idle_exit_ms and not timers[1] then wait = math.min(wait, idle_since + idle_exit_ms - now) end
+    if idle_timeout_ms and not timers[1] then wait = math.min(wait, idle_since + idle_timeout_ms - now) end
     local request = server:next(wait)
     if request then
       local response = ask(handler, request, options.on_error)
@@ -118,7 +118,7 @@ local function loop(server, handler, options)
   return served
 end
 
---- Serves until `options.stop()` returns true or nothing was asked for `options.idle_exit_ms`. Connections that are
+--- Serves until `options.stop()` returns true or nothing was asked for `options.idle_timeout_ms`. Connections that are
 --- still open end then. An error of the handler is answered with 500 and goes to `options.on_error`. A response that
 --- cannot be sent closes the server and raises an error.
 ---@param handler fun(request: purser.sim.request): purser.sim.response

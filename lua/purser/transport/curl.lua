@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- The blocking transport: one kept libcurl handle, which reuses its connections.
--- A request that moves money (`single_send`) reaches the wire at most once; see docs/outcomes.md.
+-- A request that moves money (`at_most_once`) reaches the wire at most once; see docs/outcomes.md.
 
 local libcurl = require "purser.libcurl"
 
@@ -20,8 +20,8 @@ end
 ---@field headers? table<string, string>
 ---@field body? string
 ---@field timeout_ms? integer of the whole exchange, in milliseconds
----@field single_send? boolean the request must never reach the wire twice
----@field brief? boolean only status, body and headers of the answer are wanted; the rest may be left out
+---@field at_most_once? boolean the request must never reach the wire twice
+---@field brief? boolean only status, body and headers of the answer are requested; the rest may be left out
 
 ---@class purser.transport.response
 ---@field status integer
@@ -71,7 +71,7 @@ local M = {}
 
 --- Makes a transport. Options: `base_url`, `timeout_ms` (10000), `connect_timeout_ms` (3000), `max_response_bytes`
 -- (16 MiB), `user_agent`, `proxy`, `ca_file`, `ca_path`, `ca_pem`, `pinned_key`, `interface`, `http_version` ("1.1"),
--- `compressed`, `fresh_connect`, `single_send_idle_s` (2).
+-- `compressed`, `fresh_connect`, `at_most_once_idle_s` (2).
 ---@param options? table
 ---@return purser.transport.curl|nil
 ---@return string|nil message

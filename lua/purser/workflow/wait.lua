@@ -1,23 +1,23 @@
 -- SPDX-License-Identifier: MIT
 --- Waiting for what the service does in its own time: a withdrawal, a deposit, a transfer, anything that can be read.
 --
---     local withdrawal, err = client.wallet:wait_withdrawal(id, { timeout_ms = 30 * 60000 })
+--     local withdrawal, err = client.wallet:wait_withdrawal(id, { deadline_ms = 30 * 60000 })
 --
 -- A wait reads now and then, less and less often. It ends with the record when the goal is reached; with an error when
 -- the goal can no longer be reached (outcome "rejected") or the time is over (outcome "unknown"). Both errors hold the
 -- last `record` that was seen. A read that fails for a reason that passes is read again; any other failure ends it.
 
-local allowed = require "purser.util.option_schema"
+local option_schema = require "purser.util.option_schema"
 local errors = require "purser.call.errors"
 local history = require "purser.history"
-local nearest = require "purser.util.suggest"
+local suggest = require "purser.util.suggest"
 
 local M = {}
 
 local DAY = 86400000
-local defaults = { timeout_ms = 600000, first_ms = 1000, most_ms = 30000 }
+local defaults = { deadline_ms = 600000, first_ms = 1000, max_ms = 30000 }
 local GROWTH = 1.5
-local MOST_SHOWN = 1000 -- by C4 and C5 at once
+local MAX_SHOWN = 1000 -- by C4 and C5 at once
 
 local function failure(outcome, message, record, retryable)
   return errors.new { kind = "workflow", outcome = outcome, phase = "wait", message = message, record = record,
@@ -31,13 +31,13 @@ local function take_times(options, own)
   local rules, times, rest = {}, {}, {}
   for name, rule in pairs(own) do rules[name] = rule end
   for name, value in pairs(defaults) do rules[name], times[name] = { 1 }, value end
-  local complaint, name = allowed.check(options, rules, "option")
-  if complaint then return nil, errors.argument(name, complaint) end
+  local message, name = option_schema.check(options, rules, "option")
+  if message then return nil, errors.argument(name, message) end
   for word, value in pairs(options) do (defaults[word] and times or rest)[word] = value end
   return times, rest
 end
 
--- Reads until `judge` says "reached", "lost" or "unclear". `read` returns a value, or nil when there is none yet, or
+-- Reads until `judge` says "done", "failed" or "unclear". `read` returns a value, or nil when there is none yet, or
 -- nil and an error; `judge(value)` returns its verdict and words.
 local function wait(client, times, what, read, judge)
   local deadline, pause = nil, times.first_ms
@@ -50,26 +50,26 @@ local function wait(client, times, what, read, judge)
       local verdict
       value = now_value
       verdict, words = judge(value)
-      if verdict == "reached" then return value end
+      if verdict == "done" then return value end
       if verdict == "unclear" then return nil, failure("unknown", ("%s %s"):format(what, words), value) end
-      if verdict == "lost" then return nil, failure("rejected", ("%s %s"):format(what, words), value) end
+      if verdict == "failed" then return nil, failure("rejected", ("%s %s"):format(what, words), value) end
     end
     -- The first read may have set the client's clock right, so the time counts from there.
-    deadline = deadline or client:now() + times.timeout_ms
+    deadline = deadline or client:now() + times.deadline_ms
     local left = deadline - client:now()
     if left <= 0 then break end
     if err and err.retry_after then pause = math.max(pause, err.retry_after * 1000) end
     client:sleep(math.max(1, math.min(pause, left)))
-    pause = math.min(math.floor(pause * GROWTH), times.most_ms)
+    pause = math.min(math.floor(pause * GROWTH), times.max_ms)
   end
-  local state = words or (value ~= nil and "was not as wanted") or "was not to be found"
-  return nil, failure("unknown", ("%s %s after %d ms%s"):format(what, state, times.timeout_ms,
+  local state = words or (value ~= nil and "was not as requested") or "was not to be found"
+  return nil, failure("unknown", ("%s %s after %d ms%s"):format(what, state, times.deadline_ms,
     last_err and "; the last read failed: " .. tostring(last_err) or ""), value, true)
 end
 
 --- The general wait. `read()` returns a value, or nil and an error (nil alone: nothing yet). `judge(value)` returns
---- "reached", "lost" or nothing, and words for the message. Options besides: `what` (a name for messages), `timeout_ms`
---- (600000), `first_ms` (1000: the first pause), `most_ms` (30000: the longest).
+--- "done", "failed" or nothing, and words for the message. Options besides: `what` (a name for messages), `deadline_ms`
+--- (600000), `first_ms` (1000: the first pause), `max_ms` (30000: the longest).
 ---@return any value, purser.Error|nil err
 function M.wait_for(client, options)
   local times, rest = take_times(options, { read = "function", judge = "function", what = "string" })
@@ -88,12 +88,12 @@ local withdrawal_states = {
 }
 -- goal -> state -> verdict; what is not named is waited through.
 local withdrawal_goals = {
-  success = { [7] = "reached", [8] = "lost", [9] = "lost" },
-  sent = { [6] = "reached", [7] = "reached", [8] = "lost", [9] = "lost" },
-  ended = { [7] = "reached", [8] = "reached", [9] = "reached" },
-  cancelled = { [9] = "reached", [6] = "lost", [7] = "lost", [8] = "lost" },
+  success = { [7] = "done", [8] = "failed", [9] = "failed" },
+  sent = { [6] = "done", [7] = "done", [8] = "failed", [9] = "failed" },
+  final = { [7] = "done", [8] = "done", [9] = "done" },
+  cancelled = { [9] = "done", [6] = "failed", [7] = "failed", [8] = "failed" },
 }
-local withdrawal_rules = { goal = nearest.names_of(withdrawal_goals), since = allowed.TIME, coin = "string" }
+local withdrawal_rules = { goal = suggest.names_of(withdrawal_goals), since = option_schema.TIME, coin = "string" }
 
 local function judge_state(verdicts, names)
   return function(record)
@@ -102,18 +102,19 @@ local function judge_state(verdicts, names)
   end
 end
 
--- Finds the one record of a history that fits. It is looked for from `since` on; once it was found, in its millisecond.
-local function finder(client, operation, time_of, since, params, fits)
+-- Finds the one record of a history that matches. It is looked for from `since` on; once it was found, in its
+-- millisecond.
+local function finder(client, operation, time_of, since, params, matches)
   local at
   return function()
     -- Nothing is concluded from a record that is missing, so one that was found needs no proof of what else there is.
-    local query = { from = at or since, to = at, shows_at_least = at and MOST_SHOWN or nil }
+    local query = { from = at or since, to = at, shows_at_least = at and MAX_SHOWN or nil }
     for name, value in pairs(params) do query[name] = value end
     local walk = history.each(client, operation, query)
     while true do
       local record, err = walk:next()
       if err or not record then return nil, err end
-      if fits(record) then
+      if matches(record) then
         at = record[time_of]
         return record
       end
@@ -122,7 +123,7 @@ local function finder(client, operation, time_of, since, params, fits)
 end
 
 --- Waits for a withdrawal (C5). `id`: what wallet.withdraw returned, as text, or { id = } or { withdrawOrderId = }.
---- Options: `goal` ("success"; or "sent": it has left; "ended": whichever way; "cancelled"), `since` (epoch ms from
+--- Options: `goal` ("success"; or "sent": it has left; "final": whichever way; "cancelled"), `since` (epoch ms from
 --- where it is looked for; default: 7 days ago), `coin` (fewer records to look through), and the times of wait_for.
 ---@param client purser.Client
 ---@param id string|table
@@ -153,30 +154,30 @@ local deposit_states = {
 }
 -- What sources disagree about is no success that money may be spent on, and no proof that it came back either.
 local deposit_goals = {
-  success = { [1] = "lost", [5] = "reached", [7] = "lost", [8] = "lost", [10] = "lost", [12] = "unclear" },
+  credited = { [1] = "failed", [5] = "done", [7] = "failed", [8] = "failed", [10] = "failed", [12] = "unclear" },
   seen = {},
-  ended = { [1] = "reached", [5] = "reached", [7] = "reached", [8] = "reached", [10] = "reached", [12] = "reached" },
+  final = { [1] = "done", [5] = "done", [7] = "done", [8] = "done", [10] = "done", [12] = "done" },
 }
-for state = 1, 12 do deposit_goals.seen[state] = "reached" end
-local deposit_rules = { goal = nearest.names_of(deposit_goals), since = allowed.TIME }
+for state = 1, 12 do deposit_goals.seen[state] = "done" end
+local deposit_rules = { goal = suggest.names_of(deposit_goals), since = option_schema.TIME }
 
 local deposit_members = {
   txId = "string", coin = "string", network = "string", address = "string", memo = "string", amount = "string",
 }
 
--- Whether a record is of the transaction: the id of the service may have the number of an output behind the chain's
+-- Whether a record is of the transaction: the id of the service may have the number of an output after the chain's
 -- own, which is in another member then.
 local function is_transaction(record, id)
   return record.txId == id or record.transHash == id
     or type(record.txId) == "string" and record.txId:match "^(.+):%d+$" == id
 end
 
--- Whether a deposit is the one that `wanted` describes. Amounts are equal as numbers: "5" is "5.00".
-local function fits_deposit(wanted)
+-- Whether a deposit is the one that `requested` describes. Amounts are equal as numbers: "5" is "5.00".
+local function matches_deposit(requested)
   local decimal = require "purser.decimal"
-  local amount = wanted.amount and decimal(wanted.amount)
+  local amount = requested.amount and decimal(requested.amount)
   return function(record)
-    for name, value in pairs(wanted) do
+    for name, value in pairs(requested) do
       local found = record[name]
       if name == "amount" then
         local other = decimal(found or "")
@@ -191,34 +192,35 @@ local function fits_deposit(wanted)
   end
 end
 
---- Waits for a deposit (C4) that fits `wanted`: any of `txId`, `coin`, `network`, `address`, `memo`, `amount`. Options:
---- `goal` ("success"; "seen": in whatever state; "ended"), `since` (epoch ms; default: an hour ago), and the times of
---- wait_for. The first that fits counts.
+--- Waits for a deposit (C4) that matches `requested`: any of `txId`, `coin`, `network`, `address`, `memo`, `amount`.
+--- Options: `goal` ("credited"; "seen": in whatever state; "final"), `since` (epoch ms; default: an hour ago), and the
+--- times of wait_for. The first that matches counts.
 ---@param client purser.Client
----@param wanted table
+---@param requested table
 ---@param options table|nil
 ---@return table|nil deposit, purser.Error|nil err
-function M.deposit(client, wanted, options)
+function M.deposit(client, requested, options)
   local times, rest = take_times(options, deposit_rules)
   if not times then return nil, rest end
-  if type(wanted) ~= "table" or next(wanted) == nil then
+  if type(requested) ~= "table" or next(requested) == nil then
     return nil, errors.argument(nil, "wait_deposit takes a table that says which deposit, such as { txId = ... }")
   end
-  for name, value in pairs(wanted) do
+  for name, value in pairs(requested) do
     if type(value) ~= deposit_members[name] or (name == "amount" and not require("purser.decimal")(value)) then
-      return nil, errors.argument(tostring(name), ('"%s" is not what a deposit can be told by: give texts of txId, '
+      return nil, errors.argument(tostring(name),
+        ('"%s" is not what a deposit can be recognized by: give texts of txId, '
         .. "coin, network, address, memo, amount"):format(tostring(name)))
     end
   end
   local read = finder(client, "wallet.deposit_history", "insertTime", rest.since or client:now() - DAY / 24,
-    { coin = wanted.coin }, fits_deposit(wanted))
-  local judge = judge_state(deposit_goals[rest.goal or "success"], deposit_states)
+    { coin = requested.coin }, matches_deposit(requested))
+  local judge = judge_state(deposit_goals[rest.goal or "credited"], deposit_states)
   return wait(client, times, "the deposit", read, judge)
 end
 
 --------------------------------------------------------------------------------------------------------- transfers
 
-local transfer_verdicts = { SUCCESS = "reached", FAILED = "lost" }
+local transfer_verdicts = { SUCCESS = "done", FAILED = "failed" }
 
 local function judge_transfer(record)
   return transfer_verdicts[record.status], ("is %s"):format(tostring(record.status))
@@ -243,22 +245,22 @@ function M.transfer(client, tran_id, options)
 end
 
 local function family_transfer(group)
-  return function(client, wanted, options)
+  return function(client, requested, options)
     local times, rest = take_times(options, {})
     if not times then return nil, rest end
-    if type(wanted) ~= "table" or not wanted.clientTranId then
+    if type(requested) ~= "table" or not requested.clientTranId then
       return nil, errors.argument("clientTranId", "wait_transfer takes the transfer's clientTranId, fromAccountType, "
         .. "toAccountType and, where it had them, fromAccount and toAccount")
     end
     local query = {}
     for _, name in ipairs { "clientTranId", "fromAccountType", "toAccountType", "fromAccount", "toAccount" } do
-      query[name] = wanted[name]
+      query[name] = requested[name]
     end
-    return wait(client, times, "transfer " .. tostring(wanted.clientTranId), function()
+    return wait(client, times, "transfer " .. tostring(requested.clientTranId), function()
       local list, err = client[group]:transfer_history(query)
       if not list then return nil, err end
       for _, record in ipairs(list) do
-        if record.clientTranId == wanted.clientTranId then return record end
+        if record.clientTranId == requested.clientTranId then return record end
       end
     end, judge_transfer)
   end

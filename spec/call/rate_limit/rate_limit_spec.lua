@@ -127,7 +127,7 @@ describe("waiting calls", function()
 
   it("go in the order of their kind: write calls before reads that came first", function()
     assert.equal("a write 1 2", order_of(limit_of(10), { { name = "a", weight = 10 }, { name = "1", weight = 10 },
-      { name = "2", weight = 10 }, { name = "write", weight = 10, effect = "move" } }))
+      { name = "2", weight = 10 }, { name = "write", weight = 10, effect = "transfer" } }))
   end)
 
   it("ask once more and no oftener: at the time they were given", function()
@@ -232,7 +232,7 @@ describe("what the service answers", function()
     assert.same({ "rejected", 2 }, { blocked.outcome, sent })
   end)
 
-  it("doubles the pause where none is named, and begins anew after a quiet time", function()
+  it("doubles the pause where none is named, and begins again after a quiet time", function()
     local limit = limit_of(500)
     local pauses = {}
     for i = 1, 4 do

@@ -163,7 +163,7 @@ local TOO_SLOW = "the store of the rate limit takes longer to answer than the ma
   .. "longer margin_ms"
 
 --- Waits until a call may go. Returns what it took and the store's time, for give_back; or nil, why not, and the
---- milliseconds after which it may be tried again.
+--- milliseconds after which it may be retried.
 ---@param row table
 ---@param api_key string|nil
 ---@param pause fun(self: any, ms: integer)  waits as the client's transport does
@@ -214,7 +214,7 @@ function RateLimit:give_back(takes, at)
   self.store:give_back(takes, 0, at)
 end
 
--- A pause that concerns everything behind one address.
+-- A pause that concerns everything after one address.
 local function blocked_pool(self)
   for _, pool in ipairs(self.pools) do
     if pool.scope == "ip" and pool.counts == "weight" then return pool end

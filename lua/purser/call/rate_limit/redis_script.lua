@@ -9,24 +9,25 @@ local namespace, operation = ARGV[1], ARGV[2]
 local call, takes = redis.call, {}
 local time = call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
--- What fits at once, while nothing waits, in the step that was used last: the rule below would count it just so.
+-- What matches at once, while nothing waits, in the step that was used last: the rule below would count it just so.
 if operation == "reserve" and ARGV[4] == "0" then
   local texts, run, floor, ceil, new = call("MGET", unpack(KEYS)), ARGV[5], math.floor, math.ceil, {}
   local queue = texts[1]
-  local fits = queue and queue:byte() == 70 and queue:sub(10, 9 + #run) == run and struct.unpack("<d", queue, 2) <= now
+  local matches = queue and queue:byte() == 70 and queue:sub(10, 9 + #run) == run and struct.unpack("<d", queue,
+    2) <= now
   for i = 2, #KEYS do
     local at = 4 * i - 2
-    if not fits or not texts[i] then
-      fits = false
+    if not matches or not texts[i] then
+      matches = false
       break
     end
     local base, blocked, _, step, count, span, last, sum, cost = struct.unpack("<ddddddddd", texts[i])
     local weight, turn = tonumber(ARGV[at + 1]), now / step
-    fits = span == tonumber(ARGV[at + 3]) and blocked <= now and floor(turn) - count == base
+    matches = span == tonumber(ARGV[at + 3]) and blocked <= now and floor(turn) - count == base
       and last == 8 + ceil(turn) % (count + 1) and sum + weight <= tonumber(ARGV[at + 2])
     new[i] = struct.pack("<dd", sum + weight, cost + weight)
   end
-  if fits then
+  if matches then
     for i = 2, #KEYS do call("SETRANGE", KEYS[i], 56, new[i]) end
     return { 0, 0, now }
   end
@@ -239,19 +240,19 @@ function M.reserve(kv, now, takes, priority, number, run)
   local changed = (lost or queue[SPAN] == 0) and note_run(queue, takes, run, lost, now) or false
   local waits = queue[TICKETS][1] ~= nil
   if waits then changed = clean(queue, now, number) or changed end
-  local blocked, name, fits, n = 0, nil, not waits and queue[HELD] <= now, 0
+  local blocked, name, matches, n = 0, nil, not waits and queue[HELD] <= now, 0
   for i = 1, #takes, 4 do
     local pool = read_pool(kv, takes[i], takes[i + 3], now)
     n = n + 1
     pools[n] = pool
     if pool[BLOCKED] - now > blocked then blocked, name = pool[BLOCKED] - now, takes[i] end
-    if pool[SUM] + takes[i + 1] > takes[i + 2] then fits = false end
+    if pool[SUM] + takes[i + 1] > takes[i + 2] then matches = false end
   end
   if name then
     if changed then kv.put(M.QUEUE, queue, now) end
     return -1, blocked, name
   end
-  if not fits then return reserve_later(kv, now, pools, takes, queue, priority, number, changed) end
+  if not matches then return reserve_later(kv, now, pools, takes, queue, priority, number, changed) end
   charge(kv, pools, takes, now)
   if changed then kv.put(M.QUEUE, queue, now) end
   return 0, queue[NEXT], now

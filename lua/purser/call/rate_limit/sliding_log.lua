@@ -140,7 +140,7 @@ local function events_of(pool, ahead, now)
   return events
 end
 
--- The first time from `from` on at which `cost` fits for a whole window beside what was sent and the tickets ahead.
+-- The first time from `from` on at which `cost` matches for a whole window next to what was sent and the tickets ahead.
 local function first_fit(pool, ahead, cost, capacity, from, now)
   local room, load, start = capacity - cost, pool[SUM], nil
   local events = events_of(pool, ahead, now)
@@ -274,19 +274,19 @@ function M.reserve(kv, now, takes, priority, number, run)
   local changed = (lost or queue[SPAN] == 0) and note_run(queue, takes, run, lost, now) or false
   local waits = queue[TICKETS][1] ~= nil
   if waits then changed = clean(queue, now, number) or changed end
-  local blocked, name, fits, n = 0, nil, not waits and queue[HELD] <= now, 0
+  local blocked, name, matches, n = 0, nil, not waits and queue[HELD] <= now, 0
   for i = 1, #takes, 4 do
     local pool = read_pool(kv, takes[i], takes[i + 3], now)
     n = n + 1
     pools[n] = pool
     if pool[BLOCKED] - now > blocked then blocked, name = pool[BLOCKED] - now, takes[i] end
-    if pool[SUM] + takes[i + 1] > takes[i + 2] then fits = false end
+    if pool[SUM] + takes[i + 1] > takes[i + 2] then matches = false end
   end
   if name then
     if changed then kv.put(M.QUEUE, queue, now) end
     return -1, blocked, name
   end
-  if not fits then return reserve_later(kv, now, pools, takes, queue, priority, number, changed) end
+  if not matches then return reserve_later(kv, now, pools, takes, queue, priority, number, changed) end
   charge(kv, pools, takes, now)
   if changed then kv.put(M.QUEUE, queue, now) end
   return 0, queue[NEXT], now

@@ -42,7 +42,7 @@ function M.open(options)
   if kind == "postgresql" then
     local postgresql = require "purser.util.database.postgresql"
     problem = option_schema.check(options.postgresql, postgresql.rules, "rate_limit postgresql option")
-      or postgresql.complaint(options.postgresql)
+      or postgresql.message(options.postgresql)
     if problem then return nil, problem end
   end
   return require("purser.call.rate_limit.database_store").new(options)

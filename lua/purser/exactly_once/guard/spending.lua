@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- What an account spent of its budgets, in the journal.
+-- What an account spent of its spending limits, in the journal.
 --
 -- An intent keeps what it was charged with, a line an asset: account, asset, length and number of the period, amount.
 -- Their sum over a period is what was spent in it. `purser_spending` keeps the sum, a row for an account and an asset,
--- with the period it is of; for any other period it is added up again. So a budget whose period was changed begins with
--- what was spent already.
+-- with the period it is of; for any other period it is added up again. So a spending limit whose period was changed
+-- begins with what was spent already.
 
 local decimal = require "purser.decimal"
 
@@ -58,7 +58,8 @@ local function keep_sum(tx, key, exists, period, spent)
   end
 end
 
---- Charges a budget with what an intent is about to move. Returns the charge as text; or nil and what is spent already.
+--- Charges a spending limit with what an intent is about to move. Returns the charge as text; or nil and what is spent
+--- already.
 ---@param limit { amount: table, period_ms: integer }
 ---@return string|nil charge, string|nil spent
 function M.charge(tx, intent, asset, amount, limit)

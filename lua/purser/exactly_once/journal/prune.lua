@@ -2,31 +2,31 @@
 -- Pruning: what is decided and old is deleted, in steps of a thousand rows, so that others are not kept waiting.
 --
 -- A pruned record no longer says that it belongs to a call, so what an equal call without a known end might still be
--- settled by stays. So does all of a payment that is not done; of one that is done, its key, digest and id stay.
+-- reconciled by stays. So does all of a payment that is not done; of one that is done, its key, digest and id stay.
 
-local allowed = require "purser.util.option_schema"
+local option_schema = require "purser.util.option_schema"
 local core = require "purser.core"
 
 local M = {}
 
 local DAY = 86400000
-local REACH_DAYS = 184 -- six months: the service shows transfers for as long, and settling looks for them
+local REACH_DAYS = 184 -- six months: the service shows transfers for as long, and reconciling looks for them
 local STEP = 1000
 
-local rules = { before = allowed.TIME }
+local rules = { before = option_schema.TIME }
 
 local function time_text(ms)
   return ("%013d"):format(ms)
 end
 
 --- What is wrong with the options of journal:prune, and with which; or nil.
----@return string|nil complaint, string|nil name
-function M.complaint(options)
-  local complaint, name = allowed.check(options, rules, "option")
-  if complaint then return complaint, name end
+---@return string|nil message, string|nil name
+function M.message(options)
+  local message, name = option_schema.check(options, rules, "option")
+  if message then return message, name end
   if not options.before then return "it needs before, a time in epoch milliseconds", "before" end
   if options.before > core.now_ms() - REACH_DAYS * DAY then
-    return ("before must be at least %d days back; younger calls may still have to be settled"):format(REACH_DAYS),
+    return ("before must be at least %d days back; younger calls may still have to be reconciled"):format(REACH_DAYS),
       "before"
   end
 end
@@ -40,9 +40,9 @@ local delete_intent = "DELETE FROM purser_intents WHERE id = $1 AND state NOT IN
     AND purser_payments.key = purser_intents.payment AND purser_payments.state <> 'done'
     AND (purser_payments.queue = purser_intents.queue OR purser_intents.queue = '')))]]
 
--- Whether an intent was charged to a period of a budget that is not over: a line ends with the period's length, its
--- number, and the amount.
-local function counts_in_budget(charges, before)
+-- Whether an intent was charged to a period of a spending limit that is not over: a line ends with the period's length,
+-- its number, and the amount.
+local function counts_in_spending(charges, before)
   for line in charges:gmatch "[^\n]+" do
     local length, number = line:match " (%d+) (%d+) %S+$"
     if not length or (tonumber(number) + 1) * tonumber(length) > tonumber(before) then return true end
@@ -56,7 +56,7 @@ local function prune_intents(tx, before, from)
     AND (sent_at, id) > ($2, $3) ORDER BY sent_at, id LIMIT %d]]):format(STEP), before, from.sent_at, from.id)
   local count = 0
   for _, row in ipairs(page) do
-    if not counts_in_budget(row.charges, before) then
+    if not counts_in_spending(row.charges, before) then
       count = count + select(2, tx:rows(delete_intent, row.id))
     end
   end
@@ -78,7 +78,7 @@ local function prune_payments(tx, before, from)
   return changed, #page == STEP and page[#page] or nil
 end
 
--- Periods of budgets that are over. A bucket ends with the period's length and its number.
+-- Periods of spending limits that are over. A bucket ends with the period's length and its number.
 local function prune_periods(tx, before)
   local deleted = 0
   for _, row in ipairs(tx:rows "SELECT bucket FROM purser_spending") do

@@ -1,23 +1,23 @@
 -- SPDX-License-Identifier: MIT
--- What to say when an operation that is not a read ends with an unknown outcome: what settles it.
+-- What to say when a write call ends with an unknown outcome: what reconciles it.
 
 local M = {}
 
--- {call} settles it, {through} is where it looks, {which} is what it looks for.
+-- {call} reconciles it, {lookup} is where it looks, {which} is what it looks for.
 local advice = {
-  handle = "do not run it again: {call} looks in {through} for {which}",
-  name = "do not run it again: {call} looks in {through} for {which}",
-  token = "do not run it again: {call} looks in {through} for the key with {which}; "
+  client_id = "do not run it again: {call} looks in {lookup} for {which}",
+  name = "do not run it again: {call} looks in {lookup} for {which}",
+  token = "do not run it again: {call} looks in {lookup} for the key with {which}; "
     .. "its secret is lost, so it has to be deleted before another is made",
-  match = "do not run it again: {call} looks in {through} for the one record with the same {which}",
-  state = "{call} looks in {through} whether {which} is as wanted",
+  match = "do not run it again: {call} looks in {lookup} for the one record with the same {which}",
+  state = "{call} looks in {lookup} whether {which} is as requested",
   ["repeat"] = "it may be run again: doing it twice is the same as once",
-  nothing = "do not run it again by machine: nothing identifies it but its remark; a person must look in {through}",
+  nothing = "do not run it again by machine: nothing identifies it but its remark; a person must look in {lookup}",
 }
 advice.conversion = advice.match
 
 -- The intent of an answer that client:parse was given alone is known to nobody but its caller.
-local BY_HAND = 'client:settle { operation = "%s", params = what was sent, sent_at = its timestamp }'
+local BY_HAND = 'client:reconcile { operation = "%s", params = what was sent, sent_at = its timestamp }'
 
 -- Enough of an API key to know it by; whole it belongs into no log, as --dry-run and the journal have it too.
 local function shown(name, value)
@@ -26,27 +26,29 @@ local function shown(name, value)
 end
 
 -- What is looked for, and the way.
-local function which(settle, values)
-  local handle, equal = settle.handle, settle.on and table.concat(settle.on, ", ")
-  if handle and not values then
-    local sent = ("the %s that was sent"):format(handle)
-    return settle.made and ("%s, or without one for the same %s"):format(sent, equal) or sent, settle.by
-  elseif handle and values[handle] then
-    return ('%s "%s"'):format(handle, shown(handle, values[handle])), settle.by
+local function which(reconcile, values)
+  local client_id, equal = reconcile.client_id, reconcile.match_on and table.concat(reconcile.match_on, ", ")
+  if client_id and not values then
+    local sent = ("the %s that was sent"):format(client_id)
+    return reconcile.generated_id and ("%s, or without one for the same %s"):format(sent, equal) or sent,
+      reconcile.strategy
+  elseif client_id and values[client_id] then
+    return ('%s "%s"'):format(client_id, shown(client_id, values[client_id])), reconcile.strategy
   end
-  return equal or "", settle.by == "handle" and "match" or settle.by
+  return equal or "", reconcile.strategy == "client_id" and "match" or reconcile.strategy
 end
 
 --- The advice for `row`, as a sentence without its full stop; nil for a read.
 ---@param row table
 ---@param values table<string, any>|nil  what was sent, by name; nil where only the caller knows
 ---@return string|nil
-function M.advice(row, values)
-  local settle = row.settle
-  if not settle then return nil end
-  local found, way = which(settle, values)
+function M.of(row, values)
+  local reconcile = row.reconcile
+  if not reconcile then return nil end
+  local found, way = which(reconcile, values)
   local words = {
-    call = values and "client:settle(err)" or BY_HAND:format(row.full_name), through = settle.through, which = found,
+    call = values and "client:reconcile(err)" or BY_HAND:format(row.full_name), lookup = reconcile.lookup,
+      which = found,
   }
   return (advice[way]:gsub("{(%l+)}", words))
 end

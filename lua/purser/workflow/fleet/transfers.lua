@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Balances between a parent and its sub-accounts: planned as moves, each with an id of its own, and carried out so that
--- none is made twice. A move whose outcome is unknown is settled (client:settle, by its id) before anything more is
--- sent: it is made again only when it is certain that it was not made.
+-- Balances between a parent and its sub-accounts: planned as moves, each with an id of its own, and executed so that
+-- none is made twice. A move whose outcome is unknown is reconciled (client:reconcile, by its id) before anything more
+-- is sent: it is made again only when it is certain that it was not made.
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
@@ -35,20 +35,20 @@ end
 local send
 
 -- Finds out what became of a move. Returns true when it was made or is made now; nil and an error that stops the rest.
-local function settle(self, move, opts)
-  local unsettled = move.unsettled
-  local answer, err = self.client:settle(unsettled)
+local function reconcile(self, move, opts)
+  local unreconciled = move.unreconciled
+  local answer, err = self.client:reconcile(unreconciled)
   if not answer then return nil, err end
   if answer.outcome == "done" then
-    move.state, move.tranId, move.unsettled = "done", answer.record.tranId, nil
+    move.state, move.tranId, move.unreconciled = "done", answer.record.tranId, nil
     if answer.record.status ~= "FAILED" then return true end
     move.state = "failed"
     return nil, errors.new { kind = "workflow", outcome = "rejected", phase = "fleet", message = "the transfer failed" }
   elseif answer.outcome == "not_done" then
-    move.state, move.unsettled = "planned", nil
+    move.state, move.unreconciled = "planned", nil
     return send(self, move, opts)
   end
-  return nil, unsettled
+  return nil, unreconciled
 end
 
 function send(self, move, opts)
@@ -58,23 +58,23 @@ function send(self, move, opts)
     move.state, move.tranId = "done", result.tranId
     return true
   end
-  move.unsettled = err
-  if err.outcome ~= "unknown" then move.state, move.unsettled = "planned", nil end
+  move.unreconciled = err
+  if err.outcome ~= "unknown" then move.state, move.unreconciled = "planned", nil end
   return nil, err
 end
 
 -- Brings one move to its end. Returns true, or nil and the error that stops the rest.
-local function carry_out(self, move, opts)
+local function execute(self, move, opts)
   if move.state == "planned" then
     local ok, err = send(self, move, opts)
     if ok or err.outcome ~= "unknown" then return ok, err end
   end
-  return settle(self, move, opts)
+  return reconcile(self, move, opts)
 end
 
 --- Makes the moves in their order. Returns the moves with `state` "done" and their `tranId`. At the first that fails
 --- nil and its error, with `move` and `moves`; executed again it goes on there, and a move whose outcome is unknown is
---- settled first.
+--- reconciled first.
 ---@param opts table|nil
 function Moves:execute(opts)
   for _, move in ipairs(self.moves) do
@@ -82,7 +82,7 @@ function Moves:execute(opts)
       return stop(self, move, errors.new { kind = "workflow", outcome = "rejected", phase = "fleet",
         message = "this move failed; plan again" })
     elseif move.state ~= "done" then
-      local ok, err = carry_out(self, move, opts)
+      local ok, err = execute(self, move, opts)
       if not ok then return stop(self, move, err) end
     end
   end
@@ -107,7 +107,7 @@ function Moves:__tostring()
   return table.concat(lines, "\n")
 end
 
--- A positive or zero decimal, or nil and a complaint that names it.
+-- A positive or zero decimal, or nil and a message that names it.
 local function amount_of(what, text)
   local value = type(text) ~= "table" and decimal(text)
   if not value or value:sign() < 0 or (type(text) == "number" and text ~= math.floor(text)) then
@@ -116,7 +116,7 @@ local function amount_of(what, text)
   return value
 end
 
---- The moves that bring everything above `keep` (a decimal for every asset, or a table by asset) of the accounts named
+--- The moves that bring everything above `leave` (a decimal for every asset, or a table by asset) of the accounts named
 --- to the parent; `assets` limits them to a list. Reads each account's balances (B8).
 ---@return table|nil moves, purser.Error|nil err
 function M.sweep(client, group, names, options)
@@ -130,10 +130,10 @@ function M.sweep(client, group, names, options)
     local balances, err = client.sub_account:balances { subAccount = name, accountType = "SPOT" }
     if not balances then return nil, err end
     for _, balance in ipairs(balances) do
-      local keep = options.keep or "0"
+      local keep = options.leave or "0"
       if type(keep) == "table" then keep = keep[balance.asset] or "0" end
       local kept
-      kept, err = amount_of("keep", keep)
+      kept, err = amount_of("leave", keep)
       if not kept then return nil, err end
       local rest = (decimal(balance.free) or decimal "0") - kept
       if rest:sign() > 0 and (not only or only[balance.asset]) then

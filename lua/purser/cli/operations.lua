@@ -1,15 +1,16 @@
 -- SPDX-License-Identifier: MIT
--- `purser ops [WORD]`: what operations there are, and everything about one of them. Needs no key and sends nothing.
+-- `purser operations [WORD]`: what operations there are, and everything about one of them. Needs no key and sends
+-- nothing.
 
 local json = require "purser.json"
 local listing = require "purser.cli.listing"
-local nearest = require "purser.util.suggest"
+local suggest = require "purser.util.suggest"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
 local parameters = require "purser.api.parameters"
 local report = require "purser.cli.report"
-local settling = require "purser.exactly_once.reconcile.advice"
-local words = require "purser.cli.param_help"
+local advice = require "purser.exactly_once.reconcile.advice"
+local param_help = require "purser.cli.param_help"
 
 local M = { summary = "List the operations, or show everything about one." }
 
@@ -60,15 +61,15 @@ local function rule_of(param)
   end
   if param.max then parts[#parts + 1] = "at most " .. ("%d"):format(param.max) end
   if param.default then parts[#parts + 1] = "default " .. ("%d"):format(param.default) end
-  parts[#parts + 1] = param.note or words[param[1]]
+  parts[#parts + 1] = param.note or param_help[param[1]]
   return table.concat(parts, "; ")
 end
 
-local function settle_text(row)
+local function reconcile_text(row)
   if row.effect == "read" then return "a read: may be run again" end
   local values = {}
-  if row.settle.handle then values[row.settle.handle] = "..." end
-  return (settling.advice(row, values):gsub("client:settle%(err%) looks", "--settle, or client:settle(err), looks"))
+  if row.reconcile.client_id then values[row.reconcile.client_id] = "..." end
+  return (advice.of(row, values):gsub("client:reconcile%(err%) looks", "--reconcile, or client:reconcile(err), looks"))
 end
 
 local function details(row)
@@ -84,7 +85,7 @@ local function details(row)
   fact("weight", row.weight and ("%d"):format(row.weight))
   fact("signed by", row.signer and (row.signer == "main" and "the main account's key" or "the sub-account's own key"))
   fact("effect", row.effect)
-  fact("if unknown", settle_text(row))
+  fact("if unknown", reconcile_text(row))
   fact("deprecated", row.deprecated and "use " .. row.deprecated)
   fact("pages", listing.has_pages(row) and "yes: --all fetches every one" or nil)
   if #row.params > 0 then
@@ -106,7 +107,7 @@ local function as_json(row)
   return json.object {
     { "id", row.id }, { "name", row.full_name }, { "method", row.method }, { "path", row.path },
     { "summary", row.summary }, { "effect", row.effect }, { "permission", row.permission },
-    { "weight", row.weight }, { "settle", settle_text(row) }, { "parameters", json.list(params) },
+    { "weight", row.weight }, { "reconcile", reconcile_text(row) }, { "parameters", json.list(params) },
   }
 end
 
@@ -116,8 +117,8 @@ function M.start(options)
   if not row and #rows == 0 then
     local names = {}
     for i, known in ipairs(operations.list) do names[i] = known.full_name end
-    return report.bad_input("no operation has %q in its facts%s; `purser ops` lists them all", word,
-      nearest.hint(word, names))
+    return report.bad_input("no operation has %q in its facts%s; `purser operations` lists them all", word,
+      suggest.hint(word, names))
   end
   local text
   if options.format == "json" then

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser plan-withdraw`: what a withdrawal would do and what speaks against it; see docs/plans.md.
+-- `purser withdraw-plan`: what a withdrawal would do and what speaks against it; see docs/plans.md.
 
 local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
@@ -7,14 +7,14 @@ local core = require "purser.core"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
-local settle = require "purser.cli.settle"
+local reconcile = require "purser.cli.reconcile"
 local terminal = require "purser.cli.terminal"
 
-local M = { summary = "Check a withdrawal before it is made; make it with --go." }
+local M = { summary = "Check a withdrawal before it is made; make it with --execute." }
 
 function M.define(command)
   command:description("Check everything about a withdrawal that can be known before it is made: network, memo, "
-    .. "limits, step, fee. It ends with 0 when nothing speaks against it, else with 2. With --go it is made.")
+    .. "limits, step, fee. It ends with 0 when nothing speaks against it, else with 2. With --execute it is made.")
   command:option("--coin", "The coin."):argname("<text>"):count(1)
   command:option("--network", "The network by any name: TRX, trc20, \"Tron(TRC20)\"."):argname("<text>")
   command:option("--address", "The address."):argname("<text>"):count(1)
@@ -22,10 +22,10 @@ function M.define(command)
   command:option("--memo", "The memo, where the address needs one."):argname("<text>")
   command:option("--withdrawOrderId", "Your own id of the withdrawal; one is made when there is none.")
     :argname("<text>"):target("order_id")
-  command:flag("--check-saved", "The address must be in the address book.")
-  command:flag("--go", "Make the withdrawal when nothing speaks against it; it asks first.")
+  command:flag("--require-saved-address", "The address must be in the address book.")
+  command:flag("--execute", "Make the withdrawal when nothing speaks against it; it asks first.")
   command:flag("--yes", "Make it without asking.")
-  settle.define(command)
+  reconcile.define(command)
   connection.define(command)
 end
 
@@ -37,7 +37,7 @@ local function execute(plan, options, client, place)
   local result, err = plan:execute()
   if not result then
     if err.kind == "workflow" then return report.bad_input("%s", tostring(err)) end
-    if options.settle and err.outcome == "unknown" then return settle.run(client, row, plan.params, err) end
+    if options.reconcile and err.outcome == "unknown" then return reconcile.run(client, row, plan.params, err) end
     return report.failure(row, plan.params, err)
   end
   if report.write(output.render(row, result, "table")) then return report.DONE end
@@ -47,16 +47,17 @@ end
 
 -- Whether the question, which shows the plan, comes to the same terminal as the plan would.
 local function asks_here(options)
-  return options.go and not options.yes and terminal.can_ask() and core.is_terminal(1)
+  return options.execute and not options.yes and terminal.can_ask() and core.is_terminal(1)
 end
 
 function M.start(options)
-  if options.yes and not options.go then return report.bad_input("--yes is for --go") end
+  if options.yes and not options.execute then return report.bad_input("--yes is for --execute") end
   local client, place = connection.open(options)
   if not client then return report.bad_input("%s", place) end
   local plan, err = client.wallet:plan_withdraw {
     coin = options.coin, network = options.network, address = options.address, amount = options.amount,
-    memo = options.memo, withdrawOrderId = options.order_id, check_saved = options.check_saved or nil,
+    memo = options.memo, withdrawOrderId = options.order_id, require_saved_address = options.require_saved_address
+      or nil,
   }
   local code
   if not plan then
@@ -66,7 +67,7 @@ function M.start(options)
   elseif not plan.ok then
     code = report.BAD_INPUT
   else
-    code = options.go and execute(plan, options, client, place) or report.DONE
+    code = options.execute and execute(plan, options, client, place) or report.DONE
   end
   client:close()
   return code
