@@ -3,6 +3,7 @@
 #
 #   make demo       set up, build, and run examples/tour.lua against the simulator over HTTP
 #   make test       set up, build, and run every check, the specs on Lua 5.4 and LuaJIT; closes with `N passed, N failed`
+#   make spec SPEC=spec/call   one folder of specs or one file; with LUA=luajit on LuaJIT
 #   make test-all   the specs once for each Lua: 5.1, 5.2, 5.3, 5.4 and LuaJIT
 #   make            build for one Lua (LUA=lua5.1|lua5.2|lua5.3|lua5.4|luajit, default lua5.4)
 #   make lint       luacheck, and the C sources once more with every warning an error
@@ -69,7 +70,7 @@ export LUA BUILD
 export LUA_PATH  := $(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;
 export LUA_CPATH := $(CURDIR)/$(BUILD)/?.so;;
 
-.PHONY: all demo test test-all test-one lint c-tests install uninstall clean help setup setup-test
+.PHONY: all demo test spec test-all test-one lint c-tests install uninstall clean help setup setup-test
 
 all: $(MODULES)
 
@@ -85,6 +86,11 @@ test: setup-test
 test-all:
 	@tools/setup build test versions
 	@tools/test-all
+
+# Prints the name of each check as it ends. A file is found whatever its name ends in: _spec.lua or _test.lua.
+SPEC ?= spec
+spec: all $(SPEC_TOOLS)
+	@$(LUA) /usr/bin/busted --output=TAP $(if $(filter %.lua,$(SPEC)),--pattern=.) $(SPEC)
 
 # The specs on one Lua. The stages are counted by a Lua that is always there.
 test-one: all $(SPEC_TOOLS)

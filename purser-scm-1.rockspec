@@ -5,10 +5,11 @@ version = "scm-1"
 -- A placeholder: the project has no public address yet, so `luarocks make` in a clone works and `luarocks install` does not.
 source = { url = "git+https://example.org/purser.git" }
 description = {
-  summary = "Accounts, sub-accounts, deposits, withdrawals and transfers of a trading platform, exact and never twice",
+  summary = "Unofficial client for the wallet, sub-account and broker endpoints of the MEXC Spot v3 API",
   detailed = [[
-    Purser runs the account-management side of a trading platform from Lua: sub-accounts and their API keys, deposit
-    addresses, deposits, withdrawals, transfers, conversions and rebates. Signing, transport and decoding are a C core.
+    All 40 operations: sub-accounts and their API keys, deposit addresses, deposits, withdrawals, transfers, conversions
+    and rebates. Amounts are exact, and nothing that moves money is sent twice. Signing, transport and decoding are a C
+    core. A simulator of the service is included. It does not trade. It is not affiliated with MEXC.
 
     It needs the headers of libcurl (Debian libcurl4-openssl-dev, Fedora libcurl-devel, Alpine curl-dev, macOS curl) and
     OpenSSL (Debian libssl-dev, Fedora openssl-devel, Alpine openssl-dev, macOS openssl@3).
@@ -140,13 +141,13 @@ build = {
     ["purser.cli.output"] = "lua/purser/cli/output.lua",
     ["purser.cli.param_help"] = "lua/purser/cli/param_help.lua",
     ["purser.cli.parser"] = "lua/purser/cli/parser.lua",
-    ["purser.cli.withdraw_plan"] = "lua/purser/cli/withdraw_plan.lua",
-    ["purser.cli.report"] = "lua/purser/cli/report.lua",
     ["purser.cli.reconcile"] = "lua/purser/cli/reconcile.lua",
+    ["purser.cli.report"] = "lua/purser/cli/report.lua",
     ["purser.cli.sim"] = "lua/purser/cli/sim.lua",
     ["purser.cli.terminal"] = "lua/purser/cli/terminal.lua",
     ["purser.cli.values"] = "lua/purser/cli/values.lua",
     ["purser.cli.wait"] = "lua/purser/cli/wait.lua",
+    ["purser.cli.withdraw_plan"] = "lua/purser/cli/withdraw_plan.lua",
     ["purser.client.build"] = "lua/purser/client/build.lua",
     ["purser.client"] = "lua/purser/client/init.lua",
     ["purser.client.methods"] = "lua/purser/client/methods.lua",
@@ -172,10 +173,15 @@ build = {
     ["purser.exactly_once.reconcile.advice"] = "lua/purser/exactly_once/reconcile/advice.lua",
     ["purser.exactly_once.reconcile.check_intent"] = "lua/purser/exactly_once/reconcile/check_intent.lua",
     ["purser.exactly_once.reconcile.compare"] = "lua/purser/exactly_once/reconcile/compare.lua",
+    ["purser.exactly_once.reconcile.conversion"] = "lua/purser/exactly_once/reconcile/conversion.lua",
     ["purser.exactly_once.reconcile.full_list"] = "lua/purser/exactly_once/reconcile/full_list.lua",
     ["purser.exactly_once.reconcile"] = "lua/purser/exactly_once/reconcile/init.lua",
+    ["purser.exactly_once.reconcile.look"] = "lua/purser/exactly_once/reconcile/look.lua",
     ["purser.exactly_once.reconcile.queries"] = "lua/purser/exactly_once/reconcile/queries.lua",
     ["purser.exactly_once.reconcile.recent_calls"] = "lua/purser/exactly_once/reconcile/recent_calls.lua",
+    ["purser.exactly_once.reconcile.service"] = "lua/purser/exactly_once/reconcile/service.lua",
+    ["purser.exactly_once.reconcile.shift"] = "lua/purser/exactly_once/reconcile/shift.lua",
+    ["purser.exactly_once.reconcile.strategies"] = "lua/purser/exactly_once/reconcile/strategies.lua",
     ["purser.exactly_once.run"] = "lua/purser/exactly_once/run.lua",
     ["purser.exactly_once.write_call"] = "lua/purser/exactly_once/write_call.lua",
     ["purser.history.cursor"] = "lua/purser/history/cursor.lua",
@@ -241,11 +247,13 @@ build = {
     ["purser.util.database.sqlite"] = "lua/purser/util/database/sqlite.lua",
     ["purser.util.digest"] = "lua/purser/util/digest.lua",
     ["purser.util.frozen"] = "lua/purser/util/frozen.lua",
+    ["purser.util.lazy"] = "lua/purser/util/lazy.lua",
     ["purser.util.loopback"] = "lua/purser/util/loopback.lua",
     ["purser.util.option_messages"] = "lua/purser/util/option_messages.lua",
     ["purser.util.option_schema"] = "lua/purser/util/option_schema.lua",
     ["purser.util.plain_text"] = "lua/purser/util/plain_text.lua",
     ["purser.util.private"] = "lua/purser/util/private.lua",
+    ["purser.util.renamed"] = "lua/purser/util/renamed.lua",
     ["purser.util.suggest"] = "lua/purser/util/suggest.lua",
     ["purser.version"] = "lua/purser/version.lua",
     ["purser.workflow.coins"] = "lua/purser/workflow/coins.lua",

@@ -5,7 +5,7 @@ version = "scm-1"
 -- A placeholder, as in purser-scm-1.rockspec.
 source = { url = "git+https://example.org/purser.git" }
 description = {
-  summary = "The HTTP front of Purser's simulator",
+  summary = "HTTP server for Purser's simulator of the MEXC Spot v3 API",
   detailed = [[
     Lets `purser sim` serve the simulator over HTTP. A rock of its own, so that programs that only use Purser need no
     libmicrohttpd (Debian and Alpine libmicrohttpd-dev, Fedora libmicrohttpd-devel, macOS libmicrohttpd).

@@ -12,7 +12,8 @@ local clients = {}
 function M.count(base_url)
   local client = clients[base_url]
   if not client then
-    client = assert(purser.new { base_url = base_url, api_key = "k", secret_key = "s", rate_limit = false, retry = false })
+    client = assert(purser.new { base_url = base_url, api_key = "k", secret_key = "s", rate_limit = false,
+      retry = false })
     clients[base_url] = client
   end
   local deposits, err = client.wallet:deposit_history()

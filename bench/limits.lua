@@ -57,7 +57,8 @@ local connection = shared.connection
 
 -- An EVALSHA with the words of a reservation, and its reply.
 local function bytes_of(script, takes)
-  local words = { "EVALSHA", assert(connection:ask("SCRIPT", "LOAD", script)), math.floor(#takes / 4) + 1, "{purser}:queue" }
+  local sha = assert(connection:ask("SCRIPT", "LOAD", script))
+  local words = { "EVALSHA", sha, math.floor(#takes / 4) + 1, "{purser}:queue" }
   for i = 1, #takes, 4 do words[#words + 1] = "{purser}:" .. takes[i] end
   for _, word in ipairs { "{purser}:", "reserve", 1, 0, shared.run } do words[#words + 1] = word end
   for i = 1, #takes do words[#words + 1] = takes[i] end
@@ -119,8 +120,8 @@ assert(ok, problem)
 
 print(("%-76s %9s"):format("what", "us, best"))
 for _, row in ipairs(rows) do print(("%-76s %9.2f"):format(row.what, row.best)) end
-print(("\nin process: %.2f us (at most 2); Redis next to an EVALSHA of the same words: %.2f with one pool, %.2f with two "
-  .. "(at most 1.3)"):format(in_process.best, redis_one.best / nothing_one.best, redis_two.best / nothing_two.best))
+print(("\nin process: %.2f us (at most 2); Redis next to an EVALSHA of the same words: %.2f with one pool, %.2f with "
+  .. "two (at most 1.3)"):format(in_process.best, redis_one.best / nothing_one.best, redis_two.best / nothing_two.best))
 if tsv_path then
   local file = assert(io.open(tsv_path, "w"))
   file:write(table.concat(raw, "\n"), "\n")

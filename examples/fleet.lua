@@ -65,7 +65,8 @@ elseif command == "rotate" then
 else
   done, err = fleet:retire { overlap_ms = days }
 end
-for _, step in ipairs(done or err.done or {}) do print(step.account, step.what, step.note or "") end
+local steps = done or err.details and err.details.done or {}
+for _, step in ipairs(steps) do print(step.account, step.what, step.note or "") end
 if not done then
   io.stderr:write(tostring(err), "\n")
   os.exit(1)

@@ -10,9 +10,9 @@ local purser = require "purser"
 
 io.stdout:setvbuf "line" -- whoever reads this through a pipe sees each line when it is written
 
-local go, words = false, {}
+local execute, words = false, {}
 for _, word in ipairs(arg) do
-  if word == "--execute" then go = true else words[#words + 1] = word end
+  if word == "--execute" then execute = true else words[#words + 1] = word end
 end
 if #words < 4 then
   io.stderr:write("usage: planned_withdrawal.lua COIN NETWORK ADDRESS AMOUNT [MEMO] [--execute]\n")
@@ -29,7 +29,7 @@ local plan = assert(client.wallet:plan_withdraw {
 })
 print(plan)
 if not plan.ok then os.exit(1) end
-if not go then
+if not execute then
   print("give --execute to do it")
   os.exit(0)
 end

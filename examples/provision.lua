@@ -75,7 +75,8 @@ local fleet = assert(purser.fleet.new {
 local done, err = fleet:apply()
 
 local made = { create_account = 0, create_key = 0 }
-for _, step in ipairs(done or err.done or {}) do made[step.what] = (made[step.what] or 0) + 1 end
+local steps = done or err.details and err.details.done or {}
+for _, step in ipairs(steps) do made[step.what] = (made[step.what] or 0) + 1 end
 print(("%d sub-accounts requested: %d made, %d keys made"):format(#accounts, made.create_account, made.create_key))
 assert(keys:close())
 if not done then

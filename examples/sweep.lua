@@ -49,7 +49,8 @@ for _, move in ipairs(moves.moves) do
   end
 end
 if not done then
-  io.stderr:write(("%s, %s %s: %s\n"):format(err.move.from, err.move.amount, err.move.asset, tostring(err)))
+  local move = err.details.move
+  io.stderr:write(("%s, %s %s: %s\n"):format(move.from, move.amount, move.asset, tostring(err)))
   os.exit(err.outcome == "unknown" and 4 or 1)
 end
 

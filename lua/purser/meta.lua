@@ -1048,7 +1048,7 @@ function Wallet:withdraw_legacy(params, opts) end
 ---@class purser.CallOptions
 ---@field timeout_ms? integer  For each attempt of this call. Default: the client's.
 ---@field recv_window? integer  For this call. Default: the client's.
----@field extra? table<string, string|integer|boolean>  Parameters that this version does not know.
+---@field extra_params? table<string, string|integer|boolean>  Parameters that this version does not know.
 ---@field info? table  Is filled with http_status, headers (lower-case names), attempts and timings (connect_us, tls_us, first_byte_us, total_us: microseconds from the start, as far as the transport knows them).
 
 ---@class purser.Event

@@ -69,7 +69,8 @@ describe("one call, at most one request", function()
       base_url = peer:url(way.scheme), ca_file = made.path "ca.crt", http_version = way.version and "2" or "1.1",
     })
     local client = assert(purser.new {
-      base_url = peer:url(way.scheme), api_key = "key", secret_key = "secret", transport = transport, rate_limit = false,
+      base_url = peer:url(way.scheme), api_key = "key", secret_key = "secret", transport = transport,
+      rate_limit = false,
       retry = { attempts = 5, base_ms = 1, max_ms = 1 },
     })
     if kept then

@@ -128,7 +128,7 @@ describe("purser", function()
       local said, results = {}, { ... }
       local row = require("purser.api.operations").by_name[operation]
       local err = require("purser.call.errors").new { kind = "transport", outcome = "unknown", message = "lost",
-        reconcile = "client:reconcile(err) looks in wallet.somewhere" }
+        advice = "client:reconcile(err) looks in wallet.somewhere" }
       local stderr, stdout = io.stderr, io.stdout
       local pen = { write = function(_, ...) said[#said + 1] = table.concat { ... } return true end,
         flush = function() return true end }

@@ -225,7 +225,7 @@ describe("purser GROUP OPERATION", function()
       local before = #service.world:requests()
       local cases = {
         { { "wallet", "coins", "--colour", "red" }, "unknown option" },
-        { { "wallet", "withdrow" }, "Did you mean" },
+        { { "wallet", "withdrow" }, "did you mean" },
         { { "wallet", "withdraw", "--coin", "USDT" }, "missing option" },
         { arguments("--address", "T", "--amount", "5", "--yes"), "must be used 1 time" },
         { { "wallet", "deposit_history", "--limit", "1001" }, "at most 1000" },

@@ -159,7 +159,8 @@ describe("the secret of a command that is at work", function()
   local function search(text, words, environment)
     local before, line = received(), ""
     for name, value in pairs(environment) do line = line .. command.quote(name .. "=" .. value) .. " " end
-    local pipe = assert(io.popen(("echo $$; exec env %s %s bin/purser wait withdrawal nobodyhasthis --deadline 5m %s 2>&1")
+    local pipe = assert(io.popen((
+      "echo $$; exec env %s %s bin/purser wait withdrawal nobodyhasthis --deadline 5m %s 2>&1")
       :format(line, LUA, words)))
     local pid = pipe:read "*l"
     while received() == before do require("purser").sleep(20) end

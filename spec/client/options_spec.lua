@@ -190,7 +190,8 @@ describe("a program whose options are right", function()
   it("never loads what reports on them", function()
     local command = [[
       local client = assert(require("purser").new { base_url = "http://localhost", api_key = "a", secret_key = "b",
-        retry = { attempts = 2 }, rate_limit = { pools = { ip = { capacity = 5 } } }, hooks = { after = function() end },
+        retry = { attempts = 2 }, rate_limit = { pools = { ip = { capacity = 5 } } },
+        hooks = { after = function() end },
         transport = { send = function() return { status = 200, body = "[]", headers = "" } end } })
       assert(client.wallet:coins(nil, { timeout_ms = 5 }))
       assert(not package.loaded["purser.util.option_messages"] and not package.loaded["purser.util.suggest"])

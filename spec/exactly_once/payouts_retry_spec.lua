@@ -74,9 +74,9 @@ describe("a payment that was left undecided", function()
     local put_back, err = payouts:retry "a"
     assert.is_nil(put_back)
     assert.same({ "workflow", "payouts.done" }, { err.kind, err.code })
-    assert.equal("5", err.record.amount)
+    assert.equal("5", err.details.record.amount)
     local payment = assert(payouts:list "done")[1]
-    assert.same({ "a", err.record.tranId }, { payment.key, payment.record_id })
+    assert.same({ "a", err.details.record.tranId }, { payment.key, payment.record_id })
     assert.equal("done", assert(journal:entries { id = payment.intent })[1].state)
     assert.is_false(payouts:retry "a")
     assert.equal(1, assert(payouts:run()).done)

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The rate limit inside nginx: the store in a shared dictionary, for all workers, and in Redis over nginx's own sockets.
+-- The rate limit inside nginx: the store in a shared dictionary, for all workers, and in Redis over nginx's own
+-- sockets.
 
 local libcurl = require "purser.libcurl"
 local nginx = require "nginx"

@@ -28,7 +28,7 @@ local function limit_of(namespace, more)
 end
 
 describe("a Redis server", function()
-  it("holds every pool for one window at its first use, and after a restart that may have lost what was sent", function()
+  it("holds every pool for one window at its first use, and after a restart that may have lost some", function()
     local limit = limit_of "restart"
     for _ = 1, 2 do
       local waited = 0

@@ -52,7 +52,8 @@ function M.start(options)
   assert(os.execute("mkdir -m 700 -p " .. folder))
   local server = setmetatable({ folder = folder, port = free_port(), password = options.password,
     socket = folder .. "/socket" }, meta)
-  files.write(folder .. "/redis.conf", ("bind 127.0.0.1\nport %d\nunixsocket %s\nunixsocketperm 700\ndir %s\nsave \"\"\n"
+  files.write(folder .. "/redis.conf", ("bind 127.0.0.1\nport %d\nunixsocket %s\nunixsocketperm 700\ndir %s\n"
+    .. "save \"\"\n"
     .. "appendonly no\n%s%s"):format(server.port, server.socket, folder,
     options.password and "requirepass " .. options.password .. "\n" or "", options.more or ""))
   launch(server)

@@ -243,7 +243,7 @@ static decoder *check_decoder(lua_State *L, int index)
     return self;
 }
 
-/* nil, message, offset */
+/* nil, message, offset; and `true` behind them when the document says two things by one name */
 static int push_fault(lua_State *L, const pu_fault *fault)
 {
     lua_pushnil(L);
@@ -258,7 +258,9 @@ static int push_fault(lua_State *L, const pu_fault *fault)
         lua_pushfstring(L, "%s was found, %s was expected", fault->found, fault->expected);
     }
     pu_pushinteger(L, (int64_t)fault->error.offset);
-    return 3;
+    if (fault->error.code != PU_REPEATED) return 3;
+    lua_pushboolean(L, 1);
+    return 4;
 }
 
 /* How many strings are worth remembering, as a power of two. Each takes a place on the stack of whoever decodes, and a

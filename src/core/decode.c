@@ -39,14 +39,15 @@ typedef struct record {
     uint16_t previous; /* the key before it */
     bool opened;       /* the sink has its table already */
     size_t total;      /* members handed over before the present batch */
-    uint64_t seen;     /* bit n: key n has come, or one of n + 64, n + 128, ... */
+    uint64_t seen;     /* bit n: key n has come; of the keys beyond 63 this is not known */
     size_t address_at; /* 1 + the place of an address in the present batch, 0: none there */
     pu_entry address, memo; /* what earlier batches held of them */
 } record;
 
+/* 0 for a key beyond 63, and for PU_NO_KEY. */
 static inline uint64_t key_bit(uint16_t key)
 {
-    return UINT64_C(1) << (key & 63);
+    return key < 64 ? UINT64_C(1) << key : 0;
 }
 
 /* Keeps of the present batch the address and the memo. */
@@ -150,16 +151,26 @@ static const char *read_name(walk *w, record *r, const char *p, uint16_t *number
     return p + 1;
 }
 
-/* Counts the entry that was read. A null member is absent, and matters only where an equal name may have come before. */
-static inline void count_entry(walk *w, record *r, const pu_entry *entry)
+/* Whether a name that came before may come again: the last of equal names wins in objects of type `any`. A declared
+ * shape is read to learn what the document says, and a document that says two things says neither. */
+static bool may_repeat(const walk *w, const record *r)
+{
+    return r->shape == &w->plan->shapes[0];
+}
+
+/* Counts the entry that was read. A null member is absent, and matters only where an equal name may have come before.
+ * Returns false, and counts nothing, when the name must not have come before. */
+static inline bool count_entry(walk *w, record *r, const pu_entry *entry)
 {
     uint64_t bit = key_bit(entry->key);
-    if (entry->kind != PU_ENTRY_NULL) {
-        r->seen |= bit;
+    if (r->seen & bit) {
+        if (!may_repeat(w, r)) return false;
         w->count++;
-    } else if ((r->seen & bit) || entry->key == PU_NO_KEY) {
-        w->count++;
+        return true;
     }
+    r->seen |= bit;
+    if (entry->kind != PU_ENTRY_NULL || bit == 0) w->count++;
+    return true;
 }
 
 /* Reads any value into the entry whose name is filled in. */
@@ -168,6 +179,7 @@ static const char *read_value(walk *w, record *r, const char *p, pu_type *type, 
     p = pu_json_space(p, w->end);
     if (is_container(w, p, type->kind)) {
         pu_entry name = *entry;
+        if ((r->seen & key_bit(name.key)) && !may_repeat(w, r)) return refuse_repetition(w, p);
         flush_record(w, r, false);
         p = read_container(w, p, type);
         if (!p) return NULL;
@@ -176,9 +188,10 @@ static const char *read_value(walk *w, record *r, const char *p, pu_type *type, 
         r->total++;
         return p;
     }
-    p = read_scalar(w, p, type->kind, entry);
+    const char *at = p;
+    p = read_scalar(w, at, type->kind, entry);
     if (!p) return NULL;
-    count_entry(w, r, entry);
+    if (!count_entry(w, r, entry)) return refuse_repetition(w, at);
     if (type->kind == PU_KIND_ADDRESS) r->address_at = w->count;
     return p;
 }
@@ -188,7 +201,8 @@ static inline bool takes_text(uint8_t kind)
     return kind == PU_KIND_STRING || kind == PU_KIND_ADDRESS || kind == PU_KIND_ANY;
 }
 
-/* Reads what nearly every value is: a string without escapes, a short integer, or null. NULL: it is something else. */
+/* Reads what nearly every value is: a string without escapes, a short integer, or null. NULL: it is something else, or
+ * its name came before, which read_value finds out once more and reports. */
 static inline const char *read_usual(walk *w, record *r, const char *p, const pu_key *key, pu_entry *entry)
 {
     if (p == w->end) return NULL;
@@ -199,20 +213,18 @@ static inline const char *read_usual(walk *w, record *r, const char *p, const pu
         entry->text = p + 1;
         entry->len = (size_t)(close - p - 1);
         entry->kind = PU_ENTRY_TEXT;
-        count_entry(w, r, entry);
+        if (!count_entry(w, r, entry)) return NULL;
         if (key->kind == PU_KIND_ADDRESS) r->address_at = w->count;
         return close + 1;
     }
     if (pu_json_digit(*p)) {
         if (key->kind != PU_KIND_INTEGER && key->kind != PU_KIND_ANY) return NULL;
         p = read_short_integer(w, p, entry);
-        if (p) count_entry(w, r, entry);
-        return p;
+        return p && count_entry(w, r, entry) ? p : NULL;
     }
     if (*p != 'n' || w->end - p < 4 || memcmp(p, "null", 4) != 0) return NULL;
     entry->kind = PU_ENTRY_NULL;
-    count_entry(w, r, entry);
-    return p + 4;
+    return count_entry(w, r, entry) ? p + 4 : NULL;
 }
 
 /* The path of nearly every member, an expected name and a usual value, is written out; read_value does the rest. */

@@ -70,8 +70,8 @@ typedef struct pu_fault {
 } pu_fault;
 
 /* Decodes one document, which fills [text, text + len) apart from white space around it. The outermost value stays
- * with the sink, the only one that is not closed. PU_SYNTAX, PU_TYPE and PU_TOO_BIG are the failures; `fault` is filled then, and
- * what the sink was given so far is to be thrown away. */
+ * with the sink, the only one that is not closed. PU_SYNTAX, PU_TYPE, PU_REPEATED and PU_TOO_BIG are the failures; `fault`
+ * is filled then, and what the sink was given so far is to be thrown away. */
 enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_fault *fault);
 
 #endif

@@ -13,6 +13,7 @@ enum pu_code {
     PU_TOO_BIG, /* a ceiling was reached */
     PU_SYNTAX,  /* the input is not well-formed; `offset` says where */
     PU_TYPE,    /* well-formed, but not of the shape asked for; `offset` says where */
+    PU_REPEATED, /* well-formed, but a member of a declared shape comes twice; `offset` says where */
     PU_ARGUMENT, /* the caller's value cannot be used */
     PU_CRYPTO,  /* OpenSSL refused */
 };

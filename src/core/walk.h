@@ -38,6 +38,12 @@ static inline const char *refuse_more(walk *w, const char *at, const char *messa
     return NULL;
 }
 
+static inline const char *refuse_repetition(walk *w, const char *at)
+{
+    w->fault->error = (pu_error){PU_REPEATED, "a member comes twice", (size_t)(at - w->text)};
+    return NULL;
+}
+
 static inline bool values_left(walk *w, const char *at)
 {
     return w->values < PU_MAX_VALUES || refuse_more(w, at, "more than 2097152 values in one document");

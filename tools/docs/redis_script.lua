@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- lua/purser/call/rate_limit/redis_script.lua: the rule of the rate limit as a text that runs inside Redis. An installed
--- copy may be compiled, so that it has no text to send.
+-- lua/purser/call/rate_limit/redis_script.lua: the rule of the rate limit as a text that runs inside Redis. An
+-- installed copy may be compiled, so that it has no text to send.
 
 local M = {}
 
@@ -45,8 +45,8 @@ local log = (function()
 local tail = [====[
 end)()
 local kv = { may_forget = true }
--- A pool is two keys: the fixed fields of its document with the step that was used last and what it holds, and a hash of
--- the other steps, of which only those are read and written that are used.
+-- A pool is two keys: the fixed fields of its document with the step that was used last and what it holds, and a hash
+-- of the other steps, of which only those are read and written that are used.
 local key_of, was, misses, last_of = {}, {}, {}, {}
 local pool_meta = { __index = function(pool, i)
   local known, key = was[pool], key_of[pool]

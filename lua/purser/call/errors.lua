@@ -24,8 +24,7 @@ local M = {}
 ---@field parameter string|nil   argument: the parameter at fault
 ---@field intent purser.Intent|nil  what was sent, when its outcome is unknown: client:reconcile takes it
 ---@field clock_corrected boolean|nil  700003: whether the client's clock was set right: the call may be repeated
----@field record table|nil      workflow: the last record a wait saw
----@field crowded boolean|nil   workflow: one millisecond of a history holds more records than the service shows
+---@field details table|nil     what only this kind of failure has, such as the last `record` that a wait saw
 ---@field advice string|nil      what finds out the outcome, when it is unknown and the operation was not a read
 
 local kinds = {

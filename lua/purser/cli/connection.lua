@@ -2,7 +2,10 @@
 -- The options that say which service to talk to and with whose keys, and the client they make.
 
 local credentials = require "purser.cli.credentials"
+local lazy = require "purser.util.lazy"
 local terminal = require "purser.cli.terminal"
+local purser = lazy "purser"
+local stores = lazy "purser.call.rate_limit.stores"
 
 local M = {}
 
@@ -25,11 +28,11 @@ function M.define(command)
       .. "keys and PURSER_BASE_URL say."):argname("<url>"),
     command:option("--profile", "Conventions of the service: default, or mexc, which knows its address.")
       :argname("<name>"):choices { "default", "mexc" },
-    command:option("--credentials", "File with `api_key = ...` and `secret_key = ...`, readable by you alone. Without it the "
-      .. "keys come from PURSER_API_KEY and PURSER_SECRET_KEY."):argname("<file>"),
+    command:option("--credentials", "File with `api_key = ...` and `secret_key = ...`, readable by you alone. Without "
+      .. "it the keys come from PURSER_API_KEY and PURSER_SECRET_KEY."):argname("<file>"),
     command:option("--timeout", "Longest time of one request, default 10."):argname("<seconds>"):convert(seconds),
     command:option("--rate-limit", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
-      .. "sqlite:FILE or postgresql:DATABASE. Without it PURSER_RATE_LIMIT, else this command alone."):argname("<store>"),
+      .. "sqlite:FILE or postgresql:DATABASE. Without it PURSER_RATE_LIMIT, else this command."):argname "<store>",
     command:option("--recv-window", "How old a request may be when it arrives, in ms."):argname("<ms>"):convert(whole),
   }
   command:group("Connection", (table.unpack or unpack)(options)) -- luacheck: ignore
@@ -65,7 +68,7 @@ local WORTH_SAYING_MS = 1000
 -- names none.
 local function rate_limit_of(options)
   local text = options.rate_limit or credentials.variable "PURSER_RATE_LIMIT"
-  local store = text and require("purser.call.rate_limit.stores").parse(text)
+  local store = text and stores.parse(text)
   if text and not store then
     return nil, ("--rate-limit: %q names no store; give redis://HOST:PORT, redis:/SOCKET, sqlite:FILE or "
       .. "postgresql:DATABASE"):format(text)
@@ -98,7 +101,7 @@ function M.open(options, overrides)
     timeout_ms = options.timeout, recv_window = options.recv_window, rate_limit = rate_limit,
   }
   for name, value in pairs(overrides or {}) do requested[name] = value end
-  local client, err = require("purser").new(requested)
+  local client, err = purser.new(requested)
   keys.secret:close() -- the client has made of it what it needs
   -- allow_insecure is for programs: here nothing permits it
   if not client then

@@ -1,13 +1,15 @@
 -- SPDX-License-Identifier: MIT
 -- `purser fleet plan|apply|orphans|rotate|retire|sweep FILE`: sub-accounts as a file declares them; see docs/fleets.md.
 
-local option_schema = require "purser.util.option_schema"
 local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local files = require "purser.cli.file"
+local lazy = require "purser.util.lazy"
+local option_schema = require "purser.util.option_schema"
 local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
+local fleets = lazy "purser.workflow.fleet"
 
 local M = { summary = "Make and keep a fleet of sub-accounts as a file declares it." }
 
@@ -103,7 +105,7 @@ local function show_steps(list)
 end
 
 local function finish(done, err)
-  local written = report.write(show_steps(done or err.done or {}))
+  local written = report.write(show_steps(done or err.details and err.details.done or {}))
   if err then
     if err.kind == "workflow" then
       report.say("%s", tostring(err))
@@ -175,7 +177,7 @@ function M.start(options)
   local vault
   vault, message = open_vault(options.secrets, makes_keys[options.action], sources.url)
   if not vault then return report.bad_input("%s", message) end
-  local fleet, err = require("purser.workflow.fleet").new {
+  local fleet, err = fleets.new {
     client = client, group = declared.group, accounts = declared.accounts,
     vault = { store = vault.store, holds = vault.holds },
   }

@@ -3,7 +3,13 @@
 
 local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
+local lazy = require "purser.util.lazy"
 local terminal = require "purser.cli.terminal"
+local command_parser = lazy "purser.cli.parser"
+local operation_command = lazy "purser.cli.operation"
+local operations = lazy "purser.api.operations"
+local renamed = lazy "purser.util.renamed"
+local suggest = lazy "purser.util.suggest"
 
 local M = {}
 
@@ -17,12 +23,12 @@ end
 
 -- What a word that is no command was meant for: `purser withdraw` is `purser wallet withdraw`. Nil when nobody knows.
 local function suggestion(arguments, unknown)
-  local operations, requested = require "purser.api.operations", unknown:gsub("%-", "_")
+  local requested = unknown:gsub("%-", "_")
   local group = arguments[1]:gsub("%-", "_")
   if operations.groups[group] and arguments[2] == unknown then
     local names = {}
     for i, row in ipairs(operations.groups[group]) do names[i] = row.name end
-    local name = require("purser.util.suggest").find(requested, names)
+    local name = suggest.find(requested, names)
     return name and ("did you mean `purser %s %s`?"):format(group, name)
   end
   local found = {}
@@ -32,13 +38,41 @@ local function suggestion(arguments, unknown)
   return #found > 0 and "an operation comes after its group: " .. table.concat(found, ", ") or nil
 end
 
+-- Every option and command of a parser of argparse and of the commands below it that the arguments name.
+local function names_of(parser, arguments)
+  local names, at = {}, 1
+  while parser do
+    local command
+    for _, option in ipairs(parser._options) do
+      for _, alias in ipairs(option._aliases) do names[#names + 1] = alias end
+    end
+    for _, known in ipairs(parser._commands) do
+      for _, alias in ipairs(known._aliases) do
+        names[#names + 1] = alias
+        if alias == arguments[at] then command = known end
+      end
+    end
+    parser, at = command, at + 1
+  end
+  return names
+end
+
+-- The message of argparse, whose own suggestion for an old name may be a wrong one.
+local function with_new_name(parser, arguments, message)
+  local kind, old = message:match "^unknown (%a+) '(.-)'"
+  local new = old and renamed[old] and suggest.find(old, names_of(parser, arguments))
+  if not new or renamed[old] ~= new then return message end
+  return ("unknown %s '%s'\nDid you mean '%s'?"):format(kind, old, new)
+end
+
 -- Says what argparse did not understand, and where the help is.
-local function report_usage(arguments, message)
-  terminal.say("%s", message)
+local function report_usage(parser, arguments, message)
+  message = with_new_name(parser, arguments, message)
+  terminal.say("%s", (message:gsub("\n", "; "):gsub("; Did you mean", "; did you mean")))
   local unknown = message:match("^unknown command '(.-)'")
   local hint = unknown and not message:find("Did you mean", 1, true) and suggestion(arguments, unknown)
   if hint then terminal.say("%s", hint) end
-  local words, groups = { "purser" }, require("purser.api.operations").groups
+  local words, groups = { "purser" }, operations.groups
   for i, argument in ipairs(arguments) do
     local second = i == 2 and groups[(arguments[1]:gsub("%-", "_"))]
     if argument:find("^%-") or argument == unknown or i > 1 and not second then break end
@@ -67,16 +101,16 @@ local function run(arguments)
       or tostring(message))
     return 2
   end
-  local parser = require("purser.cli.parser").build(requested_operation(arguments))
+  local parser = command_parser.build(requested_operation(arguments))
   local parsed, options = parser:pparse(arguments)
   if not parsed then
-    report_usage(arguments, options)
+    report_usage(parser, arguments, options)
     return 2
   end
-  local groups = require("purser.api.operations").groups
+  local groups = operations.groups
   if groups[options.command] then
     local name = options.command .. "." .. options.operation
-    return require("purser.cli.operation").run(require("purser.api.operations").by_name[name], options)
+    return operation_command.run(operations.by_name[name], options)
   end
   return require("purser.cli." .. options.command:gsub("-", "_")).start(options, parser)
 end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- `purser limits`: what the pools of the rate limit hold, who shares them, and what blocks them. It sends nothing to the
--- service.
+-- `purser limits`: what the pools of the rate limit hold, who shares them, and what blocks them. It sends nothing to
+-- the service.
 
 local connection = require "purser.cli.connection"
 local json = require "purser.json"
@@ -40,7 +40,7 @@ end
 local function as_text(limits)
   local lines = {}
   for i, pool in ipairs(limits.pools) do
-    lines[i] = { pool.pool, ("%d of %d"):format(pool.used, pool.capacity), ("%d s"):format(math.floor(pool.window_ms / 1000)),
+    lines[i] = { pool.pool, ("%d of %d"):format(pool.used, pool.capacity), seconds(pool.window_ms),
       ("%d (%d)"):format(pool.waiting, pool.waiting_weight), seconds(math.max(pool.blocked_ms, pool.held_ms)) }
   end
   local text = output.aligned({ "pool", "used", "window", "waiting (weight)", "blocked" }, lines)

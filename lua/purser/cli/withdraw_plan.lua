@@ -56,8 +56,8 @@ function M.start(options)
   if not client then return report.bad_input("%s", place) end
   local plan, err = client.wallet:plan_withdraw {
     coin = options.coin, network = options.network, address = options.address, amount = options.amount,
-    memo = options.memo, withdrawOrderId = options.order_id, require_saved_address = options.require_saved_address
-      or nil,
+    memo = options.memo, withdrawOrderId = options.order_id,
+    require_saved_address = options.require_saved_address or nil,
   }
   local code
   if not plan then

@@ -232,6 +232,11 @@ local function take_words(row, params)
   if type(params) ~= "table" then return argument_error(row, "from", "and the others are given in a table") end
   for name, value in pairs(params) do
     if own_rules[name] then own[name] = value else rest[name] = value end
+    local meant = not own_rules[name] and not row.by_name[name]
+      and suggest.find(tostring(name), suggest.names_of(own_rules, row.by_name))
+    if meant and own_rules[meant] then
+      return argument_error(row, name, ('is not known (did you mean "%s"?)'):format(meant))
+    end
   end
   local message, wrong = option_schema.check(own, own_rules, "parameter")
   if message then return reject(row, wrong, message) end
@@ -305,8 +310,8 @@ end
 --- A walk over every record of the operation `row`.
 ---@param client purser.Client
 ---@param row table
----@param params table|nil  `from`, `to`, `cursor`, `parallel`, `late_arrival_ms`, `shows_at_least`, `day_offset_minutes`, and
----the operation's own
+---@param params table|nil  `from`, `to`, `cursor`, `parallel`, `late_arrival_ms`, `shows_at_least`,
+---  `day_offset_minutes`, and the operation's own
 ---@param opts table|nil    the options of each call
 ---@return purser.Walk
 function M.walk(client, row, params, opts)

@@ -190,7 +190,7 @@ local function too_many(source, time, count, state, total)
     message = "of %d records with the time %d some come again on later pages, so others may be missing"
   end
   local err = failed(source, message:format(state == "crowded" and source.paging.page_size - 1 or count, time))
-  err.crowded = true
+  err.details = { crowded = true }
   return nil, err
 end
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The service's rate limit: the pools of the profile, each request counted at the time it arrives, in windows that slide
--- by the millisecond. It knows nothing of how the client counts, so it can judge it.
+-- The service's rate limit: the pools of the profile, each request counted at the time it arrives, in windows that
+-- slide by the millisecond. It knows nothing of how the client counts, so it can judge it.
 --
 -- A request above a pool's capacity gets HTTP 429 and a Retry-After; the third one within a window gets HTTP 418 and
 -- bans the address for two minutes, twice as long each time, up to three days.
@@ -35,7 +35,7 @@ local function forget(log, now, window_ms)
   end
 end
 
--- How long it takes until `cost` matches.
+-- How long it takes until there is room for `cost`.
 local function wait_for(log, cost, pool, now)
   local sum = log.sum + cost
   for i = log.first, log.last do

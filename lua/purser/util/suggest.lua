@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- "Did you mean ...": the known name nearest to an unknown one.
 
+local renamed = require "purser.util.renamed"
+
 local M = {}
 
 -- Edits (insert, delete, replace, exchange two neighbours) that turn `a` into `b`. An exchange counts as one: USTD is
@@ -22,11 +24,24 @@ local function distance(a, b)
   return row[#b]
 end
 
+-- The name of `names` that an old name became, or nil.
+local function new_name(unknown, names)
+  local new = renamed[unknown]
+  for _, name in ipairs(names) do
+    if name == new then return name end
+    for _, one in ipairs(type(new) == "table" and new or {}) do
+      if name == one then return name end
+    end
+  end
+end
+
 --- The name of `names` (a list) that `unknown` was probably meant to be, or nil when none is near.
 ---@param unknown string
 ---@param names string[]
 ---@return string|nil
 function M.find(unknown, names)
+  local new = new_name(unknown, names)
+  if new then return new end
   local requested = unknown:sub(1, 64):lower():gsub("[_%-]", "")
   local best, best_distance = nil, math.max(2, math.floor(#requested / 3)) + 1
   for _, name in ipairs(names) do

@@ -51,9 +51,9 @@ end
 
 --- Converts every small balance that can be (C12, C13). Parameters: `only`, `except` (lists of coins). Returns
 --- { converted = coins, failed = { { asset, message, code } }, skipped = the same with `balance`, totalConvert =,
---- convertFee =, batches = }. When a batch fails, nil and its error, with the `report` so far and `assets`, the coins
---- of that batch; with outcome "unknown" look in conversion_history for them before you convert them again. No batch
---- after it is sent.
+--- convertFee =, batches = }. When a batch fails, nil and its error, whose `details` hold the `report` so far and
+--- `assets`, the coins of that batch; with outcome "unknown" look in conversion_history for them before you convert
+--- them again. No batch after it is sent.
 ---@param client purser.Client
 ---@param params table|nil
 ---@param opts table|nil
@@ -73,7 +73,7 @@ function M.convert_all(client, params, opts)
     local answer
     answer, err = client.wallet:convert({ asset = batch }, opts)
     if not answer then
-      err.report, err.assets = report, batch
+      err.details = { report = report, assets = batch }
       return nil, err
     end
     add(report, answer)

@@ -5,12 +5,15 @@
 --
 -- A wait reads now and then, less and less often. It ends with the record when the goal is reached; with an error when
 -- the goal can no longer be reached (outcome "rejected") or the time is over (outcome "unknown"). Both errors hold the
--- last `record` that was seen. A read that fails for a reason that passes is read again; any other failure ends it.
+-- last record that was seen, as `details.record`. A read that fails for a reason that passes is read again; any other
+-- failure ends it.
 
-local option_schema = require "purser.util.option_schema"
 local errors = require "purser.call.errors"
 local history = require "purser.history"
+local lazy = require "purser.util.lazy"
+local option_schema = require "purser.util.option_schema"
 local suggest = require "purser.util.suggest"
+local decimal = lazy "purser.decimal"
 
 local M = {}
 
@@ -20,8 +23,8 @@ local GROWTH = 1.5
 local MAX_SHOWN = 1000 -- by C4 and C5 at once
 
 local function failure(outcome, message, record, retryable)
-  return errors.new { kind = "workflow", outcome = outcome, phase = "wait", message = message, record = record,
-    retryable = retryable }
+  return errors.new { kind = "workflow", outcome = outcome, phase = "wait", message = message,
+    details = { record = record }, retryable = retryable }
 end
 
 -- Checks the options and splits the times off. Returns both; or nil and an argument error.
@@ -174,7 +177,6 @@ end
 
 -- Whether a deposit is the one that `requested` describes. Amounts are equal as numbers: "5" is "5.00".
 local function matches_deposit(requested)
-  local decimal = require "purser.decimal"
   local amount = requested.amount and decimal(requested.amount)
   return function(record)
     for name, value in pairs(requested) do
@@ -206,7 +208,7 @@ function M.deposit(client, requested, options)
     return nil, errors.argument(nil, "wait_deposit takes a table that says which deposit, such as { txId = ... }")
   end
   for name, value in pairs(requested) do
-    if type(value) ~= deposit_members[name] or (name == "amount" and not require("purser.decimal")(value)) then
+    if type(value) ~= deposit_members[name] or (name == "amount" and not decimal(value)) then
       return nil, errors.argument(tostring(name),
         ('"%s" is not what a deposit can be recognized by: give texts of txId, '
         .. "coin, network, address, memo, amount"):format(tostring(name)))

@@ -218,7 +218,8 @@ describe("what the service answers", function()
   end
 
   it("blocks the pool for all members: 429, 418, and a 403 that is not the service's", function()
-    for status, body in pairs { [429] = '{"code":429,"msg":"Too many requests"}', [418] = "", [403] = "<html></html>" } do
+    local bodies = { [429] = '{"code":429,"msg":"Too many requests"}', [418] = "", [403] = "<html></html>" }
+    for status, body in pairs(bodies) do
       now = now + 1e9
       local err, blocked, sent = block_of { status = status, body = body, headers = "Retry-After: 7\r\n" }
       assert.equal(7, err.retry_after)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Many members after one address on virtual time, with clocks that are wrong and run wrongly, members that die while
+-- Many members of one address on virtual time, with clocks that are wrong and run wrongly, members that die while
 -- they wait or send, and a store that goes away or forgets. The simulator's own rate limit judges them: it counts every
 -- request at the millisecond at which it arrives.
 
@@ -119,7 +119,8 @@ end
 local function any_call(client)
   local dice = math.random(100)
   if dice <= 12 then
-    return client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "0.01" }
+    return client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+      amount = "0.01" }
   elseif dice <= 25 then
     return client.wallet:deposit_history { limit = 1 }
   end
@@ -172,7 +173,7 @@ local function use_of(pool, span_ms, excused_ms)
   return pool.total / (CAPACITY * (span_ms - (excused_ms or 0)) / WINDOW_MS)
 end
 
-describe("members after one address", function()
+describe("members of one address", function()
   local runs = tonumber(os.getenv "PURSER_SEEDS" or 2)
 
   it("never get a 429, and use at least 95 % of the pool, though their clocks are wrong and some die", function()

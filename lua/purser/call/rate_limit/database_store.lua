@@ -7,6 +7,8 @@
 
 local core = require "purser.core"
 local documents = require "purser.call.rate_limit.documents"
+local lazy = require "purser.util.lazy"
+local database = lazy "purser.util.database"
 
 local Store = { __name = "purser.rate_limit.database" }
 Store.__index = Store
@@ -31,7 +33,7 @@ end
 -- The tables are made by the first process that comes; another one may do so at the same time.
 local function open(self)
   if self.db then return true end
-  local db, message = require("purser.util.database").open(self.options)
+  local db, message = database.open(self.options)
   if not db then return nil, message end
   local known = not self.options.sqlite and db:rows "SELECT to_regclass('purser_rate_limit')::text AS name"
   local ok = known and known[1] and known[1].name
@@ -47,9 +49,11 @@ end
 -- The time of the file, and the run of the machine that wrote it. What is returned last is the text to keep.
 local function file_time(kept, boot)
   local wall, monotonic = core.now_ms(), core.monotonic_ms()
-  local now = wall
+  local now
   local time, at, known = (kept or ""):match "^(%d+) (%d+) (%S+)$"
-  if time then
+  if not time then
+    now = wall
+  else
     time, at = tonumber(time), tonumber(at)
     now = known == boot and time + math.max(0, monotonic - at) or math.max(time, wall)
   end
@@ -69,8 +73,8 @@ local function within(self, tx, names, fn)
   local is_file = self.kind == "sqlite"
   if is_file then names[#names + 1] = CLOCK else tx:lock(self.lock) end
   local texts = read_rows(tx, self.namespace, names)
-  local now, run, clock = 0, "", nil
-  if is_file then now, run, clock = file_time(texts[CLOCK], self.boot) else now = tx:now() end
+  local now, run, clock
+  if is_file then now, run, clock = file_time(texts[CLOCK], self.boot) else now, run = tx:now(), "" end
   local kv, put = documents.kv(function(name) return texts[name] end)
   local results = { fn(kv, now, run) }
   for name, document in pairs(put) do
@@ -96,7 +100,7 @@ end
 
 -- A number for PostgreSQL's advisory lock: of the namespace, which processes have to share.
 local function lock_number(namespace)
-  return tonumber(require("purser.core").md5_hex("purser rate limit " .. namespace):sub(1, 7), 16)
+  return tonumber(core.md5_hex("purser rate limit " .. namespace):sub(1, 7), 16)
 end
 
 --- Makes a store; it connects at its first use. Returns nil and what is wrong with the options.

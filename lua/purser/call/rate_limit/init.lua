@@ -13,9 +13,13 @@
 -- where what fails returns nil and a message. docs/limits.md says which stores there are.
 
 local core = require "purser.core"
+local lazy = require "purser.util.lazy"
 local options_ = require "purser.call.rate_limit.options"
 local process = require "purser.call.rate_limit.process"
 local resolve_profile = require "purser.api.resolve_profile"
+local away = lazy "purser.call.rate_limit.away"
+local digest = lazy "purser.util.digest"
+local stores = lazy "purser.call.rate_limit.stores"
 
 local M = {}
 
@@ -49,7 +53,7 @@ local function open_store(options)
   if not store then return process.new(options) end
   if not is_store(store) then
     local problem
-    store, problem = require("purser.call.rate_limit.stores").open(store)
+    store, problem = stores.open(store)
     if not store then return nil, problem end
   end
   return store
@@ -86,7 +90,7 @@ function M.make(options, profile)
   self.lateness_ms = math.huge
   for _, pool in ipairs(pools) do self.lateness_ms = math.min(self.lateness_ms, pool.margin_ms / 2) end
   self.store = self.is_local and store
-    or require("purser.call.rate_limit.away").new(store, pools, options.fallback_part, self.now)
+    or away.new(store, pools, options.fallback_part, self.now)
   return self
 end
 
@@ -99,7 +103,7 @@ end
 
 -- A digest names an account's pool: the store is no place for a key.
 local function account_name(api_key)
-  return require("purser.util.digest").of("account " .. api_key):sub(1, 16)
+  return digest.of("account " .. api_key):sub(1, 16)
 end
 
 local function name_of(pool, api_key)
@@ -214,7 +218,7 @@ function RateLimit:give_back(takes, at)
   self.store:give_back(takes, 0, at)
 end
 
--- A pause that concerns everything after one address.
+-- The pool of the address: a pause concerns everything that shares it.
 local function blocked_pool(self)
   for _, pool in ipairs(self.pools) do
     if pool.scope == "ip" and pool.counts == "weight" then return pool end
@@ -234,8 +238,8 @@ end
 
 local says_pause = { ["429"] = true, ["418"] = true }
 
---- Learns from a failure: HTTP 429, 418, their codes in a body, and a 403 that is not the service's JSON block the pool,
---- as does every failure with a Retry-After. Returns for how long, or nil.
+--- Learns from a failure: HTTP 429, 418, their codes in a body, and a 403 that is not the service's JSON block the
+--- pool, as does every failure with a Retry-After. Returns for how long, or nil.
 ---@param err purser.Error
 ---@return integer|nil ms
 function RateLimit:learn(err)

@@ -76,8 +76,8 @@ local function merged(options, profile)
   return pools
 end
 
---- The pools that calls take from, sorted by name: { name, capacity, window_ms, span, scope, counts, share }. A share is
---- a pool of its own next to each. Returns nil and what is wrong.
+--- The pools that calls take from, sorted by name: { name, capacity, window_ms, span, scope, counts, share }. A share
+--- is a pool of its own next to each. Returns nil and what is wrong.
 ---@return table[]|nil pools, string|nil problem
 function M.pools(options, profile)
   local list, by_name, names = {}, merged(options, profile), {}

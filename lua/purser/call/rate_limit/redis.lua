@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- The store in Redis: one atomic script a reservation, which is sliding_log.lua itself, by the server's clock.
 --
--- A server that was restarted, or has lost the queue's document, may have lost what was counted: it holds every pool for
--- one window. Its first use ever looks the same, and waits as long.
+-- A server that was restarted, or has lost the queue's document, may have lost what was counted: it holds every pool
+-- for one window. Its first use ever looks the same, and waits as long.
 
 local core = require "purser.core"
 local loopback = require "purser.util.loopback"
@@ -51,7 +51,7 @@ local function connect(self)
   return connection
 end
 
-local function evaluate(self, connection, bytes)
+local function evaluate(connection, bytes)
   local reply, problem, lost = connection:send(bytes)
   if reply or lost or not tostring(problem):find "^NOSCRIPT" then return reply, problem, lost end
   local ok
@@ -64,7 +64,7 @@ end
 local function run_once(self, build, ...)
   local connection, why = connect(self)
   if not connection then return nil, why end
-  local reply, problem, lost = evaluate(self, connection, build(self, ...))
+  local reply, problem, lost = evaluate(connection, build(self, ...))
   if lost then
     connection:close()
     self.connection = nil
@@ -84,8 +84,8 @@ local function run(self, build, ...)
   return reply[1], reply[2], reply[3], reply[4], reply[5]
 end
 
--- The command of an operation on what a call takes: keys, namespace, operation with two arguments, run, then four values
--- a pool.
+-- The command of an operation on what a call takes: keys, namespace, operation with two arguments, run, then four
+-- values a pool.
 local function takes_words(self, operation, takes, first, second)
   local words = { "EVALSHA", self.sha, 0, self.namespace .. "queue" }
   for i = 1, #takes, 4 do words[#words + 1] = self.namespace .. takes[i] end

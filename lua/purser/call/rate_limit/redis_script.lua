@@ -180,7 +180,8 @@ local function clean(queue, now, number)
   return #kept < #all
 end
 local function time_for(pools, takes, queue, priority, number, now)
-  local at, before, waits = max(now, queue[HELD]), nil, #queue[TICKETS] > 0
+  local at, waits = max(now, queue[HELD]), #queue[TICKETS] > 0
+  local before
   repeat
     before = at
     for i = 1, #takes, 4 do
@@ -240,19 +241,19 @@ function M.reserve(kv, now, takes, priority, number, run)
   local changed = (lost or queue[SPAN] == 0) and note_run(queue, takes, run, lost, now) or false
   local waits = queue[TICKETS][1] ~= nil
   if waits then changed = clean(queue, now, number) or changed end
-  local blocked, name, matches, n = 0, nil, not waits and queue[HELD] <= now, 0
+  local blocked, name, at_once, n = 0, nil, not waits and queue[HELD] <= now, 0
   for i = 1, #takes, 4 do
     local pool = read_pool(kv, takes[i], takes[i + 3], now)
     n = n + 1
     pools[n] = pool
     if pool[BLOCKED] - now > blocked then blocked, name = pool[BLOCKED] - now, takes[i] end
-    if pool[SUM] + takes[i + 1] > takes[i + 2] then matches = false end
+    if pool[SUM] + takes[i + 1] > takes[i + 2] then at_once = false end
   end
   if name then
     if changed then kv.put(M.QUEUE, queue, now) end
     return -1, blocked, name
   end
-  if not matches then return reserve_later(kv, now, pools, takes, queue, priority, number, changed) end
+  if not at_once then return reserve_later(kv, now, pools, takes, queue, priority, number, changed) end
   charge(kv, pools, takes, now)
   if changed then kv.put(M.QUEUE, queue, now) end
   return 0, queue[NEXT], now
@@ -321,8 +322,8 @@ end
 return M
 end)()
 local kv = { may_forget = true }
--- A pool is two keys: the fixed fields of its document with the step that was used last and what it holds, and a hash of
--- the other steps, of which only those are read and written that are used.
+-- A pool is two keys: the fixed fields of its document with the step that was used last and what it holds, and a hash
+-- of the other steps, of which only those are read and written that are used.
 local key_of, was, misses, last_of = {}, {}, {}, {}
 local pool_meta = { __index = function(pool, i)
   local known, key = was[pool], key_of[pool]

@@ -21,8 +21,8 @@ function M.command(words)
   return concat(parts)
 end
 
--- One reply: a text, an integer, a list, or nil; what Redis rejects is nil and its message. What the connection loses is
--- nil, a message and true.
+-- One reply: a text, an integer, a list, or nil; what Redis rejects is nil and its message. What the connection loses
+-- is nil, a message and true.
 local function read_reply(socket)
   local line, why = socket:receive "*l"
   if not line then return nil, why, true end

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- The rule of every store: when a call may go, so that no window of a pool ever holds more than its capacity.
 --
--- A pool is a sliding log. Time is cut into steps of a 128th of the window; what was sent within a step counts until the
--- end of that step is a window old, so the log keeps one number a step, and never forgets anything too early.
+-- A pool is a sliding log. Time is cut into steps of a 128th of the window; what was sent within a step counts until
+-- the end of that step is a window old, so the log keeps one number a step, and never forgets anything too early.
 --
 -- A call that does not fit gets a time at which it will, and a ticket. At that time it asks once more with its ticket,
 -- and goes. A ticket ranks by its priority (0: write calls, 1: read calls), then by its number: first come, first
@@ -11,7 +11,8 @@
 --
 -- This file runs inside Redis as well, which has Lua 5.1: it requires nothing, and uses no function beyond that Lua's.
 -- `kv` has get(name) -> document | nil and put(name, document, now); `may_forget` where a store may lose what it knew.
--- Documents are flat lists, those of tickets one level deep. `takes` is a list of four values a pool: name, cost, capacity, span (the window and its margin, in ms).
+-- Documents are flat lists, those of tickets one level deep. `takes` is a list of four values a pool: name, cost,
+-- capacity, span (the window and its margin, in ms).
 
 local floor, ceil, max, min, sort = math.floor, math.ceil, math.max, math.min, table.sort
 
@@ -140,7 +141,8 @@ local function events_of(pool, ahead, now)
   return events
 end
 
--- The first time from `from` on at which `cost` matches for a whole window next to what was sent and the tickets ahead.
+-- The first time from `from` on at which there is room for `cost` for a whole window, next to what was sent and the
+-- tickets ahead.
 local function first_fit(pool, ahead, cost, capacity, from, now)
   local room, load, start = capacity - cost, pool[SUM], nil
   local events = events_of(pool, ahead, now)
@@ -197,7 +199,8 @@ local function clean(queue, now, number)
 end
 
 local function time_for(pools, takes, queue, priority, number, now)
-  local at, before, waits = max(now, queue[HELD]), nil, #queue[TICKETS] > 0
+  local at, waits = max(now, queue[HELD]), #queue[TICKETS] > 0
+  local before
   repeat
     before = at
     for i = 1, #takes, 4 do
@@ -263,8 +266,8 @@ end
 
 local pools = {} -- of the call under way: nothing here waits
 
---- Reserves. Returns the milliseconds to wait, the ticket's number, and the time of the store: 0 means that the call goes
---- now and was counted. Returns -1, the milliseconds left and the pool's name where a pool is blocked.
+--- Reserves. Returns the milliseconds to wait, the ticket's number, and the time of the store: 0 means that the call
+--- goes now and was counted. Returns -1, the milliseconds left and the pool's name where a pool is blocked.
 ---@param takes table
 ---@param priority integer  0 or 1
 ---@param number integer    of the ticket; 0 for a call that has none
@@ -274,19 +277,19 @@ function M.reserve(kv, now, takes, priority, number, run)
   local changed = (lost or queue[SPAN] == 0) and note_run(queue, takes, run, lost, now) or false
   local waits = queue[TICKETS][1] ~= nil
   if waits then changed = clean(queue, now, number) or changed end
-  local blocked, name, matches, n = 0, nil, not waits and queue[HELD] <= now, 0
+  local blocked, name, at_once, n = 0, nil, not waits and queue[HELD] <= now, 0
   for i = 1, #takes, 4 do
     local pool = read_pool(kv, takes[i], takes[i + 3], now)
     n = n + 1
     pools[n] = pool
     if pool[BLOCKED] - now > blocked then blocked, name = pool[BLOCKED] - now, takes[i] end
-    if pool[SUM] + takes[i + 1] > takes[i + 2] then matches = false end
+    if pool[SUM] + takes[i + 1] > takes[i + 2] then at_once = false end
   end
   if name then
     if changed then kv.put(M.QUEUE, queue, now) end
     return -1, blocked, name
   end
-  if not matches then return reserve_later(kv, now, pools, takes, queue, priority, number, changed) end
+  if not at_once then return reserve_later(kv, now, pools, takes, queue, priority, number, changed) end
   charge(kv, pools, takes, now)
   if changed then kv.put(M.QUEUE, queue, now) end
   return 0, queue[NEXT], now
@@ -311,8 +314,8 @@ function M.give_back(kv, now, takes, number, at)
   return 0
 end
 
---- Blocks a pool for `ms`; for a pause that grows with each block soon after the last where `ms` is -1: the service named
---- none. Returns how long the pool is blocked.
+--- Blocks a pool for `ms`; for a pause that grows with each block soon after the last where `ms` is -1: the service
+--- named none. Returns how long the pool is blocked.
 function M.block(kv, now, name, span, ms)
   local pool = read_pool(kv, name, span, now)
   if ms < 0 then
@@ -347,8 +350,8 @@ function M.seen(kv, now, member)
   return 0
 end
 
---- What a pool has: how much counts, for how long it is blocked, how many tickets wait for it and what they cost, and for
---- how long all pools are held.
+--- What a pool has: how much counts, for how long it is blocked, how many tickets wait for it and what they cost, and
+--- for how long all pools are held.
 function M.pool(kv, now, name, span)
   local pool, queue = read_pool(kv, name, span, now), kv.get(M.QUEUE)
   local count, cost = 0, 0

@@ -1,7 +1,12 @@
 -- SPDX-License-Identifier: MIT
 -- The stores by name, and what their options may be. What a store needs is loaded at its first use.
 
+local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"
+local database_store = lazy "purser.call.rate_limit.database_store"
+local postgresql = lazy "purser.util.database.postgresql"
+local redis = lazy "purser.call.rate_limit.redis"
+local shared_dict = lazy "purser.call.rate_limit.shared_dict"
 
 local M = {}
 
@@ -37,15 +42,14 @@ end
 function M.open(options)
   local kind, problem = kind_of(options)
   if not kind then return nil, problem end
-  if kind == "redis" then return require("purser.call.rate_limit.redis").new(options) end
-  if kind == "shared_dict" then return require("purser.call.rate_limit.shared_dict").new(options) end
+  if kind == "redis" then return redis.new(options) end
+  if kind == "shared_dict" then return shared_dict.new(options) end
   if kind == "postgresql" then
-    local postgresql = require "purser.util.database.postgresql"
     problem = option_schema.check(options.postgresql, postgresql.rules, "rate_limit postgresql option")
       or postgresql.message(options.postgresql)
     if problem then return nil, problem end
   end
-  return require("purser.call.rate_limit.database_store").new(options)
+  return database_store.new(options)
 end
 
 -- What a text of the command line names.

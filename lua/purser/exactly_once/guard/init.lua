@@ -53,8 +53,8 @@ local function check_asset(self, row, params, asset)
       return reject(row, rule, "the asset has a blank, a comma or a letter beyond ASCII; write it as the service does")
     end
     if limits and not limits[asset] and not self.allow_unlisted_assets then
-      return reject(row, rule,
-        asset .. " has no limit, so none of it may move; give it one, or set allow_unlisted_assets")
+      return reject(row, rule, asset .. " has no limit, so none of it may move; give it one, or set "
+        .. "allow_unlisted_assets")
     end
     if limits and limits[asset] and not amount then
       return reject(row, rule, "the operation does not say how much " .. asset .. " it moves")
@@ -146,9 +146,8 @@ local function check_extra(self, row, params)
   if self.allow_extra then return nil end
   for name in pairs(params) do
     if not row.by_name[name] then
-      return reject(row, "allow_extra",
-        ('what the parameter "%s" does cannot be judged; leave `extra_params` out, or set '
-        .. "allow_extra"):format(name))
+      return reject(row, "allow_extra", ('what the parameter "%s" does cannot be judged; leave `extra_params` out, or '
+        .. "set allow_extra"):format(name))
     end
   end
 end

@@ -39,7 +39,9 @@ local function read_spending_limit(spending_limit)
     local message = option_schema.check(entry, spending_rules, ("spending_limit of %s: entry"):format(tostring(asset)))
     if message then return nil, message end
     local amount, period = limit_of(entry.amount), entry.period_ms or DAY
-    if not amount then return nil, ('spending_limit of %s needs an amount, a decimal as a string'):format(tostring(asset)) end
+    if not amount then
+      return nil, ('spending_limit of %s needs an amount, a decimal as a string'):format(tostring(asset))
+    end
     limits[tostring(asset):upper()] = { amount = amount, period_ms = period }
   end
   return limits

@@ -10,11 +10,10 @@ local M = {}
 
 local rules = { force = "boolean" }
 
-local function reject(payment, code, message, fields)
-  local err = errors.new { kind = "workflow", outcome = "unknown", operation = payment.operation, code = code,
+local function reject(payment, code, message, details, phase)
+  return nil, errors.new { kind = "workflow", outcome = "unknown", operation = payment.operation, code = code,
+    phase = phase, details = details,
     message = ('payment "%s" is not put back: %s'):format(payment.key, message) }
-  for name, value in pairs(fields or {}) do err[name] = value end
-  return nil, err
 end
 
 local NOT_CHECKED = "; where a person knows that it was not made, retry(key, { force = true }) puts it back"
@@ -27,7 +26,7 @@ local function intent_of(self, payment)
     return reject(payment, "payouts.not_checked", "its intent is missing from the journal" .. NOT_CHECKED)
   end
   local intent, problem = worker.widen(self, payment, entries[1].intent)
-  if not intent then return reject(payment, "payouts.not_checked", "journal: " .. problem, { phase = "journal" }) end
+  if not intent then return reject(payment, "payouts.not_checked", "journal: " .. problem, nil, "journal") end
   return intent
 end
 
@@ -63,7 +62,7 @@ local function end_by_hand(self, payment)
   local ok, problem = self.journal:reconciled(entries[1].intent, { outcome = "not_done",
     reason = "a person said that it was not executed" })
   if ok then return true end
-  return reject(payment, "payouts.not_checked", "journal: " .. tostring(problem), { phase = "journal" })
+  return reject(payment, "payouts.not_checked", "journal: " .. tostring(problem), nil, "journal")
 end
 
 --- Puts a payment back. `write(fn)` runs fn(tx) in a transaction. Returns whether there was such a payment; or nil and

@@ -31,7 +31,9 @@ function M.all(run, row, params, first, last, time_name)
   local walk = history.strict(run, row, params, first, last, time_name)
   local records, err = walk:collect()
   if records then return each_id_once(row, records), nil, walk.source.incomplete end
-  if err.crowded then return nil, nil, "the history holds more records at one moment than it shows" end
+  if err.details and err.details.crowded then
+    return nil, nil, "the history holds more records at one moment than it shows"
+  end
   return nil, err
 end
 

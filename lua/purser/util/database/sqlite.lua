@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- A database in a file, by SQLite: how it is opened, and what is looked at before every transaction. A journal holds who
--- is paid what, so it is this user's alone.
+-- A database in a file, by SQLite: how it is opened, and what is looked at before every transaction. A journal holds
+-- who is paid what, so it is this user's alone.
 
 local core = require "purser.core"
 

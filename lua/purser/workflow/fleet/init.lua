@@ -219,13 +219,13 @@ local function public(step)
   return { what = step.what, account = step.account, note = step.note, apiKey = step.apiKey, why = step.why }
 end
 
--- Does the steps in order. Returns those that were done; or nil and an error with `done`.
+-- Does the steps in order. Returns those that were done; or nil and an error with `details.done`.
 local function execute(self, list)
   local done = {}
   for _, step in ipairs(list) do
     local ok, err = steps[step.what](self, step)
     if not ok then
-      err.done, err.step = done, public(step)
+      err.details = { done = done, step = public(step) }
       return nil, err
     end
     done[#done + 1] = public(step)

@@ -28,7 +28,7 @@ function M.new(client, group, list)
 end
 
 local function stop(self, move, err)
-  err.move, err.moves = move, self
+  err.details = { move = move, moves = self }
   return nil, err
 end
 
