@@ -55,8 +55,10 @@ local function keys_in(text)
   return held
 end
 
+local VAULT_MAX = 64 * 1024 * 1024 -- bytes: some 300,000 keys
+
 local function read_only_vault(path)
-  local text, message, is_missing = files.read_private(path)
+  local text, message, is_missing = core.read_private(path, VAULT_MAX)
   if not text and not is_missing then return nil, message end
   local held = keys_in(text or "")
   return { holds = function(api_key) return held[api_key] == true end, close = function() end,

@@ -31,7 +31,7 @@ local function make_transport(options, origin)
   return curl.new {
     base_url = origin, connect_timeout_ms = options.connect_timeout_ms or 3000, proxy = options.proxy,
     ca_file = options.ca_file, ca_path = options.ca_path, ca_pem = options.ca_pem, pinned_key = options.pinned_key,
-    max_response_bytes = options.max_response_bytes,
+    max_response_bytes = options.max_response_bytes, allow_insecure = options.allow_insecure,
   }
 end
 
