@@ -11,34 +11,38 @@ local head = [====[
 -- queue and of the pools; ARGV the namespace, the operation, its arguments and the run of the server.
 
 return [===[
-if redis.replicate_commands then redis.replicate_commands() end
-local namespace, operation = ARGV[1], ARGV[2]
-local call, takes = redis.call, {}
+local ARGV, call = ARGV, redis.call
 local time = call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
--- What matches at once, while nothing waits, in the step that was used last: the rule below would count it just so.
+local operation = ARGV[2]
+-- What there is room for at once, while nothing waits, in the step that was used last: the rule below would count it
+-- just so.
 if operation == "reserve" and ARGV[4] == "0" then
-  local texts, run, floor, ceil, new = call("MGET", unpack(KEYS)), ARGV[5], math.floor, math.ceil, {}
-  local queue = texts[1]
-  local matches = queue and queue:byte() == 70 and queue:sub(10, 9 + #run) == run and struct.unpack("<d", queue,
-    2) <= now
-  for i = 2, #KEYS do
-    local at = 4 * i - 2
-    if not matches or not texts[i] then
-      matches = false
+  local KEYS, tonumber, read = KEYS, tonumber, struct.unpack
+  local texts = call("MGET", unpack(KEYS))
+  local count, free, sums, costs = #KEYS, "F" .. ARGV[5], {}, {}
+  local at_once = texts[1] and texts[1]:sub(1, #free) == free
+  for i = 2, count do
+    local text, at = texts[i], 4 * i - 2
+    if not at_once or not text then
+      at_once = false
       break
     end
-    local base, blocked, _, step, count, span, last, sum, cost = struct.unpack("<ddddddddd", texts[i])
-    local weight, turn = tonumber(ARGV[at + 1]), now / step
-    matches = span == tonumber(ARGV[at + 3]) and blocked <= now and floor(turn) - count == base
-      and last == 8 + ceil(turn) % (count + 1) and sum + weight <= tonumber(ARGV[at + 2])
-    new[i] = struct.pack("<dd", sum + weight, cost + weight)
+    local blocked, span, ends, sum, cost = read("<ddddd", text, 41)
+    local weight = tonumber(ARGV[at + 1])
+    sum = sum + weight
+    if now > ends or blocked > now or sum > tonumber(ARGV[at + 2]) or span ~= tonumber(ARGV[at + 3]) then
+      at_once = false
+      break
+    end
+    sums[i], costs[i] = sum, cost + weight
   end
-  if matches then
-    for i = 2, #KEYS do call("SETRANGE", KEYS[i], 56, new[i]) end
+  if at_once then
+    for i = 2, count do call("SETRANGE", KEYS[i], 64, struct.pack("<dd", sums[i], costs[i])) end
     return { 0, 0, now }
   end
 end
+local namespace, takes = ARGV[1], {}
 local log = (function()
 ]====]
 
@@ -75,7 +79,7 @@ end }
 local function read_pool(name)
   local text = call("GET", namespace .. name)
   if not text then return nil end
-  local base, blocked, pause, step, count, span, last, sum, cost = struct.unpack("<ddddddddd", text)
+  local base, pause, step, count, last, blocked, span, _, sum, cost = struct.unpack("<dddddddddd", text)
   local pool = { base, sum, blocked, pause, step, count, span, [last] = cost }
   was[pool], key_of[pool], last_of[pool] = { [last] = cost }, namespace .. name .. ":steps", last
   return setmetatable(pool, pool_meta)
@@ -99,7 +103,8 @@ local function write_pool(name, pool)
     call("HSET", unpack(words))
     call("PEXPIRE", words[1], keep)
   end
-  call("SET", key, struct.pack("<ddddddddd", pool[1], pool[3], pool[4], pool[5], pool[6], pool[7], last, pool[2],
+  local ends = math.ceil(now / pool[5]) * pool[5]
+  call("SET", key, struct.pack("<dddddddddd", pool[1], pool[4], pool[5], pool[6], last, pool[3], pool[7], ends, pool[2],
     pool[last]), "PX", keep)
 end
 function kv.get(name)
@@ -107,9 +112,11 @@ function kv.get(name)
   local text = call("GET", namespace .. name)
   if not text then return nil end
   if name == log.MEMBERS then return cmsgpack.unpack(text) end
-  local rest = text:find(":", 10, true)
+  local rest = text:find(":", 2, true)
   local document = cmsgpack.unpack(text:sub(rest + 1))
-  document[3] = text:sub(10, rest - 1)
+  document[3] = text:sub(2, rest - 1)
+  -- a hold that is over: what is said above may be used again
+  if text:byte() == 84 and document[5][1] == nil and document[2] <= now then kv.put(name, document) end
   return document
 end
 function kv.put(name, document)
@@ -117,9 +124,8 @@ function kv.put(name, document)
   if name == log.MEMBERS then
     return call("SET", namespace .. name, cmsgpack.pack(document), "PX", log.keep_ms(name, document, now))
   end
-  local free = document[5][1] == nil
-  call("SET", namespace .. name, (free and "F" or "T") .. struct.pack("<d", document[2]) .. document[3] .. ":"
-    .. cmsgpack.pack(document))
+  local free = document[5][1] == nil and document[2] <= now
+  call("SET", namespace .. name, (free and "F" or "T") .. document[3] .. ":" .. cmsgpack.pack(document))
 end
 if operation == "reserve" or operation == "give_back" then
   local first, second, run = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
