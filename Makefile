@@ -16,6 +16,7 @@
 #   make torture    payments at a service that answers badly, by workers that are killed (docs/payouts.md); minutes
 #   make rehearse   the same on virtual time, SEEDS=1000 runs of it
 #   make asan, valgrind, gc, fuzz, soak   the suite under tools that see more (docs/hardening.md); minutes
+#   make limits-test   the rate limit against real servers; bench-limits: what it costs (docs/limits.md)
 #   make silence    withdrawals over a network that drops packets without a word (docs/outcomes.md); as root
 #   make bench      measurements beside floors in C (docs/performance.md); bench-openresty: nginx, event loop and threads
 #   make clean
@@ -144,7 +145,8 @@ $(BUILD)/spec/%: spec/c/%.c $(CORE_OBJECTS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(STRICT) $(CORE_CFLAGS) -Isrc/core -MMD -MP -o $@ $< $(CORE_OBJECTS) $(LDFLAGS) $(CORE_LIBS) $(HTTP_LIBS)
 
-# This one makes the floor's allocations fail, which takes the linker's help.
+# These take the linker's help: one has another version of libcurl, one makes the floor's allocations fail.
+$(BUILD)/spec/test_http_sigpipe: LDFLAGS += -Wl,--wrap=curl_version_info
 $(BUILD)/spec/test_signing_memory: LDFLAGS += -Wl,--wrap=malloc -Wl,--wrap=realloc
 # The peer that misbehaves to order, for the specs of the transports.
 $(BUILD)/spec/peer: spec/support/peer.c spec/support/peer_h2.c spec/support/peer.h
