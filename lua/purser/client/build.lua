@@ -17,6 +17,7 @@
 ---@field _recv_window integer|nil
 ---@field _retry table                  the policy
 ---@field _rate_limit table|false
+---@field _own_rate_limit boolean       whether closing the client closes the rate limit
 ---@field _hooks table|false
 ---@field _user_agent string
 ---@field _generate_ids boolean         of write calls, as are the next five
@@ -28,11 +29,11 @@
 ---@field _layouts table                by row, made at their first use
 ---@field _closed boolean
 
-local budget = require "purser.call.rate_limit"
 local call_options = require "purser.call.call_options"
 local lazy = require "purser.util.lazy"
 local options_ = require "purser.client.options"
 local pipeline = require "purser.call.pipeline"
+local rate_limit = require "purser.call.rate_limit"
 local resolve_profile = require "purser.api.resolve_profile"
 local retry = require "purser.call.retry"
 local service_clock = require "purser.call.clock"
@@ -52,18 +53,13 @@ local function make_transport(options, origin)
   }
 end
 
-local function make_rate_limit(rate_limit, profile)
-  if rate_limit == false or budget.is(rate_limit) then return rate_limit end
-  if rate_limit ~= nil and type(rate_limit) ~= "table" then
-    return nil, ('option "rate_limit" is a %s'):format(type(rate_limit)), "give a table, a budget or false"
+local function make_rate_limit(given, profile)
+  if given == false or rate_limit.is(given) then return given end
+  if given ~= nil and type(given) ~= "table" then
+    return nil, ('option "rate_limit" is a %s'):format(type(given)),
+      "give a table of options, an object of purser.rate_limit or false"
   end
-  rate_limit = rate_limit or {}
-  local message, hint = budget.check(rate_limit)
-  if message then return nil, message, hint end
-  return budget.new {
-    weight = rate_limit.weight or profile.weight_limit, window_ms = rate_limit.window_ms or profile.weight_window_ms,
-    when_full = rate_limit.when_full, now = rate_limit.now,
-  }
+  return rate_limit.make(given, profile)
 end
 
 local function make_guard(options)
@@ -111,6 +107,7 @@ function M.fill(self, options)
   if wrong then return wrong, hint end
   self._rate_limit, wrong, hint = make_rate_limit(options.rate_limit, self.profile)
   if wrong then return wrong, hint end
+  self._own_rate_limit = not rate_limit.is(options.rate_limit)
   self._credentials = options.credentials or false
   if not options.credentials then
     wrong, hint = use_keys(self, options)
