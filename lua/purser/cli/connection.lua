@@ -56,6 +56,20 @@ local function describe(client, service, keys)
   return ("%s (from %s) with the keys from %s"):format(sources.url, sources.service, sources.keys), sources
 end
 
+--- Set while a command is recorded: makes the transport of the next client out of the one it would have.
+---@type (fun(inner: purser.Transport): purser.Transport|nil, string|nil)|nil
+M.wrap_transport = nil
+
+-- The transport of the client when it is no longer the default one; or nil and a message.
+local function wrapped(inner)
+  local message
+  if not inner then
+    inner, message = require("purser").transport.curl { connect_timeout_ms = 3000 }
+    if not inner then return nil, message end
+  end
+  return M.wrap_transport(inner)
+end
+
 --- The client that the options ask for; nil and a complaint when they do not make one.
 ---@param options table       of argparse
 ---@param overrides table|nil further options of purser.new
@@ -75,6 +89,11 @@ function M.open(options, overrides)
     timeout_ms = options.timeout, recv_window = options.recv_window,
   }
   for name, value in pairs(overrides or {}) do wanted[name] = value end
+  if M.wrap_transport then
+    local problem
+    wanted.transport, problem = wrapped(wanted.transport)
+    if not wanted.transport then return nil, problem end
+  end
   local client, err = require("purser").new(wanted)
   keys.secret:close() -- the client has made of it what it needs
   -- allow_insecure is for programs: here nothing permits it

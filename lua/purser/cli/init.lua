@@ -88,7 +88,9 @@ local function fill_streams()
   end
 end
 
-local function run(arguments)
+local run
+
+function run(arguments)
   local found, complaint = pcall(require, "argparse")
   if not found then
     local missing = tostring(complaint):find("not found", 1, true)
@@ -96,6 +98,8 @@ local function run(arguments)
       or tostring(complaint))
     return 2
   end
+  local words
+  if arguments[1] == "record" then arguments, words = require("purser.cli.record").split(arguments) end
   local parser = require("purser.cli.parser").build(wanted_operation(arguments))
   local parsed, options = parser:pparse(arguments)
   if not parsed then
@@ -107,7 +111,8 @@ local function run(arguments)
     local name = options.command .. "." .. options.operation
     return require("purser.cli.operation").run(require("purser.api.operations").by_name[name], options)
   end
-  return require("purser.cli." .. options.command:gsub("-", "_")).start(options, parser)
+  options.command_words = words
+  return require("purser.cli." .. options.command:gsub("-", "_")).start(options, parser, run)
 end
 
 local UNKNOWN = 4 -- of report.lua, which may be what could not be loaded

@@ -159,7 +159,8 @@ function M.build(wanted)
   for _, group in ipairs { "wallet", "broker", "sub_account" } do
     add_group(parser, group, operations.groups[group], wanted)
   end
-  for _, name in ipairs { "export", "wait", "withdraw-plan", "fleet", "operations", "doctor", "sim", "completion" } do
+  for _, name in ipairs { "export", "wait", "withdraw-plan", "fleet", "operations", "doctor", "record", "sim",
+    "completion" } do
     local module = require("purser.cli." .. name:gsub("-", "_"))
     module.define(parser:command(name):summary(module.summary))
   end
