@@ -108,7 +108,6 @@ local kinds = {
     return text:find "^[%u_,]+$" ~= nil and every(text, "[^,]+", permission_names)
   end,
   time = function(text) return text:find "^1%d%d%d%d%d%d%d%d%d%d%d%d$" ~= nil and "time" end,
-  rate = function(text) return #text <= 40 and text:find "^%d+%.?%d*$" ~= nil end, -- the service's, equal for all
   words = function() return "words" end,
 }
 
@@ -128,7 +127,6 @@ list("account_type", "fromAccountType toAccountType")
 list("permissions", "permissions")
 list("time", [[timestamp serverTime createTime creatTime updateTime insertTime applyTime convertTime time startTime
   endTime]])
-list("rate", "withdrawFee withdrawMin withdrawMax withdrawIntegerMultiple")
 list("words", "msg message")
 
 --- Whether a value may stay: true; "time" where it is a time, which moves; "words" where it is a message.
@@ -168,6 +166,16 @@ function M.is_segment(segment) return segments[segment] == true end
 
 local media_types = set_of "application/json text/html text/plain application/octet-stream"
 
+local limit_headers = set_of [[retry-after x-mbx-used-weight x-mbx-order-count x-used-weight ratelimit-limit
+  ratelimit-remaining ratelimit-reset x-ratelimit-limit x-ratelimit-remaining x-ratelimit-reset x-ratelimit-used
+  x-rate-limit-limit x-rate-limit-remaining x-rate-limit-reset]]
+
+--- Whether a header is about weights and limits; a name may end in its window, such as -10s.
+---@param name string  in lower case
+function M.is_limit(name)
+  return limit_headers[name] == true or limit_headers[name:match "^(.-)%-%d%d?[smhd]$" or ""] == true
+end
+
 --- Whether a header may stay: true, "token" where its value becomes one; nil: it is left out.
 ---@param name string  in lower case
 ---@param value string
@@ -182,13 +190,6 @@ function M.header(name, value)
   elseif M.is_limit(name) then
     return #value <= 7 and value:find "^%d+$" ~= nil or "token"
   end
-end
-
---- Whether a header is about weights and limits.
----@param name string  in lower case
-function M.is_limit(name)
-  return name == "retry-after" or name:find "^x%-mbx%-[%l%d%-]+$" ~= nil
-    or name:find "^x%-[%l]*%-?ratelimit%-[%l%-]+$" ~= nil or name:find "^ratelimit%-[%l]+$" ~= nil or name:find "^x%-used%-weight[%l%d%-]*$" ~= nil
 end
 
 -- What a replay does not compare: it is new with every request.

@@ -74,7 +74,9 @@ end
 
 ---------------------------------------------------------------------------------------------------------- the report
 
-local function as_json(result, profile)
+--- The report as JSON.
+---@return string
+function M.as_json(result, profile)
   local findings, skipped = {}, {}
   for i, finding in ipairs(result.findings) do
     findings[i] = json.object { { "operation", finding.operation }, { "kind", finding.kind }, { "path", finding.path },
@@ -87,7 +89,9 @@ local function as_json(result, profile)
     { "compared", result.compared }, { "findings", json.list(findings) }, { "not_compared", json.list(skipped) } }, "  ")
 end
 
-local function as_text(result)
+--- The report as lines of text.
+---@return string
+function M.as_text(result)
   local out = {}
   for _, finding in ipairs(result.findings) do
     out[#out + 1] = ("%s  %s: %s; expected %s, found %s\n"):format(finding.operation, finding.kind, finding.path,
@@ -113,7 +117,7 @@ function M.start(options)
   client:close()
   capture:close()
   if not result then return report.bad_input("doctor: %s", problem) end
-  if not report.write(options.format == "json" and as_json(result, sources.profile) or as_text(result)) then
+  if not report.write(options.format == "json" and M.as_json(result, sources.profile) or M.as_text(result)) then
     return report.NOT_WRITTEN
   end
   if result.compared == 0 then return report.NOT_SENT end
