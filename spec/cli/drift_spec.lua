@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- `purser doctor --drift`: a service that answers as the simulator does shows no difference; each way in which an answer
--- can differ is found and named; the report holds no value of an answer.
+-- `purser doctor --drift`: a service that answers as the simulator does shows no difference; each way in which an
+-- answer can differ is found and named; the report holds no value of an answer.
 
 local command = require "command"
 local core = require "purser.core"
@@ -70,12 +70,14 @@ describe("doctor --drift", function()
     { "a new member", HISTORY, "new member", "answer[].chainFee", '"coin":', '"chainFee":"5","coin":' },
     { "a member that is missing", HISTORY, "missing member", "answer[].txId", '"txId":"[^"]*",', "" },
     { "a member with another name", HISTORY, "new member", "answer[].depositTime", '"insertTime"', '"depositTime"' },
-    { "a number in the place of a text", HISTORY, "other type", "answer[].amount", '"amount":"([%d.]+)"', '"amount":%1' },
+    { "a number in the place of a text", HISTORY, "other type", "answer[].amount", '"amount":"([%d.]+)"',
+      '"amount":%1' },
     { "a text in the place of a number", HISTORY, "other type", "answer[].insertTime", '"insertTime":(%d+)',
       '"insertTime":"%1"' },
     { "an object in the place of a text", HISTORY, "other type", "answer[].coin", '"coin":("[^"]*")',
       '"coin":{"name":%1}' },
-    { "null where there always was a value", HISTORY, "other type", "answer[].status", '"status":%d+', '"status":null' },
+    { "null where there always was a value", HISTORY, "other type", "answer[].status", '"status":%d+',
+      '"status":null' },
     { "a number with an exponent", HISTORY, "other form", "answer[].amount", '"amount":"[%d.]+"', '"amount":"1E-7"' },
     { "a time in seconds", HISTORY, "other form", "answer[].insertTime", '"insertTime":(%d%d%d%d%d%d%d%d%d%d)%d%d%d',
       '"insertTime":%1' },
@@ -181,7 +183,8 @@ describe("purser doctor --drift, the command", function()
     local report = core.decode(out)
     assert.equal("other code", report.findings[1].kind)
     assert.equal("987654", report.findings[1].found)
-    for _, secret in ipairs { keys.PURSER_API_KEY, keys.PURSER_SECRET_KEY, "demo@mail.example", "1250.5", "127.0.0.1" } do
+    for _, secret in ipairs { keys.PURSER_API_KEY, keys.PURSER_SECRET_KEY, "demo@mail.example", "1250.5",
+      "127.0.0.1" } do
       assert.is_nil(out:find(secret, 1, true), secret)
     end
   end)

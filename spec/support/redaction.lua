@@ -94,7 +94,9 @@ local makers = {
   address = function(roll) return "T" .. run(roll, MIXED, 33) end,
   amount = function(roll) return run(roll, "123456789", 6) .. "." .. run(roll, "123456789", 8) end,
   mail = function(roll) return run(roll, LOWER, 9) .. "@" .. run(roll, LOWER, 8) .. ".example" end,
-  ip = function(roll) return ("%d.%d.%d.%d"):format(200 + roll(50), 100 + roll(100), 100 + roll(100), 100 + roll(100)) end,
+  ip = function(roll)
+    return ("%d.%d.%d.%d"):format(200 + roll(50), 100 + roll(100), 100 + roll(100), 100 + roll(100))
+  end,
   name = function(roll) return run(roll, LOWER, 12) .. run(roll, DIGITS, 3) end,
   note = function(roll) return run(roll, LOWER, 7) .. " " .. run(roll, LOWER, 8) .. ' "' .. run(roll, LOWER, 6) end,
   text = function(roll) return "ключ " .. run(roll, MIXED, 14) .. "\\\n/€" end,
@@ -199,7 +201,8 @@ function M.exchanges(seed)
   return function()
     secrets = {}
     local request = { method = "POST", target = target(), body = roll(2) == 1 and body() or "", headers = {
-      ["X-MEXC-APIKEY"] = secret(), Cookie = secret(), ["Content-Type"] = roll(2) == 1 and secret() or "application/json",
+      ["X-MEXC-APIKEY"] = secret(), Cookie = secret(),
+      ["Content-Type"] = roll(2) == 1 and secret() or "application/json",
     } }
     local headers = { ["Content-Type"] = "application/json; charset=" .. secret(), ["Set-Cookie"] = secret(),
       ["X-MBX-USED-WEIGHT-1M"] = roll(2) == 1 and secret() or "12", ["X-Request-Id"] = secret() }

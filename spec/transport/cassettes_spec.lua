@@ -89,7 +89,8 @@ describe("a cassette of public samples:", function()
     _, err = client.wallet:withdraw { coin = "USDT", withdrawOrderId = "invoice-19", netWork = "TRX", address = ADDRESS,
       amount = "5" }
     assert.equal("10265 rejected", err.code .. " " .. err.outcome)
-    _, err = client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "5" }
+    _, err = client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+      amount = "5" }
     assert.equal("10200 unknown", err.code .. " " .. err.outcome)
     _, err = client.wallet:deposit_history {}
     assert.equal("400", err.code)

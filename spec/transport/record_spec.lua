@@ -30,7 +30,8 @@ end
 local function texts_of(value, into)
   if type(value) ~= "table" then
     local text = tostring(value)
-    local is_plain = text:find "^[%u_]+$" or text == "Tron(TRC20)" or text:find "^%d%d?%d?%d?$" or text:find "^17%d+$" or #text < 6
+    local is_plain = text:find "^[%u_]+$" or text == "Tron(TRC20)" -- and counts, states, times
+      or text:find "^%d%d?%d?%d?$" or text:find "^17%d+$" or #text < 6
     if not is_plain then into[#into + 1] = text end
     return
   end
@@ -183,7 +184,9 @@ describe("a replay", function()
     local lines = recording "document"
     local replay = assert(purser.transport.replay(lines))
     local client = client_of(replay, function() return replay:now() end)
-    local made = assert(client.sub_account:create_sub_account { subAccount = "payroll0001", note = 'for "Anna" in Köln' })
+    local made = assert(client.sub_account:create_sub_account {
+      subAccount = "payroll0001", note = 'for "Anna" in Köln',
+    })
     assert.equal("payroll0001", made.subAccount)
     local names = {}
     for _, account in ipairs(assert(client.sub_account:list_sub_accounts {})) do names[account.subAccount] = true end
@@ -274,7 +277,7 @@ describe("a replay", function()
     local build = os.getenv "BUILD" or "build/lua5.4"
     code, out = command.shell("nm -D --undefined-only " .. build .. "/purser/core.so")
     assert.equal(0, code)
-    assert.matches("HMAC", out, 1, true) -- it lists what the core calls
+    assert.matches("SHA256_Update", out, 1, true) -- it lists what the core calls
     for _, name in ipairs { "socket", "connect", "sendto", "recvfrom", "getaddrinfo", "BIO_new_connect", "SSL_" } do
       assert.is_nil(out:find(" " .. name, 1, true), name)
     end
@@ -315,7 +318,8 @@ describe("purser record", function()
   it("ends with the command's exit code, and rejects what is none", function()
     local path = os.tmpname()
     os.remove(path)
-    local code, _, err = command.run({ "record", "--file", path, "--", "wallet", "get_transfer", "--tranId", "17" }, keys)
+    local code, _, err = command.run({ "record", "--file", path, "--", "wallet", "get_transfer", "--tranId", "17" },
+      keys)
     assert.equal(1, code)
     assert.matches("1 exchange was written", err)
     code, _, err = command.run({ "record", "--file", path, "--", "purser", "wallet", "coins" }, keys)

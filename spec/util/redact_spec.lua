@@ -65,7 +65,8 @@ describe("what stays in a recording", function()
   local redactor = assert(redact.new(harmless))
 
   it("is a value whose member and form are listed", function()
-    local body = '{"coin":"USDT","network":"Tron(TRC20)","status":5,"fromAccountType":"SPOT","code":"0","totalCount":7,'
+    local body = '{"coin":"USDT","symbol":"BTCUSDT","network":"Tron(TRC20)","status":5,"fromAccountType":"SPOT",'
+      .. '"code":"0","totalCount":7,'
       .. '"isFreeze":false,"permissions":"SPOT_ACCOUNT_READ,SPOT_DEAL_READ","unlockConfirm":"20"}'
     assert.equal(body, redactor:body(body))
   end)
@@ -74,7 +75,8 @@ describe("what stays in a recording", function()
     for _, pair in ipairs { { "coin", "TLongAddressOfSomeone1234567890abcd" }, { "network", "payroll01" },
       { "status", "alice@mail.example" }, { "code", "8842117733" }, { "totalCount", "12345.67" },
       { "permissions", "alice,bob" }, { "fromAccountType", "MYNAME" }, { "timestamp", "mx0vgl" },
-      { "isFreeze", "alice" }, { "withdrawFee", "12.25" }, { "asset", "12345678" } } do
+      { "isFreeze", "alice" }, { "withdrawFee", "12.25" }, { "asset", "12345678" },
+      { "asset", "MTIZNDU2NZG5" }, { "symbol", "ODI5NDY1OTI4NDQ1" } } do
       local kept = redactor:value(pair[1], pair[2])
       assert.are_not.equal(pair[2], kept)
       assert.equal(#pair[2], #kept)
@@ -153,7 +155,7 @@ describe("random exchanges that are full of secrets", function()
       assert(not leak, ("seed %d: %s in %s"):format(seed, tostring(leak), line))
       seed, searched = seed + 1, searched + #secrets
     end
-    if seconds then print(("%d exchanges, %d secrets searched for, from seed %d"):format(seed - first, searched, first)) end
+    if seconds then print(("%d exchanges, %d secrets, from seed %d"):format(seed - first, searched, first)) end
     assert.is_true(searched > 30000)
   end)
 

@@ -19,17 +19,18 @@ end
 
 -- Words of which names of members are made, beyond those of the interface: what services of this kind call things.
 local name_words = set_of [[
-  account accounts address addresses amount asset assets avg balance balances block blocked blockchain calc can category
-  chain charge class client coin coins color commission confirm confirms contract count create created currency data day
-  days deposit deposits desc description detail details display enable enabled end error expire expired explorer extend
-  extra fail failed fee fees flag free freeze from frozen full funds futures group has hash height hour icon id ids
-  include index info inner integer internal is item items kind kyc label last left level limit limits list lock locked
-  logo main max member memo message min mode multiple name net network networks note num number of open order orders
-  other owner page pages pair paid parent percent permission permissions platform pre price process progress query rate
-  reason receive record records refund remain remaining remark require required result results role row rows safe same
-  scale second size source spot start state status step sub success suspend symbol tag tags taker target tax time
-  timestamp mx tips to token total trace tran trans transfer type tx uid unit unlock update updated url usd user valid validity value
-  vcoin version via virtual wallet weight with withdraw withdrawal withdrawals work]]
+  account accounts address addresses amount asset assets avg balance balances block blocked blockchain calc can
+  category chain charge class client coin coins color commission confirm confirms contract count create created
+  currency data day days deposit deposits desc description detail details display enable enabled end error expire
+  expired explorer extend extra fail failed fee fees flag free freeze from frozen full funds futures group has hash
+  height hour icon id ids include index info inner integer internal is item items kind kyc label last left level limit
+  limits list lock locked logo main max member memo message min mode multiple name net network networks note num
+  number of open order orders other owner page pages pair paid parent percent permission permissions platform pre
+  price process progress query rate reason receive record records refund remain remaining remark require required
+  result results role row rows safe same scale second size source spot start state status step sub success suspend
+  symbol tag tags taker target tax time timestamp mx tips to token total trace tran trans transfer type tx uid unit
+  unlock update updated url usd user valid validity value vcoin version via virtual wallet weight with withdraw
+  withdrawal withdrawals work]]
 
 -- The lower-case words of a name in camelCase or with underscores; nil where it is no such name.
 local function words_of(name)
@@ -39,8 +40,9 @@ local function words_of(name)
   return words
 end
 
-local known = set_of [[code msg message data success result totalCount total totalRecords totalPage totalPageNum page rows
-  serverTime subAccounts timestamp recvWindow signature _extend traceId sign]]
+local known = set_of [[
+  code msg message data success result totalCount total totalRecords totalPage totalPageNum page rows serverTime
+  subAccounts timestamp recvWindow signature _extend traceId sign]]
 
 local function learn(name)
   known[name] = true
@@ -71,18 +73,19 @@ end
 -------------------------------------------------------------------------------------------------------------- values
 
 local network_words = set_of [[
-  algo algorand apt aptos arb arbitrum avax avalanche base bch bep2 bep20 bitcoin bnb bsc btc cardano ada c chain classic
-  cosmos atom dogecoin doge dot polkadot eos erc20 etc eth ethereum fil filecoin fantom ftm kava kaspa kas litecoin ltc
-  matic mainnet near network one op optimism polygon pol ripple xrp smart sol solana stellar xlm sui terra tezos xtz ton
-  toncoin trc20 tron trx usdt usdc zec zcash zksync era linea mantle monero xmr brc20 omni erc]]
+  algo algorand apt aptos arb arbitrum avax avalanche base bch bep2 bep20 bitcoin bnb bsc btc cardano ada c chain
+  classic cosmos atom dogecoin doge dot polkadot eos erc20 etc eth ethereum fil filecoin fantom ftm kava kaspa kas
+  litecoin ltc matic mainnet near network one op optimism polygon pol ripple xrp smart sol solana stellar xlm sui
+  terra tezos xtz ton toncoin trc20 tron trx usdt usdc zec zcash zksync era linea mantle monero xmr brc20 omni erc]]
 
 local permission_names = {}
 for _, list in pairs(parameters.choices) do
   for _, name in ipairs(list) do permission_names[name] = true end
 end
 
-local state_words = set_of [[SUCCESS FAILED FAIL WAIT PENDING PROCESSING CANCELED CANCELLED REJECTED SMALL TIME_DELAY
-  LARGE_DELAY AUDITING REFUND PRE_SUCCESS INVALID RESTRICTED COMPLETED NORMAL FROZEN VALID DELETE ERROR]]
+local state_words = set_of [[
+  SUCCESS FAILED FAIL WAIT PENDING PROCESSING CANCELED CANCELLED REJECTED SMALL TIME_DELAY LARGE_DELAY AUDITING REFUND
+  PRE_SUCCESS INVALID RESTRICTED COMPLETED NORMAL FROZEN VALID DELETE ERROR]]
 
 local account_types = set_of "SPOT FUTURES FUTURE CONTRACT MARGIN EMAIL UID MOBILE"
 
@@ -94,8 +97,14 @@ local function every(text, pattern, set)
 end
 
 local kinds = {
-  coin = function(text) return #text <= 12 and text:find "^[%u%d]+$" ~= nil and text:find "%u" ~= nil end,
-  symbol = function(text) return #text <= 20 and text:find "^%u[%u%d_]*$" ~= nil end,
+  coin = function(text)
+    return #text <= 8 and text:find "^[%u%d]+$" ~= nil and text:find "%u" ~= nil and select(2, text:gsub("%d", "")) <= 4
+  end,
+  symbol = function(text) -- base64 of a short number looks alike: a pair ends in what it is quoted in
+    local base = text:match "^([%u%d]+)USD[TC]$" or text:match "^([%u%d]+)_USD[TC]$" or text:match "^(%u+)BTC$"
+      or text:match "^(%u+)ETH$"
+    return base ~= nil and #base <= 8
+  end,
   network = function(text)
     return text:find "^%w[%w ()%-]*$" ~= nil and every(text:lower(), "%w+", network_words)
   end,
@@ -118,8 +127,9 @@ end
 list("coin", "coin asset")
 list("symbol", "symbol fromSymbol toSymbol fromsymbol tosymbol")
 list("network", "network netWork")
-list("count", [[page limit size pageSize total totalCount totalRecords totalPage totalPageNum minConfirm confirmNo
-  unlockConfirm confirmTimes recvWindow depositPreConfirms]])
+list("count", [[
+  page limit size pageSize total totalCount totalRecords totalPage totalPageNum minConfirm confirmNo unlockConfirm
+  confirmTimes recvWindow depositPreConfirms]])
 list("state", "status transferType")
 list("code", "code")
 list("flag", "isFreeze depositEnable withdrawEnable sameAddress isFuturesEnabled success includeFee")
@@ -140,13 +150,14 @@ end
 
 -- The words of the messages that are known. A word that could be a name or a note of a user is none of them.
 local message_words = set_of [[
-  a an the is are was were be not no or and of for to in on by this with at it as from than more must may can cannot only
-  please again later try invalid valid illegal mandatory parameter parameters request signature timestamp outside
-  recvwindow api key keys permission permissions denied access user account sub-account subaccount does exist exists existed already
-  balance insufficient amount address addresses coin currency network chain deposit withdraw withdrawal withdrawals
-  transfer record records error internal system service unavailable failed fail success content type null empty missing
-  required sent malformed characters found unknown wrong too many requests frequent ip time window expired empty/null
-  forbidden restricted frozen disabled suspended earlier days start end greater less length letters digits name]]
+  a an the is are was were be not no or and of for to in on by this with at it as from than more must may can cannot
+  only please again later try invalid valid illegal mandatory parameter parameters request signature timestamp outside
+  recvwindow api key keys permission permissions denied access user account sub-account subaccount does exist exists
+  existed already balance insufficient amount address addresses coin currency network chain deposit withdraw
+  withdrawal withdrawals transfer record records error internal system service unavailable failed fail success content
+  type null empty missing required sent malformed characters found unknown wrong too many requests frequent ip time
+  window expired empty/null forbidden restricted frozen disabled suspended earlier days start end greater less length
+  letters digits name]]
 
 --- Whether a word is one of the service's messages.
 function M.is_word(word) return message_words[word:lower()] == true end
@@ -166,9 +177,10 @@ function M.is_segment(segment) return segments[segment] == true end
 
 local media_types = set_of "application/json text/html text/plain application/octet-stream"
 
-local limit_headers = set_of [[retry-after x-mbx-used-weight x-mbx-order-count x-used-weight ratelimit-limit
-  ratelimit-remaining ratelimit-reset x-ratelimit-limit x-ratelimit-remaining x-ratelimit-reset x-ratelimit-used
-  x-rate-limit-limit x-rate-limit-remaining x-rate-limit-reset]]
+local limit_headers = set_of [[
+  retry-after x-mbx-used-weight x-mbx-order-count x-used-weight ratelimit-limit ratelimit-remaining ratelimit-reset
+  x-ratelimit-limit x-ratelimit-remaining x-ratelimit-reset x-ratelimit-used x-rate-limit-limit x-rate-limit-remaining
+  x-rate-limit-reset]]
 
 --- Whether a header is about weights and limits; a name may end in its window, such as -10s.
 ---@param name string  in lower case

@@ -59,7 +59,7 @@ local phase_cures = {
 -- The hosts that are the service's own: those of the profile, or of every profile where it names none.
 local function own_hosts(profile)
   local hosts = {}
-  for host, is_own in pairs(profile.hosts) do hosts[#hosts + 1] = is_own and host or nil end
+  for host, is_own in pairs(profile.hosts or {}) do hosts[#hosts + 1] = is_own and host:lower() or nil end
   for _, known in pairs(#hosts == 0 and profiles or {}) do
     for host in pairs(known.hosts or {}) do hosts[#hosts + 1] = host end
   end
@@ -67,8 +67,12 @@ local function own_hosts(profile)
   return hosts
 end
 
--- Whether the requests go to a host of the service's own: hosts that look like it exist, and get whatever is sent.
-local function check_host(findings, client, url)
+--- Warns when requests go to a host that is none of the service's own: hosts that look like it exist, and get whatever
+--- is sent.
+---@param findings table  add(state, topic, text, cure)
+---@param client purser.Client
+---@param url string
+function M.check_host(findings, client, url)
   local host = url:match("^%a+://(%[[^%]]*%])") or url:match("^%a+://([^:/]+)") or ""
   host = host:lower()
   if loopback.is(host) then return end
@@ -77,8 +81,8 @@ local function check_host(findings, client, url)
     if own == host then return end
   end
   local alike = nearest.find(host, hosts)
-  findings:add("warn", "host", ("%s is not on the list of the service's own hosts%s"):format(plain_text.clean(host, 100),
-    alike and ", and looks like " .. alike or ""),
+  findings:add("warn", "host", plain_text.clean(host, 100) .. " is not on the list of the service's own hosts"
+    .. (alike and ", and looks like " .. alike or ""),
     "compare it letter by letter with the service's own page; where it is right, such as a proxy of yours, go on")
 end
 
@@ -186,7 +190,7 @@ local function examine(findings, options)
   findings:add("ok", "address", sources.url .. ", from " .. sources.service)
   local request, err = client:prepare "ping"
   if not request then error(errors.is(err) and tostring(err) or err, 0) end
-  check_host(findings, client, request.url)
+  M.check_host(findings, client, request.url)
   local offset, span = check_service(findings, client, request.url:match("^%a+://[^/]+"))
   if offset then
     check_clock(findings, offset, span, options.recv_window or 5000)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- `purser record [--file FILE] -- COMMAND`: runs another command of purser, and writes its exchanges with the service to
--- a file, redacted; see docs/recordings.md.
+-- `purser record [--file FILE] -- COMMAND`: runs another command of purser, and writes its exchanges with the service
+-- to a file, redacted; see docs/recordings.md.
 
 local connection = require "purser.cli.connection"
 local report = require "purser.cli.report"

@@ -171,6 +171,7 @@ end
 --- Passes no time: a replay waits for nothing.
 function Replay:sleep() end -- luacheck: ignore self
 
+--- Has nothing to end.
 function Replay:close() end -- luacheck: ignore self
 
 -------------------------------------------------------------------------------------------------------------- reading

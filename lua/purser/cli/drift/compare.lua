@@ -110,7 +110,8 @@ local function compare_missing(add, actual, forms)
       local there = parent and actual[parent] and actual[parent].classes.object
       if there and not done[path] and path:sub(-2) ~= "[]" and is_required(forms, path, parent)
         and (not actual[path] or actual[path].count < actual[parent].count) then
-        add("missing member", path, list_of(known_classes(forms, path)), actual[path] and "not in every record" or "none")
+        add("missing member", path, list_of(known_classes(forms, path)),
+          actual[path] and "not in every record" or "none")
       end
       done[path] = true
     end

@@ -85,8 +85,10 @@ function M.as_json(result, profile)
   for i, one in ipairs(result.skipped) do
     skipped[i] = json.object { { "operation", one.operation }, { "why", one.why } }
   end
-  return output.json(json.object { { "purser", require "purser.version" }, { "profile", profile or "default" },
-    { "compared", result.compared }, { "findings", json.list(findings) }, { "not_compared", json.list(skipped) } }, "  ")
+  return output.json(json.object {
+    { "purser", require "purser.version" }, { "profile", profile or "default" }, { "compared", result.compared },
+    { "findings", json.list(findings) }, { "not_compared", json.list(skipped) },
+  }, "  ")
 end
 
 --- The report as lines of text.

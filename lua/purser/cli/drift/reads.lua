@@ -6,7 +6,6 @@ local form = require "purser.cli.drift.form"
 
 local M = {}
 
-local types = { fromAccountType = "SPOT", toAccountType = "FUTURES" }
 local spot = { fromAccountType = "SPOT", toAccountType = "SPOT", limit = 20 }
 
 -- Operations with the parameters of one small page. A `probe` is rejected: it shows the code and the form of an error.
@@ -58,11 +57,11 @@ local function fill(sim, client, owner)
   local wallet, sub = client.wallet, client.sub_account
   assert(sub:create_sub_account { subAccount = SUB, note = "desk" })
   assert(sim:account { name = "Other", role = "user", email = OTHER })
-  assert(sub:transfer { toAccount = SUB, fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "7.5" })
-  assert(client.broker:transfer { toAccount = SUB, fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
-    amount = "2" })
-  assert(wallet:transfer { fromAccountType = types.fromAccountType, toAccountType = types.toAccountType, asset = "USDT",
-    amount = "12.25" })
+  for _, group in ipairs { sub, client.broker } do
+    assert(group:transfer { toAccount = SUB, fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+      amount = "7.5" })
+  end
+  assert(wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "12.25" })
   assert(wallet:internal_transfer { toAccountType = "EMAIL", toAccount = OTHER, asset = "USDT", amount = "3.5" })
   local address = assert(wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" })
   assert(sim:save_address { account = owner.uid, coin = "USDT", network = "TRX", address = address.address })
@@ -75,8 +74,6 @@ local function fill(sim, client, owner)
       break
     end
   end
-  sim:advance(3600000)
-  return address
 end
 
 -- A withdrawal to an address of somebody else, so that the history shows one that left.
