@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- The least a Lua program can do for the same request: the objects of purser.core one after the other, without
--- options, checks, budget, retries or errors. What it costs beside bench/floor_http.c no pipeline can save.
+-- options, checks, budget, retries or errors. What it costs next to bench/floor_http.c no pipeline can save.
 --
 --   bare_client.lua sent|decoded URL COUNT [CA_FILE]
 --   bare_client.lua sent|decoded URL COUNT in_flight NUMBER      through purser.transport.multi, in tasks

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Decoding 1000 deposit and 1000 withdrawal records: Purser beside its peers and beside the cost of the tables alone.
+-- Decoding 1000 deposit and 1000 withdrawal records: Purser next to its peers and next to the cost of the tables alone.
 --
 --     make bench-decode            (Lua 5.4 and LuaJIT)
 --
@@ -23,7 +23,7 @@ end
 
 local cjson, dkjson = optional("cjson"), optional("dkjson")
 
--- The order in which the first record's members come; names only later records have go behind.
+-- The order in which the first record's members come; names only later records have go after.
 local function names_of(text, decoded)
   local names, seen = {}, {}
   local function add(name)

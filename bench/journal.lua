@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- What a large journal costs beside a small one: bench/journal.lua KIND ROUNDS REPORT; KIND is sqlite or postgresql.
+--- What a large journal costs next to a small one: bench/journal.lua KIND ROUNDS REPORT; KIND is sqlite or postgresql.
 --
 -- Two journals, one with 1,000 payments and 1,000 intents and one with 100,000 and 1,000,000, are used in turns by the
 -- same program; a row shows the median time of each, and the median of the ratios of one round.
@@ -41,9 +41,9 @@ local function fill(db, size, now)
       CASE WHEN i <= %d THEN 'history' ELSE '' END, CASE WHEN i <= %d THEN 'key' || i ELSE '' END, '', 'done',
       'record' || i, '{}', '', %s FROM ]]):format(PARAMS, padded_text(first .. " + i * 1000"), size.payments,
       size.payments, padded_text(first .. " + i * 1000")) .. intents))
-  assert(db:rows(([[INSERT INTO purser_payments (account, queue, key, operation, params, handle, digest, state, due_at,
-      worker, lease_until, attempts, intent, record_id, message, added_at)
-    SELECT 'bench', 'history', 'key' || i, 'sub_account.transfer', '%s', 'handle' || i, 'digest', 'done', '', '', '',
+  assert(db:rows(([[INSERT INTO purser_payments (account, queue, key, operation, params, client_id, digest, state,
+      due_at, worker, lease_until, attempts, intent, record_id, message, added_at)
+    SELECT 'bench', 'history', 'key' || i, 'sub_account.transfer', '%s', 'client_id' || i, 'digest', 'done', '', '', '',
       '1', 'intent' || i, 'record' || i, '', %s FROM ]]):format(PARAMS, padded_text(first .. " + i"))
       .. numbers[kind]:format(size.payments)))
   assert(db:rows "ANALYZE")
@@ -142,7 +142,7 @@ local works = {
       return queue.first_sent_at(tx, { account = "bench", queue = "history" }, { key = "key" .. n })
     end))
     intent.params = transfer(n)
-    assert(side.journal:rivals(intent, intent.sent_at - 60000))
+    assert(side.journal:equal_calls(intent, intent.sent_at - 60000))
     assert(side.journal:reconciled(intent, { outcome = "done", record = { tranId = "found" } }))
   end },
   { "entries { id = }", 200, function(side)

@@ -15,7 +15,7 @@ local service = require "bench.service"
 
 local rounds = tonumber(arg[1] or 3)
 local SLOW_MS, CALLS, PROBE_MS = 250, 200, 5
-local VMS = 256 -- a call takes a Lua state when it is queued, and nginx refuses it when all of them are taken
+local VMS = 256 -- a call takes a Lua state when it is queued, and nginx rejects it when all of them are taken
 
 local two = output_of "command -v taskset" ~= "" and tonumber(output_of "nproc") > 1
 local function on(processor) return two and "taskset -c " .. processor or nil end

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- W1: build and sign one withdraw of eight parameters. Purser's public signer beside pure Lua with luaossl and beside
+--- W1: build and sign one withdraw of eight parameters. Purser's public signer next to pure Lua with luaossl and next
+--- to
 -- the floors in C (bench/floor_sign.c).
 --
 --   LUA_CPATH="build/lua5.4/?.so;;" lua5.4 bench/sign.lua [build/lua5.4/bench/floor_sign [ROUNDS [TSV]]]

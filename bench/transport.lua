@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- W3 and W4: what a client call costs beside plain libcurl in C (bench/floor_http.c), against nginx with a canned
+--- W3 and W4: what a client call costs next to plain libcurl in C (bench/floor_http.c), against nginx with a canned
 -- answer of 20 deposit records.
 --
 --   W3     one signed GET after the other, on a kept connection, plain and TLS: processor time of the client

@@ -28,7 +28,7 @@ if arg[1] ~= "--yes" then
   os.exit(0)
 end
 
--- A batch that was refused, or of which nobody knows, keeps the next from being sent: a person has to look.
+-- A batch that was rejected, or of which nobody knows, keeps the next from being sent: a person has to look.
 local report, err = client.wallet:convert_all { only = coins }
 if not report then
   io.stderr:write(tostring(err), "\n")

@@ -18,13 +18,13 @@ local function attach(transport)
   local count = { turns = 0 }
   local turn
 
-  -- A descriptor's number may come back as another socket, so after any change all are registered anew.
+  -- A descriptor's number may come back as another socket, so after any change all are registered again.
   local function watch()
-    local wanted, version = transport:fds()
+    local requested, version = transport:fds()
     if version == seen then return end
     seen = version
     for _, poll in pairs(polls) do poll:stop() end
-    for _, one in ipairs(wanted) do
+    for _, one in ipairs(requested) do
       local events = (one.read and "r" or "") .. (one.write and "w" or "")
       if events ~= "" then
         polls[one.fd] = polls[one.fd] or assert(uv.new_poll(one.fd))

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Plans a withdrawal, shows the plan, and carries it out and waits for it when `--execute` is given.
+-- Plans a withdrawal, shows the plan, and executes it and waits for it when `--execute` is given.
 --
 --   lua examples/planned_withdrawal.lua COIN NETWORK ADDRESS AMOUNT [MEMO] [--execute]
 --

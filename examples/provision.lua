@@ -5,7 +5,7 @@
 --
 -- accounts.csv has a line a sub-account: name,note,permissions (separated by blanks),ip addresses (same, may be empty).
 -- The keys are appended to keys.csv the moment they exist: the service shows a secret once. That file is made for your
--- eyes alone, and one that others can use is refused.
+-- eyes alone, and one that others can use is rejected.
 -- A key whose answer was lost is deleted and made again, and one whose permissions or addresses the list has changed is
 -- replaced (docs/fleets.md). The service is named by PURSER_BASE_URL or PURSER_PROFILE, the main account's key by
 -- PURSER_API_KEY and PURSER_SECRET_KEY. A broker sets PURSER_GROUP=broker.
@@ -77,7 +77,7 @@ local done, err = fleet:apply()
 local made = { create_account = 0, create_key = 0 }
 local steps = done or err.details and err.details.done or {}
 for _, step in ipairs(steps) do made[step.what] = (made[step.what] or 0) + 1 end
-print(("%d sub-accounts wanted: %d made, %d keys made"):format(#accounts, made.create_account, made.create_key))
+print(("%d sub-accounts requested: %d made, %d keys made"):format(#accounts, made.create_account, made.create_key))
 assert(keys:close())
 if not done then
   io.stderr:write(tostring(err), "\n")

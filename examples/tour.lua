@@ -282,13 +282,13 @@ show(assert(broker:rebates { pageSize = 5 }).data, {
 
 ------------------------------------------------------------------------------------------------- what must not happen
 
-section "What Purser refuses, and how it says so"
-local _, refused = wallet:withdraw { coin = "USDT", adress = address, amount = "1" }
-print("  " .. tostring(refused))
-_, refused = wallet:withdraw { coin = "USDT", netWork = "TRX", address = address, amount = 0.1 + 0.2 }
-print("  " .. tostring(refused))
-_, refused = wallet:withdraw { coin = "USDT", netWork = "TRX", address = address, amount = "1000000" }
-print("  " .. tostring(refused))
+section "What Purser rejects, and how it says so"
+local _, rejected = wallet:withdraw { coin = "USDT", adress = address, amount = "1" }
+print("  " .. tostring(rejected))
+_, rejected = wallet:withdraw { coin = "USDT", netWork = "TRX", address = address, amount = 0.1 + 0.2 }
+print("  " .. tostring(rejected))
+_, rejected = wallet:withdraw { coin = "USDT", netWork = "TRX", address = address, amount = "1000000" }
+print("  " .. tostring(rejected))
 
 print()
 assert(world:verify())

@@ -3,8 +3,8 @@
 --
 --   lua examples/watch_deposits.lua [SECONDS BETWEEN LOOKS [LOOKS]]
 --
--- Looks every 10 seconds, for ever, unless told otherwise. A look that fails is followed by the next, and reported when
--- it was refused. examples/watch_credit.lua goes on after a restart where it was.
+-- Looks every 10 seconds, for ever, unless asked otherwise. A look that fails is followed by the next, and reported
+-- when it was rejected. examples/watch_credit.lua goes on after a restart where it was.
 -- PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
 local clean = require("purser.util.plain_text").clean -- texts of the service and of depositors, for a terminal
@@ -35,7 +35,7 @@ local function show(deposit)
     states[deposit.status] or tostring(deposit.status), deposit.confirmTimes or "?", deposit.unlockConfirm or "?")))
 end
 
--- One look: without time to wait, the watch ends when it has told what it found.
+-- One look: without time to wait, the watch ends when it has reported what it found.
 local since, cursor, count = client:now() - DAY, nil, 0
 repeat
   local watch = client.wallet:watch_deposits { since = since, cursor = cursor, deadline_ms = 0 }

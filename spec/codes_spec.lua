@@ -8,7 +8,7 @@ local signed = require "signed"
 
 local PAYEE = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC"
 
--- A value that each parameter takes, so that nothing but what a case is about is refused.
+-- A value that each parameter takes, so that nothing but what a case is about is rejected.
 local good = {
   subAccount = "desk0001", note = "n", permissions = "SPOT_DEAL_READ", apiKey = "none", coin = "USDT", asset = "USDT",
   network = "Tron(TRC20)", address = PAYEE, amount = "20", fromAccountType = "SPOT", toAccountType = "FUTURES",
@@ -32,7 +32,7 @@ local function params_of(row, change)
   return params
 end
 
--- The code that a call is refused with, or nil; it has to be among those that the page names for the operation.
+-- The code that a call is rejected with, or nil; it has to be among those that the page names for the operation.
 local function code_of(sim, who, row, change)
   local answer, response = signed.ask(sim, who, row.id, params_of(row, change))
   if response.status == 200 then return nil end

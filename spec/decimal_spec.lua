@@ -110,10 +110,10 @@ local function generator(seed)
     end
     return table.concat(list)
   end
-  return function(longest)
-    longest = below(2) == 0 and 3 or longest
-    local text = digits(1 + below(longest))
-    local places = below(longest + 1)
+  return function(max_length)
+    max_length = below(2) == 0 and 3 or max_length
+    local text = digits(1 + below(max_length))
+    local places = below(max_length + 1)
     if places > 0 then text = text .. "." .. digits(places) end
     return (below(3) == 0 and "-" or "") .. text
   end
@@ -142,7 +142,7 @@ describe("decimal", function()
     assert.is_true(rawequal(one, decimal(one)))
   end)
 
-  it("refuses everything else with a reason", function()
+  it("rejects everything else with a reason", function()
     local texts = { "", "-", "+1", ".5", "1.", "1.2.3", " 1", "1 ", "1\n", "1e5", "0x10", "1,5", "inf", "nan", "1\0" }
     for _, text in ipairs(texts) do
       local value, message = decimal(text)
@@ -161,7 +161,7 @@ describe("decimal", function()
   end)
 
   if math_type then
-    it("refuses a float even when its value is whole", function()
+    it("rejects a float even when its value is whole", function()
       assert.matches("float", select(2, decimal(1.0)))
     end)
   end
@@ -217,7 +217,7 @@ describe("decimal", function()
     assert.has_error(function() decimal("1"):round_down "-1" end)
   end)
 
-  it("shows fixed places when the value fits them exactly", function()
+  it("shows fixed places when the value matches them exactly", function()
     assert.equal("1.50000000", decimal("1.5"):text(8))
     assert.equal("0.00", decimal("0"):text(2))
     assert.equal("-0.0015", decimal("-0.0015"):text(4))

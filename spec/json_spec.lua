@@ -21,7 +21,7 @@ describe("json", function()
     end
   end)
 
-  it("refuses what has no exact form", function()
+  it("rejects what has no exact form", function()
     for _, value in ipairs { 0.1, 1e300, 1 / 0, -1 / 0, 0 / 0, print, coroutine.create(function() end), io.stdout } do
       assert.has_error(function() json.encode(value) end)
     end
@@ -31,7 +31,7 @@ describe("json", function()
     assert.error_matches(function() json.encode { a = {} } end, "mark it")
   end)
 
-  it("tells an empty list from an empty object", function()
+  it("distinguishes an empty list from an empty object", function()
     assert.equal("[]", json.encode(json.list {}))
     assert.equal("{}", json.encode(json.object {}))
     assert.equal('{"data":[]}', json.encode { data = json.list {} })
@@ -64,7 +64,7 @@ describe("json", function()
     assert.is_nil(json.encode(text):find("[%z\1-\31]"))
   end)
 
-  it("passes UTF-8 as it is and refuses every other byte", function()
+  it("passes UTF-8 as it is and rejects every other byte", function()
     local good = { "\194\128", "\223\191", "\224\160\128", "\237\159\191", "\238\128\128", "\239\191\191",
       "\240\144\128\128", "\244\143\191\191", "Zürich €5 😀" }
     for _, text in ipairs(good) do assert.equal('"' .. text .. '"', json.encode(text)) end

@@ -15,7 +15,7 @@ describe("the JSON test-suite", function()
   end
 
   for _, case in ipairs(cases.invalid) do
-    it("refuses " .. case[1], function()
+    it("rejects " .. case[1], function()
       local value, message, offset = core.decode(case[2])
       assert.is_nil(value)
       assert.is_string(message)

@@ -159,7 +159,7 @@ describe("tasks", function()
     assert.equal(0, schedule.step())
   end)
 
-  it("are told when they wait for what nobody will do", function()
+  it("are notified when they wait for what nobody will do", function()
     assert.error_matches(function() schedule.run(function() schedule.suspend() end) end, "nobody will do")
     assert.equal(1, schedule.step()) -- that one stays
   end)
@@ -196,7 +196,7 @@ describe("tasks", function()
     assert.same({ false, "x" }, { schedule.protect(error, "x") })
   end)
 
-  it("are woken once, however often they are told", function()
+  it("are woken once, however often they are notified", function()
     local turns, given = 0, nil
     local task = schedule.spawn(function(...)
       assert.equal(0, select("#", ...))

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Secrets that are read in C: where they may come from, what is refused and in which words, and that no other byte of
+-- Secrets that are read in C: where they may come from, what is rejected and in which words, and that no other byte of
 -- the process holds them. What is searched is the memory of a child, so that the specs may know what they search for.
 
 local certificates = require "certificates"
@@ -36,7 +36,7 @@ local function new_path()
   return path
 end
 
-local function refused(pattern, value, message)
+local function rejected(pattern, value, message)
   assert.is_nil(value)
   assert.matches(pattern, message)
   assert.is_nil(message:find("secretworth", 1, true))
@@ -44,10 +44,10 @@ end
 
 describe("core.read_secret", function()
   it("reads a key as core.signer takes one, without the blanks and line ends around it", function()
-    local wanted = core.signer("hmac-sha256", SECRET):sign "x"
+    local requested = core.signer("hmac-sha256", SECRET):sign "x"
     for _, text in ipairs { SECRET, SECRET .. "\n", " " .. SECRET .. "\t\r\n\n", "\n" .. SECRET } do
       local secret = assert(core.read_secret(private(text)))
-      assert.equal(wanted, core.signer("hmac-sha256", secret):sign "x")
+      assert.equal(requested, core.signer("hmac-sha256", secret):sign "x")
       secret:close()
     end
   end)
@@ -66,38 +66,38 @@ describe("core.read_secret", function()
     assert.matches("the secret is closed", message)
   end)
 
-  it("refuses a file that others can use, one of another user, and what is no regular file", function()
+  it("rejects a file that others can use, one of another user, and what is no regular file", function()
     for _, mode in ipairs { "644", "640", "604", "620", "602", "611", "777" } do
       local path = private(SECRET, mode)
-      refused("^" .. path:gsub("%p", "%%%0") .. " can be used by others %(mode " .. mode
+      rejected("^" .. path:gsub("%p", "%%%0") .. " can be used by others %(mode " .. mode
         .. "%), so its secrets are not safe; run: chmod 600 ", core.read_secret(path))
     end
-    refused("is not a regular file", core.read_secret "/dev/zero")
-    refused("is not a regular file", core.read_secret "/")
-    refused("cannot be read: No such file", core.read_secret(new_path()))
+    rejected("is not a regular file", core.read_secret "/dev/zero")
+    rejected("is not a regular file", core.read_secret "/")
+    rejected("cannot be read: No such file", core.read_secret(new_path()))
     local theirs = private(SECRET)
     if shell("chown 65534 " .. theirs) == "" then
-      refused("belongs to another user", core.read_secret(theirs))
+      rejected("belongs to another user", core.read_secret(theirs))
     end
   end)
 
   it("regression: does not wait for a pipe that nothing writes to", function()
     local pipe = new_path()
     shell("mkfifo -m 600 " .. pipe)
-    refused("is not a regular file", core.read_secret(pipe))
-    refused("is not a regular file", core.read_credentials(pipe))
+    rejected("is not a regular file", core.read_secret(pipe))
+    rejected("is not a regular file", core.read_credentials(pipe))
   end)
 
   it("takes 64 KiB and not a byte more", function()
     assert(core.read_secret(private(("k"):rep(65536)))):close()
-    refused("is too long", core.read_secret(private(("k"):rep(65537))))
+    rejected("is too long", core.read_secret(private(("k"):rep(65537))))
   end)
 
-  it("refuses what is no key", function()
-    refused("is empty", core.read_secret(private ""))
-    refused("is empty", core.read_secret(private " \n"))
-    refused("holds a line break or another control character", core.read_secret(private(SECRET .. "\n" .. SECRET)))
-    refused("holds a line break or another control character", core.read_secret(private(SECRET .. "\0")))
+  it("rejects what is no key", function()
+    rejected("is empty", core.read_secret(private ""))
+    rejected("is empty", core.read_secret(private " \n"))
+    rejected("holds a line break or another control character", core.read_secret(private(SECRET .. "\n" .. SECRET)))
+    rejected("holds a line break or another control character", core.read_secret(private(SECRET .. "\0")))
   end)
 
   it("regression: judges the file that it opened, whatever the name leads to by then", function()
@@ -105,14 +105,14 @@ describe("core.read_secret", function()
     local turn = ("ln -sfn %%s %s.new; mv -T %s.new %s"):format(link, link, link)
     local flip = ("while [ -e %s ]; do %s; %s; done"):format(ours, turn:format(theirs), turn:format(ours))
     shell(("(%s) >/dev/null 2>&1 &"):format(flip))
-    local wanted, seen = core.signer("hmac-sha256", "ours000000000000"):sign "x", { ours = 0, refused = 0 }
-    while seen.ours < 20 or seen.refused < 20 do
+    local requested, seen = core.signer("hmac-sha256", "ours000000000000"):sign "x", { ours = 0, rejected = 0 }
+    while seen.ours < 20 or seen.rejected < 20 do
       local secret, message = core.read_secret(link)
       if secret then
-        assert.equal(wanted, core.signer("hmac-sha256", secret):sign "x")
+        assert.equal(requested, core.signer("hmac-sha256", secret):sign "x")
         seen.ours = seen.ours + 1
       elseif message:find "used by others" then
-        seen.refused = seen.refused + 1
+        seen.rejected = seen.rejected + 1
       end
     end
     os.remove(ours)
@@ -136,27 +136,27 @@ describe("core.read_credentials", function()
     local found = assert(core.read_credentials(private("api_key = k\nsecret_key_file = " .. path .. "\n")))
     assert.equal(core.signer("hmac-sha256", SECRET):sign "x", core.signer("hmac-sha256", found.secret):sign "x")
     assert.equal(path, found.secret_key_file)
-    refused("can be used by others", core.read_credentials(private("secret_key_file = " .. private(SECRET, "644"))))
+    rejected("can be used by others", core.read_credentials(private("secret_key_file = " .. private(SECRET, "644"))))
   end)
 
   it("says which line is wrong, and quotes nothing of it", function()
     for _, line in ipairs { SECRET, "secret = " .. SECRET, "secret_key =", "= " .. SECRET, "secret_key " .. SECRET } do
-      refused("line 2 is not of the form `name = value` with name api_key, secret_key, secret_key_file, base_url or "
+      rejected("line 2 is not of the form `name = value` with name api_key, secret_key, secret_key_file, base_url or "
         .. "profile", core.read_credentials(private("api_key = k\n" .. line .. "\n")))
     end
-    refused("secret_key in .* holds a line break or another control character",
+    rejected("secret_key in .* holds a line break or another control character",
       core.read_credentials(private("secret_key = " .. SECRET .. "\27[2J\n")))
   end)
 
-  it("regression: refuses a name that stands there twice, which a forged line could be", function()
-    refused("line 2 gives base_url again; remove one",
+  it("regression: rejects a name that stands there twice, which a forged line could be", function()
+    rejected("line 2 gives base_url again; remove one",
       core.read_credentials(private "base_url = https://a.example\nbase_url = https://evil.example\n"))
-    refused("line 3 gives secret_key again", core.read_credentials(private("secret_key = a\n\nsecret_key = b")))
-    refused("line 2 gives secret_key again", core.read_credentials(private("secret_key = a\nsecret_key_file = b")))
-    refused("line 2 gives secret_key again", core.read_credentials(private("secret_key_file = a\nsecret_key = b")))
+    rejected("line 3 gives secret_key again", core.read_credentials(private("secret_key = a\n\nsecret_key = b")))
+    rejected("line 2 gives secret_key again", core.read_credentials(private("secret_key = a\nsecret_key_file = b")))
+    rejected("line 2 gives secret_key again", core.read_credentials(private("secret_key_file = a\nsecret_key = b")))
   end)
 
-  it("tells a file that is not there from one that cannot be used", function()
+  it("distinguishes a file that is not there from one that cannot be used", function()
     assert.is_true(select(3, core.read_credentials(new_path())))
     assert.is_false(select(3, core.read_credentials "/dev/zero"))
   end)
@@ -167,10 +167,10 @@ describe("core.read_private", function()
     assert.equal("line\n\0" .. SECRET, core.read_private(private("line\n\0" .. SECRET)))
     assert.equal("", core.read_private(private ""))
     assert.equal(100000, #core.read_private(private(("k"):rep(100000)), 100000))
-    refused("is too long", core.read_private(private(("k"):rep(100001)), 100000))
-    refused("is too long", core.read_private(private(("k"):rep(65537))))
-    refused("can be used by others %(mode 640%)", core.read_private(private(SECRET, "640")))
-    refused("is not a regular file", core.read_private "/dev/zero")
+    rejected("is too long", core.read_private(private(("k"):rep(100001)), 100000))
+    rejected("is too long", core.read_private(private(("k"):rep(65537))))
+    rejected("can be used by others %(mode 640%)", core.read_private(private(SECRET, "640")))
+    rejected("is not a regular file", core.read_private "/dev/zero")
     assert.is_true(select(3, core.read_private(new_path())))
   end)
 end)
@@ -212,7 +212,7 @@ describe("purser.new", function()
     local function config(pattern, options)
       local client, err = new(options)
       assert.equal("config", err.kind)
-      refused(pattern, client, err.message)
+      rejected(pattern, client, err.message)
     end
     config('^"secret_key_file": .* can be used by others', { secret_key_file = private(SECRET, "644") })
     config('^"secret_key_env": the variable PURSER_NOT_SET is not set', { secret_key_env = "PURSER_NOT_SET" })
@@ -233,7 +233,7 @@ local function search(code, path, needles, environment)
   shell("mkfifo -m 600 " .. gate)
   shell(("(set -a; . %s; set +a; exec %s %s %s %s) >%s 2>&1 </dev/null &"):format(variables, LUA, script, path, gate,
     output))
-  local open_gate = assert(io.open(gate, "w")) -- opens when the child does, behind its work
+  local open_gate = assert(io.open(gate, "w")) -- opens when the child does, after its work
   local pid = files.read(output):match "^(%d+) ready\n$"
   local found = { dumped = 0, kept_out = 0, environ = 0 }
   if pid then
@@ -280,7 +280,7 @@ local CLIENT = [[
   for _ = 1, 3 do assert(client:prepare("wallet.deposit_history", {})) end
 ]] .. WAIT
 
-local SEED = "Zq8-seedworthnothing-Ed25519-xx~" -- what stands between the lines of the PEM, behind its 16 bytes of DER
+local SEED = "Zq8-seedworthnothing-Ed25519-xx~" -- what stands between the lines of the PEM, after its 16 bytes of DER
 local PEM_BODY = "MC4CAQAwBQYDK2VwBCIEIFpxOC1zZWVkd29ydGhub3RoaW5nLUVkMjU1MTkteHh+"
 local PEM = "-----BEGIN PRIVATE KEY-----\n" .. PEM_BODY .. "\n-----END PRIVATE KEY-----\n"
 

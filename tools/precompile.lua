@@ -7,7 +7,7 @@
 
 local M = {}
 
---- The modules that a first read loads, beside purser itself; spec/system/package_spec.lua compares.
+--- The modules that a first read loads, besides purser itself; spec/system/package_spec.lua compares.
 M.first_read = {
   "version", "client", "call.errors", "client.build", "call.rate_limit", "client.options", "util.option_schema",
   "api.profiles", "api.resolve_profile", "call.call_options", "call.pipeline", "call.validate", "api.parameters",

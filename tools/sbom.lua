@@ -5,8 +5,8 @@
 
 local name, commit, time, folder = arg[1], arg[2], arg[3], arg[4]
 
--- What the package needs to build or run, and what is only used where a feature is wanted. The system has them; none is
--- part of the release.
+-- What the package needs to build or run, and what is only used where a feature is requested. The system has them; none
+-- is part of the release.
 local needs = {
   { "Lua", "MIT", "5.1 to 5.4, or LuaJIT 2.1" },
   { "libcurl", "curl", "7.80 or newer" },

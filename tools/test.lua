@@ -60,12 +60,12 @@ local function run(stage)
   return seen
 end
 
-local wanted = {}
-for _, name in ipairs(arg) do wanted[name] = true end
+local requested = {}
+for _, name in ipairs(arg) do requested[name] = true end
 
 local passed, failed = 0, 0
 for _, stage in ipairs(stages) do
-  if #arg == 0 or wanted[stage.name] then
+  if #arg == 0 or requested[stage.name] then
     local started = os.time()
     print(("%s: %s"):format(stage.name, stage.does))
     io.stdout:flush()

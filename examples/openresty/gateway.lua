@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The handlers of a payout gateway (nginx.conf beside this file; docs/openresty.md explains both).
+-- The handlers of a payout gateway (nginx.conf next to this file; docs/openresty.md explains both).
 --
 --   POST /payouts      { reference, coin, network, address, amount }   -> 202, or 200 when the reference is known
 --   GET  /payouts/REF  what became of it: waiting, unknown, done, failed or undecided
@@ -63,7 +63,7 @@ local function work(premature, left)
     left = not (ok and report)
     if left then err = ok and problem or report end
   end
-  if err then ngx.log(ngx.ERR, "the queue is tried again: ", tostring(err)) end
+  if err then ngx.log(ngx.ERR, "the queue is retried: ", tostring(err)) end
   ngx.timer.at(err and 1 or LOOK_S, work, left)
 end
 
@@ -80,7 +80,7 @@ local function set_up()
 end
 
 --- Called in each worker when it starts: connections and secrets belong to one process. Where the journal cannot be
---- opened, it is tried again, and until then every request is refused.
+--- opened, it is retried, and until then every request is rejected.
 function M.start(premature)
   if premature then return end
   local ok, problem = pcall(set_up)

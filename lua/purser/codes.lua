@@ -26,7 +26,7 @@ local with_coin = {
 }
 
 -- What to do after a code that does not say whether a write call was executed: those of the profile's unknown_codes.
-local OPEN = "After a write call `client:reconcile(err)` finds out what became of it; a read may be tried again later."
+local OPEN = "After a write call `client:reconcile(err)` finds out what became of it; a read may be retried later."
 
 ---@class purser.Code
 ---@field meaning string

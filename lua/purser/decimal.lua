@@ -25,7 +25,7 @@ local core = require "purser.core"
 ---@field abs fun(self): purser.decimal
 ---@field sign fun(self): integer  -1, 0 or 1
 ---@field is_zero fun(self): boolean
----@field text fun(self, places?: integer): string?, string?  with exactly `places` digits behind the point, or nil and
+---@field text fun(self, places?: integer): string?, string?  with exactly `places` digits after the point, or nil and
 --- a message when the value has more; without `places` the shortest text, as tostring gives it
 
 local M = {}

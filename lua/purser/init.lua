@@ -80,14 +80,14 @@ local lazy = {
   journal = function() return require "purser.exactly_once.journal" end,
   payouts = function() return require "purser.exactly_once.payouts" end,
   transport = function()
-    return setmetatable({}, { __index = function(made, wanted)
+    return setmetatable({}, { __index = function(made, requested)
       for _, name in ipairs(transports) do
-        if name == wanted then
+        if name == requested then
           made[name] = transport_of(name)
           return made[name]
         end
       end
-      no_transport(wanted)
+      no_transport(requested)
     end })
   end,
 }

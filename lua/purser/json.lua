@@ -4,7 +4,7 @@
 --     json.encode(json.object { { "id", 12 }, { "amount", json.raw "0.00000001" }, { "tags", json.list {} } })
 --     --> {"id":12,"amount":0.00000001,"tags":[]}
 --
--- Strings must be UTF-8. Integers are written exactly; a float is refused, since its digits are not what was meant:
+-- Strings must be UTF-8. Integers are written exactly; a float is rejected, since its digits are not what was meant:
 -- send a string, or the literal text through `json.raw`. A plain table with elements is a list, one with string keys an
 -- object in the order of its sorted keys; an empty one is neither, so it has to be marked.
 

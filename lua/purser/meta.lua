@@ -397,7 +397,7 @@ local Broker = {}
 ---
 --- Transfers between the parent and its sub-accounts.
 ---
---- Permission SPOT_TRANSFER_READ, weight not stated; reads; tried again by itself when that may help.
+--- Permission SPOT_TRANSFER_READ, weight not stated; reads; retried by itself when that may help.
 ---@param params purser.broker.transfer_history.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.sub_account_transfer[]? result
@@ -421,7 +421,7 @@ function Broker:create_sub_account(params, opts) end
 ---
 --- The broker's sub-accounts.
 ---
---- Permission not stated, weight not stated; reads; tried again by itself when that may help.
+--- Permission not stated, weight not stated; reads; retried by itself when that may help.
 ---@param params? purser.broker.list_sub_accounts.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.broker_sub_account[]? result
@@ -432,7 +432,7 @@ function Broker:list_sub_accounts(params, opts) end
 ---
 --- Whether a sub-account is normal (1) or frozen (2).
 ---
---- Permission not stated, weight not stated; reads; tried again by itself when that may help.
+--- Permission not stated, weight not stated; reads; retried by itself when that may help.
 ---@param params purser.broker.sub_account_status.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.sub_account_status? result
@@ -456,7 +456,7 @@ function Broker:create_api_key(params, opts) end
 ---
 --- The API keys of a sub-account.
 ---
---- Permission not stated, weight not stated; reads; tried again by itself when that may help.
+--- Permission not stated, weight not stated; reads; retried by itself when that may help.
 ---@param params purser.broker.list_api_keys.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.api_key[]? result
@@ -469,7 +469,7 @@ function Broker:list_api_keys(params, opts) end
 ---
 --- Permission not stated, weight not stated; changes; sent once.
 ---
---- When the outcome is unknown: client:reconcile(err) looks in broker.list_api_keys whether the apiKey is as wanted.
+--- When the outcome is unknown: client:reconcile(err) looks in broker.list_api_keys whether the apiKey is as requested.
 ---@param params purser.broker.delete_api_key.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.named_sub_account? result
@@ -482,7 +482,7 @@ function Broker:delete_api_key(params, opts) end
 ---
 --- Permission SPOT_DEPOSIT_WRITE, weight not stated; creates; sent once.
 ---
---- When the outcome is unknown: client:reconcile(err) looks in broker.deposit_addresses whether the network is as wanted.
+--- When the outcome is unknown: client:reconcile(err) looks in broker.deposit_addresses whether the network is as requested.
 ---@param params purser.broker.create_deposit_address.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.deposit_address? result
@@ -493,7 +493,7 @@ function Broker:create_deposit_address(params, opts) end
 ---
 --- The deposit addresses of the sub-account whose key signs.
 ---
---- Permission SPOT_DEPOSIT_READ, weight not stated; reads; tried again by itself when that may help.
+--- Permission SPOT_DEPOSIT_READ, weight not stated; reads; retried by itself when that may help.
 ---@param params purser.broker.deposit_addresses.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.deposit_address[]? result
@@ -504,7 +504,7 @@ function Broker:deposit_addresses(params, opts) end
 ---
 --- Deposits of the sub-account whose key signs.
 ---
---- Permission not stated, weight not stated; reads; tried again by itself when that may help.
+--- Permission not stated, weight not stated; reads; retried by itself when that may help.
 ---@param params? purser.broker.deposit_history.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.sub_account_deposit[]? result
@@ -515,7 +515,7 @@ function Broker:deposit_history(params, opts) end
 ---
 --- Deposits of all sub-accounts, from 00:00 three days ago.
 ---
---- Permission not stated, weight not stated; reads; tried again by itself when that may help.
+--- Permission not stated, weight not stated; reads; retried by itself when that may help.
 ---@param params? purser.broker.all_deposit_history.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.deposit[]? result
@@ -565,7 +565,7 @@ function Broker:enable_futures(params, opts) end
 ---
 --- The broker's rebates.
 ---
---- Permission not stated, weight not stated; reads; tried again by itself when that may help.
+--- Permission not stated, weight not stated; reads; retried by itself when that may help.
 ---@param params? purser.broker.rebates.params
 ---@param opts? purser.CallOptions
 ---@return purser.page.rebate? result
@@ -640,7 +640,7 @@ function SubAccount:create_sub_account(params, opts) end
 ---
 --- The main account's sub-accounts.
 ---
---- Permission SPOT_ACCOUNT_READ, weight 1; reads; tried again by itself when that may help.
+--- Permission SPOT_ACCOUNT_READ, weight 1; reads; retried by itself when that may help.
 ---@param params? purser.sub_account.list_sub_accounts.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.sub_account[]? result
@@ -664,7 +664,7 @@ function SubAccount:create_api_key(params, opts) end
 ---
 --- The API keys of a sub-account.
 ---
---- Permission SPOT_ACCOUNT_READ, weight 1; reads; tried again by itself when that may help.
+--- Permission SPOT_ACCOUNT_READ, weight 1; reads; retried by itself when that may help.
 ---@param params purser.sub_account.list_api_keys.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.api_key[]? result
@@ -677,7 +677,7 @@ function SubAccount:list_api_keys(params, opts) end
 ---
 --- Permission SPOT_ACCOUNT_READ, weight 1; changes; sent once.
 ---
---- When the outcome is unknown: client:reconcile(err) looks in sub_account.list_api_keys whether the apiKey is as wanted.
+--- When the outcome is unknown: client:reconcile(err) looks in sub_account.list_api_keys whether the apiKey is as requested.
 ---@param params purser.sub_account.delete_api_key.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.named_sub_account? result
@@ -701,7 +701,7 @@ function SubAccount:transfer(params, opts) end
 ---
 --- Transfers between the parent and its sub-accounts.
 ---
---- Permission SPOT_TRANSFER_READ, weight 1; reads; tried again by itself when that may help.
+--- Permission SPOT_TRANSFER_READ, weight 1; reads; retried by itself when that may help.
 ---@param params purser.sub_account.transfer_history.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.sub_account_transfer[]? result
@@ -712,7 +712,7 @@ function SubAccount:transfer_history(params, opts) end
 ---
 --- The balances of one sub-account.
 ---
---- Permission SPOT_TRANSFER_READ, weight 1; reads; tried again by itself when that may help.
+--- Permission SPOT_TRANSFER_READ, weight 1; reads; retried by itself when that may help.
 ---@param params purser.sub_account.balances.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.balance[]? result
@@ -816,7 +816,7 @@ local Wallet = {}
 ---
 --- Every coin with its networks, fees and limits.
 ---
---- Permission SPOT_WITHDRAW_READ, weight 10; reads; tried again by itself when that may help.
+--- Permission SPOT_WITHDRAW_READ, weight 10; reads; retried by itself when that may help.
 ---@param params? {}
 ---@param opts? purser.CallOptions
 ---@return purser.record.coin[]? result
@@ -842,7 +842,7 @@ function Wallet:withdraw(params, opts) end
 ---
 --- Permission SPOT_WITHDRAW_WRITE, weight 1; changes; sent once.
 ---
---- When the outcome is unknown: client:reconcile(err) looks in wallet.withdrawal_history whether the id is as wanted.
+--- When the outcome is unknown: client:reconcile(err) looks in wallet.withdrawal_history whether the id is as requested.
 ---@param params purser.wallet.cancel_withdrawal.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.withdrawal_id? result
@@ -853,7 +853,7 @@ function Wallet:cancel_withdrawal(params, opts) end
 ---
 --- Deposits of the last 7 days, or of a window within the last 90.
 ---
---- Permission SPOT_WITHDRAW_READ, weight 1; reads; tried again by itself when that may help.
+--- Permission SPOT_WITHDRAW_READ, weight 1; reads; retried by itself when that may help.
 ---@param params? purser.wallet.deposit_history.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.deposit[]? result
@@ -864,7 +864,7 @@ function Wallet:deposit_history(params, opts) end
 ---
 --- Withdrawals of the last 7 days, or of a window within the last 90.
 ---
---- Permission SPOT_WITHDRAW_READ, weight 1; reads; tried again by itself when that may help.
+--- Permission SPOT_WITHDRAW_READ, weight 1; reads; retried by itself when that may help.
 ---@param params? purser.wallet.withdrawal_history.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.withdrawal[]? result
@@ -877,7 +877,7 @@ function Wallet:withdrawal_history(params, opts) end
 ---
 --- Permission SPOT_WITHDRAW_WRITE, weight 1; creates; sent once.
 ---
---- When the outcome is unknown: client:reconcile(err) looks in wallet.deposit_addresses whether the network is as wanted.
+--- When the outcome is unknown: client:reconcile(err) looks in wallet.deposit_addresses whether the network is as requested.
 ---@param params purser.wallet.create_deposit_address.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.deposit_address? result
@@ -888,7 +888,7 @@ function Wallet:create_deposit_address(params, opts) end
 ---
 --- The deposit addresses of a coin.
 ---
---- Permission SPOT_WITHDRAW_READ, weight 10; reads; tried again by itself when that may help.
+--- Permission SPOT_WITHDRAW_READ, weight 10; reads; retried by itself when that may help.
 ---@param params purser.wallet.deposit_addresses.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.deposit_address[]? result
@@ -899,7 +899,7 @@ function Wallet:deposit_addresses(params, opts) end
 ---
 --- The saved withdrawal addresses.
 ---
---- Permission SPOT_WITHDRAW_READ, weight 10; reads; tried again by itself when that may help.
+--- Permission SPOT_WITHDRAW_READ, weight 10; reads; retried by itself when that may help.
 ---@param params? purser.wallet.withdrawal_addresses.params
 ---@param opts? purser.CallOptions
 ---@return purser.page.withdrawal_address? result
@@ -923,7 +923,7 @@ function Wallet:transfer(params, opts) end
 ---
 --- Transfers between the spot and futures accounts of one user, within the last 6 months.
 ---
---- Permission SPOT_TRANSFER_READ, weight 1; reads; tried again by itself when that may help.
+--- Permission SPOT_TRANSFER_READ, weight 1; reads; retried by itself when that may help.
 ---@param params purser.wallet.transfer_history.params
 ---@param opts? purser.CallOptions
 ---@return purser.rows.wallet_transfer? result
@@ -934,7 +934,7 @@ function Wallet:transfer_history(params, opts) end
 ---
 --- One transfer between spot and futures, by its id, within the last 6 months.
 ---
---- Permission SPOT_TRANSFER_READ, weight 1; reads; tried again by itself when that may help.
+--- Permission SPOT_TRANSFER_READ, weight 1; reads; retried by itself when that may help.
 ---@param params purser.wallet.get_transfer.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.wallet_transfer? result
@@ -945,7 +945,7 @@ function Wallet:get_transfer(params, opts) end
 ---
 --- Small balances with their value in the platform token, or why they cannot be converted.
 ---
---- Permission SPOT_ACCOUNT_READ, weight 1; reads; tried again by itself when that may help.
+--- Permission SPOT_ACCOUNT_READ, weight 1; reads; retried by itself when that may help.
 ---@param params? {}
 ---@param opts? purser.CallOptions
 ---@return purser.record.convertible_balance[]? result
@@ -969,7 +969,7 @@ function Wallet:convert(params, opts) end
 ---
 --- Past conversions of small balances. Without `limit` the service returns one batch.
 ---
---- Permission SPOT_DEAL_READ, weight 1; reads; tried again by itself when that may help.
+--- Permission SPOT_DEAL_READ, weight 1; reads; retried by itself when that may help.
 ---@param params? purser.wallet.conversion_history.params
 ---@param opts? purser.CallOptions
 ---@return purser.page.conversion_batch? result
@@ -993,7 +993,7 @@ function Wallet:internal_transfer(params, opts) end
 ---
 --- Transfers to other users of the platform.
 ---
---- Permission SPOT_WITHDRAW_READ, weight 1; reads; tried again by itself when that may help.
+--- Permission SPOT_WITHDRAW_READ, weight 1; reads; retried by itself when that may help.
 ---@param params? purser.wallet.internal_transfer_history.params
 ---@param opts? purser.CallOptions
 ---@return purser.page.internal_transfer? result
@@ -1025,7 +1025,7 @@ function Wallet:withdraw_legacy(params, opts) end
 ---@field recv_window? integer  Milliseconds a request stays acceptable; at most 60000. Default: the service's 5000.
 ---@field timeout_ms? integer  For one attempt, connecting included. Default: 10000.
 ---@field connect_timeout_ms? integer  For connecting and TLS. Default: 3000.
----@field retry? purser.RetryOptions|false  How reads are tried again. Default: 3 attempts.
+---@field retry? purser.RetryOptions|false  How reads are retried. Default: 3 attempts.
 ---@field rate_limit? purser.RateLimitOptions|table|false  The request-weight budget. Default: 500 in 10 s.
 ---@field hooks? purser.Hooks  Functions that see every attempt. Default: none.
 ---@field transport? purser.Transport  What carries requests. Default: curl.
@@ -1042,7 +1042,7 @@ function Wallet:withdraw_legacy(params, opts) end
 ---@field ca_pem? string  Certificates to trust, as text.
 ---@field pinned_key? string  The service's public key must have this hash (sha256//...).
 ---@field user_agent? string  The User-Agent header. Default: purser/<version>.
----@field max_response_bytes? integer  An answer that is longer is refused. Default: 16777216.
+---@field max_response_bytes? integer  An answer that is longer is rejected. Default: 16777216.
 ---@field allow_insecure? boolean  Permits http:// to other machines. Keys and funds are then in the open. Default: false.
 
 ---@class purser.CallOptions
@@ -1063,7 +1063,7 @@ function Wallet:withdraw_legacy(params, opts) end
 
 ---@class purser.Hooks
 ---@field before? fun(event: purser.Event)  before each attempt
----@field after? fun(event: purser.Event)   behind each attempt
+---@field after? fun(event: purser.Event)   after each attempt
 
 ---@alias purser.Send fun(self, request: purser.transport.request): purser.transport.response?, purser.transport.failure?
 

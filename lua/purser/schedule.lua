@@ -24,10 +24,10 @@ local M = {}
 local tasks = {} -- coroutine -> task, while it is unfinished
 local ready_first, ready_last -- a queue: each task knows the next
 local sleepers = {} -- a heap: the one to wake first is at 1
-local transports = {} -- transport -> how many tasks wait for it; and these in a list, beside their handles
+local transports = {} -- transport -> how many tasks wait for it; and these in a list, next to their handles
 local watched, handles = {}, {}
 local alive = 0
-local unheard -- a task that raised while nobody waited for it
+local unjoined -- a task that raised while nobody waited for it
 
 local unpack = rawget(table, "unpack") or rawget(_G, "unpack")
 
@@ -64,7 +64,7 @@ function M.suspend()
   return coroutine.yield()
 end
 
--- The words of coroutine.status, kept: it would make them anew, for which there may be no memory.
+-- The words of coroutine.status, kept: it would make them again, for which there may be no memory.
 local states = { suspended = "suspended", dead = "dead" }
 
 local function finish(task, ok, ...)
@@ -72,7 +72,7 @@ local function finish(task, ok, ...)
   local results, n = task.results, select("#", ...)
   if not ok then
     task.problem, task.failed, n = ..., true, 0
-    if not task.heard then unheard = task end
+    if not task.joined then unjoined = task end
   elseif n > 2 then
     task.results = pack(...)
   else
@@ -129,7 +129,7 @@ function M.spawn(fn, ...)
   end
   local co = coroutine.create(body)
   -- what its end needs is here before: a call's outcome must not be lost because there is no memory to hand it on
-  local task = { co = co, done = false, waiters = {}, next = false, heard = false, failed = false, problem = false,
+  local task = { co = co, done = false, waiters = {}, next = false, joined = false, failed = false, problem = false,
     given = { false, false }, results = { false, false, n = 0 } }
   tasks[co] = task
   M.wake(task)
@@ -158,19 +158,19 @@ local function pop_sleeper()
   sleepers[last] = nil
   local i = 1
   while true do
-    local least = i
+    local min = i
     for child = 2 * i, 2 * i + 1 do
-      if sleepers[child] and earlier(sleepers[child], sleepers[least]) then least = child end
+      if sleepers[child] and earlier(sleepers[child], sleepers[min]) then min = child end
     end
-    if least == i then return first end
-    sleepers[i], sleepers[least] = sleepers[least], sleepers[i]
-    i = least
+    if min == i then return first end
+    sleepers[i], sleepers[min] = sleepers[min], sleepers[i]
+    i = min
   end
 end
 
 local order = 0
 
---- Rests for `ms` milliseconds: the running task, or outside of one the whole thread.
+--- Sleeps for `ms` milliseconds: the running task, or outside of one the whole thread.
 ---@param ms integer
 function M.sleep(ms)
   local task = M.current()
@@ -186,7 +186,7 @@ local function remove(list, value)
   end
 end
 
---- A transport tells that a task waits for it (+1), or does no more (-1). The latter takes no memory.
+--- A transport reports that a task waits for it (+1), or does no more (-1). The latter takes no memory.
 function M.watch(transport, change)
   local before = transports[transport] or 0
   local count = before + change
@@ -220,13 +220,13 @@ function M.step(budget_us)
     resume(task)
     if ends and core.monotonic_us() >= ends then break end
   end
-  task, unheard = unheard, nil
+  task, unjoined = unjoined, nil
   if task then error(task.problem, 0) end
   return alive
 end
 
 --- How long nothing has to be done unless a descriptor becomes ready: for loops of others, which watch the transport's
--- `fds()` beside it.
+-- `fds()` next to it.
 ---@return integer|nil ms nil: for ever
 function M.timeout()
   if ready_first then return 0 end
@@ -266,7 +266,7 @@ end
 -- Waits for a task to end, and raises nothing of it. (A pcall around a wait would not do on Lua 5.1.)
 local function await(task)
   local current = M.current()
-  task.heard = true
+  task.joined = true
   if not current then
     drive(task)
   elseif not task.done then
@@ -298,7 +298,7 @@ function M.all(list)
   local started, results, errors = {}, {}, {}
   for i, fn in ipairs(list) do
     started[i] = M.spawn(fn)
-    started[i].heard = true
+    started[i].joined = true
   end
   for _, task in ipairs(started) do await(task) end
   for i, task in ipairs(started) do

@@ -29,15 +29,15 @@ describe("the rows", function()
     end)
 
     it(id .. " " .. name .. " has the document's parameters, in its order", function()
-      local wanted, found = {}, {}
-      for word in parameters:gmatch("%S+") do wanted[#wanted + 1] = word end
+      local requested, found = {}, {}
+      for word in parameters:gmatch("%S+") do requested[#requested + 1] = word end
       for i, param in ipairs(row.params) do
         found[i] = param[1] .. (param.required and "!" or "")
         local limit = limits[param[1]] or {}
         assert.equal(limit[1], param.default, name .. "." .. param[1] .. " default")
         assert.equal(limit[2], param.max, name .. "." .. param[1] .. " maximum")
       end
-      assert.same(wanted, found)
+      assert.same(requested, found)
     end)
   end
 
@@ -51,7 +51,7 @@ describe("the rows", function()
       { "parameter twice: coin", function(row) row.params[2][1] = "coin" end },
       { "unknown choices", function(row) row.params[1].choices = "colours" end },
       { "unknown shape", function(row) row.result = { list = "lot" } end },
-      { "unknown way to reconcile", function(row) row.reconcile.by = "chance" end },
+      { "unknown strategy", function(row) row.reconcile.strategy = "chance" end },
       { "memory is not a word", function(row) row.moves.memory = "memo" end },
       { "unknown kind of destination", function(row) row.moves.to = "anyone" end },
       { "says not which asset it moves", function(row) row.moves.asset = nil end },

@@ -32,7 +32,7 @@ local good = {
   address = "TSampLeAddress:with-memo_1", memo = "\228\189\153 77",
 }
 
--- What each kind refuses: value, and words the message must hold.
+-- What each kind rejects: value, and words the message must hold.
 local bad = {
   text = { { "", "empty" }, { "a\r\nb", "control" }, { "\255", "UTF%-8" }, { ("x"):rep(1025), "1025 bytes" }, { {}, "table" },
     { 1.5, "float" }, { "a\0b", "control" }, { "\237\160\128", "UTF%-8" }, { true, "boolean" } },
@@ -79,7 +79,7 @@ local function good_params(row)
   return params
 end
 
-local function refused(row, params, opts, words, parameter)
+local function rejected(row, params, opts, words, parameter)
   local client, transport = counting_client()
   local result, err = client:call(row.full_name, params, opts)
   assert.is_nil(result)
@@ -96,7 +96,7 @@ local function refused(row, params, opts, words, parameter)
 end
 
 describe("every kind of parameter", function()
-  it("has values it refuses here", function()
+  it("has values it rejects here", function()
     for _, kinds in ipairs { require("purser.api.parameters").kinds, require "purser.api.write_kinds" } do
       for kind in pairs(kinds) do
         assert.is_not_nil(bad[kind], kind)
@@ -114,46 +114,46 @@ for _, row in ipairs(operations.list) do
       assert.equal(1, transport.sent)
     end)
 
-    it("refuses an unknown parameter and names the nearest", function()
+    it("rejects an unknown parameter and names the nearest", function()
       local params = good_params(row)
       local first = row.params[1]
       local misspelt = first and first[1]:sub(1, -2) .. "q" or "coinn"
       params[misspelt] = "x"
-      refused(row, params, nil, first and 'did you mean "' .. first[1] or "has none", misspelt)
+      rejected(row, params, nil, first and 'did you mean "' .. first[1] or "has none", misspelt)
     end)
 
-    it("refuses parameters that Purser sets itself, and parameters without names", function()
+    it("rejects parameters that Purser sets itself, and parameters without names", function()
       for _, name in ipairs { "timestamp", "signature", "recvWindow" } do
-        refused(row, { [name] = "1" }, nil, name, name)
+        rejected(row, { [name] = "1" }, nil, name, name)
       end
-      refused(row, { "USDT" }, nil, "by name")
-      refused(row, "USDT", nil, "table")
+      rejected(row, { "USDT" }, nil, "by name")
+      rejected(row, "USDT", nil, "table")
     end)
 
     for _, param in ipairs(row.params) do
       local name, kind = param[1], param[2]
       if param.required then
-        it("refuses to go without " .. name, function()
+        it("does not go without " .. name, function()
           local params = good_params(row)
           params[name] = nil
-          refused(row, params, nil, "required", name)
+          rejected(row, params, nil, "required", name)
         end)
       end
 
-      it("refuses a bad " .. name, function()
+      it("rejects a bad " .. name, function()
         for _, case in ipairs(bad[kind]) do
           local value, words = case[1], case[2]
-          -- hosts without integers cannot tell 1.0 from 1, but they can tell 1.5
+          -- hosts without integers cannot distinguish 1.0 from 1, but they can distinguish 1.5
           if is_integer_host() or type(value) ~= "number" or value ~= math.floor(value) or value <= 0 then
             local params = good_params(row)
             params[name] = value
-            refused(row, params, nil, words, name)
+            rejected(row, params, nil, words, name)
           end
         end
       end)
 
       if param.max then
-        it(("refuses more than %d in %s"):format(param.max, name), function()
+        it(("rejects more than %d in %s"):format(param.max, name), function()
           local params = good_params(row)
           if kind == "count" then
             params[name] = param.max + 1
@@ -162,7 +162,7 @@ for _, row in ipairs(operations.list) do
             for i = 1, param.max + 1 do items[i] = kind == "ips" and "203.0.113." .. i or "COIN" .. i end
             params[name] = items
           end
-          refused(row, params, nil, "at most " .. param.max, name)
+          rejected(row, params, nil, "at most " .. param.max, name)
           if kind == "count" then params[name] = param.max else table.remove(params[name]) end
           local client, transport = counting_client()
           client:call(row.full_name, params)
@@ -171,15 +171,15 @@ for _, row in ipairs(operations.list) do
       end
     end
 
-    it("refuses unknown and bad options of the call", function()
-      refused(row, good_params(row), { timeout = 5 }, "timeout_ms")
-      refused(row, good_params(row), { timeout_ms = 0 }, "timeout_ms")
-      refused(row, good_params(row), { recv_window = 60001 }, "60000")
-      refused(row, good_params(row), { recv_window = 1.5 }, "recv_window")
-      refused(row, good_params(row), { extra_params = { timestamp = "1" } }, "timestamp")
-      refused(row, good_params(row), { extra_params = { [row.names[1] or "signature"] = "1" } }, row.names[1]
+    it("rejects unknown and bad options of the call", function()
+      rejected(row, good_params(row), { timeout = 5 }, "timeout_ms")
+      rejected(row, good_params(row), { timeout_ms = 0 }, "timeout_ms")
+      rejected(row, good_params(row), { recv_window = 60001 }, "60000")
+      rejected(row, good_params(row), { recv_window = 1.5 }, "recv_window")
+      rejected(row, good_params(row), { extra_params = { timestamp = "1" } }, "timestamp")
+      rejected(row, good_params(row), { extra_params = { [row.names[1] or "signature"] = "1" } }, row.names[1]
         or "signature")
-      refused(row, good_params(row), { extra_params = { x = "a\nb" } }, "control")
+      rejected(row, good_params(row), { extra_params = { x = "a\nb" } }, "control")
     end)
   end)
 end
@@ -200,27 +200,27 @@ describe("rules over several parameters", function()
   local wallet = operations.by_name
 
   it("ask for the area code of a phone number", function()
-    refused(wallet["wallet.internal_transfer"],
+    rejected(wallet["wallet.internal_transfer"],
       { toAccountType = "MOBILE", toAccount = "13800000000", asset = "USDT", amount = "1" }, nil, "MOBILE", "areaCode")
   end)
 
-  it("refuse a window that ends before it begins", function()
-    refused(wallet["wallet.deposit_history"], { startTime = 1700000000001, endTime = 1700000000000 }, nil, "later",
+  it("reject a window that ends before it begins", function()
+    rejected(wallet["wallet.deposit_history"], { startTime = 1700000000001, endTime = 1700000000000 }, nil, "later",
       "startTime")
   end)
 
-  it("refuse a funds password given twice", function()
-    refused(wallet["broker.create_sub_account"],
+  it("reject a funds password given twice", function()
+    rejected(wallet["broker.create_sub_account"],
       { subAccount = "desk", note = "n", password = MD5, funds_password = "plain" }, nil, "together", "funds_password")
-    refused(wallet["broker.create_sub_account"], { subAccount = "desk", note = "n", funds_password = "" }, nil, "empty",
-      "funds_password")
+    rejected(wallet["broker.create_sub_account"], { subAccount = "desk", note = "n", funds_password = "" }, nil,
+      "empty", "funds_password")
   end)
 end)
 
 describe("a client that cannot be made", function()
   local base = { base_url = "https://service.example", api_key = "key", secret_key = "secret" }
 
-  local function refuses(change, words)
+  local function rejects(change, words)
     local options = {}
     for name, value in pairs(base) do options[name] = value end
     for name, value in pairs(change) do
@@ -236,24 +236,24 @@ describe("a client that cannot be made", function()
   end
 
   it("says what is missing", function()
-    refuses({ secret_key = "nil" }, "secret_key")
-    refuses({ api_key = "nil" }, "api_key")
-    refuses({ base_url = "nil" }, "base_url")
-    refuses({ secret_key = "" }, "secret_key")
-    refuses({ api_key = "" }, "api_key")
+    rejects({ secret_key = "nil" }, "secret_key")
+    rejects({ api_key = "nil" }, "api_key")
+    rejects({ base_url = "nil" }, "base_url")
+    rejects({ secret_key = "" }, "secret_key")
+    rejects({ api_key = "" }, "api_key")
   end)
 
-  it("refuses a line break in a key, without quoting it", function()
-    refuses({ api_key = "key\r\nHost: evil" }, "api_key")
-    refuses({ secret_key = "s3cr3t\n" }, "secret_key")
-    refuses({ user_agent = "a\r\nb" }, "user_agent")
-    refuses({ api_key = ("k"):rep(5000) }, "api_key")
+  it("rejects a line break in a key, without quoting it", function()
+    rejects({ api_key = "key\r\nHost: evil" }, "api_key")
+    rejects({ secret_key = "s3cr3t\n" }, "secret_key")
+    rejects({ user_agent = "a\r\nb" }, "user_agent")
+    rejects({ api_key = ("k"):rep(5000) }, "api_key")
   end)
 
-  it("refuses plain HTTP to another machine, and allows it to this one", function()
-    refuses({ base_url = "http://service.example" }, "https")
-    refuses({ base_url = "http://127.0.0.1.example" }, "https")
-    refuses({ base_url = "http://10.0.0.1" }, "https")
+  it("rejects plain HTTP to another machine, and allows it to this one", function()
+    rejects({ base_url = "http://service.example" }, "https")
+    rejects({ base_url = "http://127.0.0.1.example" }, "https")
+    rejects({ base_url = "http://10.0.0.1" }, "https")
     for _, url in ipairs { "http://127.0.0.1:8080", "http://localhost", "http://[::1]:99", "HTTP://127.8.9.1/prefix/" } do
       local client = assert(purser.new { base_url = url, api_key = "k", secret_key = "s" })
       client:close()
@@ -262,25 +262,25 @@ describe("a client that cannot be made", function()
       :close()
   end)
 
-  it("refuses a base URL with anything but scheme, host, port and path", function()
+  it("rejects a base URL with anything but scheme, host, port and path", function()
     for _, url in ipairs { "service.example", "ftp://service.example", "https://", "https://user:pw@service.example",
       "https://service.example?x=1", "https://service.example#x", "https://service.example:port", "https://a b",
       "https://a\r\nb", "https://a:0", "https://a:65536", "https://a:999999999999999999999", "https://a/\195\164" } do
-      refuses({ base_url = url }, "base_url")
+      rejects({ base_url = url }, "base_url")
     end
   end)
 
   it("names the nearest option, profile, convention", function()
-    refuses({ secretkey = "s3cr3t" }, "secret_key")
-    refuses({ profile = "mexcc" }, "mexc")
-    refuses({ profile = { key_headers = "X" } }, "key_header")
-    refuses({ timeout_ms = "10" }, "timeout_ms")
-    refuses({ timeout_ms = 0 }, "timeout_ms")
-    refuses({ recv_window = 60001 }, "60000")
-    refuses({ retry = { attempt = 3 } }, "attempts")
-    refuses({ retry = { attempts = 0 } }, "attempts")
-    refuses({ hooks = { befor = print } }, "before")
-    refuses({ transport = {} }, "send")
-    refuses({ profile = { algorithm = "md5" } }, "md5")
+    rejects({ secretkey = "s3cr3t" }, "secret_key")
+    rejects({ profile = "mexcc" }, "mexc")
+    rejects({ profile = { key_headers = "X" } }, "key_header")
+    rejects({ timeout_ms = "10" }, "timeout_ms")
+    rejects({ timeout_ms = 0 }, "timeout_ms")
+    rejects({ recv_window = 60001 }, "60000")
+    rejects({ retry = { attempt = 3 } }, "attempts")
+    rejects({ retry = { attempts = 0 } }, "attempts")
+    rejects({ hooks = { befor = print } }, "before")
+    rejects({ transport = {} }, "send")
+    rejects({ profile = { algorithm = "md5" } }, "md5")
   end)
 end)

@@ -70,7 +70,7 @@ describe("a profile", function()
     assert.matches("secret_key cannot be used by ed25519", wrong)
   end)
 
-  it("refuses a key that the service made for another algorithm, and goes on", function()
+  it("rejects a key that the service made for another algorithm, and goes on", function()
     local profile, secret = { algorithm = "ed25519" }, key_of "ed25519"
     local sim = purser.sim.new { profile = profile }
     local owner = assert(sim:account { role = "broker", secret_key = secret })

@@ -122,7 +122,7 @@ describe("what is closed", function()
     assert.matches("closed", message)
   end
 
-  it("refuses to work: signer", function()
+  it("does not work: signer", function()
     local signer, layout = makers.signer(), makers.layout()
     signer:close()
     says_closed(function() return signer:sign "x" end)
@@ -131,7 +131,7 @@ describe("what is closed", function()
     assert.equal("a=1", layout:query { a = 1 })
   end)
 
-  it("refuses to work: server", function()
+  it("does not work: server", function()
     local server = makers.httpd()
     server:close()
     says_closed(function() return server:next(0) end)
@@ -256,7 +256,7 @@ describe("an object that ends in the middle", function()
   end)
 end)
 
--- Finalisers run at any allocation. The program beside this runs what the case says while one of them uses, or closes,
+-- Finalisers run at any allocation. The program next to this runs what the case says while one of them uses, or closes,
 -- the same object at nearly every allocation. It is a process of its own: a collection each time wants a small heap.
 describe("a finaliser that runs in the middle", function()
   local function run(case)
@@ -281,5 +281,5 @@ describe("a finaliser that runs in the middle", function()
   it("regression: may bring back a decimal, whose own finaliser then runs in an addition", function()
     run "decimal_brought_back"
   end)
-  it("may close the transport, which then ends behind the call", function() run "close" end)
+  it("may close the transport, which then ends after the call", function() run "close" end)
 end)

@@ -62,34 +62,34 @@ describe("a decoder", function()
     assert.matches(ok and "purser%.decoder" or "deep", tostring(made))
   end)
 
-  it("is refused when its type makes no sense", function()
-    local function refused(pattern, type)
+  it("is rejected when its type makes no sense", function()
+    local function rejected(pattern, type)
       local made, message = pcall(core.decoder, type)
       assert.is_false(made)
       assert.matches(pattern, message)
     end
     local function shape(fields) return { record = { name = "s", fields = fields } } end
-    refused("a type must be a name or a table", 5)
-    refused('unknown type "strin"', "strin")
-    refused("a type needs one of list, record, one_or_many", {})
-    refused("a shape must be a table", { record = 1 })
-    refused("a shape needs a list of fields", { record = {} })
-    refused("a field must be a table", shape { "x" })
-    refused("a field needs a name", shape { { type = "string" } })
-    refused("'name' of a field must be a string", shape { { name = 1, type = "string" } })
-    refused('"x" cannot be used, or is there already',
+    rejected("a type must be a name or a table", 5)
+    rejected('unknown type "strin"', "strin")
+    rejected("a type needs one of list, record, one_or_many", {})
+    rejected("a shape must be a table", { record = 1 })
+    rejected("a shape needs a list of fields", { record = {} })
+    rejected("a field must be a table", shape { "x" })
+    rejected("a field needs a name", shape { { type = "string" } })
+    rejected("'name' of a field must be a string", shape { { name = 1, type = "string" } })
+    rejected('"x" cannot be used, or is there already',
       shape { { name = "x", type = "any" }, { name = "x", type = "any" } })
-    refused('"x" cannot be used',
+    rejected('"x" cannot be used',
       shape { { name = "y", type = "any", aliases = { "y2", "x" } }, { name = "x", type = "any" } })
-    refused("cannot be used", shape { { name = "", type = "any" } })
-    refused("cannot be used", shape { { name = 'a"b', type = "any" } })
-    refused("an alias must be a string", shape { { name = "y", type = "any", aliases = { 1 } } })
+    rejected("cannot be used", shape { { name = "", type = "any" } })
+    rejected("cannot be used", shape { { name = 'a"b', type = "any" } })
+    rejected("an alias must be a string", shape { { name = "y", type = "any", aliases = { 1 } } })
     local deep = "string"
     for _ = 1, 30 do deep = { list = deep } end
-    refused("types nested too deep", deep)
+    rejected("types nested too deep", deep)
     local many = {}
     for i = 1, 1100 do many[i] = { name = "f" .. i, type = "any" } end
-    refused("too many fields", shape(many))
+    rejected("too many fields", shape(many))
   end)
 
   it("follows a shape that contains itself", function()

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The decoder as Lua sees it: what each type makes of each variant, and what a refusal says.
+-- The decoder as Lua sees it: what each type makes of each variant, and what a rejection says.
 local core = require "purser.core"
 local records = require "bench.records"
 
@@ -51,7 +51,7 @@ describe("a field", function()
     assert.is_nil((field("integer", "null")))
   end)
 
-  it("reads integers of every length, whatever stands behind them", function()
+  it("reads integers of every length, whatever stands after them", function()
     local ends = { "", " ", ",", ".", ".5", "e1", "E+1", "x", ":", "/", "-" }
     for length = 1, 22 do
       for _, digits in ipairs {
@@ -59,15 +59,15 @@ describe("a field", function()
         ("1234567890123456789012"):sub(1, length), ("8765432109876543210987"):sub(1, length),
       } do
         local canonical = digits == "0" or digits:sub(1, 1) ~= "0"
-        for _, behind in ipairs(ends) do
-          local list, message = core.decoder({ list = "integer" }):decode("[" .. digits .. behind .. "]")
-          if not canonical or (behind ~= "" and behind ~= " " and behind ~= ".5" and not behind:find "^[eE]") then
+        for _, after in ipairs(ends) do
+          local list, message = core.decoder({ list = "integer" }):decode("[" .. digits .. after .. "]")
+          if not canonical or (after ~= "" and after ~= " " and after ~= ".5" and not after:find "^[eE]") then
             assert.is_string(message)
           else
             local read = list[1]
-            local exact = behind == "" or behind == " "
+            local exact = after == "" or after == " "
             if type(read) == "number" then read = ("%d"):format(read) end
-            assert.are.equal(digits .. (exact and "" or behind), read)
+            assert.are.equal(digits .. (exact and "" or after), read)
             if exact and length <= 15 then assert.is_number(list[1]) end
           end
         end
@@ -97,7 +97,7 @@ describe("a field", function()
     end
   end)
 
-  it("of type boolean reads true and false, 1 and 0, bare or as strings, and refuses the rest", function()
+  it("of type boolean reads true and false, 1 and 0, bare or as strings, and rejects the rest", function()
     for _, json in ipairs { "true", '"true"', "1", '"1"' } do assert.is_true(field("boolean", json)) end
     for _, json in ipairs { "false", '"false"', "0", '"0"' } do assert.is_false(field("boolean", json)) end
     assert.is_nil((field("boolean", "null")))
@@ -115,7 +115,7 @@ describe("a field", function()
     assert.are.same({}, field("any", "[]"))
   end)
 
-  it("of a scalar type is no container, and the refusal names the field and the place", function()
+  it("of a scalar type is no container, and the rejection names the field and the place", function()
     for _, type in ipairs { "string", "integer", "boolean", "address" } do
       for json, found in pairs { ["{}"] = "an object", ["[1]"] = "a list" } do
         local value, message, offset = field(type, json)
@@ -313,7 +313,7 @@ describe("an address", function()
 end)
 
 describe("a document", function()
-  it("cut short at any byte is refused there", function()
+  it("cut short at any byte is rejected there", function()
     local text = records.withdrawals(3)
     local decoder = core.decoder { list = { record = records.withdrawal } }
     assert.are.equal(3, #decoder:decode(text))
@@ -370,7 +370,7 @@ describe("a document", function()
     assert.has_error(function() core.decoder("any"):decode {} end)
   end)
 
-  it("nested 100,000 deep is refused at its 65th level", function()
+  it("nested 100,000 deep is rejected at its 65th level", function()
     for _, open in ipairs { "[", '{"a":' } do
       local value, message, offset = core.decode(open:rep(100000))
       assert.is_nil(value)
@@ -402,7 +402,7 @@ describe("a document", function()
     assert.is_true(peak < 1.5 * kept, ("%.0f kB while decoding, %.0f kB kept"):format(peak, kept))
   end)
 
-  it("regression: of 16 MB is refused before it makes hundreds of megabytes", function()
+  it("regression: of 16 MB is rejected before it makes hundreds of megabytes", function()
     for name, case in pairs {
       ["more than 262144 objects and lists in one document"] = { "[", "{},", 5300000, "{}]" },
       ["more than 2097152 values in one document"] = { "[", "1,", 8000000, "1]" },

@@ -127,7 +127,7 @@ describe("core.layout", function()
     assert.equal("a=1&b=2", layout:query { a = "1", b = "2", c = "3" })
   end)
 
-  it("tells what it is, and hides its metatable", function()
+  it("reports what it is, and hides its metatable", function()
     assert.equal("purser.layout (2, 1)", tostring(core.layout({ "a", "b" }, { "c" }, "object")))
     assert.equal("string", type(getmetatable(core.layout({}, {}))))
   end)

@@ -25,7 +25,7 @@ describe("core.signer", function()
     assert.equal(128, #core.signer("hmac-sha512", SECRET):sign("x"))
   end)
 
-  it("distinguishes keys that differ only behind a NUL", function()
+  it("distinguishes keys that differ only after a NUL", function()
     assert.not_equal(core.signer("hmac-sha256", "a\0b"):sign("x"), core.signer("hmac-sha256", "a\0c"):sign("x"))
   end)
 
@@ -47,7 +47,7 @@ describe("core.signer", function()
     local text, message = signer:sign_query(layout, { a = ("x"):rep(2 ^ 20) }, "s")
     assert.is_nil(text)
     assert.equal("the text is too long", message)
-    -- The query fits to the last byte; the signature no longer does.
+    -- The query matches to the last byte; the signature no longer does.
     text, message = signer:sign_query(layout, { a = ("x"):rep(2 ^ 20 - 2) }, "s")
     assert.is_nil(text)
     assert.equal("the text is too long", message)

@@ -98,14 +98,14 @@ describe("the console", function()
     assert.is_truthy(done.tranId)
     assert.is_nil((wallet:withdraw { coin = "USDT", netWork = "TRX", address = "nowhere", amount = "10" }))
     browser:wait "return document.querySelector('#requests tbody tr td:nth-child(2)').textContent === 'wallet.withdraw'"
-    assert.equal("refused", text "#requests tbody tr .tag")
+    assert.equal("rejected", text "#requests tbody tr .tag")
     assert.equal("400", text "#requests tbody tr td:nth-child(4)")
     assert.equal("wallet.transfer", text "#requests tbody tr:nth-child(2) .open")
     assert.equal("applied", text "#requests tbody tr:nth-child(2) .tag")
     assert.is_truthy(text "#accounts":find("FUTURES", 1, true))
   end)
 
-  it("shows a refused signature's two texts side by side, marked where they differ", function()
+  it("shows a rejected signature's two texts side by side, marked where they differ", function()
     local query = ask_with_wrong_text(decoded)
     browser:wait "return document.querySelector('#requests tbody tr td:nth-child(5)').textContent === '700002'"
     browser:click(browser:find "#requests tbody tr .open")
@@ -144,7 +144,7 @@ describe("the console", function()
 
   it("filters the requests", function()
     local filter = browser:find "#filter"
-    browser:type(filter, "Withdraw refused")
+    browser:type(filter, "Withdraw rejected")
     browser:wait "return [...document.querySelectorAll('#requests tbody tr')].filter((row) => !row.hidden).length === 1"
     assert.equal("wallet.withdraw", text "#requests tbody tr:not([hidden]) .open")
     browser:clear(filter)
@@ -200,7 +200,7 @@ describe("the console", function()
     assert.is_nil((wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "BTC",
       amount = "0.01" }))
     ask_with_wrong_text(decoded)
-    service.world:fault { kind = "server_error", operation = "move", times = 3 }
+    service.world:fault { kind = "server_error", operation = "transfer", times = 3 }
     browser:command("POST", "/refresh", json.object {})
     browser:wait "return document.querySelector('#requests tbody tr td:nth-child(5)')?.textContent === '700002'"
     browser:click(browser:find "#requests tbody tr .open")
@@ -232,19 +232,19 @@ describe("the console", function()
     browser:click(browser:find "#theme")
   end)
 
-  it("fits a narrow window without scrolling sideways", function()
+  it("matches a narrow window without scrolling sideways", function()
     browser:command("POST", "/window/rect", { width = 520, height = 900 })
     assert.is_true(browser:run "return document.documentElement.scrollWidth <= window.innerWidth")
     browser:screenshot "build/console-narrow.png"
     browser:command("POST", "/window/rect", { width = 1280, height = 1000 })
   end)
 
-  it("asks nobody but the simulator, and complains about nothing", function()
+  it("asks nobody but the simulator, and reports no error", function()
     local foreign = browser:run [[return performance.getEntriesByType('resource').filter((entry) =>
       !entry.name.startsWith(location.origin)).length]]
     assert.equal(0, foreign)
-    for _, entry in ipairs(browser:complaints()) do
-      -- the refused deposit above is reported by the browser itself
+    for _, entry in ipairs(browser:errors()) do
+      -- the rejected deposit above is reported by the browser itself
       assert.is_truthy(entry.message:find("/sim/deposits", 1, true), entry.message)
     end
   end)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- What an answer may ask of a client: how long it keeps silent, and which time it counts from.
 
-local budget = require "purser.call.rate_limit"
+local rate_limit = require "purser.call.rate_limit"
 local purser = require "purser"
 local service_clock = require "purser.call.clock"
 
@@ -33,7 +33,7 @@ describe("a pause that an answer asks for", function()
 
   it("lasts as long in a budget that was told itself", function()
     local now = 0
-    local limits = budget.new { now = function() return now end }
+    local limits = rate_limit.new { now = function() return now end }
     limits:block(1e15)
     assert.same({ WEEK_S * 1000, true }, { select(2, limits:take(1)) })
   end)
@@ -75,7 +75,7 @@ describe("the service's time", function()
     assert.is_true(clock:learn_date "Wed, 15 Nov 2023 22:13:20 GMT")
   end)
 
-  it("leaves a request stamped by the host's clock, and the refusal says why", function()
+  it("leaves a request stamped by the host's clock, and the rejection says why", function()
     local stamps = {}
     local client = assert(purser.new {
       base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s", retry = false,
@@ -100,7 +100,7 @@ describe("the service's time", function()
 end)
 
 describe("a service that finds every timestamp wrong", function()
-  it("is asked for its time once a call, though it refuses that, too", function()
+  it("is asked for its time once a call, though it rejects that, too", function()
     local asked = 0
     local client = assert(purser.new {
       base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s", retry = false,
@@ -122,7 +122,7 @@ describe("a burst of calls by a wrong clock", function()
 
   -- Asks for the service's time when `count` calls met 700003; their answers come in the order of `rests`.
   local function times_asked(count, rest_of)
-    local now, asked, refused = 1700000000000, 0, 0
+    local now, asked, rejected = 1700000000000, 0, 0
     local client = assert(purser.new {
       base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s", retry = false, rate_limit = false,
       clock = function() return now - 100000 end,
@@ -136,7 +136,7 @@ describe("a burst of calls by a wrong clock", function()
         if tonumber(request.target:match "timestamp=(%d+)") == now then
           return { status = 200, body = "[]", headers = "" }
         end
-        refused = refused + 1
+        rejected = rejected + 1
         return { status = 400, body = '{"code":700003,"msg":"x"}', headers = "" }
       end },
     })
@@ -144,7 +144,7 @@ describe("a burst of calls by a wrong clock", function()
     for i = 1, count do calls[i] = function() return client.wallet:deposit_history() end end
     local results, errors = schedule.all(calls)
     for i = 1, count do assert(results[i], errors[i]) end
-    assert.equal(count, refused)
+    assert.equal(count, rejected)
     return asked
   end
 
@@ -152,7 +152,7 @@ describe("a burst of calls by a wrong clock", function()
     assert.equal(1, times_asked(50, function() return 1 end))
   end)
 
-  it("asks once, too, where refusals come after the clock was set right", function()
+  it("asks once, too, where rejections come after the clock was set right", function()
     local turn = 0
     assert.equal(1, times_asked(50, function()
       turn = turn + 1

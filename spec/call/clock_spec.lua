@@ -31,7 +31,7 @@ describe("code 700003", function()
     end
   end)
 
-  it("never sends a second time what is not a read, and says that the clock is right now", function()
+  it("never sends a second time a write call, and says that the clock is right now", function()
     local sim, client = world(-60000)
     local transfer = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" }
     local result, err = client.wallet:transfer(transfer)
@@ -43,7 +43,7 @@ describe("code 700003", function()
 
   it("is an error when the correction does not help", function()
     local sim, client = world(0)
-    sim:fault { kind = "refuse", code = "700003", operation = "wallet.deposit_history", times = 5 }
+    sim:fault { kind = "reject", code = "700003", operation = "wallet.deposit_history", times = 5 }
     local _, err = client.wallet:deposit_history {}
     assert.equal("700003", err.code)
     assert.equal(2, received(sim, "wallet.deposit_history"))
@@ -101,7 +101,7 @@ describe("the host's clock", function()
     assert.equal(service, clock:now())
   end)
 
-  it("tells by a jump that it was set or that the machine slept, once", function()
+  it("reports by a jump that it was set or that the machine slept, once", function()
     pass(1000)
     assert.is_false(clock:jumped())
     wall, service = wall + 600000, service + 600000 -- slept: the monotonic clock stood still

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The hooks: `after` is told once of each attempt, whatever becomes of it, and changes nothing.
+-- The hooks: `after` is called once for each attempt, whatever becomes of it, and changes nothing.
 
 local private = require "purser.util.private"
 local new = require("recorder").new
@@ -31,7 +31,7 @@ describe("a hook", function()
     return client, told
   end
 
-  it("hears of a call whose transport raises, once, and of none of its parameters", function()
+  it("is called for a call whose transport raises, once, and of none of its parameters", function()
     for _, in_task in ipairs { false, true } do
       local client, told = raising("boom", in_task)
       local err
@@ -48,7 +48,7 @@ describe("a hook", function()
     end
   end)
 
-  it("hears of a read whose transport raises, which is raised all the same", function()
+  it("is called for a read whose transport raises, which is raised all the same", function()
     for _, in_task in ipairs { false, true } do
       for _, problem in ipairs { "boom", { "x" }, setmetatable({}, { __tostring = function() error "no text" end }) } do
         local client, told = raising(problem, in_task)
@@ -62,7 +62,7 @@ describe("a hook", function()
     end
   end)
 
-  it("that is told hears once of what is raised behind it", function()
+  it("that is called is called once where something is raised after it", function()
     local told = 0
     local client = new { hooks = { after = function() told = told + 1 end } }
     private.states[client]._journal = { begin = function() return true end, finish = function() error "no room" end }

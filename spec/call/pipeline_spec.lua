@@ -118,7 +118,7 @@ describe("one call, at most one request", function()
     end
   end
 
-  it("is told apart from a read, which is repeated until it succeeds", function()
+  it("is distinguished from a read, which is repeated until it succeeds", function()
     peer:plain()
     peer:script "head body close"
     local client = assert(purser.new {

@@ -26,7 +26,7 @@ local calls = {
 }
 
 local faults = {
-  { kind = "refuse" }, { kind = "lost_answer" }, { kind = "reset" }, { kind = "truncate" },
+  { kind = "reject" }, { kind = "lost_answer" }, { kind = "reset" }, { kind = "truncate" },
   { kind = "slow", delay_ms = 20000 }, { kind = "throttle" }, { kind = "ban" },
   { kind = "server_error", when = "before" }, { kind = "server_error", when = "after" },
   { kind = "garbage", when = "before" }, { kind = "garbage", when = "after" },

@@ -46,12 +46,12 @@ for _, row in ipairs(operations.list) do
       fails(row, 204, "", "decode", "unknown", "empty body")
     end)
 
-    it("refuses a document nested without bound", function()
+    it("rejects a document nested without bound", function()
       fails(row, 200, ("["):rep(100000) .. ("]"):rep(100000), "decode", "unknown", "cannot be read")
       fails(row, 200, ('{"data":'):rep(100000) .. "1" .. ("}"):rep(100000), "decode", "unknown", "cannot be read")
     end)
 
-    it("refuses a scalar where a result belongs", function()
+    it("rejects a scalar where a result belongs", function()
       for _, body in ipairs { "1", '"text"', "true", "null", "1e999", ("9"):rep(40) } do
         fails(row, 200, body, "decode", "unknown", "cannot be read")
       end
@@ -71,13 +71,13 @@ for _, row in ipairs(operations.list) do
     if row.result.record then
       it("takes no answer for a result that lacks what the result is for", function()
         for _, body in ipairs { '{"msg":"Service unavailable"}', '{"success":true,"time":1}', "{}", '{"data":{}}',
-          '[{"code":700002,"msg":"refused","time":1}]', '{"code":"0","message":"","data":[{"msg":"refused"}]}' } do
-          fails(row, 200, body, "decode", "unknown", "lacks `" .. row.result.essential .. "`")
+          '[{"code":700002,"msg":"rejected","time":1}]', '{"code":"0","message":"","data":[{"msg":"rejected"}]}' } do
+          fails(row, 200, body, "decode", "unknown", "lacks `" .. row.result.required_member .. "`")
         end
       end)
 
       it("takes an empty text for no proof that something was done", function()
-        local member = row.result.essential
+        local member = row.result.required_member
         for _, text in ipairs { '""', '" "', "null", '"\\t"' } do
           local record = ('{"%s":%s,"note":"n"}'):format(member, text)
           for _, body in ipairs { record, "[" .. record .. "]", '{"code":0,"data":' .. record .. "}",
@@ -88,7 +88,7 @@ for _, row in ipairs(operations.list) do
       end)
 
       it("takes no word or number that stands for nothing for an id", function()
-        local member = row.result.essential
+        local member = row.result.required_member
         if not ({ id = true, tranId = true, apiKey = true, address = true })[member] then return end
         for _, value in ipairs { "false", "true", "0", '"0"', '"null"', '"NULL"', '"None"', '"undefined"', '"false"', "-1",
           '"-1"', "0.0", '"NaN"', '"00000000-0000-0000-0000-000000000000"', '"a\\u0000b"', '"\\u202ex"' } do
@@ -111,7 +111,7 @@ for _, row in ipairs(operations.list) do
     end
 
     if row.effect ~= "read" then
-      it("does not take a code that proves nothing for a refusal", function()
+      it("does not take a code that proves nothing for a rejection", function()
         for _, code in ipairs { "408", "500", "502", "503", "504", "524", "-1000", "-1006", "-1007", "10200", "10201",
           "10202", "10219", "20002", "730000" } do
           for _, status in ipairs { 200, 400, 403, 429 } do
@@ -122,7 +122,7 @@ for _, row in ipairs(operations.list) do
         end
       end)
 
-      it("does not take a code that means success, with the status of a refusal, for one", function()
+      it("does not take a code that means success, with the status of a rejection, for one", function()
         for _, code in ipairs { "0", "200" } do
           fails(row, 400, '{"code":' .. code .. ',"msg":"success"}', "api", "unknown", "this code means success")
         end
@@ -131,7 +131,7 @@ for _, row in ipairs(operations.list) do
       it("takes no answer for a result that denies it in another member", function()
         for _, denial in ipairs { '"success":"false"', '"success":0', '"error":"balance"', '"error":{"code":1}',
           '"status":"FAILED"', '"status":"rejected"' } do
-          local record = ('"%s":"15",%s'):format(row.result.essential, denial)
+          local record = ('"%s":"15",%s'):format(row.result.required_member, denial)
           for _, form in ipairs { "{%s}", '{"code":0,"data":{%s}}', "[{%s}]" } do
             fails(row, 200, form:format(record), "decode", "unknown", "the answer says")
           end
@@ -140,11 +140,12 @@ for _, row in ipairs(operations.list) do
 
       it("takes no answer for a result that shows two", function()
         local form = '{"code":0,"%s":"15","data":{"%s":"16"}}'
-        fails(row, 200, form:format(row.result.essential, row.result.essential), "decode", "unknown", "two different")
+        fails(row, 200, form:format(row.result.required_member, row.result.required_member), "decode", "unknown",
+          "two different")
       end)
 
-      it("does not take a code beside a result for a refusal", function()
-        local member = row.result.essential
+      it("does not take a code next to a result for a rejection", function()
+        local member = row.result.required_member
         local record = ('"%s":"15"'):format(member)
         for _, status in ipairs { 200, 400 } do
           for _, body in ipairs { '{"code":1,' .. record .. "}", '{"code":"SUCCESS",' .. record .. "}",
@@ -157,7 +158,7 @@ for _, row in ipairs(operations.list) do
         end
         for _, body in ipairs { '[{"code":1,' .. record .. "}]", '{"code":0,"data":{"code":"1",' .. record .. "}}",
           '{"data":[{"code":700002,' .. record .. "}]}" } do
-          fails(row, 200, body, "decode", "unknown", "error code %d+ beside its record")
+          fails(row, 200, body, "decode", "unknown", "error code %d+ next to its record")
         end
       end)
     else
@@ -182,14 +183,14 @@ for _, row in ipairs(operations.list) do
       assert.matches("(text/html\\x1B[2J)", err.message, 1, true)
     end)
 
-    it("takes a refusal out of a 4xx answer", function()
+    it("takes a rejection out of a 4xx answer", function()
       local err = fails(row, 400, '{"code":700002,"msg":"Signature for this request is not valid."}', "api", "rejected",
         "Signature")
       assert.equal("700002", err.code)
       fails(row, 400, '{"code":9999999999999999999999,"msg":"x"}', "api", "rejected")
     end)
 
-    it("does not take a 4xx of somebody in between for the service's refusal", function()
+    it("does not take a 4xx of somebody in between for the service's rejection", function()
       local outcome = row.effect == "read" and "rejected" or "unknown"
       local err = fails(row, 403, "<html>Access denied, ?signature=abc</html>", "throttled", outcome, "too often")
       assert.is_false(err.retryable) -- a firewall that is asked again at once stays closed
@@ -244,7 +245,7 @@ describe("results", function()
     }, deposits[1])
   end)
 
-  it("refuse a structure where a scalar belongs, and name the member", function()
+  it("reject a structure where a scalar belongs, and name the member", function()
     local result, err = client:parse("wallet.deposit_history", 200, '[{"amount":{"x":1}}]')
     assert.is_nil(result)
     assert.equal("decode", err.kind)
@@ -287,9 +288,9 @@ describe("results", function()
       client:parse("sub_account.list_api_keys", 200, '[{"subAccount":"s","apiKey":"k"}]'))
     for name, member in pairs { ["sub_account.list_sub_accounts"] = "subAccounts", ["sub_account.balances"] = "balances",
       ["broker.transfer_history"] = "result" } do
-      for list, wanted in pairs { ["[]"] = {}, ['[{"asset":"A"}]'] = { { asset = "A" } } } do
+      for list, requested in pairs { ["[]"] = {}, ['[{"asset":"A"}]'] = { { asset = "A" } } } do
         for _, form in ipairs { '{"%s":%s}', '{"code":0,"message":"","data":{"%s":%s}}' } do
-          assert.same(wanted, client:parse(name, 200, form:format(member, list)), name .. form)
+          assert.same(requested, client:parse(name, 200, form:format(member, list)), name .. form)
         end
       end
     end
@@ -316,7 +317,7 @@ describe("a total", function()
     fails(row, 200, body, "decode", "unknown", words)
   end
 
-  it("that the records beside it contradict makes an answer no result", function()
+  it("that the records next to it contradict makes an answer no result", function()
     for _, name in ipairs { "broker.transfer_history", "sub_account.transfer_history" } do
       for _, form in ipairs { "%s", '{"code":0,"data":%s}' } do
         contradicts(name, form:format '{"result":[],"totalCount":7}', "no record and a total of 7")
@@ -342,7 +343,7 @@ describe("a total", function()
     assert.is_nil(result.total_of(assert(client:parse("broker.transfer_history", 200, "[]"))))
   end)
 
-  it("may be more than an empty page behind the first one shows", function()
+  it("may be more than an empty page after the first one shows", function()
     local reader = assert(purser.new { base_url = "https://service.example", api_key = "key", secret_key = "secret",
       retry = false, transport = { send = function(_, request)
         local body = request.target:find("capital/transfer?", 1, true) and '{"rows":[],"total":3}'

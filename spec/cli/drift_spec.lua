@@ -177,7 +177,7 @@ describe("purser doctor --drift, the command", function()
     local code, out, err = command.run({ "doctor", "--drift" }, environment)
     assert.equal(0, code, out .. err)
     assert.equal("19 answers compared, 0 differences\n", out)
-    world.world:fault { kind = "refuse", operation = "wallet.coins", code = "987654", times = 1 }
+    world.world:fault { kind = "reject", operation = "wallet.coins", code = "987654", times = 1 }
     code, out = command.run({ "doctor", "--drift", "--format", "json" }, environment)
     assert.equal(1, code)
     local report = core.decode(out)

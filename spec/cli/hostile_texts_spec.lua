@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Hostile texts in every text member of every operation's answers, in refusals and in the pages of proxies: none of
+-- Hostile texts in every text member of every operation's answers, in rejections and in the pages of proxies: none of
 -- them reaches a terminal, a file or a question as it is.
 
 local command = require "command"
@@ -53,7 +53,7 @@ describe("the command, when every text of the service is hostile (seed " .. SEED
     os.remove(out)
     os.remove(err)
     local codes, all = counts_of(counts)
-    -- results and refusals were shown, and the command itself never broke
+    -- results and rejections were shown, and the command itself never broke
     assert.is_true((codes[0] or 0) >= all / 8, said:sub(-2000))
     assert.is_true((codes[1] or 0) > 0, said:sub(-2000))
     assert.is_nil(said:find("an error of its own", 1, true), said)
@@ -147,7 +147,7 @@ describe("--raw", function()
     assert.same({ 0, "-5,@SUM(1+1),=1+1\27[2J,US\226\128\174DT\n", "" }, { csv_of("csv", "--raw") })
   end)
 
-  it("is refused where it says nothing", function()
+  it("is rejected where it says nothing", function()
     local code, _, err = csv_of("table", "--raw")
     assert.equal(2, code)
     assert.is_truthy(err:find("--raw is for csv", 1, true))

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What people get wrong on a command line, and what they are told. Nothing of it may move money.
+-- What people get wrong on a command line, and what they are notified. Nothing of it may move money.
 
 local command = require "command"
 local files = require "files"
@@ -39,7 +39,7 @@ describe("purser", function()
     return counts and counts.received or 0, counts and counts.applied or 0
   end
 
-  local function refused(words, ...)
+  local function rejected(words, ...)
     local code, out, err = command.run(words, keys)
     assert.equal(2, code, table.concat(words, " ") .. ": " .. err)
     assert.equal("", out)
@@ -47,20 +47,20 @@ describe("purser", function()
   end
 
   it("says where an operation stands that was named without its group", function()
-    refused({ "withdraw" }, "an operation stands behind its group", "`purser wallet withdraw`",
+    rejected({ "withdraw" }, "an operation comes after its group", "`purser wallet withdraw`",
       "`purser broker withdraw`")
-    refused({ "wallet", "withdrawal" }, "did you mean `purser wallet withdraw`?", "`purser wallet --help`")
-    refused({ "fleet", "plna", "x" }, "'plan', 'apply'", "`purser fleet --help`")
+    rejected({ "wallet", "withdrawal" }, "did you mean `purser wallet withdraw`?", "`purser wallet --help`")
+    rejected({ "fleet", "plna", "x" }, "'plan', 'apply'", "`purser fleet --help`")
   end)
 
-  it("refuses columns that do not exist, before anything is sent", function()
+  it("rejects columns that do not exist, before anything is sent", function()
     local before = #service.world:requests()
-    refused({ "wallet", "coins", "--columns", "coin,withdrawfee" }, 'there is no "withdrawfee"',
+    rejected({ "wallet", "coins", "--columns", "coin,withdrawfee" }, 'there is no "withdrawfee"',
       'did you mean "withdrawFee"', "networkList.netWork")
-    refused({ "wallet", "coins", "--columns", "coin", "--format", "json" }, "--columns is for table and csv")
-    refused({ "wallet", "coins", "--columns", " , " }, "--columns names none")
-    refused({ "export", "wallet.deposit_history", "--columns", "nope" }, 'there is no "nope"', "insertTime")
-    refused({ "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset", "USDT",
+    rejected({ "wallet", "coins", "--columns", "coin", "--format", "json" }, "--columns is for table and csv")
+    rejected({ "wallet", "coins", "--columns", " , " }, "--columns names none")
+    rejected({ "export", "wallet.deposit_history", "--columns", "nope" }, 'there is no "nope"', "insertTime")
+    rejected({ "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset", "USDT",
       "--amount", "1", "--yes", "--columns", "id" }, "there are tranId")
     assert.equal(before, #service.world:requests())
   end)
@@ -72,7 +72,7 @@ describe("purser", function()
   end)
 
   it("names the histories, and how a parameter that is missing is given", function()
-    refused({ "export", "wallet.deposits_history" }, 'did you mean "wallet.deposit_history"', "broker.rebates")
+    rejected({ "export", "wallet.deposits_history" }, 'did you mean "wallet.deposit_history"', "broker.rebates")
     for history, advice in pairs {
       ["wallet.conversion_history"] = "--since", ["wallet.transfer_history"] = "--param fromAccountType=...",
     } do
@@ -113,13 +113,13 @@ describe("purser", function()
   describe("--reconcile", function()
     before_each(function() service.world:disarm() end)
 
-    it("ends with 0 and the record, when it was carried out", function()
+    it("ends with 0 and the record, when it was executed", function()
       assert(service.world:fault { kind = "lost_answer", operation = "sub_account.create_sub_account" })
       local code, out, err = command.run({ "sub_account", "create_sub_account", "--subAccount", "settled01", "--note",
         "n", "--yes", "--reconcile", "--format", "json" }, keys)
       assert.equal(0, code, err)
       assert.equal("settled01", assert(require("purser.core").decode(out)).subAccount)
-      assert(err:find("it was carried out, once", 1, true), err)
+      assert(err:find("it was executed, once", 1, true), err)
       assert.is_nil(err:find("client:reconcile", 1, true)) -- that is for programs
     end)
 
@@ -140,10 +140,10 @@ describe("purser", function()
       return code, table.concat(said)
     end
 
-    it("ends with 3, when it was not carried out", function()
+    it("ends with 3, when it was not executed", function()
       local code, said = reconciled("wallet.transfer", { outcome = "not_done", reason = "the service says FAILED" })
       assert.equal(3, code)
-      assert(said:find("it was not carried out: the service says FAILED; it may be run again", 1, true), said)
+      assert(said:find("it was not executed: the service says FAILED; it may be run again", 1, true), said)
     end)
 
     it("ends with 4, when it cannot be decided or looked for", function()
@@ -184,10 +184,10 @@ describe("purser", function()
         "keys": [{"note": "bot", "permissions": ["SPOT_DEAL_READ"]}]}]}]]
     end)
 
-    it("refuses a file of secrets that others can read", function()
+    it("rejects a file of secrets that others can read", function()
       local secrets = temporary "key\tsecret\tmistakes01\tbot\n"
       os.execute(("chmod %o %s"):format(SHARED, secrets))
-      refused({ "fleet", "apply", declared, "--secrets", secrets, "--yes" }, "can be used by others", "chmod 600")
+      rejected({ "fleet", "apply", declared, "--secrets", secrets, "--yes" }, "can be used by others", "chmod 600")
     end)
 
     it("makes no file of secrets where none is needed", function()
@@ -202,14 +202,14 @@ describe("purser", function()
     it("takes numbers of days and amounts only", function()
       local secrets = temporary()
       for _, days in ipairs { "x", "999999999", "1e2", ".5" } do
-        refused({ "fleet", "rotate", declared, "--secrets", secrets, "--yes", "--days", days }, "such as 90 or 0.5")
+        rejected({ "fleet", "rotate", declared, "--secrets", secrets, "--yes", "--days", days }, "such as 90 or 0.5")
       end
       local code, shown = command.run_on_terminal(
         { "fleet", "rotate", declared, "--secrets", secrets, "--days", "0.5" }, keys, "no\n")
       assert.equal(2, code)
       assert(shown:find("older than 0.5 days", 1, true), shown)
       for _, amount in ipairs { "x", "1,5", "1e2" } do
-        refused({ "fleet", "sweep", declared, "--secrets", secrets, "--yes", "--leave", amount }, "is not an amount")
+        rejected({ "fleet", "sweep", declared, "--secrets", secrets, "--yes", "--leave", amount }, "is not an amount")
       end
     end)
 
@@ -221,7 +221,7 @@ describe("purser", function()
     end)
   end)
 
-  it("withdraw-plan shows its plan once on a terminal, and at which service it would be carried out", function()
+  it("withdraw-plan shows its plan once on a terminal, and at which service it would be executed", function()
     local code, shown = command.run_on_terminal({ "withdraw-plan", "--coin", "USDT", "--network", "trc20", "--address",
       "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7", "--amount", "20", "--execute" }, keys, "no\n")
     assert.equal(2, code)
@@ -246,7 +246,7 @@ describe("purser", function()
     end
   end)
 
-  it("does what is no read although the clocks differ: refused once, applied once", function()
+  it("does what is no read although the clocks differ: rejected once, applied once", function()
     assert(service.world:advance(3600000))
     local _, before = received "wallet.transfer"
     local code, out, err = command.run({ "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType",

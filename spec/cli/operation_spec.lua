@@ -125,7 +125,7 @@ describe("purser GROUP OPERATION", function()
       assert.equal("amount\n100.5\n101.5\n102.5\n", out)
     end)
 
-    it("refuses what lies beyond the reach, before anything is sent", function()
+    it("rejects what lies beyond the reach, before anything is sent", function()
       local before = count "wallet.deposit_history"
       local code, _, err = purser("wallet", "deposit_history", "--since", "91d")
       assert.equal(2, code)
@@ -168,7 +168,7 @@ describe("purser GROUP OPERATION", function()
       assert.equal(12, lines)
     end)
 
-    it("fetches every page with --all where the service tells a total, too", function()
+    it("fetches every page with --all where the service reports a total, too", function()
       for i = 1, 5 do
         assert.equal(0, (purser("wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES",
           "--asset", "USDT", "--amount", "0.000" .. i, "--yes")))
@@ -196,7 +196,7 @@ describe("purser GROUP OPERATION", function()
       return words
     end
 
-    it("1: refused by the service, with what to do", function()
+    it("1: rejected by the service, with what to do", function()
       local code, out, err = command.run({ "wallet", "coins" }, {
         PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = "wrong", PURSER_BASE_URL = service.url })
       assert.equal(1, code)
@@ -211,7 +211,7 @@ describe("purser GROUP OPERATION", function()
       assert.is_truthy(err:find("purser: A sub-account of that name exists. Choose another name.", 1, true))
     end)
 
-    it("1: refused because of too many requests, and for how long", function()
+    it("1: rejected because of too many requests, and for how long", function()
       assert(service.world:fault { kind = "throttle", operation = "wallet.transfer", retry_after = 7 })
       local before = count "wallet.transfer"
       local code, out, err = purser("wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES",
@@ -293,7 +293,7 @@ describe("purser GROUP OPERATION", function()
     local transfer = { "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES",
       "--asset", "BTC", "--amount", "0.1" }
 
-    it("is refused where there is no terminal to ask on", function()
+    it("is rejected where there is no terminal to ask on", function()
       local before = count "wallet.transfer"
       local code, _, err = command.run(transfer, keys, "yes\n")
       assert.equal(2, code)
@@ -355,7 +355,7 @@ describe("purser GROUP OPERATION", function()
       end
     end)
 
-    it("refuses a password that is typed, without repeating it", function()
+    it("rejects a password that is typed, without repeating it", function()
       local code, out, err = purser("broker", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", "T",
         "--amount", "1", "--funds_password", "hunter2", "--dry-run")
       assert.equal(2, code)
@@ -393,7 +393,7 @@ describe("purser GROUP OPERATION", function()
       assert.equal(0, code)
     end)
 
-    it("are refused, with the cure, when others could", function()
+    it("are rejected, with the cure, when others could", function()
       for _, mode in ipairs { "640", "604", "620" } do
         os.execute(("chmod %s %s"):format(mode, path))
         local code, out, err = command.run { "wallet", "coins", "--credentials", path }
@@ -403,7 +403,7 @@ describe("purser GROUP OPERATION", function()
       end
     end)
 
-    it("are not looked for in a folder, and nobody is told to chmod one", function()
+    it("are not looked for in a folder, and nobody is asked to chmod one", function()
       local code, _, err = command.run { "wallet", "coins", "--credentials", "/tmp" }
       assert.equal(2, code)
       assert.is_truthy(err:find("/tmp is not a regular file", 1, true))
@@ -462,10 +462,10 @@ describe("purser GROUP OPERATION", function()
       os.remove(path)
     end)
 
-    it("leaves no file behind when the key was refused", function()
+    it("leaves no file behind when the key was rejected", function()
       local path = os.tmpname()
       os.remove(path)
-      assert(service.world:fault { kind = "refuse", operation = "sub_account.create_api_key", code = "730705" })
+      assert(service.world:fault { kind = "reject", operation = "sub_account.create_api_key", code = "730705" })
       assert.equal(1, (command.run(with("--secret-file", path), keys)))
       assert.is_nil(core.file_mode(path))
     end)

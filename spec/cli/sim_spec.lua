@@ -30,7 +30,7 @@ describe("purser sim", function()
     running = nil
   end)
 
-  it("listens on a free port, answers, and ends when it is told to", function()
+  it("listens on a free port, answers, and ends when it is asked to", function()
     local sim, world = start()
     assert.matches("^purser sim listening on http://127%.0%.0%.1:%d+$", sim.lines[1])
     local account = assert(world:account { name = "Acme", role = "broker", balances = { USDT = "1000.5" } })
@@ -122,36 +122,36 @@ describe("purser sim", function()
       toAccount = "variantdesk1", fromAccountType = "SPOT", toAccountType = "SPOT",
     })[1]
     assert.equal(made.tranId, record.tranId)
-    local refused = select(2, client.sub_account:create_sub_account { subAccount = "variantdesk1", note = "n" })
+    local rejected = select(2, client.sub_account:create_sub_account { subAccount = "variantdesk1", note = "n" })
     assert.same({ "api", "rejected", "730101", 200 },
-      { refused.kind, refused.outcome, refused.code, refused.http_status })
+      { rejected.kind, rejected.outcome, rejected.code, rejected.http_status })
     client:close()
   end)
 
   it("says what is wrong with its arguments", function()
-    local function refused(...)
+    local function rejected(...)
       local ended = service.launch { ... }
       ended.pipe:close()
       return table.concat(ended.lines, "\n")
     end
-    assert.matches('unknown variant "liv" (did you mean "live"?)', refused("--port", "0", "--variant", "liv"), 1, true)
-    assert.matches("is not a whole number", refused("--seed", "x"), 1, true)
+    assert.matches('unknown variant "liv" (did you mean "live"?)', rejected("--port", "0", "--variant", "liv"), 1, true)
+    assert.matches("is not a whole number", rejected("--seed", "x"), 1, true)
     for _, port in ipairs { "65536", "x", "1.5" } do
-      assert.matches('"' .. port .. '" is no port.*exit 2', refused("--port", port))
+      assert.matches('"' .. port .. '" is no port.*exit 2', rejected("--port", port))
     end
-    assert.matches("unknown option '%-%-prot'", refused("--prot", "1"))
+    assert.matches("unknown option '%-%-prot'", rejected("--prot", "1"))
     local path = os.tmpname()
     local file = assert(io.open(path, "w"))
     file:write("{\"half\":")
     file:close()
-    assert.matches("is not the JSON of an object: .* at byte 8\nexit 2", refused("--port", "0", "--state", path))
+    assert.matches("is not the JSON of an object: .* at byte 8\nexit 2", rejected("--port", "0", "--state", path))
     -- Found out at the end only, when what had happened was lost.
     local nowhere = path .. "/state.json"
     assert.matches("^purser sim: %-%-state " .. nowhere:gsub("%p", "%%%0") .. " cannot be written: .*exit 2$",
-      refused("--port", "0", "--idle-timeout", "20", "--state", nowhere))
+      rejected("--port", "0", "--idle-timeout", "20", "--state", nowhere))
     os.remove(path)
     assert.matches("%-%-state %. cannot be read: Is a directory\nexit 2$",
-      refused("--port", "0", "--idle-timeout", "20", "--state", "."))
+      rejected("--port", "0", "--idle-timeout", "20", "--state", "."))
   end)
 
   -- A path that is no text could not be quoted as JSON, and that error ended the simulator.
@@ -177,7 +177,7 @@ describe("purser sim", function()
     assert.equal(0, sim.stop())
   end)
 
-  it("answers the service's paths under its own name alone, unless it is told otherwise", function()
+  it("answers the service's paths under its own name alone, unless it is asked otherwise", function()
     local function status_of(sim, host)
       local connection = assert(socket.connect("127.0.0.1", tonumber(sim.url:match "(%d+)$")))
       connection:send(("GET /api/v3/time HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n"):format(host))
@@ -324,7 +324,7 @@ describe("a fault over HTTP", function()
 
   -- What the client must make of it: kind and outcome, and whether it was applied in truth.
   local expectations = {
-    { { kind = "refuse", code = 10101 }, "api", "rejected", false },
+    { { kind = "reject", code = 10101 }, "api", "rejected", false },
     { { kind = "lost_answer" }, "transport", "unknown", true },
     { { kind = "reset", when = "before" }, "transport", "unknown", false },
     { { kind = "reset", when = "after" }, "transport", "unknown", true },
@@ -366,7 +366,7 @@ describe("a fault over HTTP", function()
 
   it("by chance, and none of it costs a unit", function()
     for _, kind in ipairs { "reset", "server_error", "lost_answer" } do
-      assert(world:fault { kind = kind, probability = 0.2, operation = "move" })
+      assert(world:fault { kind = kind, probability = 0.2, operation = "transfer" })
     end
     local seen = #assert(world:faults())
     for _ = 1, 40 do
@@ -382,8 +382,8 @@ describe("a fault over HTTP", function()
     assert.is_true(applied > 0)
   end)
 
-  it("that does not exist is refused by name", function()
-    local ok, message = world:fault { kind = "refuse", operation = "wallet.withdrw" }
+  it("that does not exist is rejected by name", function()
+    local ok, message = world:fault { kind = "reject", operation = "wallet.withdrw" }
     assert.is_nil(ok)
     assert.matches("did you mean \"wallet.withdraw\"?", message, 1, true)
   end)

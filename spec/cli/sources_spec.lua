@@ -171,7 +171,7 @@ describe("the secret of a command that is at work", function()
     return found, was_read, owner
   end
 
-  -- Each process may read the other's memory here only as root; everybody else is refused, which is what is wanted.
+  -- Each process may read the other's memory here only as root; everybody else is rejected, which is what is requested.
   if io.open "/proc/self/maps" then
     it("is nowhere in its memory or environment when it comes from a file, and no other process reads it", function()
       local path = keep(files.temporary(("api_key = %s\nsecret_key = %s\n"):format(account.api_key,

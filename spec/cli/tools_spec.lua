@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What `purser` offers beside the operations: help, operations, doctor, completion; and how it reads times.
+-- What `purser` offers besides the operations: help, operations, doctor, completion; and how it reads times.
 
 local command = require "command"
 local core = require "purser.core"
@@ -217,7 +217,7 @@ describe("purser doctor", function()
     assert.equal("missing: SPOT_ACCOUNT_READ, SPOT_WITHDRAW_READ, SPOT_TRANSFER_READ", findings.permissions.text)
   end)
 
-  it("tells a wrong secret from an unknown key, each with its cure", function()
+  it("distinguishes a wrong secret from an unknown key, each with its cure", function()
     local code, findings = doctor { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = "wrong" }
     assert.equal(1, code)
     assert.is_truthy(findings.key.cure:find("secret key is not the one", 1, true))
@@ -275,9 +275,9 @@ describe("a time on the command line", function()
     for _, text in ipairs { "", "d", "-1d", "1.5d", "1y", "2023-02-29", "1900-02-29", "2023-13-01", "2023-00-10",
       "2023-01-32", "2023-1-1", "2023-01-01T25:00", "2023-01-01T10", "2023-01-01T10:60", "2023-01-01T10:00X",
       "2023-01-01T10:00+25:00", "170000000000", "17000000000000", "2023-01-01T10:00:61" } do
-      local ms, complaint = values.time(text, NOW)
+      local ms, message = values.time(text, NOW)
       assert.is_nil(ms, text)
-      assert.is_truthy(complaint:find("is not a time", 1, true))
+      assert.is_truthy(message:find("is not a time", 1, true))
     end
   end)
 

@@ -78,14 +78,14 @@ describe("purser", function()
       assert.matches("^3,USDT,[^\n]*\n$", out)
     end)
 
-    it("has no cursor beside a state, in which a record may come later", function()
+    it("has no cursor next to a state, in which a record may come later", function()
       local cursor = temporary()
       local code, out, err = run("export", "wallet.deposit_history", "--param", "status=5", "--cursor", cursor)
       assert.same({ 2, "" }, { code, out })
-      assert.matches("--cursor has no meaning beside `status`", err, 1, true)
+      assert.matches("--cursor has no meaning together with `status`", err, 1, true)
     end)
 
-    it("writes its cursor through no link that lies beside it", function()
+    it("writes its cursor through no link that lies next to it", function()
       local cursor, diary = temporary(), temporary()
       files.write(diary, "my diary")
       assert(os.execute(("ln -sf %s %s.new"):format(diary, cursor)))
@@ -95,7 +95,7 @@ describe("purser", function()
       assert.is_true(#files.read(cursor) > 0)
     end)
 
-    it("does not begin anew when its cursor cannot be read", function()
+    it("does not begin again when its cursor cannot be read", function()
       local code, out, err = run("export", "wallet.deposit_history", "--cursor", "/tmp")
       assert.same({ 2, "" }, { code, out })
       assert.matches("--cursor /tmp cannot be read: Is a directory", err, 1, true)
@@ -110,16 +110,17 @@ describe("purser", function()
     end)
   end)
 
-  it("a workflow that is refused with any code of the service ends with 1, and not with an error of its own", function()
+  it("a workflow that is rejected with any code of the service ends with 1, and not with an error of its own",
+    function()
     for _, code in ipairs { "10101", "10099", "30000", "x" } do
-      assert(service.world:fault { kind = "refuse", operation = "wallet.coins", code = code, times = 1 })
+      assert(service.world:fault { kind = "reject", operation = "wallet.coins", code = code, times = 1 })
       local exit_code, _, err = run("withdraw-plan", "--coin", "USDT", "--address", ADDRESS, "--amount", "20")
       assert.equal(1, exit_code, err)
       assert.is_truthy(err:find("code " .. code .. ",", 1, true), err)
     end
   end)
 
-  it("withdraw-plan tells every problem, and makes the withdrawal when told to", function()
+  it("withdraw-plan reports every problem, and makes the withdrawal when asked", function()
     local arguments = { "withdraw-plan", "--coin", "USDT", "--network", "trc20", "--address", ADDRESS, "--amount" }
     local function plan(amount, ...)
       local all = { (table.unpack or unpack)(arguments) } -- luacheck: ignore
@@ -156,7 +157,7 @@ describe("purser", function()
     assert.equal(2, code)
   end)
 
-  it("fleet makes what a file declares, and tells no secret", function()
+  it("fleet makes what a file declares, and shows no secret", function()
     local declared = temporary [[{"accounts": [{"name": "commands01", "note": "n",
       "keys": [{"note": "bot", "permissions": ["SPOT_DEAL_READ"]}]}]}]]
     local secrets = temporary()

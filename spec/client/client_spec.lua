@@ -38,7 +38,7 @@ describe("the options of a call", function()
 end)
 
 describe("extra parameters", function()
-  local function refused(options, extra, words)
+  local function rejected(options, extra, words)
     local client, transport = new(options)
     local result, err = client.wallet:withdraw(WITHDRAWAL, { extra_params = extra })
     assert.is_nil(result)
@@ -48,10 +48,10 @@ describe("extra parameters", function()
   end
 
   it("cannot stand in for what Purser sets, whatever the profile calls it", function()
-    refused(nil, { timestamp = 1 }, "client's clock")
-    refused({ profile = { timestamp_name = "ts" } }, { ts = 1 }, "as the profile says")
-    refused({ profile = { signature_name = "sign" } }, { sign = "x" }, "as the profile says")
-    refused({ profile = { recv_window_name = "window" } }, { window = 1 }, "as the profile says")
+    rejected(nil, { timestamp = 1 }, "client's clock")
+    rejected({ profile = { timestamp_name = "ts" } }, { ts = 1 }, "as the profile says")
+    rejected({ profile = { signature_name = "sign" } }, { sign = "x" }, "as the profile says")
+    rejected({ profile = { recv_window_name = "window" } }, { window = 1 }, "as the profile says")
   end)
 
   it("keep their type in a JSON body: integers and booleans bare, texts as texts", function()
@@ -60,11 +60,11 @@ describe("extra parameters", function()
       { extra_params = { count = 5, flag = true, text = "5" } }))
     assert.equal('{"coin":"USDT","network":"N","address":"A","amount":"1","count":5,"flag":true,"text":"5"}',
       transport.requests[1].body)
-    refused(nil, { x = 1.5 }, "float")
+    rejected(nil, { x = 1.5 }, "float")
   end)
 
   it("have names in UTF-8", function()
-    refused(nil, { ["\255"] = "x" }, "by parameter name")
+    rejected(nil, { ["\255"] = "x" }, "by parameter name")
     local client = new()
     assert.equal("argument", select(2, client.broker:enable_futures({ subAccount = "a" },
       { extra_params = { ["\255"] = "x" } })).kind)
@@ -73,8 +73,8 @@ describe("extra parameters", function()
   it("have names of a sane length, and are not without number", function()
     local many = {}
     for i = 1, 33 do many["p" .. i] = i end
-    refused(nil, many, "more than 32")
-    refused(nil, { [("x"):rep(129)] = 1 }, "by parameter name")
+    rejected(nil, many, "more than 32")
+    rejected(nil, { [("x"):rep(129)] = 1 }, "by parameter name")
     many.p33 = nil
     local client, transport = new()
     assert(client.wallet:withdraw(WITHDRAWAL, { extra_params = many }))
@@ -99,51 +99,51 @@ describe("the clock", function()
 end)
 
 describe("a profile given as a table", function()
-  local function refused(profile, words)
+  local function rejected(profile, words)
     local client, err = new { profile = profile }
     assert.is_nil(client)
     assert.same({ "config", "not_sent" }, { err.kind, err.outcome })
     assert.matches(words, err.message)
   end
 
-  it("takes success codes by their text only, lest a success be read as a refusal", function()
-    refused({ success_codes = { 0, 200 } }, 'success_codes" is a table by code as text')
-    refused({ success_codes = { [0] = true } }, 'success_codes" is a table by code as text')
-    refused({ success_codes = { ["0"] = "yes" } }, 'success_codes" is a table by code as text')
+  it("takes success codes by their text only, lest a success be read as a rejection", function()
+    rejected({ success_codes = { 0, 200 } }, 'success_codes" is a table by code as text')
+    rejected({ success_codes = { [0] = true } }, 'success_codes" is a table by code as text')
+    rejected({ success_codes = { ["0"] = "yes" } }, 'success_codes" is a table by code as text')
     local client = assert(new { profile = { success_codes = { ["7"] = true } } })
     assert.equal("made", client:parse("broker.create_sub_account", 200,
       '{"code":7,"data":[{"subAccount":"made"}]}').subAccount)
   end)
 
   it("names every convention by its type, none of them empty", function()
-    refused({ base_url = 5 }, 'base_url" is a number; it must be a string')
-    refused({ timestamp_name = "" }, 'timestamp_name" is empty')
-    refused({ signature_name = "" }, 'signature_name" is empty')
-    refused({ key_header = "" }, 'key_header" is empty')
-    refused({ weight_limit = 0 }, 'weight_limit" must be a whole number from 1')
-    refused({ weight_window_ms = 1.5 }, 'weight_window_ms" must be a whole number of milliseconds from 1')
-    refused({ max_recv_window = 0 / 0 }, 'max_recv_window" must be a whole number from 1')
+    rejected({ base_url = 5 }, 'base_url" is a number; it must be a string')
+    rejected({ timestamp_name = "" }, 'timestamp_name" is empty')
+    rejected({ signature_name = "" }, 'signature_name" is empty')
+    rejected({ key_header = "" }, 'key_header" is empty')
+    rejected({ weight_limit = 0 }, 'weight_limit" must be a whole number from 1')
+    rejected({ weight_window_ms = 1.5 }, 'weight_window_ms" must be a whole number of milliseconds from 1')
+    rejected({ max_recv_window = 0 / 0 }, 'max_recv_window" must be a whole number from 1')
   end)
 
   it("has a base by name, never itself", function()
     local profile = {}
     profile.base = profile
-    refused(profile, 'base" is a table; it must be a string')
-    refused({ base = "mexcc" }, "did you mean")
+    rejected(profile, 'base" is a table; it must be a string')
+    rejected({ base = "mexcc" }, "did you mean")
   end)
 
   it("cannot give two of its parameters one name", function()
-    refused({ timestamp_name = "recvWindow" }, "must differ")
-    refused({ signature_name = "timestamp" }, "must differ")
+    rejected({ timestamp_name = "recvWindow" }, "must differ")
+    rejected({ signature_name = "timestamp" }, "must differ")
   end)
 end)
 
 describe("limits", function()
-  it("refuse a word or value that means nothing, instead of running without a limit", function()
+  it("reject a word or value that means nothing, instead of running without a limit", function()
     for _, case in ipairs { { { weigth = 5 }, '"weigth" is not known' },
       { { weight = "5" }, "is a string; it must be a whole number from 1" },
       { { weight = 0 }, "whole number" }, { { weight = -1 }, "whole number" }, { { window_ms = 0 }, "whole number" },
-      { { window_ms = 0 / 0 }, "whole number" }, { { when_full = "refused" }, "wait or refuse" } } do
+      { { window_ms = 0 / 0 }, "whole number" }, { { when_full = "rejected" }, "wait or reject" } } do
       local client, err = new { rate_limit = case[1] }
       assert.is_nil(client)
       assert.same({ "config", "not_sent" }, { err.kind, err.outcome })
@@ -184,8 +184,8 @@ describe("a budget of the user's own", function()
     assert.same({ { 10, 10 }, { 5 }, 3000 }, { asked, waited, told })
   end)
 
-  it("may refuse, and then nothing is sent", function()
-    for _, case in ipairs { { when_full = "refuse", banned = false, words = "used up" },
+  it("may reject, and then nothing is sent", function()
+    for _, case in ipairs { { when_full = "reject", banned = false, words = "used up" },
       { when_full = "wait", banned = true, words = "pause" } } do
       local budget = { when_full = case.when_full, take = function() return nil, 1500, case.banned end,
         block = function() end }
@@ -239,7 +239,7 @@ describe("a transport of the user's own", function()
 end)
 
 -- Whatever is raised once a request may have left would take away the one thing that matters: the outcome.
-describe("what is raised during a call that is not a read", function()
+describe("what is raised during a write call", function()
   local odd = setmetatable({}, { __tostring = function() error "no text" end })
 
   -- What a withdrawal ends with whose transport raises `problem`, in a task after it has waited.
@@ -269,7 +269,7 @@ describe("what is raised during a call that is not a read", function()
     end
   end)
 
-  it("behind its answer changes neither a result nor a refusal", function()
+  it("after its answer changes neither a result nor a rejection", function()
     local info = setmetatable({ attempts = 0 }, { __newindex = function(info, name, value)
       if name == "headers" and value then error "no room" end
       rawset(info, name, value)
@@ -372,7 +372,7 @@ describe("a client closed during a call", function()
 end)
 
 describe("opts.info", function()
-  it("tells of this call alone, also when the table is used again", function()
+  it("reports of this call alone, also when the table is used again", function()
     local answers = { { status = 200, body = "[]", headers = "X-A: 1\r\n" }, false }
     local client = new({ retry = false }, function() return table.remove(answers, 1) or nil end)
     local info = {}

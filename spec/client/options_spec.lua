@@ -1,40 +1,40 @@
 -- SPDX-License-Identifier: MIT
--- One way to check options (purser.allowed): what is refused, in which words, and how it is told: docs/errors.md.
+-- One way to check options (purser.allowed): what is rejected, in which words, and how it is given: docs/errors.md.
 
-local allowed = require "purser.util.option_schema"
+local option_schema = require "purser.util.option_schema"
 local purser = require "purser"
 
 describe("a rule", function()
-  local function fitting(rule, values)
-    local fits = {}
-    for i, value in ipairs(values) do fits[i] = allowed.fits(value, rule) end
-    return fits
+  local function matching(rule, values)
+    local matches = {}
+    for i, value in ipairs(values) do matches[i] = option_schema.matches(value, rule) end
+    return matches
   end
 
   it("names types", function()
-    assert.same({ true, false, false }, fitting("string", { "x", 1, {} }))
-    assert.same({ true, false, true }, fitting("string or table", { "x", 1, {} }))
-    assert.same({ true, true, true, true }, fitting("any", { "x", 1, {}, false }))
+    assert.same({ true, false, false }, matching("string", { "x", 1, {} }))
+    assert.same({ true, false, true }, matching("string or table", { "x", 1, {} }))
+    assert.same({ true, true, true, true }, matching("any", { "x", 1, {}, false }))
   end)
 
   it("bounds whole numbers", function()
     assert.same({ false, true, true, false, false, false, false },
-      fitting({ 1, 10 }, { 0, 1, 10.0, 11, 1.5, 0 / 0, "5" }))
-    assert.same({ true, false, false }, fitting({ 1 }, { 1 / 0, -1 / 0, 0 / 0 }))
-    assert.same({ true, false, false }, fitting({ 1, allowed.EXACT }, { 2 ^ 53, 2 ^ 54, 1 / 0 }))
+      matching({ 1, 10 }, { 0, 1, 10.0, 11, 1.5, 0 / 0, "5" }))
+    assert.same({ true, false, false }, matching({ 1 }, { 1 / 0, -1 / 0, 0 / 0 }))
+    assert.same({ true, false, false }, matching({ 1, option_schema.EXACT }, { 2 ^ 53, 2 ^ 54, 1 / 0 }))
     assert.same({ true, true, false, false },
-      fitting(allowed.TIME, { 1700000000000, 1.7e12, 1700000000, 17000000000000 }))
+      matching(option_schema.TIME, { 1700000000000, 1.7e12, 1700000000, 17000000000000 }))
   end)
 
   it("lists choices", function()
-    assert.same({ true, false, false }, fitting({ "wait", "refuse" }, { "refuse", "", 1 }))
+    assert.same({ true, false, false }, matching({ "wait", "reject" }, { "reject", "", 1 }))
   end)
 end)
 
-describe("a complaint", function()
+describe("a message", function()
   local rules = {
-    name = "string", vault = "function or table", size = { 1, 10 }, pause_ms = { 0 }, since = allowed.TIME,
-    mode = { "wait", "refuse" }, goal = { "a", "b", "c" },
+    name = "string", vault = "function or table", size = { 1, 10 }, pause_ms = { 0 }, since = option_schema.TIME,
+    mode = { "wait", "reject" }, goal = { "a", "b", "c" },
   }
 
   it("names the option, what it is and what it must be", function()
@@ -45,34 +45,36 @@ describe("a complaint", function()
       { { size = "5" }, 'option "size" is a string; it must be a whole number from 1 to 10' },
       { { pause_ms = 0.5 }, 'option "pause_ms" must be a whole number of milliseconds from 0' },
       { { since = 1700000000 }, 'option "since" must be a time in epoch milliseconds (13 digits)' },
-      { { mode = "wit" }, 'option "mode" is "wit"; it must be wait or refuse' },
-      { { mode = true }, 'option "mode" is a boolean; it must be wait or refuse' },
+      { { mode = "wit" }, 'option "mode" is "wit"; it must be wait or reject' },
+      { { mode = true }, 'option "mode" is a boolean; it must be wait or reject' },
       { { goal = "d" }, 'option "goal" is "d"; it must be one of a, b, c' },
     } do
-      local complaint, name = allowed.check(case[1], rules, "option")
-      assert.equal(case[2], complaint)
+      local message, name = option_schema.check(case[1], rules, "option")
+      assert.equal(case[2], message)
       assert.equal(next(case[1]), name)
     end
   end)
 
   it("hints at the nearest name, or lists all", function()
-    assert.equal('option "siez" is not known (did you mean "size"?)', (allowed.check({ siez = 1 }, rules, "option")))
+    assert.equal('option "siez" is not known (did you mean "size"?)', (option_schema.check({ siez = 1 }, rules,
+      "option")))
     assert.equal('option "else" is not known; there are budget, window',
-      (allowed.check({ ["else"] = 1 }, { window = "any", budget = "any" }, "option")))
-    assert.matches('option "1" is not known', (allowed.check({ "x" }, rules, "option")), 1, true)
-    assert.equal("retry options are given in a table, not as a string", (allowed.check("x", rules, "retry option")))
+      (option_schema.check({ ["else"] = 1 }, { window = "any", budget = "any" }, "option")))
+    assert.matches('option "1" is not known', (option_schema.check({ "x" }, rules, "option")), 1, true)
+    assert.equal("retry options are given in a table, not as a string", (option_schema.check("x", rules,
+      "retry option")))
   end)
 
   it("is about the first in the order of the names, whatever the order in the table", function()
     for _ = 1, 20 do
       local given = {}
       for _, name in ipairs { "zz", "size", "mode", "name" } do given[name] = {} end
-      assert.equal("mode", select(2, allowed.check(given, rules, "option")))
+      assert.equal("mode", select(2, option_schema.check(given, rules, "option")))
     end
   end)
 
   it("quotes a value only where it is one of a few", function()
-    assert.is_nil((allowed.check({ size = "s3cret" }, rules, "option")):find("s3cret", 1, true))
+    assert.is_nil((option_schema.check({ size = "s3cret" }, rules, "option")):find("s3cret", 1, true))
   end)
 end)
 
@@ -120,7 +122,7 @@ describe("every place that takes options", function()
     config('retry option "atempts" is not known (did you mean "attempts"?)', new { retry = { atempts = 1 } })
     config('retry option "attempts" must be a whole number from 1', new { retry = { attempts = 0 } })
     config('rate_limit option "weigth" is not known (did you mean "weight"?)', new { rate_limit = { weigth = 1 } })
-    config('rate_limit option "when_full" is "wit"; it must be wait or refuse',
+    config('rate_limit option "when_full" is "wit"; it must be wait or reject',
       new { rate_limit = { when_full = "wit" } })
     config('profile convention "ordr" is not known (did you mean "order"?)', new { profile = { ordr = "sent" } })
     config('profile convention "encoding" is "hx"; it must be hex or base64', new { profile = { encoding = "hx" } })
@@ -185,7 +187,7 @@ describe("every place that takes options", function()
 end)
 
 describe("a program whose options are right", function()
-  it("never loads what complains of them", function()
+  it("never loads what reports on them", function()
     local command = [[
       local client = assert(require("purser").new { base_url = "http://localhost", api_key = "a", secret_key = "b",
         retry = { attempts = 2 }, rate_limit = { weight = 5 }, hooks = { after = function() end },
@@ -201,7 +203,7 @@ describe("a program whose options are right", function()
 end)
 
 describe("purser.new", function()
-  local function refusal(options)
+  local function rejection(options)
     local given = { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s" }
     for name, value in pairs(options) do given[name] = value end
     local client, err = purser.new(given)
@@ -209,36 +211,36 @@ describe("purser.new", function()
     return err and err.message
   end
 
-  it("refuses what only a transport can do beside a transport", function()
+  it("rejects what only a transport can do next to a transport", function()
     local given = {
       pinned_key = "sha256//x", ca_file = "/a", ca_path = "/a", ca_pem = "-----BEGIN ", proxy = "",
       max_response_bytes = 2048, connect_timeout_ms = 100,
     }
     local transport = { send = function() end }
     for name, value in pairs(given) do
-      local message = refusal { transport = transport, [name] = value }
+      local message = rejection { transport = transport, [name] = value }
       assert.matches('"' .. name .. '" is the transport\'s', message, 1, true)
     end
-    assert.is_nil(refusal { transport = transport, timeout_ms = 100, user_agent = "x" })
+    assert.is_nil(rejection { transport = transport, timeout_ms = 100, user_agent = "x" })
   end)
 
   it("takes for this machine what no name server is asked about", function()
     for _, host in ipairs { "127.0.0.1", "127.255.255.255", "127.0.10.200", "localhost", "LocalHost", "[::1]" } do
-      assert.is_nil(refusal { base_url = "http://" .. host .. ":8080" }, host)
+      assert.is_nil(rejection { base_url = "http://" .. host .. ":8080" }, host)
     end
     for _, host in ipairs { "127.0.0.256", "127.999.999.999", "127.0.0.01", "127.00.0.1", "127.1", "127.0.0.1.evil",
       "127.0.0.1x", "localhost.evil", "[::2]", "[::ffff:127.0.0.1]", "0.0.0.0", "2130706433", "127.0.0.1000" } do
-      assert.matches("another machine", refusal { base_url = "http://" .. host .. ":8080" }, 1, true)
-      assert.is_nil(refusal { base_url = "http://" .. host .. ":8080", allow_insecure = true }, host)
+      assert.matches("another machine", rejection { base_url = "http://" .. host .. ":8080" }, 1, true)
+      assert.is_nil(rejection { base_url = "http://" .. host .. ":8080", allow_insecure = true }, host)
     end
   end)
 
-  it("refuses a proxy that could read the key, unless it is allowed", function()
+  it("rejects a proxy that could read the key, unless it is allowed", function()
     for _, base in ipairs { "http://127.0.0.1:1", "HTTP://localhost" } do
-      assert.matches('^"proxy" would see the key', refusal { base_url = base, proxy = "http://127.0.0.1:3128" })
-      assert.is_nil(refusal { base_url = base, proxy = "http://127.0.0.1:3128", allow_insecure = true })
-      assert.is_nil(refusal { base_url = base, proxy = "" })
+      assert.matches('^"proxy" would see the key', rejection { base_url = base, proxy = "http://127.0.0.1:3128" })
+      assert.is_nil(rejection { base_url = base, proxy = "http://127.0.0.1:3128", allow_insecure = true })
+      assert.is_nil(rejection { base_url = base, proxy = "" })
     end
-    assert.is_nil(refusal { base_url = "https://example.org", proxy = "http://127.0.0.1:3128" })
+    assert.is_nil(rejection { base_url = "https://example.org", proxy = "http://127.0.0.1:3128" })
   end)
 end)

@@ -51,10 +51,10 @@ describe("the inner state of a client", function()
     local client = client_with { guard = { read_only = true } }
     local info = {}
     assert(client.wallet:deposit_history({}, { info = info }))
-    local _, refusal = client.wallet:convert { asset = "DOGE" }
+    local _, rejection = client.wallet:convert { asset = "DOGE" }
     local walk = client.wallet:each_deposit { from = sim:now() - 1000 }
     local _, problem = client.wallet:each_deposit({ from = 1 }):next()
-    local held = { client, client.wallet, client.broker, client.sub_account, info, refusal, problem, walk,
+    local held = { client, client.wallet, client.broker, client.sub_account, info, rejection, problem, walk,
       client:each "wallet.deposit_history", client.wallet:watch_deposits(), purser.operations, purser.profiles,
       client.wallet:plan_withdraw { coin = "USDT", network = "TRX", address = "T", amount = "5" },
       client.wallet.withdraw, purser.run }
@@ -152,7 +152,7 @@ describe("conventions", function()
       assert.error_matches(change, "read%-only")
     end
     purser.operations["wallet.withdraw"].effect = "read"
-    assert.equal("move", purser.operations["wallet.withdraw"].effect)
+    assert.equal("transfer", purser.operations["wallet.withdraw"].effect)
     assert.equal("https://api.mexc.com", purser.profiles.mexc.base_url)
   end)
 

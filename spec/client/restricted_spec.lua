@@ -17,7 +17,7 @@ local function restricted(list)
   return assert(purser.restricted(client, list))
 end
 
-local function refused(value, err)
+local function rejected(value, err)
   assert.is_nil(value)
   assert.same({ "argument", "not_sent", "restricted" }, { err.kind, err.outcome, err.code })
   return err
@@ -57,19 +57,19 @@ describe("a restricted client", function()
     assert.is_string(walk:cursor())
   end)
 
-  it("refuses every other operation as an argument, and sends nothing", function()
+  it("rejects every other operation as an argument, and sends nothing", function()
     local limited = restricted { "wallet.deposit_history" }
     for _, row in ipairs(purser.operations) do
       if row.full_name ~= "wallet.deposit_history" then
-        refused(limited[row.group][row.name](limited[row.group], {}))
-        refused(limited:call(row.full_name, {}))
-        if row.paging then refused(limited[row.group]["each_" .. row.paging.each](limited[row.group])) end
+        rejected(limited[row.group][row.name](limited[row.group], {}))
+        rejected(limited:call(row.full_name, {}))
+        if row.paging then rejected(limited[row.group]["each_" .. row.paging.iterator](limited[row.group])) end
       end
     end
-    refused(limited.wallet:plan_withdraw {})
-    refused(limited.wallet:convert_all())
-    refused(limited:call "ping")
-    refused(limited:call({}))
+    rejected(limited.wallet:plan_withdraw {})
+    rejected(limited.wallet:convert_all())
+    rejected(limited:call "ping")
+    rejected(limited:call({}))
     for _, name in ipairs { "reconcile", "prepare", "parse", "close", "each", "sleep", "account", "profile" } do
       assert.is_nil(limited[name])
     end
@@ -79,14 +79,14 @@ describe("a restricted client", function()
   it("takes a star for reads alone", function()
     local limited = restricted { "wallet.*", "*.list_sub_accounts" }
     assert(limited.wallet:coins())
-    refused(limited.wallet:transfer(TRANSFER))
-    refused(limited.wallet:withdraw {})
-    refused(limited.broker:create_sub_account {})
+    rejected(limited.wallet:transfer(TRANSFER))
+    rejected(limited.wallet:withdraw {})
+    rejected(limited.broker:create_sub_account {})
     local _, err = limited.sub_account:list_sub_accounts { limit = "none" }
     assert.equal("limit", err.parameter)
     limited = restricted { "*" }
     for _, row in ipairs(purser.operations) do
-      if row.effect ~= "read" then refused(limited:call(row.full_name, {})) end
+      if row.effect ~= "read" then rejected(limited:call(row.full_name, {})) end
     end
   end)
 
@@ -110,7 +110,7 @@ describe("a restricted client", function()
     local coins = assert(limited.wallet:coins())
     coins[1].coin = "X"
     assert.is_nil(getmetatable(coins))
-    sim:fault { kind = "lost_answer", operation = "move" }
+    sim:fault { kind = "lost_answer", operation = "transfer" }
     local _, err = limited.wallet:transfer(TRANSFER)
     assert.equal("unknown", err.outcome)
     assert.same({}, { err.intent, err.advice })
@@ -119,14 +119,14 @@ describe("a restricted client", function()
 
   it("takes parameters as data and no options", function()
     local limited = restricted { "wallet.transfer", "wallet.deposit_history" }
-    refused(limited.wallet:transfer(TRANSFER, { extra_params = { a = "1" } }))
-    refused(limited.wallet:transfer(TRANSFER, {}))
-    refused(limited.wallet:transfer { asset = function() end })
-    refused(limited.wallet:transfer { [{}] = "x" })
-    refused(limited.wallet:transfer "x")
+    rejected(limited.wallet:transfer(TRANSFER, { extra_params = { a = "1" } }))
+    rejected(limited.wallet:transfer(TRANSFER, {}))
+    rejected(limited.wallet:transfer { asset = function() end })
+    rejected(limited.wallet:transfer { [{}] = "x" })
+    rejected(limited.wallet:transfer "x")
     local loop = {}
     loop.loop = loop
-    refused(limited.wallet:transfer(loop))
+    rejected(limited.wallet:transfer(loop))
     local _, err = limited.wallet:each_deposit({ from = function() end }):next()
     assert.equal("restricted", err.code)
     local tricky = setmetatable({ coin = "USDT" }, { __pairs = function() error "code of the script ran" end,

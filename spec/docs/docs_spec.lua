@@ -161,10 +161,10 @@ describe("the annotation file", function()
     it("knows the method and result of " .. row.full_name, function()
       local notes = assert(methods[groups[row.group] .. ":" .. row.name])
       local result = row.result
-      local wanted = result.list and "purser.record." .. result.list .. "[]"
+      local requested = result.list and "purser.record." .. result.list .. "[]"
         or result.record and "purser.record." .. result.record
         or result.page and "purser.page." .. result.page or "purser.rows." .. result.rows
-      assert.equal(wanted .. "? result", note(notes, "return"))
+      assert.equal(requested .. "? result", note(notes, "return"))
       assert.equal("purser.Error? err", note(notes, "return", 2))
       local optional = #row.required == 0 and "?" or ""
       assert.equal(#row.params == 0 and "params? {}" or ("params%s purser.%s.params"):format(optional, row.full_name),
@@ -180,11 +180,11 @@ describe("the annotation file", function()
       for i, field in ipairs(fields) do
         names[i] = field[1]
         local type_ = field[2]
-        local wanted = type_ == "address" and "string" or type_
+        local requested = type_ == "address" and "string" or type_
         if type(type_) == "table" then
-          wanted = (type(type_.list) == "string" and type_.list or "purser.record." .. type_.list.record) .. "[]"
+          requested = (type(type_.list) == "string" and type_.list or "purser.record." .. type_.list.record) .. "[]"
         end
-        assert.equal(wanted, class.fields[field[1]].type, shape .. "." .. field[1])
+        assert.equal(requested, class.fields[field[1]].type, shape .. "." .. field[1])
       end
       assert.same(names, class.order)
     end
@@ -286,7 +286,7 @@ describe("docs/architecture.md", function()
 end)
 
 describe("the codes", function()
-  it("cover everything the simulator refuses with", function()
+  it("cover everything the simulator rejects with", function()
     for code in pairs(require "purser.sim.codes") do assert(codes.get(code), code .. " is not explained") end
   end)
 

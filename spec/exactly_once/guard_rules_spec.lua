@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- Every write call under every guard rail: what is not allowed is refused before anything is sent, and what is allowed
+-- Every write call under every guard rail: what is not allowed is rejected before anything is sent, and what is allowed
 -- is sent.
 
 local new = require("recorder").new
 local purser = require "purser"
 
 local ADDRESS, MEMO_ADDRESS = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm", "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh"
-local REFUSAL = { status = 400, body = '{"code":10101,"msg":"no funds"}', headers = "" }
+local REJECTION = { status = 400, body = '{"code":10101,"msg":"no funds"}', headers = "" }
 
 -- A call of every write operation. Each moves 5 USDT, where it moves anything.
 local calls = {
@@ -57,7 +57,7 @@ end
 
 local moves = any(withdrawals, sub_account_moves, to_users, no_amount, set "wallet.transfer")
 
--- Each guard, with the calls above that it refuses; all others are sent.
+-- Each guard, with the calls above that it rejects; all others are sent.
 local guards = {
   { "nothing", {}, {} },
   { "read_only", { read_only = true }, calls },
@@ -98,7 +98,7 @@ end)
 
 local function client_with(guard, answer)
   return new({ guard = guard, journal = journal, account = "acme", rate_limit = false },
-    answer or function() return REFUSAL end)
+    answer or function() return REJECTION end)
 end
 
 local function call(client, name, params, opts)
@@ -106,7 +106,7 @@ local function call(client, name, params, opts)
   return client[group][method](client[group], params, opts)
 end
 
-local function refused(rule, value, err)
+local function rejected(rule, value, err)
   assert.is_nil(value)
   assert.same({ "argument", "not_sent" }, { err.kind, err.outcome })
   assert.matches("^guard%.", err.code or err.message)
@@ -122,18 +122,18 @@ describe("the guard", function()
   it("has a call of every write operation below", function()
     for _, row in ipairs(purser.operations) do
       assert.equal(row.effect ~= "read", calls[row.full_name] ~= nil, row.full_name)
-      assert.equal(row.effect == "move", moves[row.full_name] ~= nil, row.full_name)
+      assert.equal(row.effect == "transfer", moves[row.full_name] ~= nil, row.full_name)
     end
   end)
 
   for _, entry in ipairs(guards) do
     local what, guard, closed = entry[1], entry[2], entry[3]
-    it("of " .. what .. " refuses what it must and nothing else", function()
+    it("of " .. what .. " rejects what it must and nothing else", function()
       local client, transport = client_with(guard)
       for name, params in pairs(calls) do
         local before = #transport.requests
         local value, err = call(client, name, params)
-        if closed[name] then refused(nil, value, err) else passed(value, err) end
+        if closed[name] then rejected(nil, value, err) else passed(value, err) end
         assert.equal(before + (closed[name] and 0 or 1), #transport.requests, name)
       end
     end)
@@ -143,7 +143,7 @@ describe("the guard", function()
       for name, params in pairs(calls) do
         local request, err = client:prepare(name, params)
         local unrecorded = moves[name] and (guard.spending_limit or guard.no_duplicates)
-        if closed[name] or unrecorded then refused(nil, request, err) else assert(request, tostring(err)) end
+        if closed[name] or unrecorded then rejected(nil, request, err) else assert(request, tostring(err)) end
       end
       assert(client:prepare "wallet.coins")
     end)
@@ -151,12 +151,12 @@ describe("the guard", function()
 end)
 
 describe("a payment of a queue", function()
-  it("that the guard refuses is listed as failed, and nothing is sent", function()
-    -- each refused payment with an id is looked for once its record must be visible, and the histories are empty
+  it("that the guard rejects is listed as failed, and nothing is sent", function()
+    -- each rejected payment with an id is looked for once its record must be visible, and the histories are empty
     local client, transport = new({ guard = { addresses = { ADDRESS }, spending_limit = { USDT = "5" } },
       journal = journal,
       account = "acme", rate_limit = false, recv_window = 1, visibility_delay_ms = 0 }, function(request)
-      return request.method == "POST" and REFUSAL or { status = 200, body = "[]", headers = "" }
+      return request.method == "POST" and REJECTION or { status = 200, body = "[]", headers = "" }
     end)
     local payouts = assert(purser.payouts.new { client = client, journal = journal, history_check = "never" })
     for name in pairs(moves) do
@@ -186,11 +186,11 @@ describe("parameters that Purser does not know", function()
   local extras = { { coin = "," }, { coin = " " }, { asset = "XRP" }, { amount = "1" }, { amount = "x" },
     { address = ADDRESS }, { memo = "77" }, { addressTag = "77" }, { network = "TRX" }, { toAccount = "deskdesk1" } }
 
-  it("are refused in write calls of a guarded client, and sent in its reads", function()
+  it("are rejected in write calls of a guarded client, and sent in its reads", function()
     local client, transport = client_with { no_duplicates = true }
     for name, params in pairs(calls) do
-      refused("allow_extra", call(client, name, params, { extra_params = { other = "1" } }))
-      refused("allow_extra", client:prepare(name, params, { extra_params = { other = "1" } }))
+      rejected("allow_extra", call(client, name, params, { extra_params = { other = "1" } }))
+      rejected("allow_extra", client:prepare(name, params, { extra_params = { other = "1" } }))
     end
     assert.equal(0, #transport.requests)
     passed(client.wallet:withdraw(calls["wallet.withdraw"], { extra_params = {} }))
@@ -231,7 +231,7 @@ describe("parameters that Purser does not know", function()
 end)
 
 describe("an asset", function()
-  it("that a service could read as another is refused where amounts are limited", function()
+  it("that a service could read as another is rejected where amounts are limited", function()
     for _, guard in ipairs { { max_amount = { USDT = "1" } }, { max_amount = { USDT = "1" },
       allow_unlisted_assets = true },
       { spending_limit = { USDT = "1" }, allow_unlisted_assets = true } } do
@@ -262,12 +262,13 @@ describe("an entry of addresses", function()
   it("without a memo allows no memo, and another entry one or any", function()
     local client = client_with { addresses = { MEMO_ADDRESS } }
     passed(withdraw(client))
-    refused("addresses", withdraw(client, { memo = "77" }))
+    rejected("addresses", withdraw(client, { memo = "77" }))
     client = client_with { addresses = { { address = MEMO_ADDRESS, memo = "77" } } }
     passed(withdraw(client, { memo = "77" }))
-    refused("addresses", withdraw(client))
-    refused("addresses", withdraw(client, { memo = "78" }))
-    refused("addresses", client.broker:withdraw { coin = "XRP", network = "XRP", address = MEMO_ADDRESS, amount = "5" })
+    rejected("addresses", withdraw(client))
+    rejected("addresses", withdraw(client, { memo = "78" }))
+    rejected("addresses", client.broker:withdraw { coin = "XRP", network = "XRP", address = MEMO_ADDRESS,
+      amount = "5" })
     client = client_with { addresses = { { address = MEMO_ADDRESS, any_memo = true } } }
     for _, memo in ipairs { "", "77", "78" } do passed(withdraw(client, { memo = memo })) end
   end)
@@ -276,21 +277,21 @@ describe("an entry of addresses", function()
     local client = client_with { addresses = { { address = MEMO_ADDRESS, coin = "xrp", network = "XRP" } } }
     passed(withdraw(client))
     passed(withdraw(client, { coin = "xrp" }))
-    refused("addresses", withdraw(client, { coin = "USDT" }))
-    refused("addresses", withdraw(client, { netWork = "TRX" }))
-    refused("addresses", withdraw(client, { netWork = "" })) -- the service would choose one
+    rejected("addresses", withdraw(client, { coin = "USDT" }))
+    rejected("addresses", withdraw(client, { netWork = "TRX" }))
+    rejected("addresses", withdraw(client, { netWork = "" })) -- the service would choose one
     passed(client.wallet:withdraw_legacy { coin = "XRP", network = "XRP", address = MEMO_ADDRESS, amount = "5" })
-    refused("addresses", client.wallet:withdraw_legacy { coin = "XRP", address = MEMO_ADDRESS, amount = "5" })
+    rejected("addresses", client.wallet:withdraw_legacy { coin = "XRP", address = MEMO_ADDRESS, amount = "5" })
     passed(client.broker:withdraw { coin = "XRP", network = "XRP", address = MEMO_ADDRESS, amount = "5" })
   end)
 
   it("allows the contract that it names and no other", function()
     local client = client_with { addresses = { MEMO_ADDRESS } }
-    refused("addresses", withdraw(client, { contractAddress = "0xdac1" }))
+    rejected("addresses", withdraw(client, { contractAddress = "0xdac1" }))
     client = client_with { addresses = { { address = MEMO_ADDRESS, contractAddress = "0xdac1" } } }
     passed(withdraw(client, { contractAddress = "0xdac1" }))
-    refused("addresses", withdraw(client, { contractAddress = "0xdac2" }))
-    refused("addresses", withdraw(client))
+    rejected("addresses", withdraw(client, { contractAddress = "0xdac2" }))
+    rejected("addresses", withdraw(client))
   end)
 end)
 
@@ -308,7 +309,7 @@ describe("an entry of users", function()
         local client = client_with { recipients = { entry } }
         for j, who in ipairs(everyone) do
           if i == j then passed(to(client, who[1], who[2], who[3]))
-          else refused("recipients", to(client, who[1], who[2], who[3])) end
+          else rejected("recipients", to(client, who[1], who[2], who[3])) end
         end
       end
     end
@@ -319,7 +320,7 @@ describe("an entry of users", function()
 end)
 
 describe("options of a guard", function()
-  it("that leave room for doubt are refused with the form that leaves none", function()
+  it("that leave room for doubt are rejected with the form that leaves none", function()
     for _, case in ipairs {
       { { recipients = { "13800138000" } }, 'toAccountType = "UID"' }, { { recipients = { "@" } },
         "names no one person" },
@@ -348,8 +349,8 @@ describe("options of a guard", function()
     local client, transport = client_with(guard)
     limits.USDT, addresses[1].address, addresses[2] = "100", MEMO_ADDRESS, MEMO_ADDRESS
     guard.addresses, guard.max_amount = nil, nil
-    refused("max_amount", call(client, "wallet.withdraw", calls["wallet.withdraw"]))
-    refused("addresses", client.wallet:withdraw { coin = "USDT", address = MEMO_ADDRESS, amount = "1" })
+    rejected("max_amount", call(client, "wallet.withdraw", calls["wallet.withdraw"]))
+    rejected("addresses", client.wallet:withdraw { coin = "USDT", address = MEMO_ADDRESS, amount = "1" })
     assert.equal(0, #transport.requests)
   end)
 end)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Guard rails: what a client refuses whatever it is told, and what a restart does not make it forget.
+-- Guard rails: what a client rejects whatever it is asked, and what a restart does not make it forget.
 
 local purser = require "purser"
 
@@ -35,7 +35,7 @@ local function withdraw(client, fields)
   return client.wallet:withdraw(params)
 end
 
-local function refused(rule, result, err)
+local function rejected(rule, result, err)
   assert.is_nil(result)
   assert.equal("argument", err.kind)
   assert.equal("not_sent", err.outcome)
@@ -69,58 +69,58 @@ describe("a guard rail", function()
   it("read_only lets reads pass and nothing else", function()
     local client = assert(client_with { read_only = true })
     assert(client.wallet:coins())
-    refused("read_only", transfer(client, "1"))
-    refused("read_only", client.broker:create_sub_account { subAccount = "newdesk001", note = "x" })
-    refused("read_only", client:call("broker.enable_futures", { subAccount = "tradingdesk1" }))
+    rejected("read_only", transfer(client, "1"))
+    rejected("read_only", client.broker:create_sub_account { subAccount = "newdesk001", note = "x" })
+    rejected("read_only", client:call("broker.enable_futures", { subAccount = "tradingdesk1" }))
     nothing_moved()
   end)
 
   it("binds requests that are prepared for somebody else to send", function()
     local withdrawal = { coin = "USDT", netWork = "TRX", address = ADDRESS, amount = "20" }
     local client = assert(client_with { read_only = true })
-    refused("read_only", client:prepare("wallet.withdraw", withdrawal))
+    rejected("read_only", client:prepare("wallet.withdraw", withdrawal))
     assert(client:prepare("wallet.coins"))
     client = assert(client_with { max_amount = { USDT = "20" } })
     assert(client:prepare("wallet.withdraw", withdrawal))
     client = assert(client_with({ spending_limit = { USDT = "100" } }, { journal = reopen() }))
-    refused("spending_limit", client:prepare("wallet.withdraw", withdrawal)) -- it could not be counted
+    rejected("spending_limit", client:prepare("wallet.withdraw", withdrawal)) -- it could not be counted
   end)
 
   it("max_amount is the most one call may move", function()
     local client = assert(client_with { max_amount = { USDT = "10.5" } })
-    refused("max_amount", transfer(client, "10.50000000000000000001"))
-    refused("max_amount", transfer(client, "1", { asset = "XRP" }))
-    refused("max_amount", transfer(client, "11", { asset = "usdt" }))
-    refused("max_amount", client.wallet:convert { asset = "DOGE" })
+    rejected("max_amount", transfer(client, "10.50000000000000000001"))
+    rejected("max_amount", transfer(client, "1", { asset = "XRP" }))
+    rejected("max_amount", transfer(client, "11", { asset = "usdt" }))
+    rejected("max_amount", client.wallet:convert { asset = "DOGE" })
     nothing_moved()
     assert(transfer(client, "10.500"))
     client = assert(client_with { max_amount = { USDT = "10.5" }, allow_unlisted_assets = true })
     assert(transfer(client, "100", { asset = "XRP" }))
     assert(client.wallet:convert { asset = "DOGE" })
-    refused("max_amount", client.wallet:convert { asset = "DOGE,USDT" })
+    rejected("max_amount", client.wallet:convert { asset = "DOGE,USDT" })
   end)
 
   it("addresses says where withdrawals may go", function()
     local client = assert(client_with { addresses = { ADDRESS, { address = "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh",
       memo = "77" } } })
     assert(withdraw(client))
-    refused("addresses", withdraw(client, { address = "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf" }))
-    refused("addresses", withdraw(client, { coin = "XRP", netWork = "XRP",
+    rejected("addresses", withdraw(client, { address = "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf" }))
+    rejected("addresses", withdraw(client, { coin = "XRP", netWork = "XRP",
       address = "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh", memo = "78" }))
     assert(withdraw(client, { coin = "XRP", netWork = "XRP", address = "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh",
       memo = "77" }))
-    refused("addresses", client.broker:withdraw { coin = "USDT", network = TRON, address = "Tother", amount = "20" })
+    rejected("addresses", client.broker:withdraw { coin = "USDT", network = TRON, address = "Tother", amount = "20" })
   end)
 
   it("sub_accounts and users say who may take part", function()
     local client = assert(client_with { sub_accounts = { "tradingdesk1" }, recipients = { "zed@mail.example" } })
     assert(transfer(client, "1"))
-    refused("sub_accounts", transfer(client, "1", { toAccount = "tradingdesk2" }))
-    refused("sub_accounts", transfer(client, "1", { fromAccount = "tradingdesk2" }))
-    refused("sub_accounts", client.broker:create_api_key { subAccount = "tradingdesk2", note = "x",
+    rejected("sub_accounts", transfer(client, "1", { toAccount = "tradingdesk2" }))
+    rejected("sub_accounts", transfer(client, "1", { fromAccount = "tradingdesk2" }))
+    rejected("sub_accounts", client.broker:create_api_key { subAccount = "tradingdesk2", note = "x",
       permissions = "SPOT_DEAL_READ" })
     local params = { toAccountType = "EMAIL", toAccount = "eve@mail.example", asset = "USDT", amount = "1" }
-    refused("recipients", client.wallet:internal_transfer(params))
+    rejected("recipients", client.wallet:internal_transfer(params))
     params.toAccount = "zed@mail.example"
     local _, err = client.wallet:internal_transfer(params)
     assert.equal("rejected", err.outcome) -- there is no such user, but the guard let it pass
@@ -138,39 +138,39 @@ describe("a spending limit", function()
 
   it("is spent to the last unit and no further", function()
     assert(transfer(client, "99.99"))
-    refused("spending_limit", transfer(client, "0.02"))
+    rejected("spending_limit", transfer(client, "0.02"))
     assert(transfer(client, "0.01"))
-    refused("spending_limit", transfer(client, "0.000000000000000001"))
+    rejected("spending_limit", transfer(client, "0.000000000000000001"))
   end)
 
-  it("survives a restart, and begins anew with the next period", function()
+  it("survives a restart, and begins again with the next period", function()
     assert(transfer(client, "60"))
     reopen()
     client = assert(client_with(guard, { journal = journal }))
-    refused("spending_limit", transfer(client, "41"))
+    rejected("spending_limit", transfer(client, "41"))
     sim:advance(3600000)
     assert(transfer(client, "41"))
   end)
 
   it("gets back what was certainly not spent", function()
-    refused("spending_limit", transfer(client, "101"))
+    rejected("spending_limit", transfer(client, "101"))
     local _, err = transfer(client, "100", { toAccount = "nobody01" })
     assert.equal("rejected", err.outcome)
-    sim:fault { kind = "reset", when = "before", operation = "move" }
+    sim:fault { kind = "reset", when = "before", operation = "transfer" }
     _, err = transfer(client, "100")
     assert.equal("unknown", err.outcome)
-    refused("spending_limit", transfer(client, "1")) -- until it is known
+    rejected("spending_limit", transfer(client, "1")) -- until it is known
     assert.equal("not_done", assert(client:reconcile(err)).outcome)
     assert(transfer(client, "100"))
   end)
 
   it("is shared by all operations that move the asset, and needs to know how much", function()
     assert(withdraw(client, { amount = "90" }))
-    refused("spending_limit", client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES",
+    rejected("spending_limit", client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES",
       asset = "USDT",
       amount = "11" })
-    refused("spending_limit", client.wallet:convert { asset = "USDT" })
-    refused("spending_limit", transfer(client, "1", { asset = "XRP" }))
+    rejected("spending_limit", client.wallet:convert { asset = "USDT" })
+    rejected("spending_limit", transfer(client, "1", { asset = "XRP" }))
   end)
 end)
 
@@ -180,13 +180,13 @@ describe("no_duplicates", function()
     local client = assert(client_with({ no_duplicates = true }, { journal = journal }))
     assert(transfer(client, "5"))
     assert(transfer(client, "5")) -- the first has ended
-    sim:fault { kind = "lost_answer", operation = "move" }
+    sim:fault { kind = "lost_answer", operation = "transfer" }
     local _, err = transfer(client, "5")
-    refused("no_duplicates", transfer(client, "5"))
+    rejected("no_duplicates", transfer(client, "5"))
     assert(transfer(client, "6"))
     reopen()
     client = assert(client_with({ no_duplicates = true }, { journal = journal }))
-    refused("no_duplicates", transfer(client, "5"))
+    rejected("no_duplicates", transfer(client, "5"))
     assert.equal("done", assert(client:reconcile(err)).outcome)
     assert(transfer(client, "5"))
   end)

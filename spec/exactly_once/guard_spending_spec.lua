@@ -8,7 +8,7 @@ local purser = require "purser"
 local HOUR, DAY = 3600000, 86400000
 local NOON = 1700049600000 -- a day's and an hour's beginning, plus 12 hours
 local DONE = { status = 200, body = '{"tranId":"T"}', headers = "" }
-local REFUSAL = { status = 400, body = '{"code":10101,"msg":"no funds"}', headers = "" }
+local REJECTION = { status = 400, body = '{"code":10101,"msg":"no funds"}', headers = "" }
 
 local path, journal, now, answer, sent
 
@@ -36,7 +36,7 @@ local function spend(client, amount)
   return client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = amount }
 end
 
-local function refused(value, err)
+local function rejected(value, err)
   assert.is_nil(value)
   assert.equal("guard.spending_limit", err.code)
   return err
@@ -65,24 +65,24 @@ describe("a spending limit", function()
     end
     local named = client_with("5", nil, { account = "the house of acme USDT 5" })
     assert(spend(named, "2"))
-    answer = REFUSAL
+    answer = REJECTION
     spend(named, "3")
     answer = DONE
     assert(spend(named, "3"))
-    refused(spend(named, "0.1"))
+    rejected(spend(named, "0.1"))
     assert(spend(client_with "5", "5"))
   end)
 
   it("is the account's, whatever key signs", function()
     assert(spend(client_with("5"), "5"))
-    refused(spend(client_with("5", nil, { api_key = "another", secret_key = "another" }), "0.1"))
+    rejected(spend(client_with("5", nil, { api_key = "another", secret_key = "another" }), "0.1"))
     assert(spend(client_with("5", nil, { account = "other" }), "5"))
   end)
 
   it("counts what was spent when its period is changed", function()
     assert(spend(client_with("10", DAY), "10"))
     for _, period_ms in ipairs { DAY, DAY + 1, DAY - 1, HOUR, 7 * DAY, 2 ^ 52 } do
-      local err = refused(spend(client_with("10", period_ms), "0.01"))
+      local err = rejected(spend(client_with("10", period_ms), "0.01"))
       assert.matches("of which 10 are spent", err.message)
     end
     assert(spend(client_with("10.01", DAY + 1), "0.01"))
@@ -93,38 +93,38 @@ describe("a spending limit", function()
     assert(spend(client_with("10", DAY), "7"))
     now = NOON
     assert(spend(client_with("10", HOUR), "10")) -- the seven are of another hour
-    local err = refused(spend(client_with("20", DAY), "4"))
+    local err = rejected(spend(client_with("20", DAY), "4"))
     assert.matches("of which 17 are spent", err.message)
     assert(spend(client_with("20", DAY), "3"))
     now = NOON + DAY
     assert(spend(client_with("20", DAY), "20"))
-    refused(spend(client_with("20", DAY), "0.1"))
+    rejected(spend(client_with("20", DAY), "0.1"))
   end)
 
   it("holds for two programs with different periods at once", function()
     local by_hour, by_day = client_with("10", HOUR), client_with("25", DAY)
     local by_turns = { by_hour, by_day, by_day, by_hour, by_day }
     for i = 1, 5 do assert(spend(by_turns[i], "2")) end
-    refused(spend(by_hour, "0.1")) -- ten in this hour
+    rejected(spend(by_hour, "0.1")) -- ten in this hour
     assert(spend(by_day, "15"))
-    refused(spend(by_day, "0.1"))
+    rejected(spend(by_day, "0.1"))
   end)
 
   it("gets back what was not spent under whichever period it was charged", function()
     local client = client_with("10", DAY)
-    answer = REFUSAL
+    answer = REJECTION
     for _ = 1, 3 do spend(client, "10") end
     answer = { status = 500, body = "", headers = "" }
     local _, err = spend(client, "6")
     assert.equal("unknown", err.outcome)
     local other = client_with("10", HOUR)
     answer = DONE
-    refused(spend(other, "5"))
+    rejected(spend(other, "5"))
     assert(spend(other, "1"))
     assert(journal:reconciled(err.intent, { outcome = "not_done", reason = "it is not there" }))
     assert(spend(other, "9"))
-    refused(spend(other, "0.01"))
-    refused(spend(client, "0.01"))
+    rejected(spend(other, "0.01"))
+    rejected(spend(client, "0.01"))
   end)
 
   it("gives nothing back for another period", function()
@@ -134,7 +134,7 @@ describe("a spending limit", function()
     now, answer = NOON + HOUR, DONE
     assert(spend(client, "10"))
     assert(journal:reconciled(err.intent, { outcome = "not_done", reason = "it is not there" }))
-    refused(spend(client, "0.01"))
+    rejected(spend(client, "0.01"))
   end)
 
   it("gets nothing back for an intent that is not what was sent", function()
@@ -185,7 +185,7 @@ describe("a spending limit", function()
     client:reconcile(given)
     assert.same({ true_intent.id .. " 6" }, asked)
     journal.mismatch, journal.reconciled, now = nil, nil, NOON
-    refused(spend(client, "5"))
+    rejected(spend(client, "5"))
     now = now + HOUR
     assert.equal("not_done", assert(client:reconcile(true_intent)).outcome)
     now, answer = NOON, DONE
@@ -200,7 +200,7 @@ describe("a spending limit", function()
     end })
     local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "6" }
     assert(client.wallet:transfer(params, { info = info }))
-    refused(client.wallet:transfer(params, { info = info }))
+    rejected(client.wallet:transfer(params, { info = info }))
     assert.equal(1, #transport.requests)
     local reads = 0
     local opts = setmetatable({}, { __index = function(_, name)
@@ -220,7 +220,7 @@ describe("a spending limit", function()
     assert(journal.db:rows "DELETE FROM purser_spending")
     assert(journal.db:rows("INSERT INTO purser_spending (bucket, amount) VALUES ($1, $2)",
       ("acme USDT %d %d"):format(DAY, math.floor(NOON / DAY)), "8"))
-    refused(spend(client_with("10", DAY), "3"))
+    rejected(spend(client_with("10", DAY), "3"))
     assert(spend(client_with("10", DAY), "2"))
   end)
 
@@ -242,6 +242,6 @@ describe("a spending limit", function()
     local client = client_with("1")
     assert(spend(client, "0.50"))
     assert(spend(client, "0.5"))
-    refused(spend(client, "0.000000000000000000000000000001"))
+    rejected(spend(client, "0.000000000000000000000000000001"))
   end)
 end)

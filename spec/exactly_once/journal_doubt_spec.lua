@@ -149,7 +149,7 @@ end)
 describe("two spellings of one amount", function()
   it("are equal moves for the rail `no_duplicates`", function()
     client = client_with { guard = { no_duplicates = true } }
-    sim:fault { kind = "lost_answer", operation = "move" }
+    sim:fault { kind = "lost_answer", operation = "transfer" }
     assert.equal("unknown", select(2, move "2.50").outcome)
     assert.equal("guard.no_duplicates", select(2, move "2.5").code)
     assert.is_truthy(move "2.51")
@@ -167,7 +167,7 @@ describe("two spellings of one amount", function()
 end)
 
 describe("an amount that no decimal holds", function()
-  it("is refused before a guard rail has to compare it", function()
+  it("is rejected before a guard rail has to compare it", function()
     client = client_with { guard = { max_amount = { USDT = "10" } } }
     for _, amount in ipairs { ("1"):rep(300), "0." .. ("0"):rep(290) .. "1" } do
       local result, err = move(amount)
@@ -176,7 +176,7 @@ describe("an amount that no decimal holds", function()
     end
   end)
 
-  it("nor does a blank behind an asset lead around its limit", function()
+  it("nor does a blank after an asset lead around its limit", function()
     client = client_with { guard = { max_amount = { USDT = "10" }, allow_unlisted_assets = true } }
     local _, err = client.sub_account:transfer { toAccount = "tradingdesk1", fromAccountType = "SPOT",
       toAccountType = "SPOT", asset = "USDT ", amount = "11" }

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The files of a journal: this user's alone, watched while they are open, and refused when they became older.
+-- The files of a journal: this user's alone, watched while they are open, and rejected when they became older.
 
 local core = require "purser.core"
 local purser = require "purser"
@@ -52,7 +52,7 @@ local function received()
   return count and count.received or 0
 end
 
-local function refused_with(pattern)
+local function rejected_with(pattern)
   local before = received()
   local result, err = move "7"
   assert.is_nil(result)
@@ -70,7 +70,7 @@ describe("the files of a journal", function()
   end)
 
   for _, mode in ipairs { "644", "640", "604", "620", "602", "666" } do
-    it("are refused when others may read or write them (" .. mode .. "), with the cure", function()
+    it("are rejected when others may read or write them (" .. mode .. "), with the cure", function()
       journal:close()
       run(('chmod %s "%s"'):format(mode, path))
       local opened, err = open()
@@ -82,7 +82,7 @@ describe("the files of a journal", function()
     end)
   end
 
-  it("are refused when only the write-ahead log is open to others", function()
+  it("are rejected when only the write-ahead log is open to others", function()
     assert(move "1")
     run(('chmod 644 "%s-wal"'):format(path))
     local _, err = open()
@@ -91,7 +91,7 @@ describe("the files of a journal", function()
     assert(open()):close()
   end)
 
-  it("are refused when a link leads to one that is open to others", function()
+  it("are rejected when a link leads to one that is open to others", function()
     assert(move "1")
     run(('ln -s "%s" "%s/link" && chmod 644 "%s-wal"'):format(path, folder, path))
     local _, err = open { sqlite = folder .. "/link" }
@@ -105,9 +105,9 @@ describe("the files of a journal", function()
       function()
         assert(move "1")
         assert(os.rename(path .. suffix, path .. ".kept"))
-        refused_with "removed or replaced"
+        rejected_with "removed or replaced"
         assert(io.open(path .. suffix, "w")):close()
-        refused_with "removed or replaced"
+        rejected_with "removed or replaced"
         assert(os.rename(path .. ".kept", path .. suffix))
         assert(move "2")
       end)
@@ -137,8 +137,8 @@ describe("a journal that is put back to an older state while it is open", functi
 
   it("keeps calls from being sent", function()
     put_back(function() assert(move "2") end)
-    refused_with "older than it was"
-    refused_with "older than it was" -- and it stays so
+    rejected_with "older than it was"
+    rejected_with "older than it was" -- and it stays so
   end)
 
   it("keeps payments from being added and taken", function()
@@ -186,7 +186,7 @@ describe("a commit that is reported as failed though it was made", function()
 end)
 
 describe("a text with a zero byte", function()
-  it("is refused as an account's name, since the database would take two names for one", function()
+  it("is rejected as an account's name, since the database would take two names for one", function()
     for _, name in ipairs { "a\0b", "a\0c", "a\nb" } do
       local made, err = purser.new { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s",
         journal = journal, account = name }
@@ -195,7 +195,7 @@ describe("a text with a zero byte", function()
     end
   end)
 
-  it("is refused wherever else it would be kept", function()
+  it("is rejected wherever else it would be kept", function()
     local payouts = assert(purser.payouts.new { client = client, journal = journal, queue = "a\0b" })
     local added, err = payouts:add("k", "sub_account.transfer", { toAccount = "tradingdesk1",
       fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "1" })

@@ -30,10 +30,10 @@ local function write(tx, id, sent_at, more)
 end
 
 local function pay(tx, key, more)
-  tx:rows([[INSERT INTO purser_payments (account, queue, key, operation, params, handle, digest, state, due_at, worker,
-    lease_until, attempts, intent, record_id, message, added_at)
+  tx:rows([[INSERT INTO purser_payments (account, queue, key, operation, params, client_id, digest, state,
+    due_at, worker, lease_until, attempts, intent, record_id, message, added_at)
     VALUES ('treasury', 'default', $1, 'wallet.withdraw', $2, $3, 'd', $4, '', '', '', '1', $5, 'r', 'said', $6)]], key,
-    '{"coin":"USDT"}', "handle of " .. key, more.state, more.intent, time_text(more.added_at))
+    '{"coin":"USDT"}', "client_id of " .. key, more.state, more.intent, time_text(more.added_at))
 end
 
 local function within(fn)
@@ -88,7 +88,7 @@ describe("reading entries in pages", function()
     assert.is_nil(none())
   end)
 
-  it("refuses filters that do not exist", function()
+  it("rejects filters that do not exist", function()
     for _, filter in ipairs { { sate = "done" }, { state = "don" }, { limit = 0 }, { after = {} }, { id = 7 } } do
       local entries, err = journal:entries(filter)
       assert.is_nil(entries)
@@ -151,7 +151,8 @@ describe("every look into a journal", function()
     assert(journal:entries { id = "x" })
     assert(journal:entries { state = "open", limit = 10 })
     assert(journal:entries { limit = 10 })
-    journal:rivals({ id = "x", operation = "wallet.withdraw", params = params, account = "treasury" }, 1700000000000)
+    journal:equal_calls({ id = "x", operation = "wallet.withdraw", params = params, account = "treasury" },
+      1700000000000)
     journal.db.rows = nil
     local count, by_undecided = 0, 0
     for sql, plan in pairs(seen) do
@@ -206,10 +207,10 @@ describe("pruning", function()
     end)
     assert.same({ intents = 1, payments = 1, periods = 0 }, assert(prune(200)))
     assert.equal(6, #assert(journal:entries()))
-    local rows = assert(journal.db:rows "SELECT key, handle, digest, state, params, record_id FROM purser_payments")
+    local rows = assert(journal.db:rows "SELECT key, client_id, digest, state, params, record_id FROM purser_payments")
     assert.equal(6, #rows)
     for _, row in ipairs(rows) do
-      assert.same({ "handle of " .. row.key, "d", "r" }, { row.handle, row.digest, row.record_id })
+      assert.same({ "client_id of " .. row.key, "d", "r" }, { row.client_id, row.digest, row.record_id })
       assert.equal(row.state == "done" and "{}" or '{"coin":"USDT"}', row.params)
     end
     assert.same({ intents = 0, payments = 0, periods = 0 }, assert(prune(200)))
@@ -276,7 +277,7 @@ describe("pruning", function()
     within(function(tx) write(tx, "next", core.now_ms()) end)
   end)
 
-  it("refuses a time that is too near, for calls of then may still have to be reconciled", function()
+  it("rejects a time that is too near, for calls of then may still have to be reconciled", function()
     for _, options in ipairs { {}, { before = core.now_ms() - 100 * DAY }, { before = "x" }, { age = 5 } } do
       local counts, err = journal:prune(options)
       assert.is_nil(counts)

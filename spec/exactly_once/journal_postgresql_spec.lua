@@ -25,7 +25,7 @@ describe("the certificate of a journal's server", function()
     for _, host in ipairs { "/tmp,10.0.0.1", "@a,db.example", "127.0.0.1,10.0.0.1", "10.0.0.1,/tmp", ",db.example" } do
       assert.is_true(is_verified(host), host)
       local options = { host = host, sslmode = "prefer" }
-      assert.matches("allow_insecure", postgresql.complaint(options), 1, true)
+      assert.matches("allow_insecure", postgresql.message(options), 1, true)
     end
   end)
 end)

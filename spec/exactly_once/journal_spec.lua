@@ -71,10 +71,10 @@ describe("an intent", function()
     assert.equal(result.tranId, entries[1].record.tranId)
   end)
 
-  it("says how it ended: refused, never sent, unknown", function()
+  it("says how it ended: rejected, never sent, unknown", function()
     client.broker:transfer { toAccount = "nobody01", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
       amount = "1" }
-    sim:fault { kind = "lost_answer", operation = "move" }
+    sim:fault { kind = "lost_answer", operation = "transfer" }
     client.broker:transfer(move)
     client_with({ transport = { send = function()
       return nil, { message = "no route", outcome = "not_sent" }
@@ -101,7 +101,7 @@ describe("an intent", function()
     assert.equal(1, #assert(journal:entries { state = "undecided" }))
   end)
 
-  it("is not made for reads, nor for what the check refuses", function()
+  it("is not made for reads, nor for what the check rejects", function()
     assert(client.wallet:coins())
     client.broker:transfer { asset = "USDT" }
     assert.same({}, assert(journal:entries()))
@@ -148,7 +148,7 @@ describe("after a crash", function()
     client = client_with()
   end
 
-  it("recover finds what was carried out", function()
+  it("recover finds what was executed", function()
     crash(true)
     local reconciled = assert(journal:recover(client))
     assert.equal(1, #reconciled)
@@ -201,7 +201,7 @@ describe("a reconciliation", function()
   end)
 
   it("is kept with its intent", function()
-    sim:fault { kind = "lost_answer", operation = "move" }
+    sim:fault { kind = "lost_answer", operation = "transfer" }
     local _, err = client.broker:transfer(move)
     local answer = assert(client:reconcile(err))
     local entry = assert(journal:entries())[1]
@@ -211,7 +211,7 @@ describe("a reconciliation", function()
 end)
 
 describe("nothing is sent", function()
-  local function refused(expected)
+  local function rejected(expected)
     local before = #sim:requests()
     local result, err = client.broker:transfer(move)
     assert.is_nil(result)
@@ -233,14 +233,14 @@ describe("nothing is sent", function()
       if err then break end
     end
     assert.matches("full", err.message)
-    refused "full"
+    rejected "full"
     assert(journal.db:rows "PRAGMA max_page_count = 1000000")
     assert(client.broker:transfer(move)) -- and goes on when there is room again
   end)
 
   it("when the file can only be read", function()
     assert(journal.db:rows "PRAGMA query_only = 1")
-    refused "readonly"
+    rejected "readonly"
   end)
 
   it("when the database stays locked", function()
@@ -249,7 +249,7 @@ describe("nothing is sent", function()
     client = client_with()
     local other = assert(database.open { sqlite = path })
     assert(other:rows "BEGIN EXCLUSIVE")
-    refused "locked"
+    rejected "locked"
     assert(other:rows "ROLLBACK")
     other:close()
     assert(client.broker:transfer(move))
@@ -257,11 +257,11 @@ describe("nothing is sent", function()
 
   it("when the journal is closed", function()
     journal:close()
-    refused "closed"
+    rejected "closed"
   end)
 end)
 
-describe("when something is raised behind the request", function()
+describe("when something is raised after the request", function()
   it("what is known of the call is kept all the same", function()
     local inner = sim:transport()
     local _, err = client_with({ transport = { send = function(_, request)
@@ -310,38 +310,38 @@ describe("when the end cannot be written", function()
 end)
 
 describe("opening", function()
-  local function refused(expected, options)
+  local function rejected(expected, options)
     local opened, err = purser.journal.open(options or { sqlite = path })
     assert.is_nil(opened)
     assert.equal("config", err.kind)
     assert.matches(expected, err.message)
   end
 
-  it("refuses a journal of a newer version, and leaves it as it is", function()
+  it("rejects a journal of a newer version, and leaves it as it is", function()
     assert(journal.db:rows "UPDATE purser_meta SET value = '99' WHERE name = 'version'")
-    refused "version 99, and this Purser knows 2"
+    rejected "version 99, and this Purser knows 2"
     assert.equal("99", assert(journal.db:rows "SELECT value FROM purser_meta WHERE name = 'version'")[1].value)
   end)
 
-  it("refuses what is not a journal", function()
+  it("rejects what is not a journal", function()
     assert(journal.db:rows "DELETE FROM purser_meta")
-    refused "not a journal"
+    rejected "not a journal"
     journal:close()
     remove_files()
     local file = assert(io.open(path, "wb"))
     file:write(("no database "):rep(100))
     file:close()
     assert(os.execute("chmod 600 " .. path))
-    refused "not a database"
-    refused("write%-ahead log", { sqlite = ":memory:" })
+    rejected "not a database"
+    rejected("write%-ahead log", { sqlite = ":memory:" })
   end)
 
   it("says of a path why it cannot hold a journal, and makes nothing", function()
-    refused('cannot be opened: no file can be made in the folder "/no/such/folder/" %(No such file',
+    rejected('cannot be opened: no file can be made in the folder "/no/such/folder/" %(No such file',
       { sqlite = "/no/such/folder/journal" })
-    refused("no file can be made in the folder", { sqlite = path .. ".none/journal" })
-    refused("Not a directory", { sqlite = path .. "/journal" })
-    refused('"/tmp" cannot be read and written %(Is a directory', { sqlite = "/tmp" })
+    rejected("no file can be made in the folder", { sqlite = path .. ".none/journal" })
+    rejected("Not a directory", { sqlite = path .. "/journal" })
+    rejected('"/tmp" cannot be read and written %(Is a directory', { sqlite = "/tmp" })
     assert.is_true(core.may_keep(path .. ".new"))
     assert.is_nil(io.open(path .. ".new"))
   end)
@@ -360,12 +360,12 @@ describe("opening", function()
     assert.equal(("nil\tPermission denied\nnil\tPermission denied\t%s/\n"):format(folder), text)
   end)
 
-  it("refuses options that make no sense", function()
-    refused("sqlite = path or", {})
-    refused("sqlite = path or", { sqlite = path, postgresql = {} })
-    refused('did you mean "sqlite"', { sqlit = path })
-    refused("port", { postgresql = { port = "5432" } })
-    refused("journal options are given in a table, not as a string", "journal.db")
+  it("rejects options that make no sense", function()
+    rejected("sqlite = path or", {})
+    rejected("sqlite = path or", { sqlite = path, postgresql = {} })
+    rejected('did you mean "sqlite"', { sqlit = path })
+    rejected("port", { postgresql = { port = "5432" } })
+    rejected("journal options are given in a table, not as a string", "journal.db")
     local made, err = purser.new { base_url = "http://localhost", api_key = "a", secret_key = "b", journal = {} }
     assert.is_nil(made)
     assert.matches("journal.open", err.message)

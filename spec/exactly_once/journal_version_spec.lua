@@ -66,9 +66,9 @@ describe("a journal of version 1", function()
   it("gets the ids of its payments and the queues of its intents", function()
     make_version_1():close()
     local journal = assert(purser.journal.open { sqlite = path })
-    for _, row in ipairs(assert(journal.db:rows "SELECT operation, params, handle FROM purser_payments")) do
+    for _, row in ipairs(assert(journal.db:rows "SELECT operation, params, client_id FROM purser_payments")) do
       local params = core.decode(row.params)
-      assert.equal(params.clientTranId or params.withdrawOrderId or "", row.handle)
+      assert.equal(params.clientTranId or params.withdrawOrderId or "", row.client_id)
     end
     local queues = {}
     for _, row in ipairs(assert(journal.db:rows "SELECT id, queue, payment, state FROM purser_intents")) do
@@ -175,7 +175,7 @@ describe("a worker's generation", function()
     end
     journal.db:transaction(function(tx)
       assert.equal(3, tx:bump "host-1")
-      tx:refuse "no"
+      tx:reject "no"
     end)
     assert.equal(1, journal.db:transaction(function(tx) return tx:bump "host-2" end))
     assert.same({ 2, 1, 0 }, { journal:generation_of "host-1", journal:generation_of "host-2",

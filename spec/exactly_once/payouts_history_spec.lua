@@ -137,7 +137,7 @@ describe("payments that the journal does not know to be made", function()
     assert.is_not_nil(assert(payouts:list "done")[1].record_id)
   end)
 
-  it("are found when an older copy of the journal was put back, those added anew as well", function()
+  it("are found when an older copy of the journal was put back, those added again as well", function()
     local payouts = payouts_with()
     add(payouts, 1, 4)
     journal:close()
@@ -255,7 +255,7 @@ describe("payments that the journal does not know to be made", function()
   it("are not sent while the history cannot be read, and the run says so", function()
     local payouts = payouts_with()
     add(payouts, 1, 3)
-    sim:fault { kind = "refuse", operation = "sub_account.transfer_history", times = 1000 }
+    sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 1000 }
     local report, err = payouts:run()
     assert.is_nil(report)
     assert.equal("payouts.history", err.code)

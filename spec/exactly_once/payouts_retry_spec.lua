@@ -50,7 +50,7 @@ local function counted(word)
   return count and count[word] or 0
 end
 
--- The next look of this client tells nothing.
+-- The next look of this client shows nothing.
 local function leave_next_undecided()
   client.reconcile = function(_, intent)
     client.reconcile = nil
@@ -93,7 +93,7 @@ describe("a payment that was left undecided", function()
 
   it("is not put back when it cannot be looked for", function()
     leave_undecided(true)
-    sim:fault { kind = "refuse", operation = "sub_account.transfer_history", times = 100 }
+    sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 100 }
     local put_back, err = payouts:retry "a"
     assert.is_nil(put_back)
     assert.equal("payouts.not_checked", err.code)
@@ -121,7 +121,7 @@ describe("a payment that was left undecided", function()
     assert.is_true(payouts:retry("a", { force = true }))
     sim:advance(5 * 3600000)
     sim:fault { kind = "reset", when = "before", operation = TRANSFER }
-    sim:fault { kind = "refuse", operation = "sub_account.transfer_history", times = 11 }
+    sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 11 }
     assert.equal(1, assert(payouts:run()).undecided)
     sim:disarm()
     local _, err = payouts:retry "a"
@@ -173,7 +173,7 @@ describe("a payment that failed", function()
     end
     assert.is_true(payouts:retry "big")
     assert.equal(0, looked)
-    assert.is_true(payouts:retry "wrong") -- the service cannot show it, but it had refused it
+    assert.is_true(payouts:retry "wrong") -- the service cannot show it, but it had rejected it
     assert.equal(1, looked)
   end)
 
@@ -187,7 +187,7 @@ describe("a payment that failed", function()
   end)
 end)
 
-describe("a refused payment", function()
+describe("a rejected payment", function()
   it("that was executed is found by its id before it counts as failed", function()
     local inner, first = sim:transport(), true
     client = client_with { transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
@@ -203,11 +203,11 @@ describe("a refused payment", function()
     assert.same({ 1, 1 }, { counted "received", counted "applied" })
   end)
 
-  it("is looked for after a restart as well, and keeps the reason of its refusal", function()
+  it("is looked for after a restart as well, and keeps the reason of its rejection", function()
     local reconcile = client.reconcile
     client.reconcile = function() payouts:stop() return nil, { message = "the program ends" } end
     payouts = payouts_with { history_check = "never" }
-    sim:fault { kind = "refuse", operation = TRANSFER, code = "10101" }
+    sim:fault { kind = "reject", operation = TRANSFER, code = "10101" }
     assert(payouts:add("a", TRANSFER, move "5"))
     assert.equal(1, assert(payouts:run()).sent)
     client.reconcile = reconcile

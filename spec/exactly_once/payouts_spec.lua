@@ -141,11 +141,11 @@ describe("a run", function()
     assert.equal(50, sim:counts()["sub_account.transfer"].received)
   end)
 
-  it("reconciles what was lost and sends again only what was not carried out", function()
+  it("reconciles what was lost and sends again only what was not executed", function()
     local payouts = payouts_with()
     local total = add(payouts, 40)
-    sim:fault { kind = "lost_answer", operation = "move", probability = 0.2 }
-    sim:fault { kind = "reset", operation = "move", probability = 0.2 }
+    sim:fault { kind = "lost_answer", operation = "transfer", probability = 0.2 }
+    sim:fault { kind = "reset", operation = "transfer", probability = 0.2 }
     sim:fault { kind = "server_error", probability = 0.1 }
     sim:fault { kind = "throttle", probability = 0.1, retry_after = 0 }
     sim:fault { kind = "garbage", probability = 0.1, bytes = 2000 }
@@ -164,8 +164,8 @@ describe("a run", function()
       assert(payouts:add("c" .. i, "wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES",
         asset = "USDT", amount = ("%d.5"):format(i) }))
     end
-    sim:fault { kind = "lost_answer", operation = "move", probability = 0.3 }
-    sim:fault { kind = "reset", operation = "move", when = "before", probability = 0.3 }
+    sim:fault { kind = "lost_answer", operation = "transfer", probability = 0.3 }
+    sim:fault { kind = "reset", operation = "transfer", when = "before", probability = 0.3 }
     local report = assert(payouts:run())
     assert.equal(12, report.done)
     assert.equal(12, sim:counts()["wallet.transfer"].applied)
@@ -190,7 +190,7 @@ describe("a run", function()
     assert.equal(1, assert(payouts:run()).done)
   end)
 
-  it("keeps what was refused as failed, with the reason, when a look gives the same reason", function()
+  it("keeps what was rejected as failed, with the reason, when a look gives the same reason", function()
     local payouts = payouts_with { history_check = "never" }
     assert(payouts:add("a", "sub_account.transfer", move("1", { toAccount = "nobody01" })))
     assert.equal(1, assert(payouts:run()).failed)
@@ -201,7 +201,7 @@ describe("a run", function()
     assert.equal(1, assert(payouts:run()).done)
   end)
 
-  it("does not take a firewall's page for the service's refusal", function()
+  it("does not take a firewall's page for the service's rejection", function()
     local payouts = payouts_with()
     assert(payouts:add("a", "sub_account.transfer", move("1")))
     sim:fault { kind = "garbage", form = "html", when = "before", operation = "sub_account.transfer", times = 3 }
@@ -209,9 +209,9 @@ describe("a run", function()
     assert.equal(4, sim:counts()["sub_account.transfer"].received)
   end)
 
-  it("takes a refusal of a second attempt for what it may be", function()
-    -- The service shows records later than it was told: a payment that was made is sent again, under its one id.
-    sim = purser.sim.new { seed = 5, visibility_delay_ms = 60000, repeated_ids = "refuse" }
+  it("takes a rejection of a second attempt for what it may be", function()
+    -- The service shows records later than it was given: a payment that was made is sent again, under its one id.
+    sim = purser.sim.new { seed = 5, visibility_delay_ms = 60000, repeated_ids = "reject" }
     account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "100" } })
     assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
     sim:advance(120000)
@@ -230,12 +230,12 @@ describe("a run", function()
     assert.equal(2, sim:counts()["sub_account.transfer"].received)
   end)
 
-  it("asks again whether a payment that was put back and refused had been made", function()
+  it("asks again whether a payment that was put back and rejected had been made", function()
     local payouts = payouts_with { history_check = "never" }
     assert(payouts:add("a", "sub_account.transfer", move("1")))
     -- it was made, its answer was nonsense, and so was the history: a person puts back what was undecided
     sim:fault { kind = "lost_answer", operation = "sub_account.transfer" }
-    sim:fault { kind = "refuse", operation = "sub_account.transfer_history", times = 10 }
+    sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 10 }
     assert.equal(1, assert(payouts:run()).undecided)
     assert.is_true(payouts:retry("a", { force = true }))
     local report = assert(payouts:run())
@@ -244,7 +244,7 @@ describe("a run", function()
     assert.equal("1", paid())
   end)
 
-  it("lets the guard rails refuse", function()
+  it("lets the guard rails reject", function()
     client = client_with { guard = { max_amount = { USDT = "5" } } }
     local payouts = payouts_with()
     assert(payouts:add_all { { key = "a", operation = "sub_account.transfer", params = move("5") },
@@ -273,16 +273,16 @@ describe("a run", function()
     assert.equal(total, paid())
   end)
 
-  it("tells its progress, and stops when told", function()
-    local told = {}
+  it("reports its progress, and stops when asked", function()
+    local lines = {}
     local payouts
     payouts = payouts_with { progress_ms = 1, progress = function(progress)
-      told[#told + 1] = purser.payouts.progress_line(progress)
+      lines[#lines + 1] = purser.payouts.progress_line(progress)
       payouts:stop()
     end }
     add(payouts, 5)
     assert(payouts:run())
-    assert.matches("^%d of 5 payments %(%d+ %%%), %d+/s", told[1])
+    assert.matches("^%d of 5 payments %(%d+ %%%), %d+/s", lines[1])
     assert.equal("3 of 4 payments (75 %), 10/s, 1 s left, 1 failed, 2 undecided", purser.payouts.progress_line {
       total = 4, finished = 3, rate = 10, seconds_left = 1, failed = 1, undecided = 2 })
   end)
@@ -305,7 +305,7 @@ describe("a worker that died", function()
   end
 
   for _, after in ipairs { true, false } do
-    it(after and "after its request was carried out pays nothing twice" or "before that sees it made", function()
+    it(after and "after its request was executed pays nothing twice" or "before that sees it made", function()
       local payouts = payouts_with { concurrency = 1 }
       local total = add(payouts, 8)
       private.states[client]._transport = die_at(4, after)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Payouts never wait without an end or a reason: behind undecided payments, behind clocks, behind other accounts.
+-- Payouts never wait without an end or a reason: after undecided payments, after clocks, after other accounts.
 
 local private = require "purser.util.private"
 local purser = require "purser"
@@ -58,18 +58,18 @@ describe("a queue with the guard rail no_duplicates", function()
     client = client_with { guard = { no_duplicates = true } }
   end)
 
-  -- One of two equal payments is left undecided: its answer is lost, and its history refuses.
+  -- One of two equal payments is left undecided: its answer is lost, and its history rejects.
   local function leave_one_undecided()
     local payouts = payouts_with { concurrency = 1, history_check = "never" }
     assert(payouts:add("a", "wallet.transfer", own "5"))
     assert(payouts:add("b", "wallet.transfer", own "5"))
     assert(payouts:add("other", "wallet.transfer", own "6"))
     sim:fault { kind = "lost_answer", operation = "wallet.transfer" }
-    sim:fault { kind = "refuse", operation = "wallet.transfer_history", times = 10 }
+    sim:fault { kind = "reject", operation = "wallet.transfer_history", times = 10 }
     return payouts, assert(payouts:run())
   end
 
-  it("ends its run behind an undecided payment, and the report names both", function()
+  it("ends its run after an undecided payment, and the report names both", function()
     local payouts, report = leave_one_undecided()
     assert.same({ 1, 1, 1, 1 }, { report.undecided, report.waiting, report.blocked, report.done })
     local blocked = report.blocked_payments[1]
@@ -93,7 +93,7 @@ describe("a queue with the guard rail no_duplicates", function()
     assert.equal(3, assert(payouts:run()).done)
   end)
 
-  it("ends behind a call of which nobody knows the end, and says what reconciles it", function()
+  it("ends after a call of which nobody knows the end, and says what reconciles it", function()
     sim:fault { kind = "lost_answer", operation = "wallet.transfer" }
     local _, err = client.wallet:transfer(own "5")
     assert.equal("unknown", err.outcome)
@@ -132,8 +132,8 @@ describe("times that were written while the clock was wrong", function()
     assert(payouts:add("a", TRANSFER, move "1"))
     set("state = 'taken', worker = 'dead', lease_until = $1", ahead(2 * 3600000))
     assert.equal(1, assert(payouts:run()).done)
-    local refused, err = purser.payouts.new { client = client, journal = journal, lease_ms = 3600001 }
-    assert.is_nil(refused)
+    local rejected, err = purser.payouts.new { client = client, journal = journal, lease_ms = 3600001 }
+    assert.is_nil(rejected)
     assert.matches("lease_ms", err.message)
   end)
 
@@ -208,7 +208,7 @@ describe("a queue in which another account has payments", function()
     assert.equal(2, sim:counts()[TRANSFER].applied)
   end)
 
-  it("is refused to run when it has none of this account, and the error names both", function()
+  it("does not run when it has none of this account, and the error names both", function()
     assert(payouts_with():add("rent", TRANSFER, move "1"))
     client = client_with { account = "second" }
     local report, err = payouts_with():run()

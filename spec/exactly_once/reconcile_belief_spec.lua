@@ -6,7 +6,7 @@ local core = require "purser.core"
 local json = require "purser.json"
 local operations = require "purser.api.operations"
 local purser = require "purser"
-local rivals = require "purser.exactly_once.reconcile.recent_calls"
+local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
 local reconcile = require "purser.exactly_once.reconcile"
 
 local NOW = 1700000000000
@@ -20,7 +20,7 @@ local function reconciled(operation, params, answer, known, fields)
   for name, value in pairs(fields or {}) do intent[name] = value end
   return reconcile.reconcile({ run = function(row, asked) return answer(asked, row) end,
     now = function() return now end,
-    pause = function(ms) now = now + ms end, rivals = known or rivals.new(), visibility_delay_ms = 3000,
+    pause = function(ms) now = now + ms end, recent_calls = known or recent_calls.new(), visibility_delay_ms = 3000,
       recv_window = 5000,
   }, intent)
 end
@@ -110,7 +110,7 @@ end)
 describe("a record without the id that was sent", function()
   for _, name in ipairs { "wallet.withdraw", "wallet.withdraw_legacy", "sub_account.transfer", "broker.transfer" } do
     local row = operations.by_name[name]
-    local params = { [row.reconcile.handle] = ID }
+    local params = { [row.reconcile.client_id] = ID }
     for member, value in pairs(calls[name]) do params[member] = value end
 
     local function with(shown, known)
@@ -124,7 +124,7 @@ describe("a record without the id that was sent", function()
     end
 
     it("leaves " .. name .. " undecided when its content is equal", function()
-      for _, shown in ipairs { {}, { [row.reconcile.handle] = "" }, { amount = params.amount .. ".000" },
+      for _, shown in ipairs { {}, { [row.reconcile.client_id] = "" }, { amount = params.amount .. ".000" },
         { coin = "usdt", asset = "usdt" }, { address = ADDRESS .. ":7" },
         { timestamp = NOW - 900, applyTime = NOW - 900 }, { timestamp = NOW + 9000, applyTime = NOW + 9000 } } do
         local answer = with(shown)
@@ -136,11 +136,12 @@ describe("a record without the id that was sent", function()
 
     it("is not that of " .. name .. " when its content, time or id is another's", function()
       for _, shown in ipairs { { amount = "7" }, { coin = "BTC", asset = "BTC" },
-        { [row.reconcile.handle] = ("x"):rep(32) }, { timestamp = NOW + 60000, applyTime = NOW + 60000 } } do
+        { [row.reconcile.client_id] = ("x"):rep(32) }, { timestamp = NOW + 60000, applyTime = NOW + 60000 } } do
         assert.equal("not_done", with(shown).outcome)
       end
-      local known = rivals.new()
-      rivals.note(known, row, { operation = name, params = params, sent_at = NOW - 5000, call_id = "other" }, "r1")
+      local known = recent_calls.new()
+      recent_calls.note(known, row, { operation = name, params = params, sent_at = NOW - 5000, call_id = "other" },
+        "r1")
       assert.equal("not_done", with({}, known).outcome)
     end)
   end
@@ -290,20 +291,21 @@ describe("a batch of converted coins", function()
     assert.equal("undecided", with(nil, { batch() }).outcome)
   end)
 
-  it("is not told to be the call's where an earlier call for these coins has no id either", function()
+  it("is not taken to be the call's where an earlier call for these coins has no id either", function()
     for _, coins in ipairs { "BTC,ETH", "BTC", "ETH,BTC", "btc" } do
-      local known = rivals.new()
-      rivals.note(known, row, { operation = row.full_name, params = { asset = coins }, sent_at = NOW - 2000 })
+      local known = recent_calls.new()
+      recent_calls.note(known, row, { operation = row.full_name, params = { asset = coins }, sent_at = NOW - 2000 })
       assert.equal("undecided", with(known, { batch "BTC" }).outcome)
     end
     for coins, at in pairs { ETH = NOW - 2000, ["BTC,ETH"] = NOW - 60000 } do
-      local known = rivals.new()
-      rivals.note(known, row, { operation = row.full_name, params = { asset = coins }, sent_at = at })
+      local known = recent_calls.new()
+      recent_calls.note(known, row, { operation = row.full_name, params = { asset = coins }, sent_at = at })
       assert.equal("done", with(known, { batch "BTC" }).outcome)
     end
-    local refused = rivals.new()
-    rivals.note(refused, row, { operation = row.full_name, params = { asset = "BTC,ETH" }, sent_at = NOW }, nil, true)
-    assert.equal("done", with(refused, { batch "BTC" }).outcome)
+    local rejected = recent_calls.new()
+    recent_calls.note(rejected, row, { operation = row.full_name, params = { asset = "BTC,ETH" }, sent_at = NOW }, nil,
+      true)
+    assert.equal("done", with(rejected, { batch "BTC" }).outcome)
   end)
 end)
 
@@ -352,7 +354,7 @@ describe("a copy of an intent", function()
     assert.equal("done", assert(client:reconcile(copy)).outcome)
   end)
 
-  it("is told from an equal call of the same millisecond", function()
+  it("is distinguished from an equal call of the same millisecond", function()
     local one, other = lose(), lose()
     assert.equal(one.sent_at, other.sent_at)
     assert.are_not.equal(one.call_id, other.call_id)

@@ -85,7 +85,7 @@ local function reconciled(operation, params, answer, fields)
   return reconcile.reconcile({ run = function(row, asked) return answer(asked, row) end,
     now = function() return now end,
     pause = function(ms) now = now + ms end, visibility_delay_ms = 3000, recv_window = 5000,
-    rivals = require("purser.exactly_once.reconcile.recent_calls").new() }, intent)
+    recent_calls = require("purser.exactly_once.reconcile.recent_calls").new() }, intent)
 end
 
 local ID = ("Ab3"):rep(10) .. "Zz"
@@ -178,7 +178,7 @@ describe("a list that is not shown to be complete", function()
     assert.equal("done", answer.outcome)
   end)
 
-  it("leaves a single match undecided where only content tells", function()
+  it("leaves a single match undecided where only content identifies it", function()
     local move = { fromAccountType = "SPOT", toAccountType = "SPOT", toAccount = "tradingdesk1", asset = "USDT",
       amount = "2" }
     local answer = assert(reconciled("sub_account.transfer", move, stands_still { record {} }))
@@ -208,8 +208,8 @@ describe("a list that is not shown to be complete", function()
   end)
 end)
 
-describe("reconcile refuses", function()
-  local function complaint(fields)
+describe("reconcile rejects", function()
+  local function message(fields)
     local answer, err = reconciled("sub_account.transfer", transfer, first_page {}, fields)
     assert.is_nil(answer)
     assert.equal("argument", err.kind)
@@ -217,19 +217,19 @@ describe("reconcile refuses", function()
   end
 
   it("an intent whose times make no sense", function()
-    assert.matches("13 digits", complaint { sent_at = 1700000000 })
-    assert.matches("recv_window", complaint { recv_window = -60000 })
-    assert.matches("recv_window", complaint { recv_window = "5000" })
+    assert.matches("13 digits", message { sent_at = 1700000000 })
+    assert.matches("recv_window", message { recv_window = -60000 })
+    assert.matches("recv_window", message { recv_window = "5000" })
   end)
 
   it("the intent of another account, which would find nothing", function()
     local err = lose(client_with { account = "treasury" }, { kind = "lost_answer" })
     local other = assert(sim:account { name = "Other", role = "broker", balances = { USDT = "9" } })
     local stranger = client_with { api_key = other.api_key, secret_key = other.secret_key }
-    local answer, refusal = stranger:reconcile(err)
+    local answer, rejection = stranger:reconcile(err)
     assert.is_nil(answer)
-    assert.equal("argument", refusal.kind)
-    assert.matches('account "treasury"', refusal.message)
+    assert.equal("argument", rejection.kind)
+    assert.matches('account "treasury"', rejection.message)
     assert.equal("done", assert(client_with { account = "treasury" }:reconcile(err)).outcome)
     assert.is_true(errors.is(err))
   end)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What became of a call whose answer was lost: every operation that is not a read, carried out and not carried out.
+-- What became of a call whose answer was lost: every operation that is not a read, executed and not executed.
 
 local purser = require "purser"
 local operations = require "purser.api.operations"
@@ -98,38 +98,38 @@ describe("a lost answer", function()
       local name = row.full_name
       assert(calls[name], name .. " is not tried here")
 
-      it(name .. " that was carried out is done", function()
+      it(name .. " that was executed is done", function()
         local err, who = lose(name, { kind = "lost_answer" })
         local before = applied(name)
         local answer = assert(who:reconcile(err))
         assert.equal("done", answer.outcome)
-        if row.reconcile.by ~= "repeat" then assert.equal(before, applied(name)) end
-        if row.reconcile.wanted ~= "absent" then assert.is_table(answer.record) end
-        assert.equal(row.reconcile.by == "token" or nil, answer.secret_lost)
+        if row.reconcile.strategy ~= "repeat" then assert.equal(before, applied(name)) end
+        if row.reconcile.target_state ~= "absent" then assert.is_table(answer.record) end
+        assert.equal(row.reconcile.strategy == "token" or nil, answer.secret_lost)
         assert.is_true(sim:verify())
       end)
 
-      it(name .. " that was not carried out is not", function()
+      it(name .. " that was not executed is not", function()
         local err, who = lose(name, { kind = "reset", when = "before" })
         local before = sim:now()
         local answer = assert(who:reconcile(err))
-        if row.reconcile.by == "nothing" then
+        if row.reconcile.strategy == "nothing" then
           assert.equal("undecided", answer.outcome)
           assert.same({}, answer.candidates)
-        elseif row.reconcile.by == "repeat" then
+        elseif row.reconcile.strategy == "repeat" then
           assert.equal("done", answer.outcome)
         else
           assert.equal("not_done", answer.outcome)
           -- only when the service would no longer take the request, and a record would be seen
-          if row.reconcile.wanted ~= "cancelled" then assert.is_true(sim:now() >= before + 9000) end
+          if row.reconcile.target_state ~= "cancelled" then assert.is_true(sim:now() >= before + 9000) end
         end
-        assert.equal(row.reconcile.by == "repeat" and 1 or 0, applied(name))
+        assert.equal(row.reconcile.strategy == "repeat" and 1 or 0, applied(name))
         assert.is_true(sim:verify())
       end)
     end
   end
 
-  it("is found when the service shows records late, within the lag it is told", function()
+  it("is found when the service shows records late, within the lag it is given", function()
     setup { visibility_delay_ms = 9000 }
     sim:advance(20000)
     for _, name in ipairs { "broker.transfer", "wallet.withdraw", "wallet.transfer", "sub_account.create_api_key" } do
@@ -139,7 +139,7 @@ describe("a lost answer", function()
     end
   end)
 
-  it("of which the parameters never held a handle is reconciled by what is equal, or left undecided", function()
+  it("of which the parameters never held an id is reconciled by what is equal, or left undecided", function()
     client = client_of(broker, { generate_ids = false })
     local err = lose("broker.transfer", { kind = "lost_answer" })
     assert.is_nil(err.intent.params.clientTranId)
@@ -186,7 +186,7 @@ end)
 describe("two records that fit", function()
   local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
 
-  it("are told apart when the other belongs to a call with a known end", function()
+  it("are distinguished when the other belongs to a call with a known end", function()
     local first = assert(client.wallet:transfer(params))
     local err = lose("wallet.transfer", { kind = "lost_answer" })
     local answer = assert(client:reconcile(err))
@@ -215,7 +215,7 @@ describe("two records that fit", function()
     assert.equal("undecided", assert(client:reconcile(two)).outcome)
   end)
 
-  it("are not told apart by an id that the service does not list", function()
+  it("are not distinguished by an id that the service does not list", function()
     -- the answer was nonsense in the right form: the record is there under another id
     sim:fault { kind = "garbage", form = "long_numbers", when = "after", operation = "wallet.transfer" }
     local info = {}
@@ -275,7 +275,7 @@ describe("reconcile", function()
     assert.equal("done", assert(client:reconcile(lost)).outcome)
   end)
 
-  it("takes an intent as well as an error, and reconciles it after months by its handle", function()
+  it("takes an intent as well as an error, and reconciles it after months by its id", function()
     local err = lose("wallet.withdraw", { kind = "lost_answer" })
     sim:advance(60 * 86400000)
     local intent = { operation = err.intent.operation, params = err.intent.params, sent_at = err.intent.sent_at }
@@ -351,7 +351,7 @@ describe("reconcile", function()
     end
   end)
 
-  it("says not_done of what was refused or never sent, without asking", function()
+  it("says not_done of what was rejected or never sent, without asking", function()
     local _, err = client.broker:transfer { fromAccountType = "SPOT", toAccountType = "SPOT", toAccount = "nobody01",
       asset = "USDT", amount = "1" }
     assert.equal("rejected", err.outcome)
@@ -359,7 +359,7 @@ describe("reconcile", function()
     assert.is_nil(err.intent)
   end)
 
-  it("refuses what is no intent", function()
+  it("rejects what is no intent", function()
     local good = { operation = "broker.transfer", sent_at = sim:now(), params = { clientTranId = ID } }
     for wrong, text in pairs {
       ["an intent"] = "x", ["not known"] = { operation = "broker.nothing", params = {}, sent_at = 1 },
@@ -403,7 +403,7 @@ describe("the error of an unknown outcome", function()
     assert.equal(ID, own.intent.params.clientTranId)
   end)
 
-  it("shows no more of an API key than tells it from others", function()
+  it("shows no more of an API key than identifies it", function()
     for _, name in ipairs { "broker.delete_api_key", "sub_account.delete_api_key" } do
       assert(client.broker:create_api_key(calls["broker.create_api_key"]))
       local err = lose(name, { kind = "lost_answer" })
@@ -446,10 +446,10 @@ describe("a request that somebody else sends", function()
           local _, err = client:parse(row.full_name, 503, "", nil, given)
           assert.is_nil(err.intent)
           local by_hand = ('client:reconcile { operation = "%s", params ='):format(row.full_name)
-          if row.reconcile.by ~= "repeat" and row.reconcile.by ~= "nothing" then
+          if row.reconcile.strategy ~= "repeat" and row.reconcile.strategy ~= "nothing" then
             assert.is_truthy(err.advice:find(by_hand, 1, true))
           end
-          if row.reconcile.through then assert.is_truthy(err.advice:find(row.reconcile.through, 1, true)) end
+          if row.reconcile.lookup then assert.is_truthy(err.advice:find(row.reconcile.lookup, 1, true)) end
           assert.is_nil(err.advice:find "client:reconcile%(err%)")
         end
       end)

@@ -43,7 +43,7 @@ end
 
 describe("an answer that was given before", function()
   for _, carried_out in ipairs { true, false } do
-    it("is not that of a second call, which was " .. (carried_out and "" or "not ") .. "carried out", function()
+    it("is not that of a second call, which was " .. (carried_out and "" or "not ") .. "executed", function()
       local first
       local client = client_with(function(number, _, send)
         if number == 1 then
@@ -55,7 +55,7 @@ describe("an answer that was given before", function()
       end)
       local made = assert(move(client, "5"))
       local result, err = move(client, "6")
-      is_unknown(result, err, "names the record that another call was told of")
+      is_unknown(result, err, "carries the id of a record that belongs to another call")
       local answer = assert(client:reconcile(err))
       assert.equal(carried_out and "done" or "not_done", answer.outcome)
       if carried_out then assert.are_not.equal(made.tranId, answer.record.tranId) end

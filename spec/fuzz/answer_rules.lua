@@ -39,8 +39,8 @@ local function check_error(row, status, err, body)
   if status >= 500 or status < 200 or status == 408 or (status >= 300 and status < 400) then
     assert(err.outcome == "unknown", "an outcome that nobody can know")
   elseif status >= 400 then
-    local refused = err.code or row.effect == "read" or err.kind == "throttled"
-    assert(refused or err.outcome == "unknown", "only the service's own refusal is certain")
+    local rejected = err.code or row.effect == "read" or err.kind == "throttled"
+    assert(rejected or err.outcome == "unknown", "only the service's own rejection is certain")
   end
   assert(err.outcome == "unknown" or not client.profile.unknown_codes[err.code or ""], "a code that proves nothing")
 end
@@ -84,7 +84,7 @@ local function check_result(row, value)
   elseif result.list then check_list(result.list, value, row.full_name)
   elseif result.record then
     check_record(result.record, value, row.full_name)
-    assert(value[result.essential]:find "%S", "a result that proves nothing")
+    assert(value[result.required_member]:find "%S", "a result that proves nothing")
   else check_list(result.page or result.rows, value[result.page and "data" or "rows"], row.full_name) end
 end
 
@@ -94,7 +94,7 @@ return function(number, status, body, headers)
   if value == nil then
     check_error(row, status, err, body)
   else
-    assert(err == nil and status >= 200 and status <= 299, "a result out of a refusal")
+    assert(err == nil and status >= 200 and status <= 299, "a result out of a rejection")
     check_result(row, value)
   end
   local value_again, err_again = client:parse(row.full_name, status, body, headers)

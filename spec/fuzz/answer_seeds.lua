@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Writes the seed corpus of fuzz_answer.c into the folder named on the command line, and a dictionary of the names that
--- mean something in an answer: every operation's documented answer, in the envelopes that occur, and refusals.
+-- mean something in an answer: every operation's documented answer, in the envelopes that occur, and rejections.
 local folder, dictionary = assert(arg[1], "usage: answer_seeds.lua FOLDER DICTIONARY"), assert(arg[2])
 local answers = require "spec.support.answers"
 local operations = require "purser.api.operations"
@@ -14,7 +14,7 @@ local function seed(number, status, headers, body)
   file:close()
 end
 
-local refusals = {
+local rejections = {
   '{"code":700002,"msg":"no"}', '{"code":"0","data":null}', "<html>", "", "[]", "{}", "null", "[null]",
 }
 for i, row in ipairs(operations.list) do
@@ -24,11 +24,11 @@ for i, row in ipairs(operations.list) do
   seed(i - 1, 0, "", '{"result":' .. json .. ',"totalCount":1}')
   seed(i - 1, 0, "", "[" .. json .. "]")
   seed(i - 1, 0, "", '[{"data":' .. json .. "}]")
-  for _, refusal in ipairs(refusals) do seed(i - 1, 0, "", refusal) end
+  for _, rejection in ipairs(rejections) do seed(i - 1, 0, "", rejection) end
 end
 seed(40, 0, "", "{}")
 seed(41, 0, "", '{"serverTime":1645539742000}')
-for status = 0, 15 do seed(status, status, "Retry-After: 7\r\nContent-Type: text/html\r\n", refusals[1]) end
+for status = 0, 15 do seed(status, status, "Retry-After: 7\r\nContent-Type: text/html\r\n", rejections[1]) end
 
 local names = { data = true, result = true, code = true, msg = true, message = true, totalCount = true, rows = true,
   total = true, page = true, totalRecords = true, totalPageNum = true, serverTime = true }

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- What a walk asks for more than once, what it refuses to promise, and the cursors of older versions.
+-- What a walk asks for more than once, what it does not promise, and the cursors of older versions.
 
 local core = require "purser.core"
 local history = require "purser.history"
-local keys = require "purser.history.record_id"
+local record_id = require "purser.history.record_id"
 local operations = require "purser.api.operations"
 local purser = require "purser"
 
@@ -193,7 +193,7 @@ describe("a walk by a state", function()
     local saved = history.each(client, "wallet.withdrawal_history", {}):cursor()
     local _, err = history.each(client, "wallet.withdrawal_history", { status = 7, cursor = saved }):next()
     assert.equal("argument", err.kind)
-    assert.matches('"cursor" has no meaning beside `status`', err.message)
+    assert.matches('"cursor" has no meaning together with `status`', err.message)
     _, err = history.each(client, "wallet.deposit_history",
       { status = 5, cursor = "purser2;wallet.deposit_history;" .. NOW .. ";" }):next()
     assert.matches("use watch_deposits", err.message)
@@ -293,7 +293,7 @@ describe("a cursor of an older version", function()
   it("is read, and delivers nothing twice", function()
     local records = spread(20, 10 * DAY, "insertTime", "txId")
     local client = client_of(function(_, params) return between(records, params, "insertTime") end)
-    local key_of = keys.of(operations.by_name["wallet.deposit_history"].paging)
+    local key_of = record_id.of(operations.by_name["wallet.deposit_history"].paging)
     local hashes = {}
     for i = 1, 7 do hashes[i] = core.md5_hex((key_of(records[i]))):sub(1, 16) end
     local cursor = ("purser1;wallet.deposit_history;%d;%s"):format(records[8].insertTime, table.concat(hashes, ","))

@@ -178,7 +178,7 @@ describe("one millisecond that holds more than an answer", function()
     assert.equal(1234, count_in_order(walk, "timestamp", "tranId"))
   end)
 
-  it("is an error that says so where it has none, and the walk can go on behind it", function()
+  it("is an error that says so where it has none, and the walk can go on after it", function()
     local sim, client, broker = world()
     local times = {}
     for i = 1, 1005 do times[i] = NOW - 2 * DAY end
@@ -301,7 +301,7 @@ describe("every history and list", function()
           seen[key(record)] = true
         end
       end
-      local by_method = client[operations.by_name[case[1]].group]["each_" .. paging.each]
+      local by_method = client[operations.by_name[case[1]].group]["each_" .. paging.iterator]
       assert.same(records[1], by_method(client[operations.by_name[case[1]].group], params):next())
     end)
   end
@@ -362,7 +362,7 @@ describe("a cursor", function()
     assert.equal(120, got)
   end)
 
-  it("is refused where it does not belong", function()
+  it("is rejected where it does not belong", function()
     local _, client = world()
     local cursor = client.wallet:each_deposit({ from = NOW - DAY }):cursor()
     for _, case in ipairs {
@@ -400,7 +400,7 @@ describe("what a walk says", function()
   it("raises in a `for`, so that no history ends early unnoticed", function()
     local sim, client, broker = world()
     deposits(sim, broker, { NOW - DAY })
-    sim:fault { kind = "refuse", operation = "wallet.deposit_history", times = 1 }
+    sim:fault { kind = "reject", operation = "wallet.deposit_history", times = 1 }
     local ok, err = pcall(function()
       for _ in client.wallet:each_deposit { from = NOW - 2 * DAY } do error("nothing was to come") end
     end)
@@ -408,12 +408,12 @@ describe("what a walk says", function()
     assert.is_true(errors.is(err))
   end)
 
-  it("tries again after an error, where it was", function()
+  it("retries after an error, where it was", function()
     local sim, client, broker = world()
     deposits(sim, broker, { NOW - 20 * DAY, NOW - 10 * DAY, NOW - DAY })
     local walk, got = client.wallet:each_deposit { from = NOW - 30 * DAY }, {}
     for _ = 1, 3 do
-      sim:fault { kind = "refuse", operation = "wallet.deposit_history", times = 1 }
+      sim:fault { kind = "reject", operation = "wallet.deposit_history", times = 1 }
       local record, err = walk:next()
       assert.is_nil(record)
       assert.equal("rejected", err.outcome)
@@ -423,7 +423,7 @@ describe("what a walk says", function()
     assert.is_nil(walk:next())
   end)
 
-  it("refuses the parameters it sets itself, and unknown ones", function()
+  it("rejects the parameters it sets itself, and unknown ones", function()
     local _, client = world()
     local _, err = client.wallet:each_deposit({ startTime = NOW }):next()
     assert.truthy(err.message:find("is set by the walk", 1, true))
@@ -437,11 +437,11 @@ end)
 
 describe("a walk in a task", function()
   it("reads windows side by side, and delivers the same", function()
-    local flying, most = 0, 0
+    local flying, max = 0, 0
     local function slowly(inner)
       return { send = function(_, request)
         flying = flying + 1
-        most = math.max(most, flying)
+        max = math.max(max, flying)
         schedule.sleep(1)
         flying = flying - 1
         return inner:send(request)
@@ -456,6 +456,6 @@ describe("a walk in a task", function()
       got = assert(client.wallet:each_deposit({ from = NOW - 81 * DAY, parallel = 5 }):collect())
     end)
     assert.same(times, times_of(got))
-    assert.equal(5, most)
+    assert.equal(5, max)
   end)
 end)

@@ -5,7 +5,7 @@
 local json = require "purser.json"
 local operations = require "purser.api.operations"
 local purser = require "purser"
-local scan = require "purser.exactly_once.reconcile.full_list"
+local full_list = require "purser.exactly_once.reconcile.full_list"
 
 local DAY, NOW = 86400000, 1700000000437
 local COUNT = 320
@@ -20,18 +20,18 @@ local function dice()
 end
 
 local histories = {
-  ["wallet.deposit_history"] = { most = 1000 }, ["wallet.withdrawal_history"] = { most = 1000 },
-  ["broker.all_deposit_history"] = { most = 1000 }, ["broker.deposit_history"] = { most = 1000 },
-  ["broker.transfer_history"] = { most = 500, types = true },
-  ["sub_account.transfer_history"] = { most = 500, types = true, counted = true },
-  ["wallet.transfer_history"] = { most = 100, types = true, form = "rows" },
-  ["wallet.internal_transfer_history"] = { most = 100, form = "page" },
-  ["wallet.conversion_history"] = { most = 1000, form = "page" },
+  ["wallet.deposit_history"] = { page_size = 1000 }, ["wallet.withdrawal_history"] = { page_size = 1000 },
+  ["broker.all_deposit_history"] = { page_size = 1000 }, ["broker.deposit_history"] = { page_size = 1000 },
+  ["broker.transfer_history"] = { page_size = 500, types = true },
+  ["sub_account.transfer_history"] = { page_size = 500, types = true, counted = true },
+  ["wallet.transfer_history"] = { page_size = 100, types = true, form = "rows" },
+  ["wallet.internal_transfer_history"] = { page_size = 100, form = "page" },
+  ["wallet.conversion_history"] = { page_size = 1000, form = "page" },
 }
 
 local function record_of(row, i, time)
   local paging = row.paging
-  local record = { amount = "1", [paging.time] = time }
+  local record = { amount = "1", [paging.time_member] = time }
   if paging.id then
     record[paging.id] = ("id%06d"):format(i)
   elseif paging.key then
@@ -60,7 +60,7 @@ local function within(service, first, last)
   local odd, inside = service.odd, {}
   if odd.bounds == "seconds" then first, last = math.floor(first / 1000) * 1000, math.floor(last / 1000) * 1000 end
   for _, record in ipairs(service.records) do
-    local time = record[service.row.paging.time]
+    local time = record[service.row.paging.time_member]
     local shown = time >= first and time <= last
     if odd.bounds == "exclusive" then shown = time > first and time < last end
     if shown then inside[#inside + 1] = record end
@@ -70,7 +70,7 @@ end
 
 -- In the order of this service: newest first, or as it says.
 local function in_order(service, list)
-  local order, time_of = service.odd.order, service.row.paging.time
+  local order, time_of = service.odd.order, service.row.paging.time_member
   if order == "none" then
     table.sort(list, function(a, b) return a.mixed < b.mixed end)
   elseif order == "unstable" then
@@ -136,7 +136,7 @@ local function serve(name, times, odd)
   local service = { row = row, history = histories[name], odd = odd, records = {}, asked = 0, roll = dice() }
   for i, time in ipairs(times) do
     local public = record_of(row, i, odd.shows == "seconds" and math.floor(time / 1000) * 1000 or time)
-    service.records[i] = { number = i, mixed = i * 7919 % 10007, public = public, [row.paging.time] = time }
+    service.records[i] = { number = i, mixed = i * 7919 % 10007, public = public, [row.paging.time_member] = time }
   end
   service.client = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
     rate_limit = false, retry = false, clock = function() return NOW end,
@@ -200,7 +200,7 @@ local oddities = {
   { "shows times in whole seconds", { shows = "seconds" }, "all" },
   { "shows the oldest first", { order = "old" }, "all" },
   { "shows records in no order", { order = "none" }, "all" },
-  { "orders records of one millisecond anew each time", { order = "unstable" } },
+  { "orders records of one millisecond again each time", { order = "unstable" } },
   { "shows 40 at once", { cap = 40 }, "all" },
   { "shows 40 at once, the oldest", { cap = 40, order = "old" }, "all" },
   { "shows 40 at once, in no order", { cap = 40, order = "none" }, "all" },
@@ -214,8 +214,8 @@ local oddities = {
   { "has a total of at most 50, and shows 40 at once", { total = "capped", cap = 40, offset = "asked" } },
   { "has a total of one more", { total = "more" } },
   { "hides some records of a page", { hidden = 7 }, "hidden" },
-  { "repeats the last page behind it", { beyond = "last" } },
-  { "refuses pages behind the last", { beyond = "error" } },
+  { "repeats the last page after it", { beyond = "last" } },
+  { "rejects pages after the last", { beyond = "error" } },
   { "now and then answers {}", { blank = "{}" } },
   { "now and then answers without data", { blank = '{"code":200,"msg":"success"}' } },
 }
@@ -237,7 +237,7 @@ for _, oddity in ipairs(oddities) do
         for _, times in ipairs { even(), dense() } do
           local service = serve(name, times, odd)
           local function run(row, params) return service.client:call(row.full_name, params) end
-          local records, _, why = scan.all(run, service.row, params_of(name), NOW - 2 * DAY, NOW, nil)
+          local records, _, why = full_list.all(run, service.row, params_of(name), NOW - 2 * DAY, NOW, nil)
           if records and not why and complete ~= "hidden" then
             local there = {}
             for _, record in ipairs(records) do there[record[service.row.paging.id] or record.txId

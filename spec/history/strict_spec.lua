@@ -3,7 +3,7 @@
 
 local intents = require "purser.exactly_once.reconcile"
 local operations = require "purser.api.operations"
-local scan = require "purser.exactly_once.reconcile.full_list"
+local full_list = require "purser.exactly_once.reconcile.full_list"
 
 local NOW = 1700000000000
 local HOUR = 3600000
@@ -19,7 +19,7 @@ local function service(answer)
 end
 
 local function all(made, name, first, last, time, params)
-  return scan.all(made.run, operations.by_name[name], params or {}, first or NOW - HOUR, last or NOW + HOUR, time)
+  return full_list.all(made.run, operations.by_name[name], params or {}, first or NOW - HOUR, last or NOW + HOUR, time)
 end
 
 -- `count` records a second apart, newest first.
@@ -115,7 +115,7 @@ describe("a history that holds more records at one moment than it shows", functi
     local answer = assert(intents.reconcile({ run = crowded().run, now = function() return now end,
       visibility_delay_ms = 0,
       recv_window = 5000, pause = function(ms) now = now + ms end,
-      rivals = require("purser.exactly_once.reconcile.recent_calls").new() },
+      recent_calls = require("purser.exactly_once.reconcile.recent_calls").new() },
       { operation = "wallet.withdraw", sent_at = NOW,
         params = { coin = "USDT", address = "a", amount = "1", withdrawOrderId = "ours" } }))
     assert.equal("undecided", answer.outcome)
@@ -170,7 +170,7 @@ describe("a service that is less tidy than the document", function()
     end
   end)
 
-  it("does not turn pages: what fits into one is all, what fills it is not", function()
+  it("does not turn pages: what goes into one is all, what fills it is not", function()
     for _, count in ipairs { 3, 500 } do
       local list = records_of(count, "tranId", "timestamp")
       local made = service(function() return list end)

@@ -75,7 +75,7 @@ describe("the payout gateway", function()
     end))
   end)
 
-  it("refuses another order under a reference that is known", function()
+  it("rejects another order under a reference that is known", function()
     assert.equal(0, executed(function()
       for _, other in ipairs { { "12.6", ADDRESS }, { "12.5", "TAnotherAddressOfNobody12345678901" } } do
         local status, answer = pay("P1", other[1], other[2])
@@ -106,8 +106,8 @@ describe("the payout gateway", function()
     end))
   end)
 
-  it("answers a refusal of the service by a state, without the service's words", function()
-    assert(sim.world:fault { kind = "refuse", code = "10101", message = "internal uid 12345678", operation = WITHDRAW,
+  it("answers a rejection of the service by a state, without the service's words", function()
+    assert(sim.world:fault { kind = "reject", code = "10101", message = "internal uid 12345678", operation = WITHDRAW,
       times = 1 })
     assert.equal(0, executed(function()
       pay("P3", "20")
@@ -116,7 +116,7 @@ describe("the payout gateway", function()
     end))
   end)
 
-  it("does not pay what its guard rails refuse", function()
+  it("does not pay what its guard rails reject", function()
     local before = count(WITHDRAW, "received")
     pay("P4", "1000.01")
     gateway:wait_for_state("P4", "failed")
@@ -159,7 +159,7 @@ describe("the payout gateway", function()
     end))
   end)
 
-  it("makes no paid reference payable by a flood of refused ones", function()
+  it("makes no paid reference payable by a flood of rejected ones", function()
     assert.equal(0, executed(function()
       for i = 1, 300 do assert.equal(202, (pay("flood" .. i, "100000"))) end
       gateway:wait_for_state("flood300", "failed")
@@ -194,7 +194,7 @@ describe("the payout gateway", function()
     assert(sim.world:verify())
   end)
 
-  it("refuses every request while the journal cannot be opened, and is ready when it can", function()
+  it("rejects every request while the journal cannot be opened, and is ready when it can", function()
     local journal = gateway.server.folder .. "/gateway.sqlite"
     assert.equal(0, executed(function()
       os.execute("chmod 644 " .. journal)

@@ -37,7 +37,7 @@ describe("a loop of somebody else", function()
 
   it("survives that descriptors come back as other sockets", function()
     assert(sim.world:fault { kind = "reset", when = "before", operation = "wallet.deposit_history", times = 20 })
-    local done = run(40) -- reads are tried again
+    local done = run(40) -- reads are retried
     assert.equal(40, done)
   end)
 end)

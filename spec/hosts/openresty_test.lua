@@ -139,7 +139,7 @@ server {
       end)
     }
   }
-  location = /refused {
+  location = /rejected {
     content_by_lua_block {
       local _, err = new_client({ base_url = "http://127.0.0.1:1" }):server_time()
       ngx.print(err.outcome, " ", err.phase)
@@ -220,8 +220,8 @@ server {
     assert.is_truthy(note("log"):find "^not_sent .*cannot wait in the phase log")
   end)
 
-  it("tells what was not sent from what nobody knows", function()
-    assert.equal("not_sent connect", get "/refused")
+  it("distinguishes what was not sent from what nobody knows", function()
+    assert.equal("not_sent connect", get "/rejected")
     assert.equal("unknown receive", get "/late")
   end)
 

@@ -158,10 +158,10 @@ describe("httpd", function()
     assert.equal(200, (split(read(client, whole))))
   end)
 
-  it("refuses a body over the ceiling, announced or not, and goes on", function()
+  it("rejects a body over the ceiling, announced or not, and goes on", function()
     listen { max_body = 10 }
     local client = connect()
-    server:respond(exchange(client, post("/fits", "0123456789")).id, 200)
+    server:respond(exchange(client, post("/matches", "0123456789")).id, 200)
     assert.equal(200, (split(read(client, whole))))
     client:send(post("/long", "0123456789a"))
     assert.equal(413, (split(read(client, whole))))
@@ -355,7 +355,7 @@ describe("httpd", function()
     assert.equal(204, (split(read(client, whole))))
   end)
 
-  it("waits as long as it is told", function()
+  it("waits as long as it is asked to", function()
     listen()
     assert.is_nil(server:next(0))
     local started = httpd.now_ms()
@@ -365,7 +365,7 @@ describe("httpd", function()
     assert.has_error(function() server:next "soon" end)
   end)
 
-  it("listens on loopback unless it is told otherwise", function()
+  it("listens on loopback unless it is asked otherwise", function()
     for _, host in ipairs { "0.0.0.0", "192.0.2.1", "::", "128.0.0.1" } do
       local none, message = httpd.listen { host = host }
       assert.is_nil(none)

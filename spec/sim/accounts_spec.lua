@@ -5,7 +5,7 @@ local core = require "purser.core"
 local purser = require "purser"
 local signed = require "signed"
 
-local ask, get, refusal = signed.ask, signed.get, signed.refusal
+local ask, get, rejection = signed.ask, signed.get, signed.rejection
 
 describe("accounts in the simulator", function()
   local sim, house, main
@@ -20,7 +20,7 @@ describe("accounts in the simulator", function()
     get(sim, house, "A2", { subAccount = "desk0001", note = "first" })
     get(sim, house, "B1", { subAccount = "desk0002", note = "second" })
     for _, id in ipairs { "A2", "B1" } do
-      assert.equal("730101", refusal(sim, house, id, { subAccount = "desk0001", note = "again" }))
+      assert.equal("730101", rejection(sim, house, id, { subAccount = "desk0001", note = "again" }))
     end
     assert.same({ subAccount = "desk0001", note = "mine" },
       get(sim, main, "B1", { subAccount = "desk0001", note = "mine" }))
@@ -30,7 +30,7 @@ describe("accounts in the simulator", function()
     assert.equal(sim:now(), get(sim, house, "A3", { subAccount = "desk0002" })[1].timestamp)
   end)
 
-  it("pages A3 and B2, ten at a time unless told", function()
+  it("pages A3 and B2, ten at a time unless asked", function()
     for i = 1, 23 do get(sim, house, "B1", { subAccount = ("desk%04d"):format(i), note = "n" }) end
     for _, id in ipairs { "A3", "B2" } do
       local function page(params)
@@ -54,7 +54,7 @@ describe("accounts in the simulator", function()
     local frozen = get(sim, house, "B2", { isFreeze = "true" }).subAccounts
     assert.same({ 1, "desk0001", true }, { #frozen, frozen[1].subAccount, frozen[1].isFreeze })
     assert.equal("desk0002", get(sim, house, "B2", { isFreeze = "false" }).subAccounts[1].subAccount)
-    assert.equal("140002", refusal(sim, house, "A5",
+    assert.equal("140002", rejection(sim, house, "A5",
       { subAccount = "desk0001", note = "k", permissions = "SPOT_ACCOUNT_READ" }))
     assert(sim:freeze("desk0001", false))
     assert.equal("1", get(sim, house, "A4", { subAccount = "desk0001" }).status)
@@ -73,11 +73,11 @@ describe("accounts in the simulator", function()
       local made = get(sim, house, "A5", params)
       local robot = { api_key = made.apikey, secret_key = made.secretKey }
       assert(get(sim, robot, "C12"))
-      assert.equal("700007", refusal(sim, robot, "C1"))
-      assert.equal("700006", refusal(sim, robot, "C12", nil, { ip = "10.0.0.9" }))
+      assert.equal("700007", rejection(sim, robot, "C1"))
+      assert.equal("700006", rejection(sim, robot, "C12", nil, { ip = "10.0.0.9" }))
       get(sim, house, "A7", { subAccount = "desk0001", apiKey = made.apikey })
-      assert.equal("10072", refusal(sim, robot, "C12"))
-      assert.equal("730706", refusal(sim, house, "A7", { subAccount = "desk0001", apiKey = made.apikey }))
+      assert.equal("10072", rejection(sim, robot, "C12"))
+      assert.equal("730706", rejection(sim, house, "A7", { subAccount = "desk0001", apiKey = made.apikey }))
     end)
 
     it("are listed without their secret, with what they were made with", function()
@@ -93,7 +93,7 @@ describe("accounts in the simulator", function()
 
     it("are at most 30 a sub-account (730705)", function()
       for _ = 1, 30 do get(sim, house, "A5", params) end
-      assert.equal("730705", refusal(sim, house, "A5", params))
+      assert.equal("730705", rejection(sim, house, "A5", params))
       local first = get(sim, house, "A6", { subAccount = "desk0001" }).subAccount[1]
       get(sim, house, "A7", { subAccount = "desk0001", apiKey = first.apiKey })
       assert(get(sim, house, "A5", params))
@@ -102,8 +102,8 @@ describe("accounts in the simulator", function()
     it("are deleted only through the sub-account they belong to", function()
       get(sim, house, "A2", { subAccount = "desk0002", note = "n" })
       local made = get(sim, house, "A5", params)
-      assert.equal("730706", refusal(sim, house, "A7", { subAccount = "desk0002", apiKey = made.apikey }))
-      assert.equal("730706", refusal(sim, house, "A7", { subAccount = "desk0001", apiKey = house.api_key }))
+      assert.equal("730706", rejection(sim, house, "A7", { subAccount = "desk0002", apiKey = made.apikey }))
+      assert.equal("730706", rejection(sim, house, "A7", { subAccount = "desk0001", apiKey = house.api_key }))
     end)
   end)
 
@@ -161,7 +161,7 @@ describe("accounts in the simulator", function()
     assert.is_nil((sim:rebate { account = main.uid, asset = "USDT", amount = "1" }))
   end)
 
-  it("says what is wrong with what the world is told", function()
+  it("says what is wrong with what the world is given", function()
     for _, call in ipairs {
       { "account", { roll = "main" }, 'did you mean "role"' },
       { "account", { role = "king" }, 'is "king"; it must be one of broker, main' },
@@ -178,9 +178,9 @@ describe("accounts in the simulator", function()
       { "deposit", { account = main.uid, coin = "USDT", network = "TRX", amount = 1.5 }, "text" },
       { "deposit", { account = main.uid, coin = "NOPE", network = "TRX", amount = "1" }, "does not exist" },
     } do
-      local done, complaint = sim[call[1]](sim, call[2])
+      local done, message = sim[call[1]](sim, call[2])
       assert.is_nil(done)
-      assert.is_truthy(complaint:find(call[3], 1, true), complaint)
+      assert.is_truthy(message:find(call[3], 1, true), message)
     end
     assert.has_error(function() purser.sim.new { sead = 1 } end)
     assert.has_error(function() purser.sim.new { clock = "sundial" } end)

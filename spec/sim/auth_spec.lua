@@ -4,7 +4,7 @@
 local purser = require "purser"
 local signed = require "signed"
 
-local ask, get, refusal = signed.ask, signed.get, signed.refusal
+local ask, get, rejection = signed.ask, signed.get, signed.rejection
 
 describe("the simulator's authentication", function()
   local sim, main, broker
@@ -35,7 +35,7 @@ describe("the simulator's authentication", function()
     end
   end)
 
-  it("refuses a parameter that is not UTF-8, in words that are", function()
+  it("rejects a parameter that is not UTF-8, in words that are", function()
     for _, query in ipairs { "coin=%FF&timestamp=%d", "co%FEin=USDT&timestamp=%d" } do
       local text = query:gsub("%%d", ("%d"):format(sim:now()))
       local _, response = ask(sim, main, "C7", nil, { signed = text })
@@ -65,18 +65,18 @@ describe("the simulator's authentication", function()
   it("takes another key header where the profile says so", function()
     local other = purser.sim.new { profile = { key_header = "X-Other-Key" } }
     local owner = other:account {}
-    assert.equal("700001", refusal(other, owner, "C1"))
+    assert.equal("700001", rejection(other, owner, "C1"))
     assert(get(other, owner, "C1", nil, { headers = { ["x-other-key"] = owner.api_key } }))
   end)
 
-  it("refuses a key that is missing or no key at all (700001), and an unknown one (10072)", function()
-    assert.equal("700001", refusal(sim, main, "C1", nil, { headers = { ["x-mexc-apikey"] = false } }))
-    assert.equal("700001", refusal(sim, main, "C1", nil, { headers = { ["x-mexc-apikey"] = "no key!" } }))
-    assert.equal("10072", refusal(sim, main, "C1", nil, { headers = { ["x-mexc-apikey"] = "mx0nobodysKey123" } }))
+  it("rejects a key that is missing or no key at all (700001), and an unknown one (10072)", function()
+    assert.equal("700001", rejection(sim, main, "C1", nil, { headers = { ["x-mexc-apikey"] = false } }))
+    assert.equal("700001", rejection(sim, main, "C1", nil, { headers = { ["x-mexc-apikey"] = "no key!" } }))
+    assert.equal("10072", rejection(sim, main, "C1", nil, { headers = { ["x-mexc-apikey"] = "mx0nobodysKey123" } }))
   end)
 
   it("shows the text it would have signed when a signature is wrong (700002), and no secret", function()
-    local code, message = refusal(sim, main, "C7", { coin = "US/DT" }, { signature = ("0"):rep(64) })
+    local code, message = rejection(sim, main, "C7", { coin = "US/DT" }, { signature = ("0"):rep(64) })
     local text = ("coin=US%%2FDT&timestamp=%d"):format(sim:now())
     assert.equal("700002", code)
     assert.is_truthy(message:find(text, 1, true))
@@ -84,17 +84,17 @@ describe("the simulator's authentication", function()
     assert.is_nil(message:find(main.secret_key, 1, true))
     local entry = sim:requests()[1]
     assert.equal(text, entry.signed_expected)
-    assert.equal("refused", entry.outcome)
+    assert.equal("rejected", entry.outcome)
     assert.is_truthy(entry.target:find("signature=***", 1, true))
   end)
 
-  it("refuses a right signature in upper case: it is lower-case hexadecimal", function()
+  it("rejects a right signature in upper case: it is lower-case hexadecimal", function()
     local text = ("timestamp=%d"):format(sim:now())
     local upper = signed.sign(main.secret_key, text):upper()
-    assert.equal("700002", refusal(sim, main, "C1", nil, { signature = upper }))
+    assert.equal("700002", rejection(sim, main, "C1", nil, { signature = upper }))
   end)
 
-  it("refuses a leading & that was not signed", function()
+  it("rejects a leading & that was not signed", function()
     local request = signed.request(sim, main, "C1")
     request.target = request.target:gsub("%?", "?&")
     assert.is_truthy(sim:handle(request).body:find("700002", 1, true))
@@ -104,7 +104,7 @@ describe("the simulator's authentication", function()
     local strict = purser.sim.new { profile = { sign_body = true } }
     local owner = strict:account { role = "broker" }
     local params = { subAccount = "desk0001", note = "n" }
-    assert.equal("700002", refusal(strict, owner, "A2", params))
+    assert.equal("700002", rejection(strict, owner, "A2", params))
     local request = signed.request(strict, owner, "A2", params)
     local query = request.target:match("%?(.*)&signature")
     request.target = request.target:gsub("signature=.*", "signature="
@@ -132,14 +132,14 @@ describe("the simulator's authentication", function()
       assert.equal("ok", code(-10, 10))
     end)
 
-    it("refuses a recvWindow over 60000 (700005) or that is no number (700008)", function()
+    it("rejects a recvWindow over 60000 (700005) or that is no number (700008)", function()
       assert.equal("700005", code(0, 60001))
-      assert.equal("700008", refusal(sim, main, "C1", nil, { recvWindow = "soon" }))
+      assert.equal("700008", rejection(sim, main, "C1", nil, { recvWindow = "soon" }))
     end)
   end)
 
-  it("refuses a request without timestamp or signature (700004)", function()
-    assert.equal("700004", refusal(sim, main, "C7", nil, { signed = "coin=USDT" }))
+  it("rejects a request without timestamp or signature (700004)", function()
+    assert.equal("700004", rejection(sim, main, "C7", nil, { signed = "coin=USDT" }))
     local request = signed.request(sim, main, "C1")
     request.target = request.target:gsub("&signature=.*", "")
     assert.is_truthy(sim:handle(request).body:find("700004", 1, true))
@@ -147,10 +147,10 @@ describe("the simulator's authentication", function()
     assert.is_truthy(sim:handle(request).body:find("700004", 1, true))
   end)
 
-  it("refuses characters that must be encoded, even when signed so (700008)", function()
+  it("rejects characters that must be encoded, even when signed so (700008)", function()
     for _, raw in ipairs { "coin=USDT&network=Tron(TRC20)", "coin=US DT", "coin=\"x\"", "coin=%zz", "coin=a%0Ab",
       "coin=x&coin=y" } do
-      assert.equal("700008", refusal(sim, main, "C7", nil, { query = raw }))
+      assert.equal("700008", rejection(sim, main, "C7", nil, { query = raw }))
     end
     assert(get(sim, main, "C7", { coin = "USDT", network = "Tron(TRC20)" }))
   end)
@@ -158,8 +158,8 @@ describe("the simulator's authentication", function()
   it("wants application/json on POST and DELETE (700013), not on GET", function()
     local params = { coin = "USDT", network = "Tron(TRC20)" }
     for _, wrong in ipairs { false, "text/plain", "application/x-www-form-urlencoded" } do
-      assert.equal("700013", refusal(sim, main, "C6", params, { headers = { ["content-type"] = wrong } }))
-      assert.equal("700013", refusal(sim, main, "C3", { id = "1" }, { headers = { ["content-type"] = wrong } }))
+      assert.equal("700013", rejection(sim, main, "C6", params, { headers = { ["content-type"] = wrong } }))
+      assert.equal("700013", rejection(sim, main, "C3", { id = "1" }, { headers = { ["content-type"] = wrong } }))
     end
     assert(get(sim, main, "C6", params, { headers = { ["content-type"] = "application/json; charset=utf-8" } }))
     assert(get(sim, main, "C1", nil, { headers = { ["content-type"] = false } }))
@@ -167,7 +167,7 @@ describe("the simulator's authentication", function()
 
   it("enforces a key's IP list (700006)", function()
     local bound = sim:account { ip = { "10.0.0.1", "2001:DB8::1" } }
-    assert.equal("700006", refusal(sim, bound, "C1"))
+    assert.equal("700006", rejection(sim, bound, "C1"))
     assert(get(sim, bound, "C1", nil, { ip = "10.0.0.1" }))
     assert(get(sim, bound, "C1", nil, { ip = "2001:db8::1" }))
   end)
@@ -178,7 +178,7 @@ describe("the simulator's authentication", function()
       A2 = true, A3 = true, A4 = true, A5 = true, A6 = true, A7 = true, A11 = true, A14 = true, A15 = true,
     }
     for id in pairs(signed.operations) do
-      if not free[id] then assert.equal("700007", refusal(sim, powerless, id), id) end
+      if not free[id] then assert.equal("700007", rejection(sim, powerless, id), id) end
     end
     assert(get(sim, powerless, "A3"))
   end)
@@ -204,10 +204,10 @@ describe("the simulator's authentication", function()
     local sub = sim:account { role = "sub", parent = broker.uid, name = "desk0001" }
     for _, id in ipairs { "A1", "A2", "A3", "A4", "A5", "A6", "A7", "A11", "A13", "A14", "A15",
       "B1", "B2", "B3", "B4", "B5", "B6", "B7", "B8" } do
-      assert.equal("700007", refusal(sim, sub, id), id)
+      assert.equal("700007", rejection(sim, sub, id), id)
     end
     for id in pairs(signed.operations) do
-      if id:find("^A") then assert.equal("730603", refusal(sim, main, id), id) end
+      if id:find("^A") then assert.equal("730603", rejection(sim, main, id), id) end
     end
     assert(get(sim, broker, "B2"))
   end)
@@ -215,17 +215,17 @@ describe("the simulator's authentication", function()
   it("lets A8, A9, A10 and A12 act on the sub-account whose key signs, and on nothing else", function()
     local sub = sim:account { role = "sub", parent = broker.uid, name = "desk0001" }
     local other = sim:account { role = "sub", parent = broker.uid, name = "desk0002" }
-    for _, id in ipairs { "A8", "A9", "A10", "A12" } do assert.equal("700007", refusal(sim, broker, id), id) end
+    for _, id in ipairs { "A8", "A9", "A10", "A12" } do assert.equal("700007", rejection(sim, broker, id), id) end
     local address = get(sim, sub, "A8", { coin = "USDT", network = "Tron(TRC20)" })
     assert.equal(address.address, get(sim, sub, "A9", { coin = "USDT" })[1].address)
     assert.same({}, get(sim, other, "A9", { coin = "USDT" }))
     local cousin = sim:account { role = "sub", parent = main.uid, name = "desk0001" }
-    assert.equal("730603", refusal(sim, cousin, "A10"))
+    assert.equal("730603", rejection(sim, cousin, "A10"))
   end)
 
-  it("refuses every call of a frozen account (730100) until it is thawed", function()
+  it("rejects every call of a frozen account (730100) until it is thawed", function()
     assert(sim:freeze(main.uid))
-    assert.equal("730100", refusal(sim, main, "C1"))
+    assert.equal("730100", rejection(sim, main, "C1"))
     assert(sim:freeze(main.uid, false))
     assert(get(sim, main, "C1"))
   end)
@@ -233,12 +233,12 @@ describe("the simulator's authentication", function()
   describe("placement", function()
     it("wants group A's parameters in a JSON object", function()
       local params = { subAccount = "desk0001", note = "n" }
-      assert.equal("730002", refusal(sim, broker, "A2", params, { form = "array" }))
-      assert.equal("730002", refusal(sim, broker, "A2", params, { body = "subAccount=desk0001&note=n" }))
-      assert.equal("730002", refusal(sim, broker, "A2", params, { form = "query" }))
-      assert.equal("730002", refusal(sim, broker, "A2", params, { body = "{\"subAccount\":" }))
-      assert.equal("730002", refusal(sim, broker, "A2", nil, { body = '{"subAccount":12345678,"note":"n"}' }))
-      assert.equal("730600", refusal(sim, broker, "A2", nil, { body = "" }))
+      assert.equal("730002", rejection(sim, broker, "A2", params, { form = "array" }))
+      assert.equal("730002", rejection(sim, broker, "A2", params, { body = "subAccount=desk0001&note=n" }))
+      assert.equal("730002", rejection(sim, broker, "A2", params, { form = "query" }))
+      assert.equal("730002", rejection(sim, broker, "A2", params, { body = "{\"subAccount\":" }))
+      assert.equal("730002", rejection(sim, broker, "A2", nil, { body = '{"subAccount":12345678,"note":"n"}' }))
+      assert.equal("730600", rejection(sim, broker, "A2", nil, { body = "" }))
       assert(get(sim, broker, "A2", params))
     end)
 
@@ -246,7 +246,7 @@ describe("the simulator's authentication", function()
       local other = purser.sim.new { profile = { object_body = "query" } }
       local owner = other:account { role = "broker" }
       assert(get(other, owner, "A2", { subAccount = "desk0001", note = "n" }, { form = "query" }))
-      assert.equal("730002", refusal(other, owner, "A2", { subAccount = "desk0002", note = "n" }))
+      assert.equal("730002", rejection(other, owner, "A2", { subAccount = "desk0002", note = "n" }))
     end)
 
     it("takes B3 and B5 as an array holding one object, or in the query, and nothing else", function()
@@ -254,18 +254,18 @@ describe("the simulator's authentication", function()
       local params = { subAccount = "desk0001", note = "k", permissions = "SPOT_ACCOUNT_READ" }
       local first = get(sim, main, "B3", params)
       local second = get(sim, main, "B3", params, { form = "query" })
-      assert.equal("730002", refusal(sim, main, "B3", params, { form = "object" }))
-      assert.equal("730002", refusal(sim, main, "B3", nil, { body = "[]" }))
-      assert.equal("730002", refusal(sim, main, "B3", nil, { body = '[{"note":"a"},{"note":"b"}]' }))
+      assert.equal("730002", rejection(sim, main, "B3", params, { form = "object" }))
+      assert.equal("730002", rejection(sim, main, "B3", nil, { body = "[]" }))
+      assert.equal("730002", rejection(sim, main, "B3", nil, { body = '[{"note":"a"},{"note":"b"}]' }))
       get(sim, main, "B5", { subAccount = "desk0001", apiKey = first.apiKey })
       get(sim, main, "B5", { subAccount = "desk0001", apiKey = second.apiKey }, { form = "query" })
       assert.same({}, get(sim, main, "B4", { subAccount = "desk0001" }).subAccount)
     end)
 
     it("wants an empty body everywhere else", function()
-      assert.equal("33333", refusal(sim, main, "C6", { coin = "USDT", network = "Tron(TRC20)" }, { body = "{}" }))
-      assert.equal("730002", refusal(sim, main, "B1", { subAccount = "desk0001", note = "n" }, { body = "{}" }))
-      assert.equal("33333", refusal(sim, main, "C1", nil, { body = "x" }))
+      assert.equal("33333", rejection(sim, main, "C6", { coin = "USDT", network = "Tron(TRC20)" }, { body = "{}" }))
+      assert.equal("730002", rejection(sim, main, "B1", { subAccount = "desk0001", note = "n" }, { body = "{}" }))
+      assert.equal("33333", rejection(sim, main, "C1", nil, { body = "x" }))
     end)
   end)
 

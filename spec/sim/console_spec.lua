@@ -53,7 +53,7 @@ describe("GET /console", function()
   end)
 
   it("has the state as data: exact balances, requests with numbers, what is armed", function()
-    sim:fault { kind = "refuse", operation = "wallet.coins" }
+    sim:fault { kind = "reject", operation = "wallet.coins" }
     local client = assert(purser.new { base_url = "http://127.0.0.1", transport = sim:transport(), retry = false,
       clock = function() return sim:now() end, api_key = account.api_key, secret_key = account.secret_key })
     assert(client.wallet:convertible_balances())
@@ -62,7 +62,7 @@ describe("GET /console", function()
     assert.equal("10.5", data.accounts[1].spot[1].free)
     assert.equal(1, data.requests[1].number)
     assert.equal("wallet.coins", data.requests[2].operation)
-    assert.equal("refuse", data.requests[2].fault)
+    assert.equal("reject", data.requests[2].fault)
     assert.equal(1, data.injected)
     assert.is_true(data.sound)
     assert.is_nil(ask("/console/data").body:find(account.secret_key, 1, true))

@@ -11,7 +11,7 @@ local function recorder()
   for _, name in ipairs { "account", "deposit", "rebate", "save_address", "freeze", "fault", "disarm" } do
     world[name] = function(_, body)
       if type(body) == "table" and body.name == "bad" then error("purser.sim: no such thing", 0) end
-      if type(body) == "table" and body.name == "refused" then return nil, "not now" end
+      if type(body) == "table" and body.name == "rejected" then return nil, "not now" end
       calls[#calls + 1] = { name, body }
       return { uid = "1", balances = {} }
     end
@@ -58,7 +58,7 @@ describe("the control endpoints", function()
     return response.status .. " " .. response.body
   end
 
-  it("are told from the service's paths", function()
+  it("are distinguished from the service's paths", function()
     assert.is_true(control.is_for { target = "/sim/state" })
     assert.is_true(control.is_for { target = "/sim" })
     assert.is_false(control.is_for { target = "/api/v3/sim/" })
@@ -103,7 +103,7 @@ describe("the control endpoints", function()
     assert.equal(1000, world.time)
   end)
 
-  it("tell what happened", function()
+  it("report what happened", function()
     assert.equal('200 [{"operation":"wallet.coins","status":200}]', answer("GET", "/sim/requests"))
     assert.equal("200 []", answer("GET", "/sim/faults"))
     assert.equal('200 [{"kind":"reset","left":2}]', answer("GET", "/sim/armed-faults"))
@@ -123,7 +123,7 @@ describe("the control endpoints", function()
 
   it("say what is wrong", function()
     assert.equal('400 {"error":"purser.sim: no such thing"}', answer("POST", "/sim/accounts", '{"name":"bad"}'))
-    assert.equal('400 {"error":"not now"}', answer("POST", "/sim/accounts", '{"name":"refused"}'))
+    assert.equal('400 {"error":"not now"}', answer("POST", "/sim/accounts", '{"name":"rejected"}'))
     assert.matches("the body is no JSON object: .* at byte 8", answer("POST", "/sim/accounts", '{"name":,}'))
     assert.matches("the body is no JSON object", answer("POST", "/sim/accounts", "7"))
     assert.equal('404 {"error":"unknown path /sim/nothing"}', answer("GET", "/sim/nothing"))
@@ -145,7 +145,7 @@ describe("the control endpoints", function()
     end
   end)
 
-  it("never tell a browser to keep an answer", function()
+  it("never ask a browser to keep an answer", function()
     local response = request("GET", "/sim/state")
     assert.same({ ["Content-Type"] = "application/json", ["Cache-Control"] = "no-store",
       ["X-Content-Type-Options"] = "nosniff" }, response.headers)

@@ -9,13 +9,13 @@ local withdraw, coins, create = operations.by_id.C2, operations.by_id.C1, operat
 
 local function new(options) return faults.new(options or { seed = 3, now = function() return 1700000000000 end }) end
 
--- What the service does with a request: `applied` counts how often it was carried out.
+-- What the service does with a request: `applied` counts how often it was executed.
 local applied
-local function exchange(state, row, refusal)
+local function exchange(state, row, rejection)
   local request = { method = "POST", target = row.path .. "?coin=USDT&signature=00" }
   local answer = faults.before(state, row, request)
   if answer then return answer end
-  if refusal then
+  if rejection then
     return faults.after(state, row, request, { status = 400, code = "10101", body = '{"code":10101,"msg":"no"}' })
   end
   applied = applied + 1
@@ -32,18 +32,18 @@ end
 describe("a fault", function()
   before_each(function() applied = 0 end)
 
-  it("refuse: the service says no and does nothing", function()
-    local answer, record = strike { kind = "refuse", code = 10101, message = "not today" }
+  it("reject: the service says no and does nothing", function()
+    local answer, record = strike { kind = "reject", code = 10101, message = "not today" }
     assert.equal(400, answer.status)
     assert.equal('{"code":10101,"msg":"not today"}', answer.body)
     assert.equal(0, applied)
-    assert.same({ number = 1, time = 1700000000000, kind = "refuse", when = "before", operation = "wallet.withdraw",
+    assert.same({ number = 1, time = 1700000000000, kind = "reject", when = "before", operation = "wallet.withdraw",
       target = "/api/v3/capital/withdraw", applied = false }, record)
-    answer = strike({ kind = "refuse" }, create)
+    answer = strike({ kind = "reject" }, create)
     assert.equal('{"code":730002,"msg":"Parameter error"}', answer.body)
   end)
 
-  it("lost_answer: carried out, and the connection closes without an answer", function()
+  it("lost_answer: executed, and the connection closes without an answer", function()
     local answer, record = strike { kind = "lost_answer" }
     assert.equal("close", answer.fault)
     assert.is_nil(answer.body)
@@ -51,7 +51,7 @@ describe("a fault", function()
     assert.is_true(record.applied)
   end)
 
-  it("reset: before or after it is carried out", function()
+  it("reset: before or after it is executed", function()
     local answer, record = strike { kind = "reset", when = "before" }
     assert.equal("reset", answer.fault)
     assert.equal(0, applied)
@@ -62,7 +62,7 @@ describe("a fault", function()
     assert.is_true(record.applied)
   end)
 
-  it("truncate: carried out, the answer whole for the server to cut", function()
+  it("truncate: executed, the answer whole for the server to cut", function()
     local answer, record = strike { kind = "truncate" }
     assert.equal("truncate", answer.fault)
     assert.equal('{"id":"1"}', answer.body)
@@ -88,7 +88,7 @@ describe("a fault", function()
     assert.equal(0, applied)
   end)
 
-  it("server_error: 500, 502 or 503, before or after it is carried out", function()
+  it("server_error: 500, 502 or 503, before or after it is executed", function()
     for _, status in ipairs { 500, 502, 503 } do
       for _, when in ipairs { "before", "after" } do
         applied = 0
@@ -120,7 +120,7 @@ describe("a fault", function()
     assert.matches('"networkList":[{"coin":{"x":[[]]},', body_of("wrong_types", coins), 1, true)
   end)
 
-  it("never turns a refusal into a success", function()
+  it("never turns a rejection into a success", function()
     local state = new()
     faults.arm(state, { kind = "garbage", form = "long_numbers" })
     faults.arm(state, { kind = "lost_answer" })
@@ -155,14 +155,14 @@ describe("arming", function()
   end)
 
   it("by operation: its name, its id, its group, its effect", function()
-    for _, name in ipairs { "wallet.withdraw", "C2", "wallet", "move" } do
+    for _, name in ipairs { "wallet.withdraw", "C2", "wallet", "transfer" } do
       local state = new()
       faults.arm(state, { kind = "reset", operation = name, times = 2 })
       assert.equal("-", outcomes(state, 1, create))
       assert.equal("reset", outcomes(state, 1, withdraw))
     end
     local state = new()
-    faults.arm(state, { kind = "reset", operation = "move", times = 9 })
+    faults.arm(state, { kind = "reset", operation = "transfer", times = 9 })
     assert.equal("-", outcomes(state, 1, coins))
   end)
 
@@ -205,15 +205,15 @@ describe("arming", function()
     assert.equal(2, #faults.injected(state))
   end)
 
-  it("refuses what it does not know, by name", function()
+  it("rejects what it does not know, by name", function()
     local function message(spec) return select(2, pcall(faults.arm, new(), spec)) end
     assert.matches('option "kind" is "explode"; it must be one of ban, garbage', message { kind = "explode" }, 1, true)
     assert.matches('option "kind" is ""; it must be one of ban', message {}, 1, true)
     assert.matches("armed by a table", message("reset"), 1, true)
-    assert.matches('refuse option "opration" is not known (did you mean "operation"?)',
-      message { kind = "refuse", opration = "C2" }, 1, true)
+    assert.matches('reject option "opration" is not known (did you mean "operation"?)',
+      message { kind = "reject", opration = "C2" }, 1, true)
     assert.matches('(did you mean "wallet.withdraw"?)',
-      message { kind = "refuse", operation = "wallet.withdrw" }, 1, true)
+      message { kind = "reject", operation = "wallet.withdrw" }, 1, true)
     assert.matches("probability is not between 0 and 1", message { kind = "reset", probability = 30 }, 1, true)
     assert.matches('reset option "times" is a table; it must be a whole number from 1',
       message { kind = "reset", times = {} }, 1, true)

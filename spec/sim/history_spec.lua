@@ -31,7 +31,7 @@ describe("the simulator's histories", function()
     assert.equal(0, count(now - DAY + 1, now))
   end)
 
-  it("cover the last 7 days where C4 is not told, and 7 days from the bound it is told", function()
+  it("cover the last 7 days where C4 has no bound, and 7 days from the bound it has", function()
     local now = sim:now()
     for _, age in ipairs { 1, 6, 8, 20 } do deposit(house, now - age * DAY) end
     assert.equal(2, #get(sim, house, "C4"))
@@ -49,7 +49,7 @@ describe("the simulator's histories", function()
     assert.equal(26, #get(sim, desk, "A10", { limit = 100, startTime = now - 12 * DAY }))
   end)
 
-  it("cover three days from 00:00 in A11, whatever it is told, and all sub-accounts", function()
+  it("cover three days from 00:00 in A11, whatever it is asked, and all sub-accounts", function()
     local midnight = 1699920000000 -- 2023-11-14 00:00 UTC
     local other = sim:account { role = "sub", parent = house.uid, name = "desk0002" }
     deposit(desk, midnight - 3 * DAY)
@@ -94,7 +94,7 @@ describe("the simulator's histories", function()
     assert.equal(12, get(sim, house, "C10", params)[1].total)
     assert.equal("1", get(sim, house, "C11", { tranId = ids[1] }).amount)
     sim:advance(180 * DAY)
-    assert.equal("22222", signed.refusal(sim, house, "C11", { tranId = ids[1] }))
+    assert.equal("22222", signed.rejection(sim, house, "C11", { tranId = ids[1] }))
   end)
 
   it("give every record of one millisecond once, over pages", function()
@@ -110,7 +110,7 @@ describe("the simulator's histories", function()
     assert.equal(50, count)
   end)
 
-  it("show records late where the option says so, though they are carried out", function()
+  it("show records late where the option says so, though they are executed", function()
     sim = purser.sim.new { visibility_delay_ms = 3000 }
     house = assert(sim:account { role = "broker", balances = { USDT = "100" } })
     sim:advance(10000)

@@ -5,7 +5,7 @@ local decimal = require "purser.decimal"
 local purser = require "purser"
 local signed = require "signed"
 
-local get, refusal, free = signed.get, signed.refusal, signed.free
+local get, rejection, free = signed.get, signed.rejection, signed.free
 
 local TRON = "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE"
 local RIPPLE = "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh"
@@ -67,29 +67,29 @@ describe("money in the simulator", function()
         fromAccountType = "SPOT", toAccountType = "SPOT" }))
     end)
 
-    it("carry a client id once where repeated ids are refused, whichever operation is used", function()
-      sim.refuses_repeated_ids = true
+    it("carry a client id once where repeated ids are rejected, whichever operation is used", function()
+      sim.rejects_repeated_ids = true
       params.clientTranId = ("a1"):rep(16)
       get(sim, house, "A13", params)
-      assert.equal("730002", refusal(sim, house, "A13", params))
-      assert.equal("730002", refusal(sim, house, "B6", params))
+      assert.equal("730002", rejection(sim, house, "A13", params))
+      assert.equal("730002", rejection(sim, house, "B6", params))
       assert.equal("62.5", free(sim, desk, "USDT"))
       local found = get(sim, house, "A1", { clientTranId = params.clientTranId, toAccount = "desk0001",
         fromAccountType = "SPOT", toAccountType = "SPOT" })
       assert.equal(1, #found)
     end)
 
-    it("leave a client id unused when the transfer was refused", function()
+    it("leave a client id unused when the transfer was rejected", function()
       params.clientTranId, params.amount = ("b2"):rep(16), "5000"
-      assert.equal("10101", refusal(sim, house, "A13", params))
+      assert.equal("10101", rejection(sim, house, "A13", params))
       params.amount = "5"
       assert(get(sim, house, "A13", params))
     end)
 
     it("need the futures business of a broker's sub-account (A14)", function()
       params.toAccountType = "FUTURES"
-      assert.equal("730002", refusal(sim, house, "A13", params))
-      assert.equal("33333", refusal(sim, desk, "C9",
+      assert.equal("730002", rejection(sim, house, "A13", params))
+      assert.equal("33333", rejection(sim, desk, "C9",
         { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" }))
       local enabled = get(sim, house, "A14", { subAccount = "desk0001" })
       assert.is_true(enabled[1].isFuturesEnabled)
@@ -98,9 +98,9 @@ describe("money in the simulator", function()
       assert.equal("12.5", free(sim, desk, "USDT", "FUTURES"))
     end)
 
-    it("are refused while the sub-account is frozen (140002)", function()
+    it("are rejected while the sub-account is frozen (140002)", function()
       sim:freeze("desk0001")
-      assert.equal("140002", refusal(sim, house, "A13", params))
+      assert.equal("140002", rejection(sim, house, "A13", params))
       sim:freeze("desk0001", false)
       assert(get(sim, house, "A13", params))
     end)
@@ -108,7 +108,7 @@ describe("money in the simulator", function()
     it("do not reach another parent's sub-account (140001)", function()
       local other = sim:account { role = "main", balances = { USDT = "5" } }
       params.amount = "1"
-      assert.equal("140001", refusal(sim, other, "B6", params))
+      assert.equal("140001", rejection(sim, other, "B6", params))
     end)
   end)
 
@@ -123,7 +123,7 @@ describe("money in the simulator", function()
       assert.equal(1, page.total)
       assert.equal(made.tranId, page.rows[1].tranId)
       assert.equal(0, get(sim, house, "C10", { fromAccountType = "FUTURES", toAccountType = "SPOT" })[1].total)
-      assert.equal("22222", refusal(sim, desk, "C11", { tranId = made.tranId }))
+      assert.equal("22222", rejection(sim, desk, "C11", { tranId = made.tranId }))
     end)
 
     it("wait where the option says so: the funds are locked until then", function()
@@ -195,9 +195,9 @@ describe("money in the simulator", function()
     it("cannot be cancelled once they are packaged (730000)", function()
       local id = get(sim, house, "C2", params).id
       sim:advance(30000)
-      assert.equal("730000", refusal(sim, house, "C3", { id = id }))
+      assert.equal("730000", rejection(sim, house, "C3", { id = id }))
       sim:advance(HOUR)
-      assert.equal("730000", refusal(sim, house, "C3", { id = id }))
+      assert.equal("730000", rejection(sim, house, "C3", { id = id }))
       assert.equal(7, withdrawal_of(house, id).status)
     end)
 
@@ -218,24 +218,24 @@ describe("money in the simulator", function()
       assert.equal("1000", free(sim, house, "USDT"))
     end)
 
-    it("execute an order id once more, unless repeated ids are refused", function()
+    it("execute an order id once more, unless repeated ids are rejected", function()
       get(sim, house, "C2", params)
       assert(get(sim, house, "C2", params))
     end)
 
-    it("take an order id once where repeated ids are refused, for C2 and C17 together", function()
-      sim.refuses_repeated_ids = true
+    it("take an order id once where repeated ids are rejected, for C2 and C17 together", function()
+      sim.rejects_repeated_ids = true
       get(sim, house, "C2", params)
-      assert.equal("33333", refusal(sim, house, "C2", params))
+      assert.equal("33333", rejection(sim, house, "C2", params))
       params.netWork, params.network = nil, "Tron(TRC20)"
-      assert.equal("33333", refusal(sim, house, "C17", params))
+      assert.equal("33333", rejection(sim, house, "C17", params))
       params.withdrawOrderId = "order-2"
       assert(get(sim, house, "C17", params))
     end)
 
     it("count the fee when they look at the balance (10101)", function()
       params.amount = "999.5"
-      assert.equal("10101", refusal(sim, house, "C2", params))
+      assert.equal("10101", rejection(sim, house, "C2", params))
       params.amount = "999"
       assert(get(sim, house, "C2", params))
       assert.equal("0", free(sim, house, "USDT"))
@@ -243,16 +243,16 @@ describe("money in the simulator", function()
 
     it("need a memo where the network has one", function()
       local ripple = { coin = "XRP", netWork = "XRP", address = RIPPLE, amount = "20" }
-      assert.equal("700004", refusal(sim, house, "C2", ripple))
+      assert.equal("700004", rejection(sim, house, "C2", ripple))
       ripple.memo = "not digits"
-      assert.equal("33333", refusal(sim, house, "C2", ripple))
+      assert.equal("33333", rejection(sim, house, "C2", ripple))
       ripple.memo = "123456"
       assert(get(sim, house, "C2", ripple))
     end)
 
-    it("are refused on networks that are suspended", function()
+    it("are rejected on networks that are suspended", function()
       params.netWork, params.address = "AVAX_CCHAIN", "0x" .. ("a"):rep(40)
-      local code, message = refusal(sim, house, "C2", params)
+      local code, message = rejection(sim, house, "C2", params)
       assert.equal("33333", code)
       assert.is_truthy(message:find("suspended", 1, true))
     end)
@@ -270,7 +270,7 @@ describe("money in the simulator", function()
 
     it("of a sub-account go to saved addresses, or anywhere with the funds password (10212)", function()
       local own = { coin = "USDT", network = "Tron(TRC20)", address = TRON, amount = "10" }
-      assert.equal("10212", refusal(sim, desk, "A12", own))
+      assert.equal("10212", rejection(sim, desk, "A12", own))
       assert(sim:save_address { account = desk.uid, coin = "USDT", network = "TRX", address = TRON })
       assert(get(sim, desk, "A12", own))
       get(sim, house, "A2", { subAccount = "desk0002", note = "n", password = ("c"):rep(32) })
@@ -279,7 +279,7 @@ describe("money in the simulator", function()
         asset = "USDT", amount = "30" })
       local second = { api_key = key.apikey, secret_key = key.secretKey }
       own.password = ("d"):rep(32)
-      assert.equal("730002", refusal(sim, second, "A12", own))
+      assert.equal("730002", rejection(sim, second, "A12", own))
       own.password = ("C"):rep(32)
       assert.equal(32, #get(sim, second, "A12", own).id)
     end)
@@ -289,7 +289,7 @@ describe("money in the simulator", function()
         asset = "XRP", amount = "50" })
       local ripple = { coin = "XRP", network = "Ripple(XRP)", address = RIPPLE, amount = "20",
         password = ("a"):rep(32) }
-      assert.equal("700004", refusal(sim, desk, "A12", ripple))
+      assert.equal("700004", rejection(sim, desk, "A12", ripple))
       ripple.address = RIPPLE .. ":4711"
       assert(get(sim, desk, "A12", ripple))
       assert.equal("4711", sim.withdrawals.all[1].memo)
@@ -340,7 +340,7 @@ describe("money in the simulator", function()
       assert.is_truthy(first.address:find("^0x%x+$"))
       assert.equal(1, #get(sim, house, "C7", { coin = "USDT" }))
       assert.same({}, get(sim, house, "C7", { coin = "USDT", network = "Tron(TRC20)" }))
-      assert.equal("10216", refusal(sim, house, "C6", { coin = "EOS", network = "EOS" }))
+      assert.equal("10216", rejection(sim, house, "C6", { coin = "EOS", network = "EOS" }))
     end)
   end)
 
@@ -359,7 +359,7 @@ describe("money in the simulator", function()
       assert.is_nil(list.MX)
     end)
 
-    it("converts what it can, tells what it cannot, and keeps the fee", function()
+    it("converts what it can, reports what it cannot, and keeps the fee", function()
       local made = get(sim, house, "C13", { asset = "DOGE,BTC,XRP,OLDC,NOPE,DOGE,MX" })
       assert.same({ "DOGE", "XRP" }, made.successList)
       assert.same({ "1.5288", "0.0312" }, { made.totalConvert, made.convertFee })

@@ -180,7 +180,7 @@ end
 describe("all 40 operations over HTTP", function()
   local outlines = {}
 
-  local function tell(profile, variant)
+  local function outline_of(profile, variant)
     local service = start { "--seed", "11", "--variant", variant, "--clock", "virtual" }
     local ok, results = pcall(story, service.world, profile)
     local verified, wrong = service.world:verify()
@@ -198,11 +198,11 @@ describe("all 40 operations over HTTP", function()
   end
 
   it("work with the document's conventions and answers", function()
-    outlines.document = tell("default", "document")
+    outlines.document = outline_of("default", "document")
   end)
 
   it("work with the live conventions and answers", function()
-    outlines.live = tell("mexc", "live")
+    outlines.live = outline_of("mexc", "live")
   end)
 
   it("have members of the same names and types in both, but for what the live service adds", function()

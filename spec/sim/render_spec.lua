@@ -262,30 +262,30 @@ describe("a set of variants", function()
   end)
 end)
 
-describe("a refusal", function()
+describe("a rejection", function()
   local withdraw, create = operations.by_id.C2, operations.by_id.B1
 
-  local function refused(...)
-    local status, json = render.refusal(...)
+  local function rejected(...)
+    local status, json = render.rejection(...)
     return status .. " " .. json
   end
 
   it("is HTTP 400 with a numeric code and msg", function()
     assert.equal('400 {"code":700002,"msg":"Signature for this request is not valid."}',
-      refused("700002", nil, nil, withdraw))
-    assert.equal('400 {"code":10101,"msg":"not enough"}', refused(10101, "not enough", "document", create))
-    assert.equal('400 {"code":700002,"msg":"x"}', refused("700002", "x", "document", nil))
+      rejected("700002", nil, nil, withdraw))
+    assert.equal('400 {"code":10101,"msg":"not enough"}', rejected(10101, "not enough", "document", create))
+    assert.equal('400 {"code":700002,"msg":"x"}', rejected("700002", "x", "document", nil))
   end)
 
   it("has a code as text, a message, further members, or HTTP 200 where the variant says so", function()
-    assert.equal('400 {"code":"10101","msg":"no"}', refused("10101", "no", { "error_code_text" }, withdraw))
-    assert.equal('400 {"code":10101,"message":"no"}', refused("10101", "no", { "error_message" }, withdraw))
+    assert.equal('400 {"code":"10101","msg":"no"}', rejected("10101", "no", { "error_code_text" }, withdraw))
+    assert.equal('400 {"code":10101,"message":"no"}', rejected("10101", "no", { "error_message" }, withdraw))
     assert.equal('400 {"success":false,"code":10101,"msg":"no","_extend":null,"traceId":"7f000001-0"}',
-      refused("10101", "no", { "error_extra_members" }, withdraw))
-    assert.equal('200 {"code":730601,"msg":"no"}', refused("730601", "no", { "error_http_200" }, create))
-    assert.equal('200 {"code":730101,"msg":"no"}', refused("730101", "no", { "error_http_200" }, operations.by_id.A2))
-    assert.equal('400 {"code":10101,"msg":"no"}', refused("10101", "no", { "error_http_200" }, withdraw))
-    assert.equal('400 {"code":10101,"msg":"no"}', refused("10101", "no", { "error_http_200" }, operations.by_id.A5))
+      rejected("10101", "no", { "error_extra_members" }, withdraw))
+    assert.equal('200 {"code":730601,"msg":"no"}', rejected("730601", "no", { "error_http_200" }, create))
+    assert.equal('200 {"code":730101,"msg":"no"}', rejected("730101", "no", { "error_http_200" }, operations.by_id.A2))
+    assert.equal('400 {"code":10101,"msg":"no"}', rejected("10101", "no", { "error_http_200" }, withdraw))
+    assert.equal('400 {"code":10101,"msg":"no"}', rejected("10101", "no", { "error_http_200" }, operations.by_id.A5))
   end)
 end)
 
@@ -299,7 +299,7 @@ end)
 
 -- What a client makes of it: the same result, whatever the variant.
 describe("the client reads the same result", function()
-  local result = require "purser.call.unwrap"
+  local unwrap = require "purser.call.unwrap"
   local lossy = { states_null = true }
 
   -- Where `have` lacks a member of `want` or has another value; members that `want` does not know are extra.
@@ -317,9 +317,9 @@ describe("the client reads the same result", function()
 
   local function read(row, variant)
     local body = answer(row.id, variant)
-    local value, message, offset = result.decoder(row):decode(body)
+    local value, message, offset = unwrap.decoder(row):decode(body)
     assert(value, ("%s: %s at byte %s"):format(row.id, tostring(message), tostring(offset)))
-    return assert(result.take(row, value, body))
+    return assert(unwrap.take(row, value, body))
   end
 
   local function expected(row)

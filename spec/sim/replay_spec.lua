@@ -5,9 +5,9 @@ local decimal = require "purser.decimal"
 local json = require "purser.json"
 local core = require "purser.core"
 local ledger = require "purser.sim.ledger"
-local plain = require "purser.sim.to_json"
+local to_json = require "purser.sim.to_json"
 local purser = require "purser"
-local schedule = require "purser.sim.timers"
+local timers = require "purser.sim.timers"
 local signed = require "signed"
 
 local get = signed.get
@@ -79,7 +79,7 @@ describe("a run of the simulator", function()
   it("meets the same faults after a snapshot that went through JSON", function()
     local sim, accounts = world(4)
     sim:fault { kind = "lost_answer", operation = "C6", skip = 2, times = 2 }
-    sim:fault { kind = "refuse", operation = "wallet.convert", code = 10101, times = 1.0 }
+    sim:fault { kind = "reject", operation = "wallet.convert", code = 10101, times = 1.0 }
     sim:fault { kind = "garbage", operation = "read", probability = 1 / 3 }
     sim:fault { kind = "slow", operation = "C9", delay_ms = 7, probability = 0.1, times = 3, skip = 1 }
     -- What a client sees of some requests.
@@ -96,7 +96,7 @@ describe("a run of the simulator", function()
       return seen
     end
     ask(sim, 1)
-    local text = json.encode(plain.writable(sim:snapshot()))
+    local text = json.encode(to_json.writable(sim:snapshot()))
     local copy = purser.sim.restore(assert(core.decode(text)))
     assert.same(sim:armed_faults(), copy:armed_faults())
     assert.same(sim:snapshot(), copy:snapshot())
@@ -119,7 +119,7 @@ describe("a run of the simulator", function()
     assert.same({}, before.concepts.withdrawals)
   end)
 
-  it("follows the wall clock where it is told to, plus what it was advanced", function()
+  it("follows the wall clock where it is asked to, plus what it was advanced", function()
     local sim = purser.sim.new { clock = "real" }
     local before = core.now_ms()
     sim:advance(HOUR)
@@ -128,7 +128,7 @@ describe("a run of the simulator", function()
   end)
 
   it("does what is due in order of time, then of adding", function()
-    local plan, done = schedule.new(), {}
+    local plan, done = timers.new(), {}
     for i, at in ipairs { 5, 3, 3, 9, 1, 3, 7 } do plan:add(at, "x", i) end
     local item = plan:take(8)
     while item do
@@ -203,7 +203,7 @@ describe("the simulator's transport", function()
     return assert(purser.new(options))
   end
 
-  it("turns a lost answer into an unknown outcome, though the operation was carried out", function()
+  it("turns a lost answer into an unknown outcome, though the operation was executed", function()
     local sim, accounts = world(1)
     local client = client_of(sim, accounts.house)
     for _, kind in ipairs { "lost_answer", "truncate" } do
@@ -232,7 +232,7 @@ describe("the simulator's transport", function()
     assert.equal(500, sim:now() - before)
   end)
 
-  it("refuses after it was closed", function()
+  it("rejects after it was closed", function()
     local sim = world(1)
     local transport = sim:transport()
     transport:close()

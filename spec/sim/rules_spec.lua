@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Every rule on a parameter's value, with the code that refuses it. A case names the operation, its good parameters,
+-- Every rule on a parameter's value, with the code that rejects it. A case names the operation, its good parameters,
 -- and what is changed about them.
 
 local operations = require "purser.api.operations"
@@ -152,13 +152,13 @@ describe("the simulator's parameter rules", function()
 
   for _, case in ipairs(cases) do
     local id, good = case[1], case[2]
-    it(id .. " refuses each value the interface forbids, and changes nothing by it", function()
+    it(id .. " rejects each value the interface forbids, and changes nothing by it", function()
       local sim, house, desk = world()
       local who = case.sub and desk or house
       local before = sim:snapshot()
       for _, changes in ipairs(case[3]) do
         for _, change in ipairs(changes) do
-          local code = signed.refusal(sim, who, id, with(good, change[1], change[2]))
+          local code = signed.rejection(sim, who, id, with(good, change[1], change[2]))
           local label = ("%s %s=%s"):format(id, change[1], change[2] == MISSING and "(missing)" or change[2])
           assert.equal(change[3] or (id:find("^C") and "33333" or "730002"), code, label)
         end
@@ -182,14 +182,14 @@ describe("the simulator's parameter rules", function()
     end
   end
 
-  it("refuses a startTime behind endTime in every history", function()
+  it("rejects a startTime after endTime in every history", function()
     local sim, house, desk = world()
     local window = { startTime = sim:now() - HOUR, endTime = sim:now() - 2 * HOUR }
     for _, id in ipairs { "A1", "A10", "A11", "A15", "B7", "C4", "C5", "C10", "C14", "C16" } do
       local params = with(window, "fromAccountType", "SPOT")
       params.toAccountType = "FUTURES"
       assert.equal(id:find("^C") and "33333" or "730002",
-        signed.refusal(sim, id == "A10" and desk or house, id, params), id)
+        signed.rejection(sim, id == "A10" and desk or house, id, params), id)
     end
   end)
 
@@ -198,12 +198,12 @@ describe("the simulator's parameter rules", function()
     local now = sim:now()
     for _, id in ipairs { "C4", "C5" } do
       assert(signed.get(sim, house, id, { startTime = now - 7 * DAY, endTime = now }))
-      assert.equal("33333", signed.refusal(sim, house, id, { startTime = now - 7 * DAY - 1, endTime = now }))
+      assert.equal("33333", signed.rejection(sim, house, id, { startTime = now - 7 * DAY - 1, endTime = now }))
       assert(signed.get(sim, house, id, { startTime = now - 90 * DAY }))
-      local code, message = signed.refusal(sim, house, id, { startTime = now - 90 * DAY - 1 })
+      local code, message = signed.rejection(sim, house, id, { startTime = now - 90 * DAY - 1 })
       assert.equal("400", code)
       assert.equal("start time cannot be earlier than 90 days", message)
-      assert.equal("400", signed.refusal(sim, house, id, { endTime = now - 90 * DAY }))
+      assert.equal("400", signed.rejection(sim, house, id, { endTime = now - 90 * DAY }))
     end
   end)
 
@@ -212,7 +212,7 @@ describe("the simulator's parameter rules", function()
     local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", startTime = 1684102400000 } -- 2023-05-14
     assert(signed.get(sim, house, "C10", params))
     params.startTime = params.startTime - 1
-    assert.equal("33333", signed.refusal(sim, house, "C10", params))
+    assert.equal("33333", signed.rejection(sim, house, "C10", params))
   end)
 
   it("knows the same parameters as the client's rows, and requires the same ones", function()

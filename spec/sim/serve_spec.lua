@@ -91,7 +91,7 @@ describe("sim.serve", function()
     end
   end)
 
-  it("carries out faults, at once or later", function()
+  it("executes faults, at once or later", function()
     local result = run(function(request)
       local fault, delay = request.target:match("/(%a+)(%d*)")
       return { status = 200, body = "0123456789", fault = fault, delay_ms = tonumber(delay),

@@ -40,7 +40,7 @@ local function run(variant)
 
   call("wallet.coins")
   call("broker.create_sub_account", { subAccount = "desk0001", note = "\195\164 note" })
-  call("broker.create_sub_account", { subAccount = "desk0001", note = "again" }) -- refused
+  call("broker.create_sub_account", { subAccount = "desk0001", note = "again" }) -- rejected
   call("sub_account.create_sub_account", { subAccount = "desk0002", note = "n" })
   call("broker.list_sub_accounts")
   call("sub_account.list_sub_accounts")
@@ -94,21 +94,21 @@ local function run(variant)
   assert(sim:rebate { account = "Acme", asset = "USDT", amount = "1.5" })
   call("broker.rebates")
   call("broker.delete_api_key", { subAccount = "desk0001", apiKey = key.apiKey })
-  call("sub_account.delete_api_key", { subAccount = "desk0001", apiKey = "none" }) -- refused
+  call("sub_account.delete_api_key", { subAccount = "desk0001", apiKey = "none" }) -- rejected
   assert(sim:verify())
   return outcomes
 end
 
-local untold = { minConfirm = true, confirmNo = true, status = true } -- what `states_null` leaves out
+local left_out = { minConfirm = true, confirmNo = true, status = true } -- what `states_null` leaves out
 
--- Nil when everything in `wanted` is in `found`, of the same type; else where it is not. More may be there.
-local function difference(wanted, found, set, where)
-  if type(wanted) ~= "table" then
-    if wanted == found or (set.states_null and found == nil and untold[where:match "%w+$"]) then return nil end
-    return ("%s: %s %s instead of %s"):format(where, type(found), tostring(found), tostring(wanted))
+-- Nil when everything in `requested` is in `found`, of the same type; else where it is not. More may be there.
+local function difference(requested, found, set, where)
+  if type(requested) ~= "table" then
+    if requested == found or (set.states_null and found == nil and left_out[where:match "%w+$"]) then return nil end
+    return ("%s: %s %s instead of %s"):format(where, type(found), tostring(found), tostring(requested))
   end
-  if type(found) ~= "table" or #wanted ~= #found then return where .. ": not the same list or record" end
-  for name, value in pairs(wanted) do
+  if type(found) ~= "table" or #requested ~= #found then return where .. ": not the same list or record" end
+  for name, value in pairs(requested) do
     local wrong = difference(value, found[name], set, where .. "." .. tostring(name))
     if wrong then return wrong end
   end
@@ -136,9 +136,9 @@ describe("variants in combination", function()
   local document = run "document"
 
   it("are compared with results, not with failures", function()
-    local refused = {}
-    for _, outcome in ipairs(document) do refused[#refused + 1] = outcome[3] end
-    assert.same({ "api rejected 730101", "api rejected 730706" }, refused)
+    local rejected = {}
+    for _, outcome in ipairs(document) do rejected[#rejected + 1] = outcome[3] end
+    assert.same({ "api rejected 730101", "api rejected 730706" }, rejected)
     local seen = {}
     for _, outcome in ipairs(document) do seen[outcome[1]] = true end
     for _, row in ipairs(require("purser.api.operations").list) do
@@ -150,10 +150,10 @@ describe("variants in combination", function()
     it("give the document's results: combination " .. number, function()
       local set = combination(number)
       local outcomes = run(set)
-      for i, wanted in ipairs(document) do
-        local name, found = wanted[1], outcomes[i]
-        assert.equal(wanted[3], found[3], name)
-        assert.is_nil(wanted[2] and difference(wanted[2], found[2], set, name))
+      for i, requested in ipairs(document) do
+        local name, found = requested[1], outcomes[i]
+        assert.equal(requested[3], found[3], name)
+        assert.is_nil(requested[2] and difference(requested[2], found[2], set, name))
       end
     end)
   end

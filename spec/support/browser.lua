@@ -71,7 +71,7 @@ function Browser:wait(script)
 end
 
 --- What the page wrote to its console as errors and warnings.
-function Browser:complaints() return self:command("POST", "/se/log", { type = "browser" }) end
+function Browser:errors() return self:command("POST", "/se/log", { type = "browser" }) end
 
 local digits = {}
 for i = 1, 64 do

@@ -104,10 +104,10 @@ end
 
 function cases.signer()
   local signer, layout = core.signer("hmac-sha256", "secret"), core.layout({ "a", "b" }, { "a" }, "object", false)
-  local wanted, given, others = {}, {}, {}
+  local requested, given, others = {}, {}, {}
   for i, size in ipairs { 20, 3000, 100000 } do
     given[i], others[i] = { a = ("m"):rep(size), b = 1 }, { a = ("o"):rep(size), b = 2 }
-    wanted[i] = { layout:query(given[i]), layout:body(given[i]), signer:sign_query(layout, given[i], "s") }
+    requested[i] = { layout:query(given[i]), layout:body(given[i]), signer:sign_query(layout, given[i], "s") }
   end
   local turn = 0
   with(function()
@@ -124,11 +124,11 @@ function cases.signer()
     end
     for i = 1, 150 do
       local at = i % 3 + 1
-      check(wanted[at][1], pcall(layout.query, layout, given[at]))
-      check(wanted[at][2], pcall(layout.body, layout, given[at]))
-      check(wanted[at][3], pcall(signer.sign_query, signer, layout, given[at], "s"))
+      check(requested[at][1], pcall(layout.query, layout, given[at]))
+      check(requested[at][2], pcall(layout.body, layout, given[at]))
+      check(requested[at][3], pcall(signer.sign_query, signer, layout, given[at], "s"))
     end
-    assert(right >= 300) -- texts over 4 KB may be refused before Lua 5.3, and only they
+    assert(right >= 300) -- texts over 4 KB may be rejected before Lua 5.3, and only they
   end)
 end
 

@@ -82,12 +82,12 @@ end
 local final = { done = true, failed = true, undecided = true }
 
 --- Waits until a payment has this state, and returns what the gateway says of it.
-function methods:wait_for_state(reference, wanted)
+function methods:wait_for_state(reference, requested)
   local state, body
-  M.wait_until(reference .. " is " .. wanted, function()
+  M.wait_until(reference .. " is " .. requested, function()
     state, body = self:state(reference)
-    if final[state] and state ~= wanted then error(("%s is %s and not %s"):format(reference, state, wanted)) end
-    return state == wanted
+    if final[state] and state ~= requested then error(("%s is %s and not %s"):format(reference, state, requested)) end
+    return state == requested
   end)
   return body
 end

@@ -35,7 +35,7 @@ end
 local rows = {}
 for _, row in ipairs(operations.list) do rows[row.method .. " " .. row.path] = row end
 
-local function refusal()
+local function rejection()
   return { status = 400, headers = { ["content-type"] = "application/json" },
     body = ('{"code":%s,"msg":%s}'):format(quoted(texts.text(random)), quoted(texts.text(random))) }
 end
@@ -51,7 +51,7 @@ local function handler(request)
     return { status = 200, body = ('{"serverTime":%d}'):format(require("purser.core").now_ms()) }
   end
   local row, what = rows[request.method .. " " .. path], random(10)
-  if not row or what == 1 then return refusal() end
+  if not row or what == 1 then return rejection() end
   if what == 2 then return page_of_a_proxy() end
   return { status = 200, headers = { ["content-type"] = "application/json" }, body = hostile(answers[row.id].json) }
 end

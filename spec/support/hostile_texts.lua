@@ -14,12 +14,12 @@ local PIECES = {
   "%s%d%n%99999999s", "\\", "\"", ",", ";", "'", "\228\189\153", "\240\159\146\182", "plain", "12.5", " ",
 }
 
---- A generator of numbers from 1 to `most`.
+--- A generator of numbers from 1 to `max`.
 function M.random(seed)
   local state = seed % 2147483647
-  return function(most)
+  return function(max)
     state = state * 16807 % 2147483647 -- exact in doubles
-    return state % most + 1
+    return state % max + 1
   end
 end
 

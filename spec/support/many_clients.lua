@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Makes and drops clients by the thousand, with all that belongs to one (signer, layouts, transport, a built and signed
--- request), and tells what they leave behind.
+-- request), and reports what they leave behind.
 
 local core = require "purser.core"
 local purser = require "purser"

@@ -139,7 +139,7 @@ function M.exchanges(seed)
     if form == 1 then return core.percent_encode(text) end
     if form == 2 then return M.base64(text) end
     if form == 3 then return each_byte(text, "%02x") end
-    if form == 4 then return "Invalid parameter 'address': " .. text .. ", please try again" end
+    if form == 4 then return "Invalid parameter 'address': " .. text .. ", please retry" end
     if form == 5 then return text .. ":" .. roll(9) end
     if form == 6 then return text .. "," .. secret() end
     return text

@@ -7,7 +7,7 @@ local json = require "purser.json"
 
 local M = {}
 
--- id -> method, path, where its parameters travel ("query" unless told)
+-- id -> method, path, where its parameters travel ("query" unless asked)
 local operations = {
   A1 = { "GET", "/api/v3/broker/sub-account/universalTransfer" },
   A2 = { "POST", "/api/v3/broker/sub-account/virtualSubAccount", "object" },
@@ -113,16 +113,16 @@ end
 function M.get(sim, who, id, params, opts)
   local answer, response = M.ask(sim, who, id, params, opts)
   if response.status ~= 200 then
-    error(("%s was refused: %s %s"):format(id, tostring(answer.code), tostring(answer.msg)), 2)
+    error(("%s was rejected: %s %s"):format(id, tostring(answer.code), tostring(answer.msg)), 2)
   end
   if answer.code and answer.data then answer = answer.data end
   return answer
 end
 
---- Asks, expects a refusal, and returns its code as text and its message.
-function M.refusal(sim, who, id, params, opts)
+--- Asks, expects a rejection, and returns its code as text and its message.
+function M.rejection(sim, who, id, params, opts)
   local answer, response = M.ask(sim, who, id, params, opts)
-  if response.status == 200 then error(id .. " was not refused", 2) end
+  if response.status == 200 then error(id .. " was not rejected", 2) end
   return text_of(answer.code), answer.msg
 end
 

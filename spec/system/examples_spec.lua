@@ -69,7 +69,7 @@ describe("provision.lua", function()
     os.remove(keys) -- made by the program, for nobody else
     local arguments = ("examples/provision.lua %s %s"):format(list, keys)
 
-    assert.same({ "2 sub-accounts wanted: 2 made, 2 keys made\n", 0 }, { fixture.run(arguments) })
+    assert.same({ "2 sub-accounts requested: 2 made, 2 keys made\n", 0 }, { fixture.run(arguments) })
     local lines = {}
     for name, key, secret in read(keys):gmatch "([^,]+),([^,]+),([^\n]+)\n" do
       lines[#lines + 1] = name
@@ -82,7 +82,7 @@ describe("provision.lua", function()
     assert.same({ "desknorth1", "desksouth1" }, lines)
     assert.equal(PRIVATE, require("purser.core").file_mode(keys) % 512)
 
-    assert.same({ "2 sub-accounts wanted: 0 made, 0 keys made\n", 0 }, { fixture.run(arguments) })
+    assert.same({ "2 sub-accounts requested: 0 made, 0 keys made\n", 0 }, { fixture.run(arguments) })
     assert.same({ 2, 2 }, { fixture.world:counts()["sub_account.create_sub_account"].applied,
       fixture.world:counts()["sub_account.create_api_key"].applied })
     os.remove(list)
@@ -106,7 +106,7 @@ describe("provision.lua", function()
     local list, keys = temporary "desknorth1,north,SPOT_ACCOUNT_READ,\n", temporary()
     assert(fixture.world:fault { kind = "lost_answer", operation = "sub_account.create_api_key", times = 1 })
     local output, code = fixture.run(("examples/provision.lua %s %s"):format(list, keys))
-    assert.same({ "1 sub-accounts wanted: 1 made, 1 keys made\n", 0 }, { output, code })
+    assert.same({ "1 sub-accounts requested: 1 made, 1 keys made\n", 0 }, { output, code })
     local there = assert(fixture.client.sub_account:list_api_keys { subAccount = "desknorth1" })
     assert.equal(1, #there)
     assert.equal("desknorth1," .. there[1].apiKey, read(keys):match "^([^,]+,[^,]+),[^,]+\n$")
@@ -114,17 +114,17 @@ describe("provision.lua", function()
     os.remove(keys)
   end)
 
-  it("stops where it is refused, and goes on from there", function()
+  it("stops where it is rejected, and goes on from there", function()
     local fixture = open()
     local keys = temporary()
     local list = temporary "desknorth1,north,SPOT_ACCOUNT_READ,\ndesksouth1,south,SPOT_ACCOUNT_READ,\n"
     local command = ("examples/provision.lua %s %s"):format(list, keys)
-    assert(fixture.world:fault { kind = "refuse", operation = "sub_account.create_api_key", skip = 1 })
+    assert(fixture.world:fault { kind = "reject", operation = "sub_account.create_api_key", skip = 1 })
     local output, code = fixture.run(command)
     assert.equal(1, code, output)
-    assert.matches("2 sub%-accounts wanted: 2 made, 1 keys made\n", output)
+    assert.matches("2 sub%-accounts requested: 2 made, 1 keys made\n", output)
     assert.matches("sub_account.create_api_key: .*outcome rejected", output)
-    assert.same({ "2 sub-accounts wanted: 0 made, 1 keys made\n", 0 }, { fixture.run(command) })
+    assert.same({ "2 sub-accounts requested: 0 made, 1 keys made\n", 0 }, { fixture.run(command) })
     assert.equal(2, select(2, read(keys):gsub("\n", "")))
     os.remove(list)
     os.remove(keys)
@@ -156,7 +156,7 @@ describe("sweep.lua", function()
     assert(fixture.world:verify())
   end)
 
-  it("leaves what it is told to leave, and other assets alone", function()
+  it("leaves what it is asked to leave, and other assets alone", function()
     local fixture = open { USDT = "1000", BTC = "1" }
     sub_account(fixture, "desknorth1", "USDT", "100.25")
     sub_account(fixture, "desksouth1", "BTC", "0.125")
@@ -177,11 +177,11 @@ describe("sweep.lua", function()
     assert.equal(before + 1, fixture.world:counts()["sub_account.transfer"].applied)
   end)
 
-  it("stops at what is refused, and moves the rest when it is run again", function()
+  it("stops at what is rejected, and moves the rest when it is run again", function()
     local fixture = open()
     sub_account(fixture, "desknorth1", "USDT", "100.25")
     sub_account(fixture, "desksouth1", "USDT", "7")
-    assert(fixture.world:fault { kind = "refuse", operation = "sub_account.transfer", skip = 1 })
+    assert(fixture.world:fault { kind = "reject", operation = "sub_account.transfer", skip = 1 })
     local output, code = fixture.run "examples/sweep.lua --yes"
     assert.equal(1, code, output)
     assert.matches("desknorth1 +100%.25 USDT  %d+\n", output)
@@ -222,8 +222,8 @@ describe("export_csv.lua", function()
     assert.equal(6, #lines)
     for i = 1, 4 do
       local time = os.date("!%Y-%m-%dT%H:%M:%SZ", math.floor((first + (i - 1) * 20 * DAY) / 1000))
-      local wanted = ("%s,deposit,USDT,Tron(TRC20),%d.5,0,5,"):format(time, i)
-      assert.equal(wanted, lines[i + 1]:sub(1, #wanted))
+      local requested = ("%s,deposit,USDT,Tron(TRC20),%d.5,0,5,"):format(time, i)
+      assert.equal(requested, lines[i + 1]:sub(1, #requested))
     end
     assert.matches(",withdrawal,USDT,.*,33%.25,.*,7,.*,'=1%+1$", lines[6])
   end)
@@ -234,7 +234,7 @@ describe("convert_dust.lua", function()
   for _, asset in ipairs { "DOGE", "XRP", "TRX" } do dust[asset] = "1.5" end
   dust.USDT = "1000"
 
-  it("only shows what it would do, unless told to do it", function()
+  it("only shows what it would do, unless asked to do it", function()
     local fixture = open(dust)
     local output, code = fixture.run "examples/convert_dust.lua"
     assert.equal(0, code, output)
@@ -303,9 +303,9 @@ describe("treasury_report.lua", function()
     assert.matches(": 1 assets, %d months of flows\n$", output)
     local page = read(path)
     os.remove(path)
-    for _, wanted in ipairs { "Balances of USDT", ">desknorth1</text>", ">100.25</text>",
+    for _, requested in ipairs { "Balances of USDT", ">desknorth1</text>", ">100.25</text>",
       "Deposits and withdrawals of USDT", ">33.25</text>", "<svg viewBox=" } do
-      assert(page:find(wanted, 1, true), wanted)
+      assert(page:find(requested, 1, true), requested)
     end
     assert.is_nil(page:find "https?://")
     assert.is_nil(page:find "<script")
@@ -344,8 +344,8 @@ describe("payouts.lua", function()
     assert.equal("11.75", free(fixture, "desknorth1", "USDT"))
   end)
 
-  it("says what was refused, and refuses a key with other content", function()
-    local fixture = open(nil, "real") -- what was refused is looked for when its record must be visible
+  it("says what was rejected, and rejects a key with other content", function()
+    local fixture = open(nil, "real") -- what was rejected is looked for when its record must be visible
     sub_account(fixture, "desknorth1", "USDT", "1")
     local list, journal, remove = files "a,desknorth1,USDT,5000\n"
     fixture.before_stop = remove

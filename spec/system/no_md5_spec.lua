@@ -46,7 +46,7 @@ alg_section = algorithms
 default_properties = fips=yes
 ]]
 
-describe("where OpenSSL refuses MD5 and has no random bytes", function()
+describe("where OpenSSL rejects MD5 and has no random bytes", function()
   local said = {}
 
   setup(function()

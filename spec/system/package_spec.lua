@@ -164,7 +164,7 @@ describe("make install", function()
     assert.same({ "purser " .. require "purser.version" }, trace)
   end)
 
-  it("refuses an empty PREFIX, and one that Lua's paths cannot hold", function()
+  it("rejects an empty PREFIX, and one that Lua's paths cannot hold", function()
     for _, prefix in ipairs { "", folder .. "/a;b", folder .. "/a?b" } do
       for _, target in ipairs { "install", "uninstall" } do
         local said, ok = make(target, prefix)
@@ -266,7 +266,7 @@ describe("a release", function()
 end)
 
 describe("the line of the licence", function()
-  it("goes behind a first line of `#!`, once, and keeps the file's mode", function()
+  it("goes after a first line of `#!`, once, and keeps the file's mode", function()
     local folder = os.tmpname()
     os.remove(folder)
     local said = lines_of(([[(exec 2>&1; unset LD_PRELOAD

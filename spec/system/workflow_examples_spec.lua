@@ -38,7 +38,7 @@ describe("the example", function()
     return text, tonumber(code)
   end
 
-  it("planned_withdrawal.lua shows a plan, and carries it out when told to", function()
+  it("planned_withdrawal.lua shows a plan, and executes it when asked", function()
     local text, code = run("planned_withdrawal.lua USDT trc20 " .. ADDRESS .. " 20.5")
     assert.equal(0, code, text)
     assert.matches("ok       nothing speaks against it", text)

@@ -62,8 +62,8 @@ local function run(server)
   interrupt = nil
   check("keeps what was done", result and result.tranId and info.journal_error, err)
   server.start()
-  local _, refusal = move "4"
-  check("does not make an equal move meanwhile", refusal and refusal.code == "guard.no_duplicates", refusal)
+  local _, rejection = move "4"
+  check("does not make an equal move meanwhile", rejection and rejection.code == "guard.no_duplicates", rejection)
   local reconciled = assert(journal:recover(client))
   check("recover finds it", #reconciled == 1 and reconciled[1].answer.record.tranId == result.tranId)
 
@@ -78,7 +78,7 @@ local function run(server)
   check("the budget is exact", move "493" and select(2, move "0.01").code == "guard.spending_limit")
   assert(other.db:rows "UPDATE purser_meta SET value = '99' WHERE name = 'version'")
   local _, newer = purser.journal.open { postgresql = server.options }
-  check("a newer version is refused", newer and newer.message:find "version 99", newer)
+  check("a newer version is rejected", newer and newer.message:find "version 99", newer)
   other:close()
   journal:close()
 end

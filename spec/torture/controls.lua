@@ -17,30 +17,30 @@ M["an answer without a list is an empty list"] = {
   options = { nonsense_in = 3, mixes_once_in = 1000000 },
 }
 
-M["every code is a refusal"] = {
+M["every code is a rejection"] = {
   seed = 2,
   changed = { { "purser.call.response", 'if profile.unknown_codes[code] then return "unknown", "" end', "" },
-    { "purser.exactly_once.payouts.worker", "if not self.handle then", "if true then" } },
+    { "purser.exactly_once.payouts.worker", "if not self.client_id then", "if true then" } },
   options = { unsure_in = 5 },
 }
 
-M["every code is a refusal, and a look tells"] = {
+M["every code is a rejection, and a look tells"] = {
   seed = 2,
   changed = { { "purser.call.response", 'if profile.unknown_codes[code] then return "unknown", "" end', "" } },
   options = { unsure_in = 5 },
 }
 
-M["a refusal is not looked into"] = {
+M["a rejection is not looked into"] = {
   seed = 5,
-  changed = { { "purser.exactly_once.payouts.worker", "if not self.handle then", "if true then" } },
-  options = { repeated_ids = "refuse", puts_back = true, check = false, dies_once_in = 4000 },
+  changed = { { "purser.exactly_once.payouts.worker", "if not self.client_id then", "if true then" } },
+  options = { repeated_ids = "reject", puts_back = true, check = false, dies_once_in = 4000 },
 }
 
 M["the record of an equal call passes for the payment's"] = {
   seed = 3,
   changed = { { "purser.exactly_once.reconcile",
-    'and not claimed[intents.id_of(record) or ""]\n      and may_agree(params, record, reconcile.near',
-    "and may_agree(params, record, reconcile.near" },
+    'and not claimed[intents.id_of(record) or ""]\n      and may_agree(params, record, reconcile.candidate_on',
+    "and may_agree(params, record, reconcile.candidate_on" },
     { "purser.exactly_once.reconcile", "if #exact == 1 and #near == 1 and open == 0 then", "if #exact > 0 then" } },
   options = { twin_in = 1, share = 0, unsure_in = 2, keys = 0, accounts = 1, check = false, puts_back = false,
     dies_once_in = 4000 },
@@ -78,7 +78,7 @@ M["ids are made by chance"] = {
   seed = 2,
   changed = {
     { "purser.exactly_once.payouts",
-      "values[handle] = made_id(self, key)", "values[handle] = core.random_token(32)" } },
+      "values[client_id] = made_id(self, key)", "values[client_id] = core.random_token(32)" } },
   options = { puts_back = true, empties = true, check = true, dies_once_in = 4000, keys = 0 },
 }
 

@@ -79,7 +79,7 @@ end
 
 --- Whether the history that would show a payment of this operation hid members of its records.
 function Noise:explains(row)
-  return self.blanked[row.reconcile.through] == true
+  return self.blanked[row.reconcile.lookup] == true
 end
 
 return Noise

@@ -136,7 +136,7 @@ describe("a server that is not this machine", function()
     assert.matches("^open%s+true", open_elsewhere { host = "db.example", sslrootcert = made.path "ca.crt" })
   end)
 
-  it("is refused when its certificate bears another name", function()
+  it("is rejected when its certificate bears another name", function()
     serve_tls "other"
     local text = open_elsewhere { host = "db.example", sslrootcert = made.path "ca.crt" }
     assert.matches("it needs TLS, and a certificate with that name", text)
@@ -144,7 +144,7 @@ describe("a server that is not this machine", function()
       sslmode = "verify-ca", allow_insecure = true })
   end)
 
-  it("is refused without an authority, and the option for it is named", function()
+  it("is rejected without an authority, and the option for it is named", function()
     local text = run_elsewhere(SHOW:format(literal(options_with { host = "db.example" })),
       "HOME=/nonexistent PGHOSTADDR=127.0.0.1")
     assert.matches("authorities' file \"/nonexistent/.postgresql/root.crt\" cannot be read", text)
@@ -297,8 +297,8 @@ describe("a journal of version 1", function()
     end
     local journal = open()
     assert.equal(8, #assert(journal:entries()))
-    local handles = assert(journal.db:rows "SELECT key, queue FROM purser_payments WHERE handle = 'order-1'")
-    assert.same({ { key = "own id", queue = "default" } }, handles)
+    local rows = assert(journal.db:rows "SELECT key, queue FROM purser_payments WHERE client_id = 'order-1'")
+    assert.same({ { key = "own id", queue = "default" } }, rows)
     local queues = assert(journal.db:rows "SELECT queue FROM purser_intents WHERE payment = 'water'")
     assert.same({ { queue = "default" }, { queue = "default" } }, queues)
     journal:close()

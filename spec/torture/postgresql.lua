@@ -34,7 +34,7 @@ function M.start(folder)
   local bin, data, port = binaries(), folder .. "/postgresql", free_port()
   run(("mkdir -p %s && chmod 755 %s"):format(data, folder))
   local as = "sh -c"
-  if run "id -u":find "^0" then -- the server refuses to run as root
+  if run "id -u":find "^0" then -- the server does not run as root
     run("chown postgres " .. data)
     as = "runuser -u postgres -- sh -c"
   end

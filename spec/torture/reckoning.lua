@@ -2,14 +2,14 @@
 -- The reckoning: the service's ledger and the journal have to agree, payment by payment.
 --
 --     local reckoning = Reckoning.new { simulator =, client =, payouts =, journal =, started = }
---     reckoning:failed(list)  -- what was refused is not at the service
+--     reckoning:failed(list)  -- what was rejected is not at the service
 --     reckoning:all()         -- at the end: every payment once, none lost, no unit created or destroyed
 --     reckoning.problems      -- what does not hold
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local operations = require "purser.api.operations"
-local scan = require "purser.exactly_once.reconcile.full_list"
+local full_list = require "purser.exactly_once.reconcile.full_list"
 local world = dofile "spec/torture/world.lua"
 
 local Reckoning = {}
@@ -35,7 +35,7 @@ local function insist(fn, ...)
   error(tostring(err or why), 0)
 end
 
---- Puts a payment back that was refused. Of equal ones that nothing identifies the machine may not be able to tell.
+--- Puts a payment back that was rejected. Of equal ones that nothing identifies the machine may not be able to tell.
 function Reckoning:put_back(payment)
   if world.is_twin(payment) then return assert(self.payouts:retry(payment.key, { force = true })) end
   local ok, err
@@ -46,13 +46,13 @@ function Reckoning:put_back(payment)
   self:problem("%s cannot be put back: %s", payment.key, tostring(err))
 end
 
--- All records the service keeps of payments, by what identifies them (a handle, or an amount that occurs once) -> how
--- many, and the total.
+-- All records the service keeps of payments, by what identifies them (a client_id, or an amount that occurs once) ->
+-- how many, and the total.
 local function read_histories(self)
   local function read(row, params) return self.client:call(row.full_name, params) end
   local found, total = {}, {}
   local function take(operation, through, params, member, time_name)
-    local records = insist(scan.all, read, operations.by_name[through], params, self.started - 60000,
+    local records = insist(full_list.all, read, operations.by_name[through], params, self.started - 60000,
       core.now_ms() + 60000, time_name)
     total[operation] = (total[operation] or 0) + #records
     for _, record in ipairs(records) do
@@ -70,8 +70,8 @@ local function read_histories(self)
 end
 
 local function id_of(payment)
-  local handle = operations.by_name[payment.operation].reconcile.handle
-  return payment.operation .. " " .. payment.params[handle or "amount"]
+  local client_id = operations.by_name[payment.operation].reconcile.client_id
+  return payment.operation .. " " .. payment.params[client_id or "amount"]
 end
 
 -- Who received how much by the list of payments that are done.
@@ -92,8 +92,8 @@ local GROWS = "the list seems not to turn its pages"
 -- while it is read shows records again, as one does that cannot be turned.
 local function is_explained(self, payment)
   local row = operations.by_name[payment.operation]
-  return self.lacks and not row.reconcile.handle or self.noise and self.noise:explains(row)
-    or row.reconcile.handle and payment.message:find(GROWS, 1, true) ~= nil
+  return self.lacks and not row.reconcile.client_id or self.noise and self.noise:explains(row)
+    or row.reconcile.client_id and payment.message:find(GROWS, 1, true) ~= nil
 end
 
 -- Equal payments that nothing identifies: how many there are is checked with the totals.
@@ -155,13 +155,13 @@ local function check_balances(self, done, undecided)
   end
 end
 
---- Checks payments that were refused, and may be put back therefore: the service has none of them.
+--- Checks payments that were rejected, and may be put back therefore: the service has none of them.
 function Reckoning:failed(list)
   local found = read_histories(self)
   for _, payment in ipairs(list) do
     local times = found[id_of(payment)] or 0
     if times ~= 0 and not world.is_twin(payment) then
-      self:problem("%s was refused (%s), and the service has it %d times", payment.key, payment.message, times)
+      self:problem("%s was rejected (%s), and the service has it %d times", payment.key, payment.message, times)
     end
   end
 end
@@ -189,7 +189,7 @@ function Reckoning:other(client, payouts, count)
   if #list ~= count then self:problem("the other account has %d payments of %d", #list, count) end
   local function read(row, params) return client:call(row.full_name, params) end
   local found = {}
-  for _, record in ipairs(insist(scan.all, read, operations.by_name["broker.transfer_history"],
+  for _, record in ipairs(insist(full_list.all, read, operations.by_name["broker.transfer_history"],
     { fromAccountType = "SPOT", toAccountType = "SPOT", toAccount = list[1].params.toAccount }, self.started - 60000,
     core.now_ms() + 60000, "timestamp")) do
     found[record.clientTranId] = (found[record.clientTranId] or 0) + 1

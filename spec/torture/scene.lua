@@ -3,7 +3,7 @@
 -- they die, and where they stand still. It changes modules of purser's for its purpose, so it wants its own.
 
 local Reckoning = dofile "spec/torture/reckoning.lua"
-local dice = require "purser.sim.prng"
+local prng = require "purser.sim.prng"
 local key_maker = dofile("spec/torture/keys.lua").maker
 local Noise = dofile "spec/torture/noise.lua"
 local purser = require "purser"
@@ -37,7 +37,7 @@ local function never_go_on()
 end
 
 -- Where a worker may die, or stand still: before and after whatever others can see.
-local function point(what, may_rest)
+local function point(what, may_sleep)
   local worker = owner()
   if not worker then return end
   local machine, roll = worker.machine, worker.machine.roll
@@ -52,10 +52,10 @@ local function point(what, may_rest)
     machine.wrong_by = roll:roll(4) == 1 and 0 or roll:roll(40000) - 20000
     machine:note("the clock is wrong by " .. machine.wrong_by)
   end
-  if not may_rest then return end
-  if roll:roll(150) == 1 then worker.rests_until = machine.now + roll:roll(2 * LEASE_MS) end
-  while worker.rests_until > machine.now do
-    schedule.sleep(worker.rests_until - machine.now)
+  if not may_sleep then return end
+  if roll:roll(150) == 1 then worker.sleeps_until = machine.now + roll:roll(2 * LEASE_MS) end
+  while worker.sleeps_until > machine.now do
+    schedule.sleep(worker.sleeps_until - machine.now)
     if worker.dead then never_go_on() end
   end
 end
@@ -97,7 +97,7 @@ function Worker:die()
   self.state.start(self.number, self.machine.roll:roll(2000))
 end
 
--- Now and then what is no read gets the answer of an earlier call once more: of one that succeeded, since a refusal
+-- Now and then what is no read gets the answer of an earlier call once more: of one that succeeded, since a rejection
 -- names nothing that it could be known by.
 function Worker:mix_up(request, response)
   if request.method == "GET" or not response then return response end
@@ -266,7 +266,7 @@ local function starter(state)
   return function(number, ms)
     local worker = setmetatable({ state = state, machine = state.machine, number = number,
       name = "worker-" .. number,
-      account = account_of(state, number), databases = {}, rests_until = 0,
+      account = account_of(state, number), databases = {}, sleeps_until = 0,
       dies_once_in = dies_once_in(state) }, Worker)
     state.machine:at(ms, function()
       state.lives[number] = worker
@@ -322,7 +322,7 @@ end
 --- Plays it with `state`, the options of the rehearsal.
 return function(state)
   state.deaths, state.kept, state.lives = 0, {}, {}
-  state.machine = virtual.new(dice.new(state.seed, "rehearsal"))
+  state.machine = virtual.new(prng.new(state.seed, "rehearsal"))
   state.machine.tell, state.machine.wrong_by = state.tell, 0
   state.machine.clock_of = function() return owner() and state.machine.wrong_by or 0 end
   local ok, result = pcall(perform, state)

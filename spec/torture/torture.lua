@@ -10,7 +10,7 @@
 
 local Reckoning = dofile "spec/torture/reckoning.lua"
 local core = require "purser.core"
-local dice = require "purser.sim.prng"
+local prng = require "purser.sim.prng"
 local purser = require "purser"
 local service = require "service"
 local world = dofile "spec/torture/world.lua"
@@ -122,14 +122,14 @@ end
 
 --------------------------------------------------------------------------------------------------------------- all
 
--- Runs the queue again and again until the service's refusals, which are faults here, have been overcome.
+-- Runs the queue again and again until the service's rejections, which are faults here, have been overcome.
 local function work_off(state, workers, payouts, reckoning)
   local started = core.monotonic_ms()
   for _ = 1, 8 do
     if not let_work(state, workers, started) then return false end
     local failed = assert(payouts:list "failed")
     if #failed == 0 then return true end
-    if state.tell then state.tell(("%d payments were refused; they are put back"):format(#failed)) end
+    if state.tell then state.tell(("%d payments were rejected; they are put back"):format(#failed)) end
     reckoning:failed(failed)
     for _, payment in ipairs(failed) do reckoning:put_back(payment) end
   end
@@ -188,7 +188,7 @@ end
 function M.run(options)
   local state = { kills = 0, deaths = {}, concurrency = 16, keys = 0, started = core.now_ms() }
   for name, value in pairs(options) do state[name] = value end
-  state.roll = dice.new(state.seed, "torture")
+  state.roll = prng.new(state.seed, "torture")
   local process = service.start { "--seed", tostring(state.seed), "--clock", "real" }
   state.simulator, state.url = process.world, process.url
   local workers = {}

@@ -99,7 +99,7 @@ function Machine:send(ask, request, answered)
   end
   if roll:roll(40) == 1 then
     return self:at(roll:roll(50), function()
-      answer(nil, { kind = "transport", outcome = "not_sent", phase = "connect", message = "refused" })
+      answer(nil, { kind = "transport", outcome = "not_sent", phase = "connect", message = "rejected" })
     end)
   end
   self:at(request.timeout_ms, function()

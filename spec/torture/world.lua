@@ -5,7 +5,7 @@ local M = {}
 
 local SUBS = 8
 local KINDS = {
-  "refuse", "lost_answer", "reset", "truncate", "slow", "throttle", "ban", "server_error", "garbage",
+  "reject", "lost_answer", "reset", "truncate", "slow", "throttle", "ban", "server_error", "garbage",
 }
 local TWIN = "7"
 local WITHDRAW_TO = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"

@@ -33,7 +33,7 @@ describe("the blocking transport", function()
       assert.equal(0, response.tls_us)
     end)
 
-    it("comes without them when it is wanted brief; a failure has all of its own", function()
+    it("comes without them when it is requested brief; a failure has all of its own", function()
       local t = transport()
       local response = assert(t:send { method = "GET", target = "/", brief = true })
       assert.same({
@@ -100,7 +100,7 @@ describe("the blocking transport", function()
       assert.matches("max_response_bytes", failure.message)
     end
 
-    it("with compression that cannot be undone is refused", function()
+    it("with compression that cannot be undone is rejected", function()
       local text = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nxxxx"
       assert.equal("xxxx", assert(answer(text)).body) -- not asked for: left as it is
       local _, failure = answer(text, { compressed = true })
@@ -108,14 +108,14 @@ describe("the blocking transport", function()
       assert.equal("unknown", failure.outcome)
     end)
 
-    it("over the ceiling is refused when it is announced", function()
+    it("over the ceiling is rejected when it is announced", function()
       local ceiling = { max_response_bytes = 1000 }
       assert_over_ceiling(answer("HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n", ceiling, " fill=1001"))
       local response = assert(answer("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", ceiling, " fill=1000"))
       assert.equal(("x"):rep(1000), response.body)
     end)
 
-    it("over the ceiling is refused when it is not announced", function()
+    it("over the ceiling is rejected when it is not announced", function()
       assert_over_ceiling(answer("HTTP/1.1 200 OK\r\n\r\n", { max_response_bytes = 1000 }, " fill=50000000 close"))
     end)
 
@@ -123,12 +123,12 @@ describe("the blocking transport", function()
       assert_over_ceiling(answer("HTTP/1.1 200 OK\r\n\r\n", {}, " fill=50000000 close"))
     end)
 
-    it("with headers without end is refused", function()
+    it("with headers without end is rejected", function()
       peer:script("head body " .. send "HTTP/1.1 200 OK\r\n" .. (" send=A:%20 fill=80000 send=%0D%0A"):rep(6))
       assert_over_ceiling(transport():send { method = "GET", target = "/" })
     end)
 
-    it("with a header line without end is refused", function()
+    it("with a header line without end is rejected", function()
       peer:script("head body " .. send "HTTP/1.1 200 OK\r\nA: " .. " fill=10000000 close")
       assert_over_ceiling(transport():send { method = "GET", target = "/" })
     end)

@@ -53,14 +53,14 @@ describe("the blocking transport", function()
       assert.matches("firewall", assert_not_sent("connect", "curl 7", t:send(money_request.new())))
     end)
 
-    it("when the proxy refuses the tunnel", function()
+    it("when the proxy rejects the tunnel", function()
       peer:script("head " .. send "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n" .. " close")
       local t = transport { base_url = "https://service.example", proxy = peer:url() }
       assert_not_sent("connect", "curl 56", t:send(money_request.new()))
       assert.matches("^$", peer:last():match("signature") or "")
     end)
 
-    it("when a SOCKS proxy refuses", function()
+    it("when a SOCKS proxy rejects", function()
       peer:script("arrive send=%05%FF close")
       local t = transport { base_url = "http://127.0.0.1:1", proxy = "socks5://127.0.0.1:" .. peer.port }
       assert.matches("`proxy`", assert_not_sent("connect", "curl 97", t:send(money_request.new())))
@@ -120,7 +120,7 @@ describe("the blocking transport", function()
       assert_not_sent("tls", "curl 77", tls("good", { ca_pem = "-----BEGIN nothing" }))
     end)
 
-    it("and trusts what it is told to trust", function()
+    it("and trusts what it is asked to trust", function()
       local pin = certificates.pin(made, "good")
       assert.equal(200, assert(tls("good", { ca_file = made.path "ca.crt" })).status)
       assert.equal(200, assert(tls("good", { ca_path = made.path "authorities" })).status)

@@ -18,7 +18,7 @@ describe("the blocking transport", function()
   after_each(stage.close)
 
   describe("as an object", function()
-    it("refuses options it does not know and values it cannot use", function()
+    it("rejects options it does not know and values it cannot use", function()
       local cases = {
         { { tiemout_ms = 1 }, "tiemout_ms is not an option" },
         { { timeout_ms = 0 }, "timeout_ms is out of range" },

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the blocking transport puts on the wire, and which requests it refuses instead.
+-- What the blocking transport puts on the wire, and which requests it rejects instead.
 
 local curl = require "purser.transport.curl"
 local new_stage = require("stage").new
@@ -95,7 +95,7 @@ describe("the blocking transport", function()
     end)
   end)
 
-  describe("refuses before anything is sent", function()
+  describe("rejects before anything is sent", function()
     local cases = {
       { "a line break in a header", { headers = { Key = "a\r\nX-Evil: b" } } },
       { "a NUL byte in a header", { headers = { Key = "a\0b" } } },

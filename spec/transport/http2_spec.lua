@@ -28,7 +28,7 @@ describe("over HTTP/2", function()
     { name = "resets after the headers", steps = "headers reset" },
     { name = "closes after the body", steps = "headers data close" },
     { name = "resets after the body", steps = "headers data reset" },
-    { name = "refuses the stream", steps = "headers data rst=7", code = "curl 42" },
+    { name = "rejects the stream", steps = "headers data rst=7", code = "curl 42" },
     { name = "ends the stream with an error", steps = "headers data rst=2", code = "curl 92" },
     { name = "says goodbye and closes", steps = "headers data goaway close" },
     { name = "says goodbye and falls silent", steps = "headers data goaway stall" },
@@ -74,11 +74,11 @@ describe("over HTTP/2", function()
     end
   end
 
-  it("repeats a read whose stream was refused, and stops in the end", function()
+  it("repeats a read whose stream was rejected, and stops in the end", function()
     local t = assert(curl.new(options()))
     peer:script(("h2 headers data rst=7;%s"):format(FINE))
     local response, failure = t:send { method = "GET", target = "/read" }
-    -- The repetition goes out on a new connection, whose first stream is refused as well: it stops in the end.
+    -- The repetition goes out on a new connection, whose first stream is rejected as well: it stops in the end.
     assert.is_nil(response)
     assert.equal("unknown", failure.outcome)
     assert.is_true(failure.sends > 1)

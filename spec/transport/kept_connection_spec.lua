@@ -21,7 +21,7 @@ local ways = {
   { name = "plain HTTP" },
   { name = "TLS 1.2", tls = "1.2" },
   { name = "TLS 1.3", tls = "1.3" },
-  { name = "HTTP/2 wanted and 1.1 spoken", tls = "1.3", options = { http_version = "2" } },
+  { name = "HTTP/2 requested and 1.1 spoken", tls = "1.3", options = { http_version = "2" } },
 }
 for kind, make in pairs { blocking = curl.new, multi = multi.new } do
   describe("the " .. kind .. " transport", function()
@@ -163,7 +163,7 @@ for kind, make in pairs { blocking = curl.new, multi = multi.new } do
         assert.equal(2, peer:count(mark).connections)
       end)
 
-      it("is kept after the service's own refusals", function()
+      it("is kept after the service's own rejections", function()
         local t = transport {}
         peer:script("head body " .. peers.send(answer('{"code":10101,"msg":"Insufficient balance"}', "400 x")))
         local mark, client = peer:count(), client_of(t)

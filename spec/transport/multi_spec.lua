@@ -146,7 +146,7 @@ describe("the multi transport", function()
     assert.equal(200, assert(t:send(get())).status)
   end)
 
-  it("refuses a bad request and goes on", function()
+  it("rejects a bad request and goes on", function()
     local t = transport()
     local _, failure = t:send { method = "GET", target = "/", headers = { A = "b\r\nC: d" } }
     assert.equal("argument", failure.kind)
@@ -154,7 +154,7 @@ describe("the multi transport", function()
     assert.equal(200, assert(t:send(get())).status)
   end)
 
-  it("refuses options like the blocking one", function()
+  it("rejects options like the blocking one", function()
     local t, message = multi.new { max_in_flight = 0 }
     assert.is_nil(t)
     assert.equal("max_in_flight is out of range", message)

@@ -47,9 +47,9 @@ describe("a text of others", function()
     assert.equal("ab...", plain_text.clean("ab\27\27\27", 8))
     assert.equal("ab\\x1B...", plain_text.clean("ab\27\27\27", 9))
     assert.equal("..", plain_text.clean("abcdef", 2))
-    for most = 0, 40 do
-      local text = plain_text.clean("\195\169\226\128\174ab\27" .. ("\240\159\146\182z"):rep(9), most)
-      assert.is_true(#text <= most and plain_text.is_plain(text))
+    for max = 0, 40 do
+      local text = plain_text.clean("\195\169\226\128\174ab\27" .. ("\240\159\146\182z"):rep(9), max)
+      assert.is_true(#text <= max and plain_text.is_plain(text))
     end
   end)
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Fleets: what is declared is planned and made; no secret is lost or told; no transfer is made twice.
+-- Fleets: what is declared is planned and made; no secret is lost or shown; no transfer is made twice.
 
 local private = require "purser.util.private"
 local purser = require "purser"
@@ -61,7 +61,7 @@ end
 
 describe("a fleet", function()
   it("goes on where it was stopped, whichever request fails", function()
-    for _, fault in ipairs { "refuse", "lost_answer" } do
+    for _, fault in ipairs { "reject", "lost_answer" } do
       for strike = 1, 9 do
         local sim, fleet, client, secrets = world()
         local rounds, calls, inner, armed = 0, 0, private.states[client]._transport, true
@@ -114,16 +114,16 @@ describe("a fleet", function()
     assert.truthy(secrets[keys[1].apiKey])
   end)
 
-  it("deletes a key at once that the vault does not take, and tells no secret", function()
-    local told
+  it("deletes a key at once that the vault does not take, and shows no secret", function()
+    local given
     for _, store in ipairs {
-      function(secret) told = secret.secretKey error("no room for " .. secret.secretKey) end,
-      function(secret) told = secret.secretKey return false end,
+      function(secret) given = secret.secretKey error("no room for " .. secret.secretKey) end,
+      function(secret) given = secret.secretKey return false end,
     } do
       local _, fleet, client = world { vault = store }
       local done, err = fleet:apply()
       assert.is_nil(done)
-      assert.is_nil(tostring(err):find(told, 1, true))
+      assert.is_nil(tostring(err):find(given, 1, true))
       assert.same({ "workflow", "rejected", "create_key" }, { err.kind, err.outcome, err.details.step.what })
       assert.same({}, assert(client.sub_account:list_api_keys { subAccount = "traders01" }))
       assert.is_nil(err.details.step.secretKey)
@@ -148,7 +148,7 @@ describe("a fleet", function()
     for _, key in ipairs(keys) do assert.equal(NOW + 40 * DAY, key.createTime) end
   end)
 
-  it("tells every problem of a declaration at once", function()
+  it("reports every problem of a declaration at once", function()
     local fleet, err = purser.fleet.new { client = {}, vault = 1, accounts = {
       { name = "short", note = "x", keys = { { note = "a#b", permissions = { "SPOT_FLY" } }, { nots = "x" } } },
       { name = "traders01", note = "n", futures = true }, { name = "traders01", note = "n" },
@@ -225,13 +225,13 @@ describe("the balances of a fleet", function()
     assert.same({ USDT = "100" }, free(client, "traders02"))
   end)
 
-  it("stop at a move that nobody knows about, and send nothing behind it", function()
+  it("stop at a move that nobody knows about, and send nothing after it", function()
     for _, kind in ipairs { "lost_answer", "reset" } do
       local sim, fleet, client = world()
       assert(fleet:apply())
       local out = assert(fleet:distribute { asset = "USDT", each = "100" })
       sim:fault { kind = kind, operation = "sub_account.transfer", times = 1 }
-      sim:fault { kind = "refuse", operation = "sub_account.transfer_history", times = 2 }
+      sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 2 }
       for _ = 1, 2 do
         local done, err = out:execute()
         assert.is_nil(done)
@@ -246,7 +246,7 @@ describe("the balances of a fleet", function()
     end
   end)
 
-  it("go on after a refusal", function()
+  it("go on after a rejection", function()
     local sim, fleet, client = world()
     assert(fleet:apply())
     local out = assert(fleet:distribute { asset = "USDT", amounts = { traders01 = "900", traders02 = "200" } })

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Plans: names of networks resolved, every problem at once, and nothing carried out twice. And dust, in batches.
+-- Plans: names of networks resolved, every problem at once, and nothing executed twice. And dust, in batches.
 
 local coins = require "purser.workflow.coins"
 local purser = require "purser"
@@ -19,7 +19,7 @@ end
 local function received(sim, name) return (sim:counts()[name] or { received = 0 }).received end
 
 describe("plan_withdraw", function()
-  it("resolves the network, knows the fee, prints well and is carried out", function()
+  it("resolves the network, knows the fee, prints well and is executed", function()
     local sim, client = world()
     local plan = assert(client.wallet:plan_withdraw { coin = "USDT", network = "trc-20", address = TRON,
       amount = "20.50" })
@@ -45,7 +45,7 @@ describe("plan_withdraw", function()
     assert(plan:execute())
   end)
 
-  it("tells every problem at once", function()
+  it("reports every problem at once", function()
     local _, client = world()
     local plan = assert(client.wallet:plan_withdraw { coin = "XRP", network = "XRP", address = "r abc",
       amount = "0.0000005", require_saved_address = true, contractAddress = "0x1" })
@@ -61,7 +61,7 @@ describe("plan_withdraw", function()
     assert.equal("not_sent", err.outcome)
   end)
 
-  it("tells what is wrong with each single thing", function()
+  it("reports what is wrong with each single thing", function()
     local _, client = world()
     for _, case in ipairs {
       { { coin = "USTD" }, "the coin USTD does not exist (did you mean \"USDT\"?)" },
@@ -112,7 +112,7 @@ describe("plan_withdraw", function()
     assert.truthy(err.message:find("the plan is 300 s old", 1, true))
   end)
 
-  it("is never carried out twice, least of all when nobody knows whether it was", function()
+  it("is never executed twice, least of all when nobody knows whether it was", function()
     local sim, client = world()
     local given = { coin = "USDT", network = "TRX", address = TRON, amount = "20" }
     local plan = assert(client.wallet:plan_withdraw(given))
@@ -124,9 +124,9 @@ describe("plan_withdraw", function()
     assert.is_nil(result)
     assert.truthy(err.message:find("reconcile that first", 1, true))
     plan = assert(client.wallet:plan_withdraw(given))
-    sim:fault { kind = "refuse", operation = "wallet.withdraw", times = 1 }
+    sim:fault { kind = "reject", operation = "wallet.withdraw", times = 1 }
     assert.is_nil((plan:execute()))
-    assert(plan:execute()) -- it was refused, so it may be tried again
+    assert(plan:execute()) -- it was rejected, so it may be retried
     result, err = plan:execute()
     assert.is_nil(result)
     assert.truthy(err.message:find("already", 1, true))
@@ -146,7 +146,7 @@ describe("plan_create_deposit_address", function()
     assert.equal(1, received(sim, "wallet.create_deposit_address"))
   end)
 
-  it("tells that deposits are suspended, and that senders need the memo", function()
+  it("reports that deposits are suspended, and that senders need the memo", function()
     local _, client = world()
     local plan = assert(client.wallet:plan_create_deposit_address { coin = "EOS" })
     assert.truthy(plan.problems[1]:find("deposits of EOS on EOS are suspended: Under maintenance.", 1, true))
@@ -161,13 +161,13 @@ describe("the names of networks", function()
     { netWork = "ZK", network = "Era(ERC20)" },
   } }
 
-  it("are told apart or not resolved", function()
+  it("are distinguished or not resolved", function()
     assert.equal("ARB", coins.network(coin, "arbitrum one").netWork)
     assert.equal("ETH", coins.network(coin, "Ethereum").netWork)
     assert.equal("ZK", coins.network(coin, "Era(ERC20)").netWork)
-    local network, complaint = coins.network(coin, "ERC20")
+    local network, message = coins.network(coin, "ERC20")
     assert.is_nil(network)
-    assert.equal("the network ERC20 may be ETH (Ethereum(ERC20)), ZK (Era(ERC20)); say which", complaint)
+    assert.equal("the network ERC20 may be ETH (Ethereum(ERC20)), ZK (Era(ERC20)); say which", message)
     assert.is_nil((coins.network(coin, "-")))
   end)
 end)
@@ -179,7 +179,7 @@ describe("convert_all", function()
     CAKE = "0.5", USDC = "3", USDT = "1000", OLDC = "7", TON = "0.5",
   }
 
-  it("converts in batches of 15 and tells why the rest was not", function()
+  it("converts in batches of 15 and reports why the rest was not", function()
     local sim, client = world(dust)
     local report = assert(client.wallet:convert_all { except = { "BTC" } })
     assert.equal(19, #report.converted)

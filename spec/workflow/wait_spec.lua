@@ -34,9 +34,9 @@ describe("wait_withdrawal", function()
     assert.is_true(sim:counts()["wallet.withdrawal_history"].received < 20) -- it looks less and less often
   end)
 
-  it("is content with less, when told so", function()
+  it("is content with less, when asked", function()
     local _, client = world()
-    assert.equal(6, assert(client.wallet:wait_withdrawal(withdraw(client), { goal = "sent", most_ms = 5000 })).status)
+    assert.equal(6, assert(client.wallet:wait_withdrawal(withdraw(client), { goal = "sent", max_ms = 5000 })).status)
   end)
 
   it("finds it by the caller's own id, and when it shows up late", function()
@@ -81,12 +81,12 @@ describe("wait_withdrawal", function()
     local id = withdraw(client)
     sim:fault { kind = "server_error", operation = "wallet.withdrawal_history", times = 8 }
     assert.equal(7, assert(client.wallet:wait_withdrawal(id)).status)
-    sim:fault { kind = "refuse", code = "700007", operation = "wallet.withdrawal_history", times = 1 }
+    sim:fault { kind = "reject", code = "700007", operation = "wallet.withdrawal_history", times = 1 }
     local _, err = client.wallet:wait_withdrawal(id)
     assert.equal("700007", err.code)
   end)
 
-  it("refuses what it does not know", function()
+  it("rejects what it does not know", function()
     local _, client = world()
     for _, case in ipairs {
       { "id", { gaol = "sent" }, 'did you mean "goal"' }, { "id", { goal = "sending" }, "one of cancelled, final" },
@@ -108,7 +108,7 @@ describe("wait_deposit", function()
     assert.is_true(sim:now() >= NOW + 60000)
   end)
 
-  it("tells success from what is too small to be credited", function()
+  it("distinguishes success from what is too small to be credited", function()
     local sim, client, owner = world()
     local deposit = sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = "0.001" }
     local _, err = client.wallet:wait_deposit { txId = deposit.txId }
@@ -117,10 +117,10 @@ describe("wait_deposit", function()
     assert.equal(1, assert(client.wallet:wait_deposit({ txId = deposit.txId }, { goal = "seen" })).status)
   end)
 
-  it("says what a deposit can be told by", function()
+  it("says what a deposit can be recognized by", function()
     local _, client = world()
-    for _, wanted in ipairs { {}, { tx = "1" }, { amount = "1e3" }, { coin = 5 } } do
-      local _, err = client.wallet:wait_deposit(wanted)
+    for _, requested in ipairs { {}, { tx = "1" }, { amount = "1e3" }, { coin = 5 } } do
+      local _, err = client.wallet:wait_deposit(requested)
       assert.equal("argument", err.kind)
     end
   end)
@@ -182,7 +182,7 @@ describe("watch_deposits", function()
     return list, cursor or watch:cursor()
   end
 
-  it("tells each new deposit and each change of state once", function()
+  it("reports each new deposit and each change of state once", function()
     local sim, client, owner = world()
     for i = 1, 3 do
       assert(sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = tostring(i) })
@@ -204,13 +204,13 @@ describe("watch_deposits", function()
       got[#got + 1] = list[1]
     end
     table.sort(got)
-    local wanted = {}
+    local requested = {}
     for i = 1, 10 do
-      wanted[#wanted + 1] = ("changed %d 4>5"):format(10 + i)
-      wanted[#wanted + 1] = ("new %d >4"):format(10 + i)
+      requested[#requested + 1] = ("changed %d 4>5"):format(10 + i)
+      requested[#requested + 1] = ("new %d >4"):format(10 + i)
     end
-    table.sort(wanted)
-    assert.same(wanted, got)
+    table.sort(requested)
+    assert.same(requested, got)
     assert.is_true(#cursor < 1000)
   end)
 
@@ -231,7 +231,7 @@ describe("watch_deposits", function()
     sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = "5" }
     sim:fault { kind = "server_error", operation = "wallet.deposit_history", times = 4 }
     assert.same({ "new 5 >4" }, (events(client, { since = NOW, deadline_ms = 20000 })))
-    sim:fault { kind = "refuse", code = "700007", operation = "wallet.deposit_history", times = 1 }
+    sim:fault { kind = "reject", code = "700007", operation = "wallet.deposit_history", times = 1 }
     assert.is_false(pcall(events, client, { since = NOW, deadline_ms = 20000 }))
     local _, err = client.wallet:watch_deposits({ sinse = 1 }):next()
     assert.truthy(err.message:find('did you mean "since"', 1, true))
@@ -240,9 +240,9 @@ end)
 
 describe("watch_deposits over equal deposits", function()
   local core = require "purser.core"
-  local keys = require "purser.history.record_id"
+  local record_id = require "purser.history.record_id"
   local operations = require "purser.api.operations"
-  local key_of = keys.of(operations.by_name["wallet.deposit_history"].paging)
+  local key_of = record_id.of(operations.by_name["wallet.deposit_history"].paging)
 
   local function deposit(status)
     return { coin = "USDT", network = "TRX", txId = "one", address = "T", amount = "5", insertTime = NOW - 5000,
@@ -319,7 +319,7 @@ describe("watch_deposits over equal deposits", function()
   end)
 end)
 
-describe("wait_deposit beside what sources disagree about", function()
+describe("wait_deposit where sources disagree", function()
   it("calls state 12 neither success nor rejection", function()
     local client = { now = function() return NOW end, sleep = function() error "it waits" end, call = function()
       return { { txId = "x:0", transHash = "x", insertTime = NOW - 5, status = 12 } }
@@ -331,7 +331,7 @@ describe("wait_deposit beside what sources disagree about", function()
     assert.is_falsy(err.retryable)
   end)
 
-  it("finds a deposit by the chain's own hash, with the number of an output behind it or apart", function()
+  it("finds a deposit by the chain's own hash, with the number of an output after it or apart", function()
     for _, record in ipairs { { txId = "ab:0" }, { txId = "ab" }, { txId = "z", transHash = "ab" } } do
       record.insertTime, record.status = NOW - 5, 5
       local client = { now = function() return NOW end, call = function() return { record } end }

@@ -38,7 +38,7 @@ local function essential_members()
   local sure = {}
   for _, row in ipairs(operations.list) do
     local form, shape = pages.result_of(row)
-    local essential = form == "record" and row.result.essential or false
+    local essential = form == "record" and row.result.required_member or false
     if sure[shape] == nil then sure[shape] = essential elseif sure[shape] ~= essential then sure[shape] = false end
   end
   return sure
@@ -164,7 +164,7 @@ local tail = [[
 
 ---@class purser.Hooks
 ---@field before? fun(event: purser.Event)  before each attempt
----@field after? fun(event: purser.Event)   behind each attempt
+---@field after? fun(event: purser.Event)   after each attempt
 
 ---@alias purser.Send fun(self, request: purser.transport.request): purser.transport.response?, purser.transport.failure?
 

@@ -13,7 +13,7 @@ local words_of_parameters = require "purser.cli.param_help"
 local M = {}
 
 local function fill(text, values)
-  return (text:gsub("{(%a+)}", values))
+  return (text:gsub("{([%a_]+)}", values))
 end
 
 local function table_of(lines, titles)
@@ -53,9 +53,11 @@ local function window_text(window)
     parts[#parts + 1] = ("without times the last %d days%s"):format(window.default_days,
       window.from_midnight and ", from 00:00" or "")
   end
-  if window.longest_days then parts[#parts + 1] = ("an interval of at most %d days"):format(window.longest_days) end
-  if window.reach_days then parts[#parts + 1] = ("at most %d days back"):format(window.reach_days) end
-  if window.reach_months then parts[#parts + 1] = ("at most %d months back"):format(window.reach_months) end
+  if window.max_window_days then
+    parts[#parts + 1] = ("an interval of at most %d days"):format(window.max_window_days)
+  end
+  if window.retention_days then parts[#parts + 1] = ("at most %d days back"):format(window.retention_days) end
+  if window.retention_months then parts[#parts + 1] = ("at most %d months back"):format(window.retention_months) end
   return table.concat(parts, "; ")
 end
 
@@ -74,9 +76,10 @@ end
 function M.reconciling(row)
   local reconcile = row.reconcile
   if not reconcile then return nil end
-  return fill(words.reconcile[reconcile.by], {
-    through = reconcile.through or "", handle = reconcile.handle or "", undo = reconcile.undo or "",
-    on = reconcile.on and code_list(reconcile.on) or "",
+  return fill(words.reconcile[reconcile.strategy], {
+    lookup = reconcile.lookup or "", client_id = reconcile.client_id or "",
+    delete_operation = reconcile.delete_operation or "",
+    match_on = reconcile.match_on and code_list(reconcile.match_on) or "",
   })
 end
 
@@ -153,7 +156,7 @@ local function write_shape(lines, shape, essential)
   end
 end
 
-local function write_refusals(lines, row)
+local function write_rejections(lines, row)
   local own = codes.of(row.full_name, true)
   if #own == 0 then return end
   local parts = {}
@@ -161,7 +164,7 @@ local function write_refusals(lines, row)
     parts[i] = ("%s %s"):format(code, codes.get(code).meaning:gsub("%.$", ""):gsub("^%u", string.lower))
   end
   lines[#lines + 1] = ""
-  lines[#lines + 1] = "Refusals of its own: " .. table.concat(parts, "; ") .. "."
+  lines[#lines + 1] = "Rejections of its own: " .. table.concat(parts, "; ") .. "."
 end
 
 local function write_operation(lines, row)
@@ -177,12 +180,12 @@ local function write_operation(lines, row)
   line()
   line("Returns " .. forms[form])
   line()
-  write_shape(lines, shape, row.result.essential)
+  write_shape(lines, shape, row.result.required_member)
   if row.reconcile then
     line()
     line("When the outcome is unknown: " .. M.reconciling(row))
   end
-  write_refusals(lines, row)
+  write_rejections(lines, row)
   line()
   line("```lua")
   line(assert(examples[row.full_name], row.full_name .. " has no example"))
@@ -213,9 +216,9 @@ local function write_states(lines, rows)
   end
   for _, name in ipairs { "deposit", "withdrawal" } do
     local states = words.states[name]
-    local wanted = false
-    for _, shape in ipairs(states.shapes) do wanted = wanted or used[shape] end
-    if wanted then
+    local requested = false
+    for _, shape in ipairs(states.shapes) do requested = requested or used[shape] end
+    if requested then
       lines[#lines + 1] = ("\n## %s\n"):format(states.title)
       lines[#lines + 1] = "The document names none; these were seen. A value that is not listed passes through.\n"
       local add = table_of(lines, { "status", "meaning" })
@@ -231,7 +234,7 @@ local header = [[
 
 %s
 
-`timestamp`, `recvWindow` and `signature` travel in the query of every request and are not listed. Refusals that every
+`timestamp`, `recvWindow` and `signature` travel in the query of every request and are not listed. Rejections that every
 operation shares (key, signature, clock, permission) are in [errors.md](errors.md). Permissions have their full names:
 what the service also writes `SPOT_ACCOUNT_R` is `SPOT_ACCOUNT_READ`, and `SPOT_TRANSFER_W` is `SPOT_TRANSFER_WRITE`. A
 member that is absent or `null` is `nil`; members that the service adds later come through under their own names. In the

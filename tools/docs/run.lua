@@ -4,7 +4,7 @@
 -- Every ```lua and ```sh block runs, in its page's order; the blocks of one page share their globals. In them stand for
 -- themselves: `purser`, `client` (the key of a main account that is also a broker), `desk` (the key of its sub-account
 -- tradingdesk1), `saved_address`, `journal_path` (of a file that is not there yet), and http://127.0.0.1:8080 as the
--- address of the service. A block that must not run says so, and why, behind the language: ```lua no-run: needs nginx
+-- address of the service. A block that must not run says so, and why, after the language: ```lua no-run: needs nginx
 
 local M = {}
 

@@ -14,10 +14,10 @@ M.groups = {
 }
 
 M.effects = {
-  read = "reads; tried again by itself when that may help",
+  read = "reads; retried by itself when that may help",
   create = "creates; sent once",
   change = "changes; sent once",
-  move = "**moves money**; sent once, never repeated",
+  transfer = "**moves money**; sent once, never repeated",
 }
 
 M.signers = { main = "the main account's", sub = "the sub-account's own" }
@@ -103,18 +103,19 @@ M.states = {
   },
 }
 
--- How an unknown outcome is found out, as a sentence; `%s` are the handle and the operation to look in.
+-- How an unknown outcome is found out, as a sentence; `%s` are the id's parameter and the operation to look in.
 M.reconcile = {
-  handle = "`client:reconcile(err)` looks in `{through}` for its `{handle}`, which is made when you give none.",
-  name = "`client:reconcile(err)` looks in `{through}` for the `{handle}`.",
-  token = "`client:reconcile(err)` looks in `{through}` for the key with the `{handle}` you gave; make it one of a "
-    .. "kind. The secret is lost: with `recreate = true` the key is deleted with `{undo}` and made again.",
-  match = "`client:reconcile(err)` looks in `{through}` for the one record with the same {on}, made since the call.",
-  conversion = "`client:reconcile(err)` looks in `{through}` for the one batch of these coins, made since the call.",
-  state = "`client:reconcile(err)` looks in `{through}` whether the `{handle}` is as wanted.",
+  client_id = "`client:reconcile(err)` looks in `{lookup}` for its `{client_id}`, which is made when you give none.",
+  name = "`client:reconcile(err)` looks in `{lookup}` for the `{client_id}`.",
+  token = "`client:reconcile(err)` looks in `{lookup}` for the key with the `{client_id}` you gave; make it one of a "
+    .. "kind. The secret is lost: with `recreate = true` the key is deleted with `{delete_operation}` and made again.",
+  match = "`client:reconcile(err)` looks in `{lookup}` for the one record with the same {match_on}, made "
+    .. "since the call.",
+  conversion = "`client:reconcile(err)` looks in `{lookup}` for the one batch of these coins, made since the call.",
+  state = "`client:reconcile(err)` looks in `{lookup}` whether the `{client_id}` is as requested.",
   ["repeat"] = "It may be run again: twice is the same as once.",
   nothing = "Nothing identifies it but its `remark`: no program should run it again; a person must look in "
-    .. "`{through}`.",
+    .. "`{lookup}`.",
 }
 
 -- The options of purser.new in the order of their page: name, type, default, what it does.
@@ -131,7 +132,7 @@ M.options = {
   { "recv_window", "integer", "the service's 5000", "Milliseconds a request stays acceptable; at most 60000." },
   { "timeout_ms", "integer", "10000", "For one attempt, connecting included." },
   { "connect_timeout_ms", "integer", "3000", "For connecting and TLS." },
-  { "retry", "purser.RetryOptions|false", "3 attempts", "How reads are tried again: [below](#retries)." },
+  { "retry", "purser.RetryOptions|false", "3 attempts", "How reads are retried: [below](#retries)." },
   { "rate_limit", "purser.RateLimitOptions|table|false", "500 in 10 s",
     "The request-weight budget: [below](#limits)." },
   { "hooks", "purser.Hooks", "none", "Functions that see every attempt: [below](#hooks)." },
@@ -151,7 +152,7 @@ M.options = {
   { "ca_pem", "string", "", "Certificates to trust, as text." },
   { "pinned_key", "string", "", "The service's public key must have this hash (`sha256//...`)." },
   { "user_agent", "string", "`purser/<version>`", "The `User-Agent` header." },
-  { "max_response_bytes", "integer", "16777216", "An answer that is longer is refused." },
+  { "max_response_bytes", "integer", "16777216", "An answer that is longer is rejected." },
   { "allow_insecure", "boolean", "`false`",
     "Permits `http://` to other machines. Keys and funds are then in the open." },
 }

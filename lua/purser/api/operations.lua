@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- All operations: the rows of broker.lua, sub_account.lua and wallet.lua.
 --
--- A row that uses a word vocabulary.lua does not list, a kind or shape that does not exist, or a name twice, fails when
+-- A row that uses a word row_schema.lua does not list, a kind or shape that does not exist, or a name twice, fails when
 -- all rows are read: in every test, the documentation and the command line. A program that calls one group reads that
 -- group, and does without the check.
 
@@ -31,11 +31,11 @@ end })
 
 -- What is asked over all groups.
 local function load_all()
-  local vocabulary = require "purser.api.row_schema"
+  local row_schema = require "purser.api.row_schema"
   local list, by_name, by_id = {}, {}, {}
   for _, group in ipairs(M.group_names) do
     for _, row in ipairs(M.groups[group]) do
-      vocabulary.check(row)
+      row_schema.check(row)
       assert(not by_name[row.full_name], row.full_name .. ": defined twice")
       assert(not by_id[row.id], row.full_name .. ": its id is taken")
       list[#list + 1] = row
@@ -44,7 +44,7 @@ local function load_all()
   end
   for _, row in ipairs(list) do
     local reconcile = row.reconcile or {}
-    for _, other in pairs { row.deprecated, reconcile.through, reconcile.undo, reconcile.also } do
+    for _, other in pairs { row.deprecated, reconcile.lookup, reconcile.delete_operation, reconcile.second_list } do
       assert(by_name[other], row.full_name .. ": refers to an unknown operation")
     end
   end

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- The kinds of parameters: what a value must look like, and how it travels.
 --
--- A kind is { text = what the documentation says, check = function(value, param) -> wire value | nil, complaint }.
--- A complaint completes the sentence `parameter "x" ...` and names the cure.
+-- A kind is { text = what the documentation says, check = function(value, param) -> wire value | nil, message }.
+-- A message completes the sentence `parameter "x" ...` and names the cure.
 
 local text_rules = require "purser.api.text"
 
@@ -18,7 +18,7 @@ local function integer_of(value)
   return type(value) == "string" and #value <= 15 and value:find("^%d+$") and tonumber(value)
 end
 
--- The number of a state as it travels, and its name where that was given; or nil, nil and a complaint.
+-- The number of a state as it travels, and its name where that was given; or nil, nil and a message.
 local function status_of(value, param)
   local number = integer_of(value)
   if number and number >= 0 then return ("%d"):format(number) end
@@ -26,11 +26,11 @@ local function status_of(value, param)
   if number or type(value) ~= "string" then
     return nil, nil, "is not a status; pass its number, such as 5, or its name"
   end
-  local name, complaint = one_of(value, names)
+  local name, message = one_of(value, names)
   for i = 1, #names do
     if names[i] == name then return ("%d"):format(i), name end
   end
-  return nil, nil, complaint .. ", or the number"
+  return nil, nil, message .. ", or the number"
 end
 
 M.kinds = {
@@ -64,8 +64,8 @@ M.kinds = {
   status = {
     text = "status number, or its name",
     check = function(value, param)
-      local number, _, complaint = status_of(value, param)
-      return number, complaint
+      local number, _, message = status_of(value, param)
+      return number, message
     end,
   },
 
@@ -73,16 +73,16 @@ M.kinds = {
   named_status = {
     text = "status number, or its name",
     check = function(value, param)
-      local number, name, complaint = status_of(value, param)
-      return name or number, complaint
+      local number, name, message = status_of(value, param)
+      return name or number, message
     end,
   },
 
   choice = {
     text = "one of",
     check = function(value, param)
-      local text, complaint = clean_text(value)
-      if not text then return nil, complaint end
+      local text, message = clean_text(value)
+      if not text then return nil, message end
       return one_of(text, M.choices[param.choices])
     end,
   },

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- The conventions of a profile that a user gives as a table, checked one by one; profiles.lua lists them.
 
-local allowed = require "purser.util.option_schema"
-local nearest = require "purser.util.suggest"
+local option_schema = require "purser.util.option_schema"
+local suggest = require "purser.util.suggest"
 local profiles = require "purser.api.profiles"
 
 local M = {}
@@ -10,14 +10,14 @@ local M = {}
 -- What a convention may be: what its default is, or one of a few values.
 local rules = { base = "string", base_url = "string" }
 for name, default in pairs(profiles.default) do
-  rules[name] = type(default) == "number" and { 1, allowed.EXACT } or type(default)
+  rules[name] = type(default) == "number" and { 1, option_schema.EXACT } or type(default)
 end
 rules.algorithm = { "hmac-sha256", "hmac-sha512", "ed25519", "rsa-sha256" }
 rules.encoding, rules.order = { "hex", "base64" }, { "sent", "sorted" }
 rules.object_body, rules.array_body = { "object", "query" }, { "array", "object", "query" }
 
 -- The conventions that are sets of texts, which is how they are looked up, with an example of each. A list or a number
--- as code would turn each success into a refusal.
+-- as code would turn each success into a rejection.
 local sets = {
   hosts = 'by host, such as { ["api.mexc.com"] = true }',
   success_codes = 'by code as text, such as { ["0"] = true, ["200"] = true }',
@@ -58,31 +58,31 @@ local function copy(codes)
 end
 
 --- A profile that is none of Purser's own: complete, of a table of overrides.
----@param resolve fun(wanted: any): table|nil, string|nil  resolve_profile.lua, for its base
----@return table|nil profile, string|nil complaint
-function M.resolve(wanted, resolve)
-  if type(wanted) == "string" then
-    if not profiles[wanted] then
-      return nil, ('profile "%s" is not known%s; there are %s, and a table of conventions'):format(wanted,
-        nearest.among(wanted, profiles), table.concat(nearest.names_of(profiles), ", "))
+---@param resolve fun(requested: any): table|nil, string|nil  resolve_profile.lua, for its base
+---@return table|nil profile, string|nil message
+function M.resolve(requested, resolve)
+  if type(requested) == "string" then
+    if not profiles[requested] then
+      return nil, ('profile "%s" is not known%s; there are %s, and a table of conventions'):format(requested,
+        suggest.among(requested, profiles), table.concat(suggest.names_of(profiles), ", "))
     end
-    wanted = profiles[wanted]
+    requested = profiles[requested]
   end
-  local complaint = allowed.check(wanted, rules, "profile convention")
-  if complaint then return nil, complaint end
+  local message = option_schema.check(requested, rules, "profile convention")
+  if message then return nil, message end
   local base
-  base, complaint = resolve(wanted.base)
-  if not base then return nil, complaint end
+  base, message = resolve(requested.base)
+  if not base then return nil, message end
   local profile = {}
   for name, value in pairs(base) do profile[name] = value end
-  for name, value in pairs(wanted) do
-    complaint = check_convention(name, value)
-    if complaint then return nil, complaint end
+  for name, value in pairs(requested) do
+    message = check_convention(name, value)
+    if message then return nil, message end
     profile[name] = type(value) == "table" and copy(value) or value
   end
   profile.base = nil
-  complaint = check_names(profile)
-  if complaint then return nil, complaint end
+  message = check_names(profile)
+  if message then return nil, message end
   return profile
 end
 

@@ -5,10 +5,10 @@
 local profiles = require "purser.api.profiles"
 
 --- The profile asked for, complete: a name, or a table that overrides single conventions.
----@return table|nil profile, string|nil complaint
-local function resolve(wanted)
-  if wanted == nil or wanted == "default" then return profiles.default end
-  if wanted ~= "mexc" then return require("purser.api.profile_overrides").resolve(wanted, resolve) end
+---@return table|nil profile, string|nil message
+local function resolve(requested)
+  if requested == nil or requested == "default" then return profiles.default end
+  if requested ~= "mexc" then return require("purser.api.profile_overrides").resolve(requested, resolve) end
   local profile = {}
   for name, value in pairs(profiles.default) do profile[name] = value end
   for name, value in pairs(profiles.mexc) do profile[name] = value end

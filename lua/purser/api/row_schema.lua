@@ -15,16 +15,18 @@ local row_words = {
   summary = "string",
   permission = "string", -- that the signing key needs, when the document says
   weight = "number",     -- request weight by IP, when the document says
-  effect = "string",     -- read | create | change | move: only a read may ever be sent twice
+  effect = "string",     -- read | create | change | transfer: only a read may ever be sent twice
   signer = "string",     -- main | sub: whose key signs, when it matters
   body = "string",       -- object | array: parameters travel in a JSON body (a profile may say otherwise)
   params = "table",
   rules = "table",       -- rules over several parameters, by name
-  window = "table",      -- what a history covers: default_days, longest_days, reach_days, reach_months, from_midnight
+  window = "table",      -- what a history covers: default_days, max_window_days,
+                         -- retention_days, retention_months, from_midnight
   paging = "table",      -- how a history or list is read to its end (see paging_words)
-  result = "table",      -- { list | record | page | rows = shape, from = carriers, total = member beside a list that
+  result = "table",
+  -- { list | record | page | rows = shape, wrappers = members that hold the list, total = member next to a list that
                          -- says how many there are, lone = member that a single record in `data` needs to pass for a
-                         -- list of one, essential = member without whose text an answer is no result }
+                         -- list of one, required_member = member without whose text an answer is no result }
   moves = "table",       -- what a write call that moves funds moves, and where to (see moves_words)
   reconcile = "table",      -- how an unknown outcome is found out
   deprecated = "string", -- what to call instead
@@ -38,7 +40,8 @@ local param_words = {
   plain = "string",               -- the name under which the plain text may be given instead
 }
 local result_words = {
-  list = "string", record = "string", page = "string", rows = "string", from = "table", essential = "string",
+  list = "string", record = "string", page = "string", rows = "string", wrappers = "table",
+  required_member = "string",
   total = "string", lone = "string",
 }
 -- Each but `to` names a parameter of the row.
@@ -54,38 +57,38 @@ local moves_words = {
 -- own: between accounts of one user; none: nothing leaves
 local destinations = { address = true, user = true, sub_account = true, own = true, none = true }
 local reconcile_words = {
-  by = "string",       -- the way: see ways_to_reconcile
-  through = "string",  -- the operation that lists what was done
-  pass = "table",      -- parameters that it is given from those of the call
+  strategy = "string", -- how it is found out: see strategies
+  lookup = "string",   -- the operation that lists what was done
+  copy_params = "table", -- parameters that it is given from those of the call
   narrow = "table",    -- filters that it is given as well, at first: without them it shows more, and nothing else
-  handle = "string",   -- parameter that names the one record
-  made = "boolean",    -- the handle is an id that Purser makes when the caller gave none
-  on = "table",        -- without a handle: what has to be equal in the call and in its record
-  near = "table",      -- what makes a record that is not equal a candidate (default: the same as `on`)
-  time = "string",     -- member that tells when the record was made
-  failed = "string",   -- status of a record of what was not done
-  wanted = "string",   -- state: present, absent or cancelled
-  undo = "string",     -- the operation that deletes what was made
-  also = "string",     -- a second list
+  client_id = "string", -- parameter by which the caller names the one record
+  generated_id = "boolean", -- Purser makes that id when the caller gave none
+  match_on = "table",  -- without an id: what has to be equal in the call and in its record
+  candidate_on = "table", -- what makes a record that is not equal a candidate (default: the same as `match_on`)
+  time_member = "string", -- member that says when the record was made
+  failed_status = "string", -- status of a record of what was not done
+  target_state = "string", -- strategy "state": present, absent or cancelled
+  delete_operation = "string", -- the operation that deletes what was made
+  second_list = "string", -- a second list
   accounts = "string", -- the operation that lists sub-accounts, where the list is that of one
 }
 local window_words = {
-  default_days = "number", longest_days = "number", reach_days = "number", reach_months = "number",
-  from_midnight = "boolean",
+  default_days = "number", max_window_days = "number", retention_days = "number",
+  retention_months = "number", from_midnight = "boolean",
 }
 local paging_words = {
-  each = "string",     -- each_<this> walks it
+  iterator = "string", -- each_<this> walks it
   size = "string",     -- the parameter that says how many records an answer holds
-  most = "number",     -- what is asked for: the greatest size, or a good one where no greatest is documented
+  page_size = "number", -- what is asked for: the greatest size, or a good one where no greatest is documented
   page = "string",     -- the parameter of the page's number; without one there is a single answer
-  time = "string",     -- the member that holds a record's time; without one there are no windows
+  time_member = "string", -- the member that holds a record's time; without one there are no windows
   id = "string",       -- the member that names a record
-  key = "table",       -- the members that tell records apart where there is no id: those that never change
-  varies = "table",    -- filters whose answer changes while pages are turned: these are applied here instead
+  key = "table",       -- the members that distinguish records where there is no id: those that never change
+  unstable_filters = "table", -- filters whose answer changes while pages are turned: these are applied here instead
 }
-local effects = { read = true, create = true, change = true, move = true }
-local ways_to_reconcile = {
-  handle = true, name = true, token = true, match = true, conversion = true, state = true, ["repeat"] = true,
+local effects = { read = true, create = true, change = true, transfer = true }
+local strategies = {
+  client_id = true, name = true, token = true, match = true, conversion = true, state = true, ["repeat"] = true,
   nothing = true,
 }
 
@@ -131,17 +134,18 @@ function M.check(row)
   local result = row.result
   check_words(where .. " result", result, result_words)
   assert(shapes[result.list or result.record or result.page or result.rows], where .. ": unknown shape")
-  assert(not result.record or result.essential, where .. ": says not which member makes an answer a result")
+  assert(not result.record or result.required_member, where .. ": says not which member makes an answer a result")
   if row.window then check_words(where .. " window", row.window, window_words) end
   if row.paging then
     check_words(where .. " paging", row.paging, paging_words)
-    assert(row.paging.each and row.paging.size and row.paging.most, where .. ": paging needs each, size and most")
+    assert(row.paging.iterator and row.paging.size and row.paging.page_size,
+      where .. ": paging needs iterator, size and page_size")
   end
   if row.reconcile then
     check_words(where .. " reconcile", row.reconcile, reconcile_words)
-    assert(ways_to_reconcile[row.reconcile.by], where .. ": unknown way to reconcile")
+    assert(strategies[row.reconcile.strategy], where .. ": unknown strategy")
   end
-  assert((row.effect == "move") == (row.moves ~= nil), where .. ": what moves funds says what and where to")
+  assert((row.effect == "transfer") == (row.moves ~= nil), where .. ": what moves funds says what and where to")
   if row.moves then check_moves(where, row) end
   assert((row.effect == "read") == (row.reconcile == nil), where .. ": all but reads say how they are reconciled")
   check_params(where, row)

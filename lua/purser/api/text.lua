@@ -33,7 +33,7 @@ M.choices = {
   },
 }
 
--- Integers are told from floats where the host can (5.3 on); elsewhere a number with an integral value is one.
+-- Integers are distinguished from floats where the host can (5.3 on); elsewhere a number with an integral value is one.
 local math_type = math.type or function(number) return floor(number) == number and "integer" or "float" end
 
 --- The digits of a number that is an exact integer on this host, or nil.
@@ -72,7 +72,7 @@ function M.is_utf8(text)
   return true
 end
 
---- What every text must be, whatever its kind. Returns the text, or nil and a complaint; and third whether it holds
+--- What every text must be, whatever its kind. Returns the text, or nil and a message; and third whether it holds
 -- letters and digits alone.
 function M.clean_text(value)
   if type(value) == "number" then
@@ -91,7 +91,7 @@ function M.clean_text(value)
   return value
 end
 
---- The value when it is one of these texts; or nil and a complaint.
+--- The value when it is one of these texts; or nil and a message.
 function M.one_of(value, names)
   for _, name in ipairs(names) do
     if name == value then return value end

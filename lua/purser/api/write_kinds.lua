@@ -16,8 +16,8 @@ local function items_of(value)
     if count ~= #value then return nil, "is not a plain list; pass { \"a\", \"b\" } or \"a,b\"" end
     return value
   end
-  local text, complaint = clean_text(value)
-  if not text then return nil, complaint end
+  local text, message = clean_text(value)
+  if not text then return nil, message end
   local items = {}
   for item in (text .. ","):gmatch("([^,]*),") do items[#items + 1] = item end
   return items
@@ -26,8 +26,8 @@ end
 -- A list of at most param.max items, each passing `check`, joined by commas.
 local function list_of(check)
   return function(value, param)
-    local items, complaint = items_of(value)
-    if not items then return nil, complaint end
+    local items, message = items_of(value)
+    if not items then return nil, message end
     if #items == 0 then return nil, "is an empty list; give at least one item or leave it out" end
     if param.max and #items > param.max then
       return nil, ("has %d items; at most %d are allowed in one call"):format(#items, param.max)
@@ -71,8 +71,8 @@ end
 M.new_name = {
   text = "8 to 32 letters and digits",
   check = function(value)
-    local text, complaint = clean_text(value)
-    if not text then return nil, complaint end
+    local text, message = clean_text(value)
+    if not text then return nil, message end
     if #text < 8 or #text > 32 or text:find("[^0-9A-Za-z]") then
       return nil, ("must be 8 to 32 letters and digits; it has %d characters%s"):format(#text,
         text:find("[^0-9A-Za-z]") and ", and one that is neither" or "")
@@ -86,8 +86,8 @@ M.new_name = {
 M.address = {
   text = "printable ASCII without blanks",
   check = function(value)
-    local text, complaint, is_simple = clean_text(value)
-    if not text or is_simple then return text, complaint end
+    local text, message, is_simple = clean_text(value)
+    if not text or is_simple then return text, message end
     local at = text:find "[^!-~]"
     if not at then return text end
     local plain, what = plain_text.is_plain(text)
@@ -99,8 +99,8 @@ M.address = {
 M.memo = {
   text = "text in which every character can be seen",
   check = function(value)
-    local text, complaint, is_simple = clean_text(value)
-    if not text or is_simple then return text, complaint end
+    local text, message, is_simple = clean_text(value)
+    if not text or is_simple then return text, message end
     local plain, what = plain_text.is_plain(text)
     if plain then return text end
     return nil, ("holds a %s, which cannot be seen; copy it again from its source"):format(what)
@@ -110,8 +110,8 @@ M.memo = {
 M.client_id = {
   text = "32 letters and digits",
   check = function(value)
-    local text, complaint = clean_text(value)
-    if not text then return nil, complaint end
+    local text, message = clean_text(value)
+    if not text then return nil, message end
     if #text ~= 32 or text:find("[^0-9A-Za-z]") then
       return nil, ("must be exactly 32 letters and digits; it has %d characters (purser.client_id() makes one)")
         :format(#text)
@@ -121,7 +121,7 @@ M.client_id = {
 }
 
 -- Far more than any service keeps, and so few that sums of amounts are exact as well.
-local MOST_DIGITS = 100
+local MAX_DIGITS = 100
 
 M.amount = {
   text = "positive decimal as a string, such as \"12.5\"",
@@ -136,16 +136,16 @@ M.amount = {
       if not value then return nil, "is a userdata; pass a string such as \"12.5\" or a decimal" end
       value = tostring(value)
     end
-    local text, complaint = clean_text(value)
-    if not text then return nil, complaint end
+    local text, message = clean_text(value)
+    if not text then return nil, message end
     if text:find("^%-") then return nil, "is negative; amounts are positive" end
     if not (text:find("^%d+$") or text:find("^%d+%.%d+$")) then
       return nil, "is not a plain decimal; pass digits with at most one point, no sign, no exponent, such as \"12.5\""
     end
     if text:find("^0%d") then return nil, "begins with 0 and another digit; remove the leading zero" end
     if not text:find("[1-9]") then return nil, "is zero; amounts are positive" end
-    if #text > MOST_DIGITS then
-      return nil, ("is %d characters long; at most %d are sent"):format(#text, MOST_DIGITS)
+    if #text > MAX_DIGITS then
+      return nil, ("is %d characters long; at most %d are sent"):format(#text, MAX_DIGITS)
     end
     return text
   end,
@@ -194,8 +194,8 @@ M.md5 = {
 M.area_code = {
   text = "digits of a telephone area code",
   check = function(value)
-    local text, complaint = clean_text(value)
-    if not text then return nil, complaint end
+    local text, message = clean_text(value)
+    if not text then return nil, message end
     if not text:find("^%+?%d%d?%d?%d?%d?$") then return nil, "must be 1 to 5 digits, such as 86" end
     return text
   end,

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- What is given with one call, checked: its options, and the credentials that sign it.
 
-local allowed = require "purser.util.option_schema"
+local option_schema = require "purser.util.option_schema"
 local errors = require "purser.call.errors"
 
 local M = {}
@@ -12,18 +12,18 @@ M.HOUR_MS = { 1, 3600000 }
 --- The options of a call.
 M.rules = { extra_params = "table", recv_window = { 1 }, timeout_ms = M.HOUR_MS, info = "table" }
 
---- nil when the profile bears the window of checked options, else a complaint.
+--- nil when the profile bears the window of checked options, else a message.
 function M.check_window(options, profile)
   local window = options.recv_window
   if window == nil or window <= profile.max_recv_window then return nil end
-  return allowed.check({ recv_window = window }, { recv_window = { 1, profile.max_recv_window } }, "option")
+  return option_schema.check({ recv_window = window }, { recv_window = { 1, profile.max_recv_window } }, "option")
 end
 
 --- Checks the options of one call. Returns nil, or an argument error.
 function M.check(opts, profile)
-  local complaint, name = allowed.check(opts, M.rules, "option")
-  if not complaint then complaint, name = M.check_window(opts, profile) end
-  return complaint and errors.argument(name, complaint)
+  local message, name = option_schema.check(opts, M.rules, "option")
+  if not message then message, name = M.check_window(opts, profile) end
+  return message and errors.argument(name, message)
 end
 
 local MAX_API_KEY_BYTES = 4096
@@ -40,12 +40,12 @@ local function check_secret(name)
   if name ~= "purser.secret" then return '"secret_key" is neither a string nor a secret of purser.secrets' end
 end
 
---- Checks what credentials are made of. Returns nil, or a complaint that never quotes a value.
+--- Checks what credentials are made of. Returns nil, or a message that never quotes a value.
 function M.check_credentials(api_key, secret_key)
   if type(api_key) ~= "string" then return '"api_key" is missing; give api_key and secret_key, or credentials' end
   if secret_key == nil then return '"secret_key" is missing; give api_key and secret_key, or credentials' end
-  local complaint = check_key("api_key", api_key)
-  if complaint then return complaint end
+  local message = check_key("api_key", api_key)
+  if message then return message end
   if api_key:find("[\128-\255 ]") then return '"api_key" holds a character that a header cannot carry' end
   if #api_key > MAX_API_KEY_BYTES then return '"api_key" is longer than a header can carry' end
   if type(secret_key) == "userdata" then return check_secret(tostring(secret_key)) end

@@ -2,8 +2,8 @@
 -- The service's time, as far as it is known.
 --
 -- A client begins with the host's clock. When the service says that a timestamp lies outside of its window (700003),
--- the client asks it for its time, or takes the Date header of that refusal, and from then on counts from there. It
--- counts with the monotonic clock, which nobody sets; the host's clock tells only that something jumped (it was set,
+-- the client asks it for its time, or takes the Date header of that rejection, and from then on counts from there. It
+-- counts with the monotonic clock, which nobody sets; the host's clock shows only that something jumped (it was set,
 -- or the machine slept), and then the service is asked again before the next request is signed.
 --
 -- A clock that the user gave is believed to count well: the offset to it is kept, and nothing else.
@@ -45,7 +45,7 @@ function Clock:now()
   return type(counted) == "number" and counted + self.offset or counted
 end
 
---- Whether the host's clock was set, or the machine slept, since the service's time was learned. Told once.
+--- Whether the host's clock was set, or the machine slept, since the service's time was learned. Reported once.
 function Clock:jumped()
   if not self.offset or not self.monotonic then return false end
   local apart = self.wall() - self.monotonic()

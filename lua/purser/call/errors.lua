@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- The one kind of error Purser returns.
 --
--- `outcome` answers the question that matters after a failed call: did the service carry it out?
+-- `outcome` answers the question that matters after a failed call: did the service execute it?
 --   not_sent  certainly not: no byte of the request left this machine
---   rejected  no: the service answered with a refusal
+--   rejected  no: the service answered with a rejection
 --   unknown   perhaps: something was sent, and no answer says what became of it
 
 local plain_text = require "purser.util.plain_text"

@@ -17,15 +17,15 @@ local function run(hook, event, info)
   info.hook_error = readable and text or "an error without a text"
 end
 
---- An attempt begins: `before` hears of it. Returns what tells `after`.
+--- An attempt begins: `before` is called with it. Returns what calls `after`.
 function M.begin(hooks, row, request, attempt, info)
   local event = { operation = row.full_name, method = request.method, path = row.path, attempt = attempt }
   if hooks.before then run(hooks.before, event, info) end
   return setmetatable({ event = event, after = hooks.after, info = info, started = core.monotonic_us() }, Watch)
 end
 
---- The attempt is over: `after` hears of it, once.
-function Watch:tell(err, response)
+--- The attempt is over: `after` is called with it, once.
+function Watch:report(err, response)
   local after, event = self.after, self.event
   if not after then return end
   self.after = nil
@@ -35,33 +35,33 @@ function Watch:tell(err, response)
   run(after, event, self.info)
 end
 
-local function tell_raised(self, raised)
+local function report_raised(self, raised)
   local readable, text = pcall(tostring, raised)
-  self:tell(errors.new { kind = "transport", outcome = "unknown", phase = "receive", operation = self.event.operation,
+  self:report(errors.new { kind = "transport", outcome = "unknown", phase = "receive", operation = self.event.operation,
     message = "an error was raised: " .. (readable and text or "one without a text") })
 end
 
 local function conclude(self, ok, ...)
   if ok then return ... end
-  pcall(tell_raised, self, (...))
+  pcall(report_raised, self, (...))
   error((...), 0)
 end
 
---- Runs `fn(...)`, which sends a read, and returns what it returns. What it raises is raised once `after` has heard of
---- it. (In a coroutine on Lua 5.1 that is no task of purser.schedule it is raised, and no more.)
-function Watch:carry_out(fn, ...)
+--- Runs `fn(...)`, which sends a read, and returns what it returns. What it raises is raised once `after` was
+--- called. (In a coroutine on Lua 5.1 that is no task of purser.schedule it is raised, and no more.)
+function Watch:execute(fn, ...)
   if not self.after then return fn(...) end
   return conclude(self, schedule.protect(fn, ...))
 end
 
---- Tells how a call that is not a read ended when something was raised during it. `lost` is the error of one whose end
+--- Reports how a write call ended when something was raised during it. `lost` is the error of one whose end
 --- is not known: it holds the parameters, which are not for hooks.
-function Watch:tell_end(err, lost)
+function Watch:report_end(err, lost)
   if err == lost then
     err = errors.new { kind = lost.kind, outcome = lost.outcome, phase = lost.phase, operation = lost.operation,
       message = lost.message, retryable = lost.retryable }
   end
-  self:tell(err)
+  self:report(err)
 end
 
 return M

@@ -8,12 +8,12 @@
 -- a short script mostly waits for its modules.
 
 local call_options = require "purser.call.call_options"
-local check = require "purser.call.validate"
+local validate = require "purser.call.validate"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
 local interpret = require "purser.call.response"
 local plain_text = require "purser.util.plain_text"
-local result = require "purser.call.unwrap"
+local unwrap = require "purser.call.unwrap"
 local retry = require "purser.call.retry"
 local service_clock = require "purser.call.clock"
 
@@ -62,10 +62,10 @@ local function layout_for(self, row)
   return layout
 end
 
---- Makes the signer of a key pair, and the headers that go with it. Returns nil, or a complaint.
+--- Makes the signer of a key pair, and the headers that go with it. Returns nil, or a message.
 function M.use_credentials(self, api_key, secret_key)
-  local complaint = call_options.check_credentials(api_key, secret_key)
-  if complaint then return complaint end
+  local problem = call_options.check_credentials(api_key, secret_key)
+  if problem then return problem end
   local signer, message = core.signer(self.profile.algorithm, secret_key, self.profile.encoding)
   if not signer then return '"secret_key" cannot be used: ' .. message end
   if self._signer then self._signer:close() end
@@ -88,7 +88,7 @@ function M.refresh_credentials(self)
   return M.use_credentials(self, api_key, secret_key)
 end
 
---- The clock's reading as an exact integer; or nil and a complaint.
+--- The clock's reading as an exact integer; or nil and a message.
 function M.read_clock(self)
   local now = self._clock:now()
   if type(now) == "number" and now > 0 and now < 2 ^ 53 and now % 1 == 0 then return floor(now) end
@@ -114,8 +114,8 @@ end
 function M.build(self, row, layout, values, opts)
   if row.unsigned then return build_unsigned(self, row, opts) end
   local profile = self.profile
-  local complaint = self._credentials and M.refresh_credentials(self)
-  if complaint then return nil, errors.config(complaint) end
+  local message = self._credentials and M.refresh_credentials(self)
+  if message then return nil, errors.config(message) end
   local now, wrong = M.read_clock(self)
   if not now then return nil, errors.config(wrong) end
   if self._closed then return nil, closed_error(row) end -- by the clock, the credentials function or another task
@@ -143,12 +143,12 @@ function M.check_call(self, row, params, opts)
     return nil, err
   end
   local values
-  values, err = check.check(row, params)
+  values, err = validate.check(row, params)
   if not values then return nil, err end
   if row.unsigned then return values end
   if not opts.extra_params then return values, layout_for(self, row) end
   local names
-  names, err = check.add_extra(row, opts.extra_params, values, self.profile)
+  names, err = validate.add_extra(row, opts.extra_params, values, self.profile)
   if not names then
     err.operation = row.full_name
     return nil, err
@@ -158,7 +158,7 @@ end
 
 local transport_kinds = { transport = true, decode = true, argument = true, closed = true }
 
--- A transport may be the user's own: whatever it says beside a plain `not_sent`, the outcome is unknown.
+-- A transport may be the user's own: whatever it says besides a plain `not_sent`, the outcome is unknown.
 local function transport_error(row, failure)
   if type(failure) ~= "table" then failure = { message = failure } end
   local kind = transport_kinds[failure.kind] and failure.kind or "transport"
@@ -181,14 +181,14 @@ local function fill_info(info, response, attempts)
   info.http_status, info.headers, info.timings = nil, nil, nil
   if type(response) ~= "table" then return end
   info.http_status = response.status
-  info.headers = result.headers(response.headers)
+  info.headers = unwrap.headers(response.headers)
   info.timings = {
     connect_us = response.connect_us, tls_us = response.tls_us, first_byte_us = response.first_byte_us,
     total_us = response.total_us,
   }
 end
 
--- Whether an answer may be one to another request, or was not the service's: only its own refusals are sure to be.
+-- Whether an answer may be one to another request, or was not the service's: only its own rejections are sure to be.
 local function is_doubtful(err)
   return err.outcome == "unknown" or err.kind ~= "api" and (err.kind ~= "throttled" or err.http_status == 403)
 end
@@ -223,20 +223,20 @@ function M.attempt(self, row, request, attempt, info, sending, values)
   local watch = self._hooks and require("purser.call.hooks").begin(self._hooks, row, request, attempt, info)
   local value, err, response
   if watch and not sending then
-    value, err, response = watch:carry_out(exchange, self, row, request, nil, values)
+    value, err, response = watch:execute(exchange, self, row, request, nil, values)
   else
     if sending then sending.watch = watch end
     value, err, response = exchange(self, row, request, sending, values)
   end
   if err and err.code == service_clock.OUTSIDE_WINDOW and response then
-    err.service_date = result.headers(response.headers).date
+    err.service_date = unwrap.headers(response.headers).date
   end
   if info then fill_info(info, response, attempt) end
-  if watch then watch:tell(err, response) end
+  if watch then watch:report(err, response) end
   return value, err
 end
 
---- Rests for `ms` milliseconds as the client's transport does.
+--- Sleeps for `ms` milliseconds as the client's transport does.
 function M.pause(self, ms)
   if self._transport.sleep then return self._transport:sleep(math.ceil(ms)) end
   require("purser.schedule").sleep(math.ceil(ms))
@@ -249,7 +249,7 @@ local function wait_for_budget(self, row)
   while true do
     local ok, ms, banned = rate_limit:take(row.weight or 1)
     if ok then return end
-    if banned or rate_limit.when_full == "refuse" then
+    if banned or rate_limit.when_full == "reject" then
       return errors.new { kind = "throttled", outcome = "not_sent", operation = row.full_name, retryable = true,
         retry_after = math.ceil(ms / 1000),
         message = banned and "the service asked for a pause that is not over"
@@ -259,8 +259,8 @@ local function wait_for_budget(self, row)
   end
 end
 
--- Learns the service's time: from its own answer, else from the Date header of a refusal. Whether that worked; the
--- refusal says why it did not.
+-- Learns the service's time: from its own answer, else from the Date header of a rejection. Whether that worked; the
+-- rejection says why it did not.
 local function correct_clock(self, err)
   local correction, problem = self._clock:learn(function() return M.run(self, M.unsigned.server_time) end)
   if correction or self._clock:learn_date(err and err.service_date) then return true end
@@ -269,7 +269,7 @@ local function correct_clock(self, err)
 end
 
 -- A burst of calls finds out together that the clock is wrong: one asks, the others wait for it. A request that was
--- stamped before the clock was last set right tells nothing of it.
+-- stamped before the clock was last set right says nothing about it.
 local function correct_clock_once(self, err, request)
   local clock, ends = self._clock, core.monotonic_ms() + self._timeout_ms
   while clock.asking and core.monotonic_ms() < ends do M.pause(self, 5) end
@@ -281,7 +281,7 @@ local function correct_clock_once(self, err, request)
   return corrected
 end
 
---- What a failure tells before anything else is done: how long the service wants to be left alone, and that the clock
+--- What a failure reports before anything else is done: how long the service wants to be left alone, and that the clock
 --- is wrong, which is set right once a call. Whether it was.
 function M.learn(self, err, request, corrected)
   if err.retry_after and self._rate_limit then self._rate_limit:block(err.retry_after * 1000) end
@@ -314,7 +314,7 @@ function M.next_request(self, row, layout, values, opts)
   return request, err
 end
 
---- Runs a read call: the whole pipeline. It is tried again as the retry policy says. A write call begins in
+--- Runs a read call: the whole pipeline. It is retried as the retry policy says. A write call begins in
 --- exactly_once/write_call.lua, which never sends it twice; exactly_once/run.lua chooses.
 function M.run(self, row, params, opts)
   if row.effect ~= "read" then error(row.full_name .. " is a write call; purser.exactly_once.run takes it", 2) end

@@ -7,7 +7,7 @@
 local core = require "purser.core"
 
 local SLICES = 20
-local LONGEST_MS = 7 * 86400000
+local MAX_MS = 7 * 86400000
 
 local Budget = { __name = "purser.rate_limit" }
 Budget.__index = Budget
@@ -17,14 +17,14 @@ local M = {}
 ---@class purser.RateLimitOptions
 ---@field weight integer|nil     weight allowed in one window (default 500)
 ---@field window_ms integer|nil  length of the window (default 10000)
----@field when_full "wait"|"refuse"|nil  what a call does that does not fit (default "wait")
+---@field when_full "wait"|"reject"|nil  what a call does that does not fit (default "wait")
 ---@field now (fun(): integer)|nil  monotonic milliseconds
 
-local rules = { weight = { 1, 2 ^ 53 }, window_ms = { 1, 2 ^ 53 }, when_full = { "wait", "refuse" }, now = "function" }
+local rules = { weight = { 1, 2 ^ 53 }, window_ms = { 1, 2 ^ 53 }, when_full = { "wait", "reject" }, now = "function" }
 
 --- What is wrong with the options of a budget, or nil.
 ---@param options table
----@return string|nil complaint
+---@return string|nil message
 function M.check(options)
   return (require("purser.util.option_schema").check(options, rules, "rate_limit option"))
 end
@@ -33,8 +33,8 @@ end
 ---@param options purser.RateLimitOptions|nil
 function M.new(options)
   options = options or {}
-  local complaint = M.check(options)
-  if complaint then error("purser.rate_limit: " .. complaint, 2) end
+  local message = M.check(options)
+  if message then error("purser.rate_limit: " .. message, 2) end
   return setmetatable({
     weight = options.weight or 500,
     window_ms = options.window_ms or 10000,
@@ -82,7 +82,7 @@ end
 
 --- The service said to stay away for `ms` milliseconds. A week at most: no ban of the service is as long.
 function Budget:block(ms)
-  self.blocked_until = math.max(self.blocked_until or 0, self.now() + math.min(ms, LONGEST_MS))
+  self.blocked_until = math.max(self.blocked_until or 0, self.now() + math.min(ms, MAX_MS))
 end
 
 return M

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What an answer means: a result, a refusal, or something nobody can be sure about.
+-- What an answer means: a result, a rejection, or something nobody can be sure about.
 --
 --   2xx with a result           the result
 --   2xx with an error code      rejected (api)
@@ -11,29 +11,29 @@
 --   403 with a page of HTML     throttled: the firewall's "too often"; unknown for all but reads
 --   3xx, 5xx and the rest       unknown (http, or api when the body is the service's)
 --
--- Whatever the status: a code that proves nothing (the profile's `unknown_codes`), and for a write call a code beside
+-- Whatever the status: a code that proves nothing (the profile's `unknown_codes`), and for a write call a code next to
 -- the id of a result, are unknown (api). Every text of an answer that ends up in an error is made plain first.
 
 local core = require "purser.core"
 local errors = require "purser.call.errors"
 local plain_text = require "purser.util.plain_text" -- read now: an answer may come when no file can be opened any more
-local result = require "purser.call.unwrap"
+local unwrap = require "purser.call.unwrap"
 
 local clean = plain_text.clean
 
 local M = {}
 
 local function header(headers, name)
-  return headers and result.headers(headers)[name]
+  return headers and unwrap.headers(headers)[name]
 end
 
 -- How much of the service's texts an error holds.
 local MESSAGE_BYTES, CODE_BYTES = 500, 60
 
 -- A text of the answer for an error. Who repeats the request in it repeats its signature: that is left out.
-local function filled(text, most)
+local function filled(text, max_bytes)
   if type(text) ~= "string" or text == "" then return nil end
-  return clean(text:gsub("([Ss]ignature[\"']?%s*[=:]%s*[\"']?)[%w%%+/=_-]+", "%1***"), most)
+  return clean(text:gsub("([Ss]ignature[\"']?%s*[=:]%s*[\"']?)[%w%%+/=_-]+", "%1***"), max_bytes)
 end
 
 local function message_of(value)
@@ -42,8 +42,8 @@ end
 
 -- The service's own words in an error body: code and message, or nil when the body is not the service's. An empty code
 -- is none, and an empty text says nothing.
-local function refusal_of(body)
-  local value = body ~= "" and result.error_decoder:decode(body)
+local function rejection_of(body)
+  local value = body ~= "" and unwrap.error_decoder:decode(body)
   if not value or not (value.code or value.msg or value.message) then return nil end
   return filled(value.code, CODE_BYTES), message_of(value) or ""
 end
@@ -61,20 +61,20 @@ local function is_firewall(status, body, headers)
   return body:find "^%s*<" ~= nil or tostring(header(headers, "content-type")):find("text/html", 1, true) ~= nil
 end
 
--- Whether the body of a refusal shows what a write call would have made.
+-- Whether the body of a rejection shows what a write call would have made.
 local function shows_record(row, body)
-  local value = row.effect ~= "read" and result.decoder(row):decode(body)
-  return type(value) == "table" and result.shows_record(row, value)
+  local value = row.effect ~= "read" and unwrap.decoder(row):decode(body)
+  return type(value) == "table" and unwrap.shows_record(row, value)
 end
 
-local BESIDE_RESULT = " (the answer holds the id of a result as well, so it proves nothing)"
+local WITH_RESULT = " (the answer holds the id of a result as well, so it proves nothing)"
 local NO_ERROR = " (this code means success, and the HTTP status does not, so the answer proves nothing)"
 
 -- What an answer with a code proves of a call, and where that is nothing but for the code's own meaning, why. A code
 -- that proves nothing does so whatever else is there.
 local function outcome_of(row, profile, status, code, body)
   if profile.unknown_codes[code] then return "unknown", "" end
-  if shows_record(row, body) then return "unknown", BESIDE_RESULT end
+  if shows_record(row, body) then return "unknown", WITH_RESULT end
   if status >= 200 and status <= 299 then return "rejected", "" end
   if status < 400 or status > 499 or status == 408 then return "unknown", "" end
   if row.effect ~= "read" and profile.success_codes[code] then return "unknown", NO_ERROR end
@@ -88,7 +88,7 @@ local function outcome_without_code(row, status)
 end
 
 -- The error of an answer that carries the service's code.
-local function refusal(row, profile, status, code, message, body)
+local function rejection(row, profile, status, code, message, body)
   local outcome, why = outcome_of(row, profile, status, code, body)
   return {
     kind = code == TOO_MANY and "throttled" or "api", outcome = outcome, code = code, http_status = status,
@@ -100,18 +100,18 @@ end
 
 -- The longest pause that is believed (s): the service's bans last three days at most, and whoever stands in between may
 -- write what it likes.
-local LONGEST_PAUSE_S = 7 * 86400
+local MAX_PAUSE_S = 7 * 86400
 
 local function retry_after_of(headers)
   local seconds = tostring(header(headers, "retry-after") or ""):match("^(%d+)[ \t]*$")
-  return seconds and math.min(#seconds < 10 and tonumber(seconds) or LONGEST_PAUSE_S, LONGEST_PAUSE_S)
+  return seconds and math.min(#seconds < 10 and tonumber(seconds) or MAX_PAUSE_S, MAX_PAUSE_S)
 end
 
 local function from_status(row, profile, status, body, headers)
-  local code, message = refusal_of(body)
+  local code, message = rejection_of(body)
   local err
   if code then
-    err = refusal(row, profile, status, code, filled(message, MESSAGE_BYTES), body)
+    err = rejection(row, profile, status, code, filled(message, MESSAGE_BYTES), body)
   else
     err = { kind = "http", outcome = outcome_without_code(row, status), http_status = status, operation = row.full_name,
       phase = "receive", retryable = status >= 500 and row.effect == "read", message = filled(message, MESSAGE_BYTES) }
@@ -181,12 +181,12 @@ local function denial_in(row, value)
 end
 
 -- What a decoded body says is wrong; nil where it may hold a result.
-local function complaint_in(row, profile, status, value, body)
+local function error_in(row, profile, status, value, body)
   local in_array = value[1] ~= nil
   if in_array and row.effect == "read" then return nil end
   local code = not in_array and filled(value.code, CODE_BYTES)
   if code and not profile.success_codes[code] then
-    return errors.new(refusal(row, profile, status, code, message_of(value), body))
+    return errors.new(rejection(row, profile, status, code, message_of(value), body))
   end
   local denied = denial_in(row, in_array and value[1] or value)
   if denied then
@@ -210,18 +210,18 @@ function M.answer(row, profile, status, body, headers, values)
     return undecodable(row, status, ("HTTP %d with an empty body"):format(status), 0)
   end
 
-  local value, message, offset = result.decoder(row):decode(body)
+  local value, message, offset = unwrap.decoder(row):decode(body)
   if value == nil then
     -- an error whose members do not fit the row's shape is still an error
-    local code, text = refusal_of(body)
+    local code, text = rejection_of(body)
     if not code or profile.success_codes[code] then
       return undecodable(row, status, "the answer cannot be read: " .. (message or "it is null"), offset)
     end
     value = { code = code, msg = text }
   end
-  local err = complaint_in(row, profile, status, value, body)
+  local err = error_in(row, profile, status, value, body)
   if err then return nil, err end
-  local taken, missing = result.take(row, value, body, values, profile)
+  local taken, missing = unwrap.take(row, value, body, values, profile)
   if not taken then return undecodable(row, status, missing) end
   return taken
 end

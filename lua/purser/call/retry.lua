@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- When a read is tried again, and after how long: exponential backoff with jitter, within a total deadline.
+-- When a read is retried, and after how long: exponential backoff with jitter, within a total deadline.
 -- Nothing that moves money, creates or changes anything ever comes here; nor does an answer that cannot be read, which
 -- would look the same the next time.
 
@@ -16,7 +16,7 @@ local M = {}
 local defaults = { attempts = 3, base_ms = 250, max_ms = 8000, deadline_ms = 30000 }
 local rules = { attempts = { 1 }, base_ms = { 1 }, max_ms = { 1 }, deadline_ms = { 1 } }
 
---- The policy for these options; `false` means one attempt only. Returns nil and a complaint when they make no sense.
+--- The policy for these options; `false` means one attempt only. Returns nil and a message when they make no sense.
 ---@param options purser.RetryOptions|false|nil
 function M.policy(options)
   if options == false then return { attempts = 1, base_ms = 1, max_ms = 1, deadline_ms = 0 } end
@@ -24,8 +24,8 @@ function M.policy(options)
   for name, value in pairs(defaults) do policy[name] = value end
   if options == nil then return policy end
   if type(options) ~= "table" then return nil, 'option "retry" is a table or false' end
-  local complaint = require("purser.util.option_schema").check(options, rules, "retry option")
-  if complaint then return nil, complaint end
+  local message = require("purser.util.option_schema").check(options, rules, "retry option")
+  if message then return nil, message end
   for name, value in pairs(options) do policy[name] = value end
   return policy
 end

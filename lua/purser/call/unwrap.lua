@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- The last stage: from an answer to a result. The C decoder types the members by the row's shape; this file takes the
 -- result out of whatever envelope it came in. An answer has to show its result: a list is an array, or a member that is
--- one; a record has the member that proves it; a number of records fits the total beside them. What shows less is none.
+-- one; a record has the member that proves it; a number of records matches the total next to them. What shows less is
+-- none.
 
 local core = require "purser.core"
 local plain_text = require "purser.util.plain_text"
@@ -32,7 +33,7 @@ function compile_fields(name)
   return fields
 end
 
--- `fields` and, behind them, those of `more` whose names they lack.
+-- `fields` and, after them, those of `more` whose names they lack.
 local function extend(fields, more)
   local result, seen = {}, {}
   for _, list in ipairs { fields, more } do
@@ -54,7 +55,7 @@ local forms = {}
 
 -- The members of a wrapper that may be the list, in the order in which they are looked for.
 local function carriers_of(result)
-  return { "data", "result", unpack(result.from or {}) }
+  return { "data", "result", unpack(result.wrappers or {}) }
 end
 
 -- A list: an array of records, or an object one of whose members (data, result, ...) is that array. `data` may in turn
@@ -64,7 +65,7 @@ function forms.list(result)
   local carriers = {}
   for i, name in ipairs(carriers_of(result)) do carriers[i] = { name = name, type = { list = { record = record } } } end
   local total = result.total and { { name = result.total, type = "integer" } } or {}
-  if result.from then
+  if result.wrappers then
     local wrapped = extend(record.fields, { carriers[3], total[1] })
     carriers[1] = { name = "data", type = { one_or_many = { name = result.list, fields = wrapped } } }
   end
@@ -136,7 +137,7 @@ end
 -- Where in the answer its list is: the list, the object that holds it, and the names that lead to it.
 local function find_list(result, value)
   if value[1] ~= nil then return value, {}, "" end
-  local data, from = value.data, result.from and result.from[1]
+  local data, from = value.data, result.wrappers and result.wrappers[1]
   if from and type(data) == "table" and type(data[from]) == "table" and data[1] == nil then
     return data[from], data, "data " .. from
   end
@@ -165,7 +166,7 @@ local function shows_array(body, path)
   return decoder:decode(body) ~= nil
 end
 
--- Why a number of records and the total beside them cannot both be true; nil where they can.
+-- Why a number of records and the total next to them cannot both be true; nil where they can.
 local function contradiction(count, total, page)
   if total == nil then return nil end
   if type(total) ~= "number" then return "the answer's total is no number" end
@@ -183,7 +184,7 @@ local function list_without_array(result, value, path, answer)
   if path == "" and value.code and answer.null_is_none then return {}, "assumed" end
 end
 
--- What may say beside a list how many records there are, whether or not the row knows it.
+-- What may say next to a list how many records there are, whether or not the row knows it.
 local TOTALS = { "totalCount", "total", "totalRecords" }
 
 local take = {}
@@ -246,14 +247,14 @@ function take.record(result, value, answer)
   local data = value.data -- of an element of a list `data` would be any member, of any type
   if data then record = data[1] or data end
   if (data or value)[2] ~= nil then return nil, "the answer holds more than one record" end
-  local name = result.essential
+  local name = result.required_member
   local proof = record[name]
   if data and value[name] ~= nil and value[name] ~= proof then
     return nil, ("the answer shows two different `%s`"):format(name)
   end
   local code = tostring(record.code or "")
   if code ~= "" and answer.success_codes and not answer.success_codes[code] and is_proof(name, proof) then
-    return nil, ("the answer holds the error code %s beside its record"):format(code)
+    return nil, ("the answer holds the error code %s next to its record"):format(code)
   end
   record = strip_envelope(record)
   if type(proof) ~= "string" or proof == "" then return nil, ("the answer lacks `%s`"):format(name) end
@@ -269,7 +270,7 @@ end
 ---@param row table
 ---@param value table
 function M.shows_record(row, value)
-  local name, data = row.result.essential, value.data or {}
+  local name, data = row.result.required_member, value.data or {}
   for _, record in ipairs { value, value[1] or {}, data, data[1] or {} } do
     if is_proof(name, record[name]) then return true end
   end
@@ -299,7 +300,7 @@ end
 ---@param row table
 ---@param value table   the decoded body
 ---@param body string   what it was decoded from
----@param values table<string, any>|nil  what was sent, by name: on a page behind the first no record may be left
+---@param values table<string, any>|nil  what was sent, by name: on a page after the first no record may be left
 ---@param profile table|nil  its null_lists and success_codes
 function M.take(row, value, body, values, profile)
   local paging = row.paging

@@ -10,7 +10,7 @@ local kinds = parameters.kinds
 
 local M = {}
 
--- Rules over several parameters. Each returns the parameter at fault and a complaint, or nil.
+-- Rules over several parameters. Each returns the parameter at fault and a message, or nil.
 local rules = {
   area_code_with_mobile = function(values)
     if values.toAccountType == "MOBILE" and not values.areaCode then
@@ -26,8 +26,8 @@ local reserved = {
   recvWindow = "travels with every operation; pass it as recv_window, in purser.new{...} or in the options of the call",
 }
 
-local function complain(row, name, complaint)
-  local err = errors.argument(name, ('parameter "%s" %s'):format(name, complaint))
+local function argument_error(row, name, message)
+  local err = errors.argument(name, ('parameter "%s" %s'):format(name, message))
   err.operation = row.full_name
   return nil, err
 end
@@ -38,14 +38,14 @@ local function unknown(row, name)
     err.operation = row.full_name
     return nil, err
   end
-  if reserved[name] then return complain(row, name, reserved[name]) end
+  if reserved[name] then return argument_error(row, name, reserved[name]) end
   local names = {}
   for _, param in ipairs(row.params) do
     names[#names + 1] = param[1]
     names[#names + 1] = param.plain
   end
   local known = #names == 0 and "; this operation has none" or "; it knows " .. table.concat(names, ", ")
-  return complain(row, name, "is not known" .. require("purser.util.suggest").hint(name, names) .. known)
+  return argument_error(row, name, "is not known" .. require("purser.util.suggest").hint(name, names) .. known)
 end
 
 -- Puts the hash of a password given in plain under the parameter's own name.
@@ -53,10 +53,10 @@ local function take_plain(row, params, name, value, values)
   for _, param in ipairs(row.params) do
     if param.plain == name then
       if params[param[1]] ~= nil then
-        return complain(row, name, ('is given together with "%s"; give one of them'):format(param[1]))
+        return argument_error(row, name, ('is given together with "%s"; give one of them'):format(param[1]))
       end
       if type(value) ~= "string" or value == "" then
-        return complain(row, name, "must be a string that is not empty")
+        return argument_error(row, name, "must be a string that is not empty")
       end
       local digest, problem = core.md5_hex(value)
       if not digest then
@@ -74,11 +74,11 @@ end
 local function check_order(row, values)
   local first, last = values.startTime, values.endTime
   if first and last and first > last then -- both have 13 digits, so text order is time order
-    return complain(row, "startTime", "is later than endTime; exchange them")
+    return argument_error(row, "startTime", "is later than endTime; exchange them")
   end
   for i = 1, row.rules and #row.rules or 0 do
-    local name, complaint = rules[row.rules[i]](values)
-    if name then return complain(row, name, complaint) end
+    local name, message = rules[row.rules[i]](values)
+    if name then return argument_error(row, name, message) end
   end
   return values
 end
@@ -100,8 +100,8 @@ function M.check(row, params)
   for name, value in pairs(params or no_params) do
     local param = by_name[name]
     if param then
-      local text, complaint = kinds[param[2]].check(value, param)
-      if not text then return complain(row, name, complaint) end
+      local text, message = kinds[param[2]].check(value, param)
+      if not text then return argument_error(row, name, message) end
       values[name] = text
     else
       local ok, err = take_plain(row, params, name, value, values)
@@ -109,7 +109,7 @@ function M.check(row, params)
     end
   end
   for i = 1, #row.required do
-    if values[row.required[i]] == nil then return complain(row, row.required[i], "is required") end
+    if values[row.required[i]] == nil then return argument_error(row, row.required[i], "is required") end
   end
   return check_order(row, values)
 end
@@ -117,7 +117,7 @@ end
 local MAX_EXTRA, MAX_EXTRA_NAME_BYTES = 32, 128
 
 -- What is wrong with the name of an extra parameter under this profile, or nil.
-local function extra_complaint(row, name, profile)
+local function extra_error(row, name, profile)
   if row.by_name[name] then return "is known; pass it among the parameters, not as extra_params" end
   if reserved[name] then return reserved[name] end
   if name == profile.timestamp_name or name == profile.recv_window_name or name == profile.signature_name then
@@ -135,11 +135,11 @@ function M.add_extra(row, extra, values, profile)
       or not text_rules.is_utf8(name) then
       return nil, errors.argument("extra_params", 'option "extra_params" is a table of values by parameter name')
     end
-    local wrong_name = extra_complaint(row, name, profile)
-    if wrong_name then return complain(row, name, wrong_name) end
+    local wrong_name = extra_error(row, name, profile)
+    if wrong_name then return argument_error(row, name, wrong_name) end
     if type(value) ~= "boolean" then
-      local text, complaint = kinds.text.check(value)
-      if not text then return complain(row, name, complaint) end
+      local text, message = kinds.text.check(value)
+      if not text then return argument_error(row, name, message) end
       if type(value) ~= "number" then value = text end -- an integer travels as one in a JSON body
     end
     values[name] = value

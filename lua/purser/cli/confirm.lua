@@ -32,7 +32,7 @@ end
 --- Says what a workflow failed with. Returns the exit code.
 ---@param err purser.Error
 function M.failure(err)
-  return report.failure({ effect = "move" }, {}, err)
+  return report.failure({ effect = "transfer" }, {}, err)
 end
 
 return M

@@ -70,31 +70,31 @@ local function wrapped(inner)
   return M.wrap_transport(inner)
 end
 
---- The client that the options ask for; nil and a complaint when they do not make one.
+--- The client that the options ask for; nil and a message when they do not make one.
 ---@param options table       of argparse
 ---@param overrides table|nil further options of purser.new
 ---@return purser.Client|nil client
----@return string place_or_complaint  the service, and where it and the keys come from, for questions
+---@return string place_or_message  the service, and where it and the keys come from, for questions
 ---@return table|nil sources  { url, service, keys, base_url, profile }
 function M.open(options, overrides)
-  local keys, complaint = credentials.find(options.credentials)
-  if not keys then return nil, complaint end
+  local keys, wrong = credentials.find(options.credentials)
+  if not keys then return nil, wrong end
   local service = service_of(options, keys)
   if not service then
     return nil, "which service? give --base-url (or PURSER_BASE_URL), such as http://127.0.0.1:8080 for `purser sim`; "
       .. "or --profile mexc for the live one"
   end
-  local wanted = {
+  local requested = {
     api_key = keys.api_key, secret_key = keys.secret, base_url = service.base_url, profile = service.profile,
     timeout_ms = options.timeout, recv_window = options.recv_window,
   }
-  for name, value in pairs(overrides or {}) do wanted[name] = value end
+  for name, value in pairs(overrides or {}) do requested[name] = value end
   if M.wrap_transport then
     local problem
-    wanted.transport, problem = wrapped(wanted.transport)
-    if not wanted.transport then return nil, problem end
+    requested.transport, problem = wrapped(requested.transport)
+    if not requested.transport then return nil, problem end
   end
-  local client, err = require("purser").new(wanted)
+  local client, err = require("purser").new(requested)
   keys.secret:close() -- the client has made of it what it needs
   -- allow_insecure is for programs: here nothing permits it
   if not client then

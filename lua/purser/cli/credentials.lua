@@ -24,8 +24,8 @@ function M.take_secret()
 end
 
 local function from_file(path)
-  local keys, complaint = core.read_credentials(path)
-  if not keys then return nil, complaint end
+  local keys, message = core.read_credentials(path)
+  if not keys then return nil, message end
   if not keys.api_key or not keys.secret then
     return nil, path .. " must hold the lines api_key = ... and secret_key = ..."
   end
@@ -47,16 +47,16 @@ end
 --- object, which the caller closes when the client is made.
 ---@param path string|nil  of a file; the environment is used without it
 ---@return table|nil keys  { api_key, secret, source, base_url, profile }
----@return string|nil complaint
+---@return string|nil message
 function M.find(path)
   if path then return from_file(path) end
   return from_environment()
 end
 
---- A password from where `source` says: env:NAME or file:PATH. Returns nil and a complaint for anything else, which is
+--- A password from where `source` says: env:NAME or file:PATH. Returns nil and a message for anything else, which is
 --- never quoted: it may be the password itself.
 ---@param source string
----@return string|nil password, string|nil complaint
+---@return string|nil password, string|nil message
 function M.password(source)
   local kind, where = source:match("^(%a+):(.+)$")
   if kind == "env" then
@@ -64,8 +64,8 @@ function M.password(source)
     if not value then return nil, ("names the variable %s, which is not set"):format(where) end
     return value
   elseif kind == "file" then
-    local text, complaint = files.read_private(where)
-    if not text then return nil, "names a file that will not do: " .. complaint end
+    local text, message = files.read_private(where)
+    if not text then return nil, "names a file that will not do: " .. message end
     local line = text:match("^[^\r\n]*")
     if line == "" then return nil, ("names the file %s, whose first line is empty"):format(where) end
     return line

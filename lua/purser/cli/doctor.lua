@@ -10,7 +10,7 @@ local json = require "purser.json"
 local loopback = require "purser.util.loopback"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
-local nearest = require "purser.util.suggest"
+local suggest = require "purser.util.suggest"
 local plain_text = require "purser.util.plain_text"
 local profiles = require "purser.api.profiles"
 local report = require "purser.cli.report"
@@ -47,7 +47,8 @@ end
 
 local function code_of(err)
   if err.kind == "config" or err.kind == "argument" then return report.BAD_INPUT end
-  return err.outcome == "rejected" and report.REFUSED or err.outcome == "not_sent" and report.NOT_SENT or report.UNKNOWN
+  return err.outcome == "rejected" and report.REJECTED or err.outcome == "not_sent" and report.NOT_SENT
+    or report.UNKNOWN
 end
 
 local phase_cures = {
@@ -80,7 +81,7 @@ function M.check_host(findings, client, url)
   for _, own in ipairs(hosts) do
     if own == host then return end
   end
-  local alike = nearest.find(host, hosts)
+  local alike = suggest.find(host, hosts)
   findings:add("warn", "host", plain_text.clean(host, 100) .. " is not on the list of the service's own hosts"
     .. (alike and ", and looks like " .. alike or ""),
     "compare it letter by letter with the service's own page; where it is right, such as a proxy of yours, go on")
@@ -105,7 +106,7 @@ local function check_clock(findings, offset, span, recv_window)
     offset > 0 and "behind" or "ahead of", math.ceil(span / 2))
   local cure = "synchronise it: timedatectl set-ntp true (or chronyc makestep)"
   if -offset >= 1000 or offset > recv_window then
-    findings:add("fail", "clock", text .. "; signed requests are refused", cure, report.REFUSED)
+    findings:add("fail", "clock", text .. "; signed requests are rejected", cure, report.REJECTED)
   elseif math.abs(offset) > 500 then
     findings:add("warn", "clock", text, cure)
   else

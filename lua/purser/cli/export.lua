@@ -4,7 +4,7 @@
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local files = require "purser.cli.file"
-local nearest = require "purser.util.suggest"
+local suggest = require "purser.util.suggest"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
@@ -42,12 +42,12 @@ end
 -- The first line of the file; nil alone at the first run.
 local function read_cursor(path)
   if not path then return nil end
-  local text, complaint, is_missing = files.read(path)
-  if not text then return nil, not is_missing and "--cursor " .. complaint or nil end
+  local text, message, is_missing = files.read(path)
+  if not text then return nil, not is_missing and "--cursor " .. message or nil end
   return text:match "^[^\n]+"
 end
 
--- The walk's parameters; nil and a complaint when an option cannot be read.
+-- The walk's parameters; nil and a message when an option cannot be read.
 local function params_of(options, cursor)
   local params = { cursor = cursor }
   for _, text in ipairs(options.param or {}) do
@@ -57,8 +57,8 @@ local function params_of(options, cursor)
   end
   for option, name in pairs { since = "from", ["until"] = "to" } do
     if options[option] then
-      local ms, complaint = values.time(options[option], core.now_ms())
-      if not ms then return nil, ("--%s %s"):format(option, complaint) end
+      local ms, message = values.time(options[option], core.now_ms())
+      if not ms then return nil, ("--%s %s"):format(option, message) end
       params[name] = ms
     end
   end
@@ -101,12 +101,12 @@ local function write_all(walk, row, options, with_header)
   return true, count, err
 end
 
--- The row of a history that can be exported; nil and a complaint. A blank or a dash will do for what stands in names.
+-- The row of a history that can be exported; nil and a message. A blank or a dash will do for what stands in names.
 local function row_of(text)
   local row = operations.by_name[(text:gsub("[ :/]", ".", 1):gsub("%-", "_"))]
   if row and row.paging then return row end
   local names = history_names()
-  return nil, ("%q is no history%s; there are %s"):format(text, nearest.hint(text, names), table.concat(names, ", "))
+  return nil, ("%q is no history%s; there are %s"):format(text, suggest.hint(text, names), table.concat(names, ", "))
 end
 
 -- How a parameter that the walk misses is given on this command line.
@@ -116,27 +116,27 @@ local function advise(err)
     or ("--param %s=..."):format(err.parameter))
 end
 
--- The row, the columns and the parameters that the options ask for; nil and a complaint.
+-- The row, the columns and the parameters that the options ask for; nil and a message.
 local function read_options(options, cursor)
-  local row, complaint = row_of(options.history)
-  if not row then return nil, complaint end
-  options.shown, complaint = output.columns(options, row)
-  complaint = complaint or output.complaint(options)
-  if complaint then return nil, complaint end
+  local row, message = row_of(options.history)
+  if not row then return nil, message end
+  options.shown, message = output.columns(options, row)
+  message = message or output.message(options)
+  if message then return nil, message end
   local params
-  params, complaint = params_of(options, cursor)
-  return params and row, complaint, params
+  params, message = params_of(options, cursor)
+  return params and row, message, params
 end
 
 function M.start(options)
-  local cursor, complaint = read_cursor(options.cursor)
-  if complaint then return report.bad_input("%s", complaint) end
+  local cursor, message = read_cursor(options.cursor)
+  if message then return report.bad_input("%s", message) end
   local row, params
-  row, complaint, params = read_options(options, cursor)
-  if not row then return report.bad_input("%s", complaint) end
+  row, message, params = read_options(options, cursor)
+  if not row then return report.bad_input("%s", message) end
   local client
-  client, complaint = connection.open(options)
-  if not client then return report.bad_input("%s", complaint) end
+  client, message = connection.open(options)
+  if not client then return report.bad_input("%s", message) end
   local walk = client:each(row.full_name, params)
   local kept, without = walk:cursor()
   if options.cursor and not walk.problem and not kept then

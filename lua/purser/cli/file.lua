@@ -11,12 +11,12 @@ local OTHERS = 63 -- the permission bits of group and others: octal 077
 -- `judge` says what is wrong with the open file, or nil.
 local function read(path, judge)
   local file, reason, code = io.open(path, "rb")
-  local text, complaint
+  local text, message
   if file then
     text, reason = file:read("*a") -- a folder can be opened
-    complaint = text and judge and judge(file, path)
+    message = text and judge and judge(file, path)
     file:close()
-    if complaint then return nil, complaint end
+    if message then return nil, message end
     if text then return text end
   end
   reason = tostring(reason)
@@ -24,9 +24,9 @@ local function read(path, judge)
   return nil, ("%s cannot be read: %s"):format(path, reason), NOTHING_THERE[code] or false
 end
 
---- The text of a file. Else nil, a complaint, and whether there is no such file.
+--- The text of a file. Else nil, a message, and whether there is no such file.
 ---@param path string
----@return string|nil text, string|nil complaint, boolean|nil is_missing
+---@return string|nil text, string|nil message, boolean|nil is_missing
 function M.read(path)
   return read(path)
 end
@@ -44,7 +44,7 @@ end
 
 --- The same, of a file with a secret: others must not be able to read or change it.
 ---@param path string
----@return string|nil text, string|nil complaint, boolean|nil is_missing
+---@return string|nil text, string|nil message, boolean|nil is_missing
 function M.read_private(path)
   return read(path, not_private)
 end
@@ -52,14 +52,14 @@ end
 --- Opens a file with secrets that is there: for writing, too.
 ---@param path string
 ---@param mode string  of io.open; none that makes a file or empties one
----@return file*|nil file, string|nil complaint
+---@return file*|nil file, string|nil message
 function M.open_private(path, mode)
   local file, reason = io.open(path, mode)
   if not file then return nil, tostring(reason) end
-  local complaint = not_private(file, path)
-  if not complaint then return file end
+  local message = not_private(file, path)
+  if not message then return file end
   file:close()
-  return nil, complaint
+  return nil, message
 end
 
 --- The folder that a file lies in.
@@ -67,9 +67,9 @@ function M.folder_of(path)
   return path:match "^(.*/)[^/]*$" or "."
 end
 
--- A new empty file beside `path`, which only this user can read. Its name is random, and no file that is there, nor
+-- A new empty file next to `path`, which only this user can read. Its name is random, and no file that is there, nor
 -- one that a link leads to, is ever taken for it.
-local function create_beside(path)
+local function create_next_to(path)
   local token, problem = core.random_token(16)
   if not token then return nil, problem end
   local fresh = ("%s.%s.new"):format(path, token)
@@ -81,7 +81,7 @@ end
 --- Whether `replace` could write the file.
 ---@return true|nil ok, string|nil reason
 function M.can_replace(path)
-  local fresh, reason = create_beside(path)
+  local fresh, reason = create_next_to(path)
   if not fresh then return nil, reason end
   os.remove(fresh)
   return true
@@ -91,7 +91,7 @@ end
 --- one.
 ---@return true|nil ok, string|nil reason
 function M.replace(path, text)
-  local fresh, reason = create_beside(path)
+  local fresh, reason = create_next_to(path)
   if not fresh then return nil, reason end
   local file, ok
   file, reason = io.open(fresh, "r+b")
@@ -106,12 +106,12 @@ function M.replace(path, text)
   return nil, reason
 end
 
---- The JSON object that a file holds. Else nil, a complaint, and whether there is no such file.
+--- The JSON object that a file holds. Else nil, a message, and whether there is no such file.
 ---@param path string
----@return table|nil object, string|nil complaint, boolean|nil is_missing
+---@return table|nil object, string|nil message, boolean|nil is_missing
 function M.read_object(path)
-  local text, complaint, is_missing = M.read(path)
-  if not text then return nil, complaint, is_missing end
+  local text, problem, is_missing = M.read(path)
+  if not text then return nil, problem, is_missing end
   local object, message, offset = core.decode(text)
   if type(object) == "table" then return object end
   local where = message and (": %s at byte %d"):format(message, offset or 0) or ""

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- `purser fleet plan|apply|orphans|rotate|retire|sweep FILE`: sub-accounts as a file declares them; see docs/fleets.md.
 
-local allowed = require "purser.util.option_schema"
+local option_schema = require "purser.util.option_schema"
 local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
@@ -54,8 +54,8 @@ local function keys_in(text)
 end
 
 local function read_only_vault(path)
-  local text, complaint, is_missing = files.read_private(path)
-  if not text and not is_missing then return nil, complaint end
+  local text, message, is_missing = files.read_private(path)
+  if not text and not is_missing then return nil, message end
   local held = keys_in(text or "")
   return { holds = function(api_key) return held[api_key] == true end, close = function() end,
     store = function() error("this makes no keys", 0) end }
@@ -69,14 +69,14 @@ local function open_vault(path, may_write, url)
     local made, reason = core.create_private(path)
     if not made then return nil, ("the secrets file %s cannot be made: %s"):format(path, tostring(reason)) end
   end
-  local file, complaint = files.open_private(path, "a+b")
-  if not file then return nil, "the secrets file: " .. complaint end
+  local file, message = files.open_private(path, "a+b")
+  if not file then return nil, "the secrets file: " .. message end
   file:seek "set"
   local held = keys_in(file:read "*a" or "")
   return {
     store = function(secret)
       local fields = { secret.apiKey, secret.secretKey, secret.account, secret.note, url }
-      for i = 3, 5 do fields[i] = plain_text.clean(fields[i]) end -- purser.result refuses such a key or secret
+      for i = 3, 5 do fields[i] = plain_text.clean(fields[i]) end -- purser.result rejects such a key or secret
       file:seek "end"
       assert(file:write(table.concat(fields, "\t"), "\n"))
       assert(core.sync_file(file, files.folder_of(path)))
@@ -88,9 +88,9 @@ local function open_vault(path, may_write, url)
 end
 
 local function read_declaration(path)
-  local declared, complaint = files.read_object(path)
-  complaint = complaint or allowed.check(declared, { group = "string", accounts = "table" }, path .. ": member")
-  if complaint then return nil, complaint end
+  local declared, message = files.read_object(path)
+  message = message or option_schema.check(declared, { group = "string", accounts = "table" }, path .. ": member")
+  if message then return nil, message end
   return declared
 end
 
@@ -107,7 +107,7 @@ local function finish(done, err)
   if err then
     if err.kind == "workflow" then
       report.say("%s", tostring(err))
-      return err.outcome == "unknown" and report.UNKNOWN or report.REFUSED
+      return err.outcome == "unknown" and report.UNKNOWN or report.REJECTED
     end
     return confirm.failure(err)
   end
@@ -144,7 +144,7 @@ end
 function actions.rotate(fleet, options, place)
   local age = options.days or 90
   return confirm.ask(options, "This makes keys at " .. place,
-    { ("A second key is made beside each that is older than %s days."):format(age) })
+    { ("A second key is made next to each that is older than %s days."):format(age) })
     or finish(fleet:rotate { max_age_ms = milliseconds(age) })
 end
 
@@ -168,13 +168,13 @@ function actions.sweep(fleet, options, place)
 end
 
 function M.start(options)
-  local declared, complaint = read_declaration(options.declaration)
-  if not declared then return report.bad_input("%s", complaint) end
+  local declared, message = read_declaration(options.declaration)
+  if not declared then return report.bad_input("%s", message) end
   local client, place, sources = connection.open(options)
   if not client then return report.bad_input("%s", place) end
   local vault
-  vault, complaint = open_vault(options.secrets, makes_keys[options.action], sources.url)
-  if not vault then return report.bad_input("%s", complaint) end
+  vault, message = open_vault(options.secrets, makes_keys[options.action], sources.url)
+  if not vault then return report.bad_input("%s", message) end
   local fleet, err = require("purser.workflow.fleet").new {
     client = client, group = declared.group, accounts = declared.accounts,
     vault = { store = vault.store, holds = vault.holds },

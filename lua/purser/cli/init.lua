@@ -8,7 +8,7 @@ local terminal = require "purser.cli.terminal"
 local M = {}
 
 -- The name of the operation that the arguments are about, so that only its options are made.
-local function wanted_operation(arguments)
+local function requested_operation(arguments)
   for i, argument in ipairs(arguments) do
     if not argument:find("^%-") then return arguments[1] ~= "completion" and (arguments[i + 1] or "") or nil end
   end
@@ -17,19 +17,19 @@ end
 
 -- What a word that is no command was meant for: `purser withdraw` is `purser wallet withdraw`. Nil when nobody knows.
 local function suggestion(arguments, unknown)
-  local operations, wanted = require "purser.api.operations", unknown:gsub("%-", "_")
+  local operations, requested = require "purser.api.operations", unknown:gsub("%-", "_")
   local group = arguments[1]:gsub("%-", "_")
   if operations.groups[group] and arguments[2] == unknown then
     local names = {}
     for i, row in ipairs(operations.groups[group]) do names[i] = row.name end
-    local name = require("purser.util.suggest").find(wanted, names)
+    local name = require("purser.util.suggest").find(requested, names)
     return name and ("did you mean `purser %s %s`?"):format(group, name)
   end
   local found = {}
   for _, row in ipairs(operations.list) do
-    if row.name == wanted then found[#found + 1] = ("`purser %s %s`"):format(row.group, row.name) end
+    if row.name == requested then found[#found + 1] = ("`purser %s %s`"):format(row.group, row.name) end
   end
-  return #found > 0 and "an operation stands behind its group: " .. table.concat(found, ", ") or nil
+  return #found > 0 and "an operation comes after its group: " .. table.concat(found, ", ") or nil
 end
 
 -- Every option and command of a parser of argparse and of the commands below it that the arguments name.
@@ -61,7 +61,7 @@ local function with_new_name(parser, arguments, message)
 end
 
 -- Says what argparse did not understand, and where the help is.
-local function complain(parser, arguments, message)
+local function report_usage(parser, arguments, message)
   message = with_new_name(parser, arguments, message)
   terminal.say("%s", (message:gsub("\n", "; "):gsub("; Did you mean", "; did you mean")))
   local unknown = message:match("^unknown command '(.-)'")
@@ -91,19 +91,19 @@ end
 local run
 
 function run(arguments)
-  local found, complaint = pcall(require, "argparse")
+  local found, message = pcall(require, "argparse")
   if not found then
-    local missing = tostring(complaint):find("not found", 1, true)
+    local missing = tostring(message):find("not found", 1, true)
     terminal.say("%s", missing and "argparse is missing; install it (Debian: lua-argparse; LuaRocks: argparse)"
-      or tostring(complaint))
+      or tostring(message))
     return 2
   end
   local words
   if arguments[1] == "record" then arguments, words = require("purser.cli.record").split(arguments) end
-  local parser = require("purser.cli.parser").build(wanted_operation(arguments))
+  local parser = require("purser.cli.parser").build(requested_operation(arguments))
   local parsed, options = parser:pparse(arguments)
   if not parsed then
-    complain(parser, arguments, options)
+    report_usage(parser, arguments, options)
     return 2
   end
   local groups = require("purser.api.operations").groups

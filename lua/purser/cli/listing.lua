@@ -3,20 +3,20 @@
 -- purser.history does the reading, and is loaded for that alone; here it is put in order, newest first.
 
 local errors = require "purser.call.errors"
-local reach = require "purser.history.retention"
+local retention = require "purser.history.retention"
 local values = require "purser.cli.values"
 
 local M = {}
 
 local function out_of_reach(row, from, earliest)
-  if not earliest or from >= earliest - reach.MARGIN_MS then return nil end
+  if not earliest or from >= earliest - retention.MARGIN_MS then return nil end
   local err = errors.argument("startTime", ("the service reaches back %d days; %s is earlier"):format(
-    row.window.reach_days, values.show_time(from)))
+    row.window.retention_days, values.show_time(from)))
   err.operation = row.full_name
   return err
 end
 
--- What a walk takes beside its window.
+-- What a walk takes besides its window.
 local function without_window(row, params)
   local rest = {}
   for name, value in pairs(params) do
@@ -27,15 +27,15 @@ end
 
 -- Walks the longest windows that the service takes from the newest to the oldest, so that a limit ends it early.
 local function list_windows(client, row, params, state, from)
-  local most, longest = tonumber(params[row.paging.size]) or math.huge, reach.longest(row.window)
+  local limit, max_window = tonumber(params[row.paging.size]) or math.huge, retention.max_window(row.window)
   local list, last = {}, state.to
-  while last >= from and #list < most do
+  while last >= from and #list < limit do
     state.progress(("%d records, back to %s"):format(#list, values.show_time(last)))
-    local first, asked = math.max(from, last - longest + 1), without_window(row, params)
+    local first, asked = math.max(from, last - max_window + 1), without_window(row, params)
     asked.from, asked.to = first, last
     local records, err = require("purser.history").walk(client, row, asked, state.options):collect()
     if not records then return nil, err end
-    for i = #records, math.max(1, #records - most + #list + 1), -1 do list[#list + 1] = records[i] end
+    for i = #records, math.max(1, #records - limit + #list + 1), -1 do list[#list + 1] = records[i] end
     last = first - 1
   end
   return list
@@ -67,16 +67,16 @@ end
 --- window in epoch milliseconds), progress(text), note(text).
 ---@return any result, purser.Error|nil err
 function M.run(client, row, params, state)
-  if state.from and row.window and row.window.longest_days then
-    local from, earliest = state.from, reach.earliest(row.window, state.now)
+  if state.from and row.window and row.window.max_window_days then
+    local from, earliest = state.from, retention.earliest(row.window, state.now)
     local err = out_of_reach(row, from, earliest)
     if err then return nil, err end
-    if earliest and from < earliest + reach.MARGIN_MS then
-      from = earliest + reach.MARGIN_MS
-      state.note(("the service reaches back %d days; this lists from %s"):format(row.window.reach_days,
+    if earliest and from < earliest + retention.MARGIN_MS then
+      from = earliest + retention.MARGIN_MS
+      state.note(("the service reaches back %d days; this lists from %s"):format(row.window.retention_days,
         values.show_time(from)))
     end
-    if from > state.from or state.to - from > reach.longest(row.window) then
+    if from > state.from or state.to - from > retention.max_window(row.window) then
       return list_windows(client, row, params, state, from)
     end
   end

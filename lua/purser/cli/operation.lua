@@ -24,32 +24,32 @@ local function add_times(row, params, options, now)
     local text = options[word]
     if text then
       if params[name] then return ("--%s and --%s say the same; give one of them"):format(word, name) end
-      local ms, complaint = values.time(text, now)
-      if not ms then return ("--%s %s"):format(word, complaint) end
+      local ms, message = values.time(text, now)
+      if not ms then return ("--%s %s"):format(word, message) end
       params[name] = ms
     end
   end
-  if options["until"] and row.window and row.window.longest_days and not params.startTime then
+  if options["until"] and row.window and row.window.max_window_days and not params.startTime then
     return "--until needs --since (or --startTime) here"
   end
 end
 
--- The parameters that the options give; nil and a complaint when one cannot be read.
+-- The parameters that the options give; nil and a message when one cannot be read.
 local function params_of(row, options, now)
   local params = {}
   for _, param in ipairs(row.params) do
     for _, name in ipairs { param[1], param.plain } do
       local value = options["param_" .. name]
       if value and param.plain then
-        local password, complaint = credentials.password(value)
-        if not password then return nil, ("--%s %s"):format(name, complaint) end
+        local password, message = credentials.password(value)
+        if not password then return nil, ("--%s %s"):format(name, message) end
         value = password
       end
       params[name] = value
     end
   end
-  local complaint = add_times(row, params, options, now)
-  if complaint then return nil, complaint end
+  local message = add_times(row, params, options, now)
+  if message then return nil, message end
   return params
 end
 
@@ -68,17 +68,17 @@ end
 -- An operation that is found again by an id of the caller's gets one, so that a lost answer can always be reconciled.
 local function add_handle(row, params)
   local reconcile = row.reconcile
-  if not reconcile or reconcile.by ~= "handle" or params[reconcile.handle] then return nil end
-  params[reconcile.handle] = core.random_token(32)
-  if not params[reconcile.handle] then return nil end -- the call itself says that there are no random bytes
-  return ("%s %s was added: by it the operation can be found afterwards"):format(reconcile.handle,
-    params[reconcile.handle])
+  if not reconcile or reconcile.strategy ~= "client_id" or params[reconcile.client_id] then return nil end
+  params[reconcile.client_id] = core.random_token(32)
+  if not params[reconcile.client_id] then return nil end -- the call itself says that there are no random bytes
+  return ("%s %s was added: by it the operation can be found afterwards"):format(reconcile.client_id,
+    params[reconcile.client_id])
 end
 
 ---------------------------------------------------------------------------------------------------- confirmation
 
 local questions = {
-  create = "This creates something at ", change = "This changes something at ", move = "This moves money at ",
+  create = "This creates something at ", change = "This changes something at ", transfer = "This moves money at ",
 }
 
 local function facts(row, params)
@@ -131,7 +131,7 @@ local function key_file(record, sources)
   return table.concat(lines, "\n") .. "\n"
 end
 
--- purser.result refuses a key or a secret with a control character: neither can write a line of its own.
+-- purser.result rejects a key or a secret with a control character: neither can write a line of its own.
 local function keep_secret(row, record, path, file, sources)
   if not record.secretKey or record.secretKey == "" then
     file:close()
@@ -163,12 +163,13 @@ end
 
 -------------------------------------------------------------------------------------------------------------- run
 
--- What is not a read is refused once when this machine's clock is off, and the client knows the service's time then. A
--- program decides for itself whether to call again; here it was asked for, and the refusal says that nothing happened.
+-- A write call is rejected once when this machine's clock is off, and the client knows the service's time then. A
+-- program decides for itself whether to call again; here it was asked for, and the rejection says that nothing
+-- happened.
 local function act(client, row, params, call_options)
   local result, err = client:call(row.full_name, params, call_options)
   if not err or err.outcome ~= "rejected" or not err.clock_corrected then return result, err end
-  report.say("the service's clock is %d ms from this machine's, so it refused; it is asked again, with its own time",
+  report.say("the service's clock is %d ms from this machine's, so it rejected the call; retrying with its time",
     math.abs(client:now() - core.now_ms()))
   return client:call(row.full_name, params, call_options)
 end
@@ -223,14 +224,14 @@ end
 ---@param options table
 function M.run(row, options)
   local now = core.now_ms()
-  local params, complaint = params_of(row, options, now)
-  if not params then return report.bad_input("%s", complaint) end
+  local params, message = params_of(row, options, now)
+  if not params then return report.bad_input("%s", message) end
   local extra
-  extra, complaint = extra_of(options)
-  if complaint then return report.bad_input("%s", complaint) end
-  options.shown, complaint = output.columns(options, row)
-  complaint = complaint or output.complaint(options)
-  if complaint then return report.bad_input("%s", complaint) end
+  extra, message = extra_of(options)
+  if message then return report.bad_input("%s", message) end
+  options.shown, message = output.columns(options, row)
+  message = message or output.message(options)
+  if message then return report.bad_input("%s", message) end
   if needs_secret_option(row, options) then
     return report.bad_input("the service shows the new key's secret this once, and it would be lost; give "
       .. "--secret-file FILE or --show-secret")

@@ -4,13 +4,13 @@
 
 local json = require "purser.json"
 local listing = require "purser.cli.listing"
-local nearest = require "purser.util.suggest"
+local suggest = require "purser.util.suggest"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
 local parameters = require "purser.api.parameters"
 local report = require "purser.cli.report"
 local advice = require "purser.exactly_once.reconcile.advice"
-local words = require "purser.cli.param_help"
+local param_help = require "purser.cli.param_help"
 
 local M = { summary = "List the operations, or show everything about one." }
 
@@ -61,14 +61,14 @@ local function rule_of(param)
   end
   if param.max then parts[#parts + 1] = "at most " .. ("%d"):format(param.max) end
   if param.default then parts[#parts + 1] = "default " .. ("%d"):format(param.default) end
-  parts[#parts + 1] = param.note or words[param[1]]
+  parts[#parts + 1] = param.note or param_help[param[1]]
   return table.concat(parts, "; ")
 end
 
 local function reconcile_text(row)
   if row.effect == "read" then return "a read: may be run again" end
   local values = {}
-  if row.reconcile.handle then values[row.reconcile.handle] = "..." end
+  if row.reconcile.client_id then values[row.reconcile.client_id] = "..." end
   return (advice.of(row, values):gsub("client:reconcile%(err%) looks", "--reconcile, or client:reconcile(err), looks"))
 end
 
@@ -118,7 +118,7 @@ function M.start(options)
     local names = {}
     for i, known in ipairs(operations.list) do names[i] = known.full_name end
     return report.bad_input("no operation has %q in its facts%s; `purser operations` lists them all", word,
-      nearest.hint(word, names))
+      suggest.hint(word, names))
   end
   local text
   if options.format == "json" then

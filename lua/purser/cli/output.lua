@@ -3,7 +3,7 @@
 
 local csv = require "purser.csv"
 local json = require "purser.json"
-local nearest = require "purser.util.suggest"
+local suggest = require "purser.util.suggest"
 local plain_text = require "purser.util.plain_text"
 local shapes = require "purser.api.shapes"
 local values = require "purser.cli.values"
@@ -14,7 +14,8 @@ local M = {}
 
 local ordered
 
--- A value without a shape. An empty table cannot be told apart from an empty object; what the service sends is a list.
+-- A value without a shape. An empty table cannot be distinguished from an empty object; what the service sends is a
+-- list.
 local function unshaped(value)
   if type(value) ~= "table" then return value end
   if value[1] == nil and next(value) ~= nil then
@@ -266,9 +267,9 @@ local formats = {}
 
 function formats.json(row, result) return M.json(M.ordered(row, result), "  ") end
 
-function formats.csv(row, result, wanted, is_raw)
+function formats.csv(row, result, requested, is_raw)
   local records, shape_name = records_of(row, result)
-  local columns = wanted or all_columns(shape_name)
+  local columns = requested or all_columns(shape_name)
   local out, options = { csv.line(columns) }, { raw = is_raw, is_number = number_columns(columns) }
   for _, line in ipairs(lines_of(records, shape_name)) do
     local texts = {}
@@ -281,10 +282,10 @@ function formats.csv(row, result, wanted, is_raw)
   return table.concat(out)
 end
 
-function formats.table(row, result, wanted)
+function formats.table(row, result, requested)
   local records, shape_name = records_of(row, result)
   if row.result.record then
-    local columns = wanted
+    local columns = requested
     if not columns then
       columns = {}
       for i, field in ipairs(shapes[shape_name]) do columns[i] = field[1] end
@@ -292,7 +293,7 @@ function formats.table(row, result, wanted)
     return record_table(result, columns)
   end
   if #records == 0 then return "(none)\n" end
-  local columns = wanted or narrow[shape_name] or all_columns(shape_name)
+  local columns = requested or narrow[shape_name] or all_columns(shape_name)
   return list_table(lines_of(records, shape_name), columns) .. footer(row, result, #records)
 end
 
@@ -310,11 +311,11 @@ function M.members(row)
   return all_columns(shape_of(row))
 end
 
---- The columns that `--columns` names, or nil for all; nil and a complaint when one of them does not exist: it would be
+--- The columns that `--columns` names, or nil for all; nil and a message when one of them does not exist: it would be
 --- left out without a word. A member of a nested list can be named alone: `withdrawFee`.
 ---@param options table  of argparse: columns, format
 ---@param row table      the operation
----@return string[]|nil columns, string|nil complaint
+---@return string[]|nil columns, string|nil message
 function M.columns(options, row)
   if not options.columns then return nil end
   if options.format == "json" then return nil, "--columns is for table and csv; json holds every member" end
@@ -327,7 +328,7 @@ function M.columns(options, row)
   for name in options.columns:gmatch("[^,%s]+") do
     local inner = nested and nested .. "." .. name
     if not is_known[name] and not is_known[inner or name] then
-      return nil, ("--columns: there is no %q%s; there are %s"):format(name, nearest.hint(name, sayable),
+      return nil, ("--columns: there is no %q%s; there are %s"):format(name, suggest.hint(name, sayable),
         table.concat(known, ", "))
     end
     columns[#columns + 1] = is_known[name] and name or inner
@@ -355,7 +356,7 @@ end
 
 --- What is wrong with the output options together, or nil.
 ---@param options table  of argparse
-function M.complaint(options)
+function M.message(options)
   if options.raw and options.format ~= "csv" then return "--raw is for csv; json holds the exact texts anyway" end
 end
 

@@ -8,7 +8,7 @@ local output = require "purser.cli.output"
 local parameters = require "purser.api.parameters"
 local reconcile = require "purser.cli.reconcile"
 local terminal = require "purser.cli.terminal"
-local words = require "purser.cli.param_help"
+local param_help = require "purser.cli.param_help"
 
 local M = {}
 
@@ -20,7 +20,7 @@ local argnames = {
 
 local function describe(param)
   local kind = parameters.kinds[param[2]]
-  local parts = { param.note or words[param[1]] }
+  local parts = { param.note or param_help[param[1]] }
   if param.choices and param[2] == "choice" then
     parts[#parts + 1] = table.concat(parameters.choices[param.choices], " or ")
   elseif param[2] ~= "text" then
@@ -95,7 +95,7 @@ end
 local effects = {
   create = "It creates something, so it asks first unless --yes is given.",
   change = "It changes something, so it asks first unless --yes is given.",
-  move = "It moves money, so it asks first unless --yes is given.",
+  transfer = "It moves money, so it asks first unless --yes is given.",
 }
 
 local function facts(row)
@@ -128,16 +128,16 @@ local group_texts = {
   wallet = "An account's own wallet.",
 }
 
-local function add_group(parser, group, rows, wanted)
+local function add_group(parser, group, rows, requested)
   local command = parser:command(group, group_texts[group]):command_target("operation"):require_command(true)
   for _, row in ipairs(rows) do
     local leaf = command:command(row.name):summary(row.summary)
-    if not wanted or wanted == row.name or wanted == row.name:gsub("_", "-") then fill_operation(leaf, row) end
+    if not requested or requested == row.name or requested == row.name:gsub("_", "-") then fill_operation(leaf, row) end
   end
 end
 
 local EPILOG = [[
-Exit codes: 0 done; 1 refused by the service; 2 bad input, nothing sent; 3 not sent;
+Exit codes: 0 done; 1 rejected by the service; 2 bad input, nothing sent; 3 not sent;
 4 OUTCOME UNKNOWN: do not repeat before looking, the message says where;
 5 done, but the result could not be written.
 Keys come from --credentials FILE, else from PURSER_API_KEY and PURSER_SECRET_KEY. The service comes from --base-url and
@@ -145,10 +145,10 @@ Keys come from --credentials FILE, else from PURSER_API_KEY and PURSER_SECRET_KE
 `purser GROUP OPERATION --help` lists the options of an operation.
 `purser sim --demo` serves a simulator, with keys, to try everything on.]]
 
---- The parser. With `wanted` (the name of an operation), only that operation's options are filled in, which is what
+--- The parser. With `requested` (the name of an operation), only that operation's options are filled in, which is what
 --- one run needs; completion needs them all.
----@param wanted string|nil
-function M.build(wanted)
+---@param requested string|nil
+function M.build(requested)
   local parser = require "argparse"("purser",
     "Unofficial client for the wallet, sub-account and broker endpoints of the MEXC Spot v3 API (40 operations). "
     .. "Exact amounts; nothing that moves money is sent twice. It does not trade.")
@@ -157,7 +157,7 @@ function M.build(wanted)
     os.exit(terminal.write("purser " .. require "purser.version" .. "\n") and 0 or 5, true)
   end)
   for _, group in ipairs { "wallet", "broker", "sub_account" } do
-    add_group(parser, group, operations.groups[group], wanted)
+    add_group(parser, group, operations.groups[group], requested)
   end
   for _, name in ipairs { "export", "wait", "withdraw-plan", "fleet", "operations", "doctor", "record", "sim",
     "completion" } do

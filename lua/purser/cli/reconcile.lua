@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `--reconcile`: when nobody knows whether an operation was carried out, find out before the command ends.
+-- `--reconcile`: when nobody knows whether an operation was executed, find out before the command ends.
 
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
@@ -14,7 +14,7 @@ end
 
 -- The record that was found has the shape of the list it was found in, and is shown whole.
 local function show(row, record, format)
-  local through = row.reconcile.through and operations.by_name[row.reconcile.through] or row
+  local through = row.reconcile.lookup and operations.by_name[row.reconcile.lookup] or row
   local form = through.result
   local shape = form.list or form.rows or form.page or form.record
   return report.write(output.render({ result = { record = shape } }, record, format or "table")) and report.DONE
@@ -22,7 +22,7 @@ local function show(row, record, format)
 end
 
 local function done(row, params, answer, format)
-  report.say("it was carried out, once; this is what the service keeps of it")
+  report.say("it was executed, once; this is what the service keeps of it")
   local code = show(row, answer.record, format)
   if not answer.secret_lost then return code end
   return report.lost_key(row, params.subAccount, answer.record.apiKey)
@@ -37,11 +37,11 @@ end
 ---@return integer
 function M.run(client, row, params, err, format)
   report.say("%s", report.without_advice(err))
-  report.say("nobody knows yet whether it was carried out; looking for it")
+  report.say("nobody knows yet whether it was executed; looking for it")
   local answer, problem = client:reconcile(err)
   if answer and answer.outcome == "done" then return done(row, params, answer, format) end
   if answer and answer.outcome == "not_done" then
-    report.say("it was not carried out%s; it may be run again", answer.reason and ": " .. answer.reason or "")
+    report.say("it was not executed%s; it may be run again", answer.reason and ": " .. answer.reason or "")
     return report.NOT_SENT
   end
   if answer then

@@ -8,7 +8,7 @@ local values = require "purser.cli.values"
 
 local M = {
   DONE = 0,
-  REFUSED = 1,   -- the service said no
+  REJECTED = 1,   -- the service said no
   BAD_INPUT = 2, -- nothing was sent, because of what was asked
   NOT_SENT = 3,  -- nothing was sent, because the service could not be reached
   UNKNOWN = 4,   -- something was sent and no answer says what became of it
@@ -17,7 +17,7 @@ local M = {
 
 local CLOCK = "this machine's clock is off: synchronise it (timedatectl set-ntp true); `purser doctor` measures it"
 
--- What to do about the refusals that everybody meets, by the service's code, in this command's own words.
+-- What to do about the rejections that everybody meets, by the service's code, in this command's own words.
 local cures = {
   ["10072"] = "the service does not know this API key: check it, and that --base-url is where it was made",
   ["10073"] = CLOCK,
@@ -32,7 +32,7 @@ local cures = {
   ["700007"] = "the key lacks a permission: `purser operations NAME` shows which one the operation needs",
 }
 
---- What to do about a refusal with this code, or nil. With the row of an operation that may answer it, what the code
+--- What to do about a rejection with this code, or nil. With the row of an operation that may answer it, what the code
 --- means there, too.
 function M.cure(code, row)
   if not code or cures[code] then return code and cures[code] end
@@ -51,7 +51,7 @@ end
 
 -- The command that shows what became of an operation: the row's own, with the parameters that both take.
 local function reconciling_command(row, params)
-  local through = row.reconcile and operations.by_name[row.reconcile.through]
+  local through = row.reconcile and operations.by_name[row.reconcile.lookup]
   if not through then return nil end
   local words = { "purser", through.group, through.name }
   for _, param in ipairs(through.params) do
@@ -111,7 +111,7 @@ function M.failure(row, params, err)
   if err.kind == "argument" or err.kind == "config" then return M.BAD_INPUT end
   local cure = M.cure(err.code, row.full_name and row or operations.by_name[err.operation])
   if cure then M.say("%s", cure) end
-  return err.outcome == "rejected" and M.REFUSED or M.NOT_SENT
+  return err.outcome == "rejected" and M.REJECTED or M.NOT_SENT
 end
 
 --- Writes to standard output. Returns false, and says so, when it cannot be written (a full disk, a closed pipe).

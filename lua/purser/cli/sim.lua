@@ -65,8 +65,8 @@ end
 
 -- The state of a file; nil alone when there is none, which is a first start.
 local function load_state(path)
-  local state, complaint, is_missing = require("purser.cli.file").read_object(path)
-  return state, not is_missing and complaint and "--state " .. complaint or nil
+  local state, message, is_missing = require("purser.cli.file").read_object(path)
+  return state, not is_missing and message and "--state " .. message or nil
 end
 
 -- Whether the state can be saved: at the end it would be too late to say that it cannot.
@@ -141,7 +141,7 @@ local function serve(httpd, world, options)
   local function handler(request)
     if door and control.is_for(request) then return door(request) end
     if page and console.is_for(request) then return page(request) end
-    return not options.any_host and control.refuse_foreign_host(request) or world:handle(request)
+    return not options.any_host and control.reject_foreign_host(request) or world:handle(request)
   end
   local broken = false
   local function on_error(problem, request)

@@ -39,8 +39,8 @@ local function time_of_day(text)
   if rest:find("^:") then
     seconds, rest = rest:match("^:(%d%d)(.*)$")
     if not seconds then return nil end
-    local digits, behind = rest:match("^%.(%d%d?%d?)(.*)$")
-    zone = digits and behind or rest
+    local digits, after = rest:match("^%.(%d%d?%d?)(.*)$")
+    zone = digits and after or rest
     fraction = digits and tonumber((digits .. "00"):sub(1, 3)) or 0
   end
   local ahead = zone_ms(zone)
@@ -52,7 +52,7 @@ end
 local TIME_FORMS = "a duration before now (30d, 12h, 90m, 45s, 2w), a date (2026-01-31, 2026-01-31T10:00, with Z or "
   .. "+02:00, else UTC), or epoch milliseconds (13 digits)"
 
---- Epoch milliseconds of a time as people type it; nil and a complaint for anything else.
+--- Epoch milliseconds of a time as people type it; nil and a message for anything else.
 ---@param text string
 ---@param now integer  epoch milliseconds
 ---@return integer|nil, string|nil

@@ -34,32 +34,32 @@ function M.define(command)
 end
 
 function M.start(options)
-  local complaint = output.complaint(options)
-  if complaint then return report.bad_input("%s", complaint) end
+  local message = output.message(options)
+  if message then return report.bad_input("%s", message) end
   local now = core.now_ms()
-  local wanted = { goal = options.goal }
+  local requested = { goal = options.goal }
   if options.duration then
     local ago = options.duration:find("^%d+[smh]$") and values.time(options.duration, now)
     if not ago then return report.bad_input("--deadline takes a duration: 45s, 30m, 2h") end
-    wanted.deadline_ms = math.max(1, now - ago)
+    requested.deadline_ms = math.max(1, now - ago)
   end
   if options.since then
     local ms
-    ms, complaint = values.time(options.since, now)
-    if not ms then return report.bad_input("--since %s", complaint) end
-    wanted.since = ms
+    ms, message = values.time(options.since, now)
+    if not ms then return report.bad_input("--since %s", message) end
+    requested.since = ms
   end
   local client
-  client, complaint = connection.open(options)
-  if not client then return report.bad_input("%s", complaint) end
+  client, message = connection.open(options)
+  if not client then return report.bad_input("%s", message) end
   if core.is_terminal(2) then report.say("waiting; to stop it changes nothing at the service") end
   local kind = kinds[options.kind]
-  local record, err = client.wallet[kind[1]](client.wallet, kind[3](options.id), wanted)
+  local record, err = client.wallet[kind[1]](client.wallet, kind[3](options.id), requested)
   client:close()
   if not record then
     if err.kind == "workflow" then
       report.say("%s", tostring(err))
-      return err.outcome == "rejected" and report.REFUSED or report.UNKNOWN
+      return err.outcome == "rejected" and report.REJECTED or report.UNKNOWN
     end
     return confirm.failure(err)
   end

@@ -3,11 +3,11 @@
 --
 --   profile                      the conventions, complete
 --   _origin, _prefix             of the base URL
---   _signer, _api_key, _headers  of the keys; _credentials asks for them anew
+--   _signer, _api_key, _headers  of the keys; _credentials asks for them again
 --   _transport, _own_transport   what sends, and whether closing the client closes it
 --   _clock, _correct_clock       what stamps requests, and whether the service may set it right
 --   _timeout_ms, _recv_window, _retry, _rate_limit, _hooks, _user_agent
---   _generate_ids, _visibility_delay_ms, _journal, _account, _guard   for what is not a read; _rivals, made by the
+--   _generate_ids, _visibility_delay_ms, _journal, _account, _guard   for write calls; _recent_calls, made by the
 -- first such call
 --   _layouts                     by row, made at their first use
 
@@ -36,8 +36,8 @@ local function make_rate_limit(rate_limit, profile)
     return nil, 'option "rate_limit" is a table, a budget or false'
   end
   rate_limit = rate_limit or {}
-  local complaint = budget.check(rate_limit)
-  if complaint then return nil, complaint end
+  local message = budget.check(rate_limit)
+  if message then return nil, message end
   return budget.new {
     weight = rate_limit.weight or profile.weight_limit, window_ms = rate_limit.window_ms or profile.weight_window_ms,
     when_full = rate_limit.when_full, now = rate_limit.now,
@@ -53,11 +53,11 @@ local function use_keys(self, options)
   if not (options.secret_key_file or options.secret_key_env) then
     return pipeline.use_credentials(self, options.api_key, options.secret_key)
   end
-  local secret, complaint = require("purser.secrets").of(options)
-  if not secret then return complaint end
-  complaint = pipeline.use_credentials(self, options.api_key, secret)
+  local secret, message = require("purser.secrets").of(options)
+  if not secret then return message end
+  message = pipeline.use_credentials(self, options.api_key, secret)
   secret:close()
-  return complaint
+  return message
 end
 
 local function user_agent_of(options)
@@ -66,20 +66,20 @@ local function user_agent_of(options)
   return agent
 end
 
---- Fills a client from checked options. Returns nil, or a complaint.
+--- Fills a client from checked options. Returns nil, or a message.
 function M.furnish(self, options)
   self._layouts = {}
-  local complaint, wrong
-  self.profile, complaint = resolve_profile(options.profile)
-  if not self.profile then return complaint end
-  complaint = call_options.check_window(options, self.profile)
-  if complaint then return complaint end
+  local message, wrong
+  self.profile, message = resolve_profile(options.profile)
+  if not self.profile then return message end
+  message = call_options.check_window(options, self.profile)
+  if message then return message end
   local url = options.base_url or self.profile.base_url
   if not url then return '"base_url" is missing; give one, or a profile that has one' end
   self._origin, self._prefix = options_.split_url(url, options.allow_insecure)
   if not self._origin then return self._prefix end
-  complaint = options_.check_proxy(url, options)
-  if complaint then return complaint end
+  message = options_.check_proxy(url, options)
+  if message then return message end
   self._user_agent, wrong = user_agent_of(options)
   if wrong then return wrong end
   self._retry, wrong = retry.policy(options.retry)
@@ -88,8 +88,8 @@ function M.furnish(self, options)
   if wrong then return wrong end
   self._credentials = options.credentials
   if not options.credentials then
-    complaint = use_keys(self, options)
-    if complaint then return complaint end
+    message = use_keys(self, options)
+    if message then return message end
   end
   self._clock, self._hooks = service_clock.new(options.clock), options.hooks
   self._correct_clock = options.correct_clock ~= false

@@ -5,8 +5,8 @@
 -- private.lua finds by it; the methods below are those of the inner state.
 
 local errors = require "purser.call.errors"
-local furnish = require "purser.client.build"
-local interpret = require "purser.call.response"
+local build = require "purser.client.build"
+local response = require "purser.call.response"
 local operations = require "purser.api.operations"
 local options_ = require "purser.client.options"
 local pipeline = require "purser.call.pipeline"
@@ -49,7 +49,7 @@ end
 ---@field body string
 
 --- Checks, builds and signs a request without sending it. With `info` in opts, `info.intent` is what client:parse and
---- client:reconcile take of what is not a read.
+--- client:reconcile take of a write call.
 ---@param name string  full name of the operation
 ---@return purser.Request|nil request, purser.Error|nil err
 function State:prepare(name, params, opts)
@@ -58,8 +58,8 @@ function State:prepare(name, params, opts)
   opts = opts or pipeline.no_options
   local values, layout = pipeline.check_call(self, row, params, opts)
   if not values then return nil, layout end
-  local refusal = row.effect ~= "read" and self._guard and self._guard:check_prepared(row, values)
-  if refusal then return nil, refusal end
+  local rejection = row.effect ~= "read" and self._guard and self._guard:check_prepared(row, values)
+  if rejection then return nil, rejection end
   local request
   request, err = pipeline.build(self, row, layout, values, opts)
   if not request then
@@ -93,10 +93,10 @@ function State:parse(name, status, body, headers, intent)
   local row, err = row_of(name)
   if not row then return nil, err end
   if row.unsigned then
-    return interpret.unsigned_answer(row, self.profile, { status = status, body = body, headers = headers })
+    return response.unsigned_answer(row, self.profile, { status = status, body = body, headers = headers })
   end
   local value
-  value, err = interpret.answer(row, self.profile, status, body, headers)
+  value, err = response.answer(row, self.profile, status, body, headers)
   intent = row.reconcile and intent_for(row, intent)
   if intent then
     value, err = require("purser.exactly_once.write_call").believe_prepared(self, row, intent, value, err)
@@ -140,7 +140,7 @@ function State:reconcile(unreconciled, options)
     correction = function() return self._clock.offset end,
     pause = function(ms) pipeline.pause(self, ms) end,
     signs_as = function(account) return require("purser.exactly_once.write_call").signs_as(self, account) end,
-    rivals = require("purser.exactly_once.write_call").rivals_of(self), journal = self._journal,
+    recent_calls = require("purser.exactly_once.write_call").recent_calls_of(self), journal = self._journal,
     visibility_delay_ms = self._visibility_delay_ms, recv_window = self._recv_window or 5000,
   }, unreconciled, options)
 end
@@ -175,7 +175,7 @@ function State:now()
   return assert(pipeline.read_clock(self))
 end
 
---- Rests as the client's transport does: the other tasks go on, and a simulator's clock is moved.
+--- Sleeps as the client's transport does: the other tasks go on, and a simulator's clock is moved.
 ---@param ms integer
 function State:sleep(ms)
   pipeline.pause(self, ms)
@@ -188,7 +188,7 @@ function State:each(name, params, opts)
   return private.veil(require("purser.history").each(self, name, params, opts))
 end
 
---- Waits until what is read is as wanted: client:wait_for { read = ..., judge = ... }. See purser.wait.
+--- Waits until what is read is as requested: client:wait_for { read = ..., judge = ... }. See purser.wait.
 ---@return any value, purser.Error|nil err
 function State:wait_for(options)
   return require("purser.workflow.wait").wait_for(self, options)
@@ -301,13 +301,13 @@ end
 ---@param options table
 ---@return purser.Client|nil client, purser.Error|nil err
 function M.new(options)
-  local complaint = options_.check(options)
-  if complaint then return nil, errors.config(complaint) end
+  local message = options_.check(options)
+  if message then return nil, errors.config(message) end
   local self = {}
-  complaint = furnish.furnish(self, options)
-  if complaint then
+  message = build.furnish(self, options)
+  if message then
     if self._signer then self._signer:close() end
-    return nil, errors.config(complaint)
+    return nil, errors.config(message)
   end
   return make_face(setmetatable(self, State))
 end

@@ -27,7 +27,7 @@
 ---@field each_conversion purser.Each
 ---@field each_internal_transfer purser.Each
 ---@field wait_withdrawal fun(self, id: string|table, options?: table): purser.record.withdrawal?, purser.Error?
----@field wait_deposit fun(self, wanted: table, options?: table): purser.record.deposit?, purser.Error?
+---@field wait_deposit fun(self, requested: table, options?: table): purser.record.deposit?, purser.Error?
 ---@field wait_transfer fun(self, tran_id: string, options?: table): purser.record.wallet_transfer?, purser.Error?
 ---@field watch_deposits fun(self, params?: table): purser.Watch
 ---@field plan_withdraw fun(self, given: table): purser.Plan?, purser.Error?
@@ -44,7 +44,7 @@ local M = { broker = {}, sub_account = {}, wallet = {} }
 -- each_<what>: one walk for every row that says how it is paged.
 for _, row in ipairs(operations.list) do
   if row.paging then
-    local name = "each_" .. row.paging.each
+    local name = "each_" .. row.paging.iterator
     assert(not M[row.group][name], row.full_name .. ": its walk has another's name")
     M[row.group][name] = function(client, params, opts)
       return private.veil(require("purser.history").walk(client, row, params, opts))

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The options of purser.new, checked before anything is made of them. Those of a call are in call/call_options.lua.
 
-local allowed = require "purser.util.option_schema"
+local option_schema = require "purser.util.option_schema"
 local call_options = require "purser.call.call_options"
 
 local M = {}
@@ -25,8 +25,8 @@ local function is_port(text)
   return text == "" or digits ~= nil and #digits <= 5 and tonumber(digits) >= 1 and tonumber(digits) <= 65535
 end
 
---- Splits a base URL into origin ("https://host:port") and path prefix; nil and a complaint when it will not do.
----@return string|nil origin, string prefix_or_complaint
+--- Splits a base URL into origin ("https://host:port") and path prefix; nil and a message when it will not do.
+---@return string|nil origin, string prefix_or_message
 function M.split_url(url, allow_insecure)
   if url:find("[%c%s]") then return nil, "base_url holds a blank or a control character" end
   local scheme, authority, path = url:match("^(%a+)://([^/?#]+)([^?#]*)$")
@@ -57,11 +57,11 @@ local function check_sources(options)
   end
 end
 
--- What only a transport can do: beside one that was given they would be dropped.
+-- What only a transport can do: next to one that was given they would be dropped.
 local of_transport = { "pinned_key", "ca_file", "ca_path", "ca_pem", "proxy", "max_response_bytes",
   "connect_timeout_ms" }
 
--- nil when none of them stands beside `transport`, else a complaint.
+-- nil when none of them stands next to `transport`, else a message.
 local function check_transport(options)
   if not options.transport then return nil end
   if type(options.transport.send) ~= "function" then return 'option "transport" has no method send' end
@@ -72,7 +72,7 @@ local function check_transport(options)
   end
 end
 
---- Whether requests to that URL would reach a proxy readable. Returns nil, or a complaint.
+--- Whether requests to that URL would reach a proxy readable. Returns nil, or a message.
 function M.check_proxy(url, options)
   if not options.proxy or options.proxy == "" or options.allow_insecure or not url:find("^[Hh][Tt][Tt][Pp]:") then
     return nil
@@ -81,12 +81,12 @@ function M.check_proxy(url, options)
     .. "allow_insecure = true if you must"
 end
 
---- Checks all options of purser.new. Returns nil, or a complaint.
+--- Checks all options of purser.new. Returns nil, or a message.
 function M.check(options)
-  local complaint = allowed.check(options, client_rules, "option")
-    or options.hooks and allowed.check(options.hooks, hook_rules, "hook")
+  local message = option_schema.check(options, client_rules, "option")
+    or options.hooks and option_schema.check(options.hooks, hook_rules, "hook")
     or check_transport(options)
-  if complaint then return complaint end
+  if message then return message end
   if options.journal and type(options.journal.begin) ~= "function" then
     return 'option "journal" is not one that purser.journal.open made'
   end

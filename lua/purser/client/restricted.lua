@@ -8,7 +8,7 @@
 -- Nothing it holds leads to the client, and a method takes no options of a call.
 
 local errors = require "purser.call.errors"
-local nearest = require "purser.util.suggest"
+local suggest = require "purser.util.suggest"
 local operations = require "purser.api.operations"
 local private = require "purser.util.private"
 local run = require "purser.exactly_once.run"
@@ -51,26 +51,26 @@ local function hand_out(value, err)
   return (plain(value, 0))
 end
 
-local function refuse(name, message)
+local function reject(name, message)
   local err = errors.argument(nil, message)
   err.operation, err.code = name, "restricted"
   return nil, err
 end
 
 local function not_granted(name)
-  return refuse(name, "this operation is not granted to the restricted client; its host may add it to the list")
+  return reject(name, "this operation is not granted to the restricted client; its host may add it to the list")
 end
 
 -- Parameters as data; or nil and an error.
 local function take(name, params, opts)
   if opts ~= nil then
-    return refuse(name, "a restricted client takes no options of a call; give the parameters alone")
+    return reject(name, "a restricted client takes no options of a call; give the parameters alone")
   end
   if params ~= nil and type(params) ~= "table" then
-    return refuse(name, ("parameters are a table, not a %s"):format(type(params)))
+    return reject(name, ("parameters are a table, not a %s"):format(type(params)))
   end
   local copy, problem = plain(params or {}, 0)
-  if not copy then return refuse(name, ("parameters hold %s; give texts, numbers and booleans"):format(problem)) end
+  if not copy then return reject(name, ("parameters hold %s; give texts, numbers and booleans"):format(problem)) end
   return copy
 end
 
@@ -145,7 +145,7 @@ end
 
 -------------------------------------------------------------------------------------------------------- the list
 
--- Adds the rows that an entry of the list names. Returns nil, or a complaint.
+-- Adds the rows that an entry of the list names. Returns nil, or a message.
 local function add(rows, entry)
   if type(entry) ~= "string" then return "each operation is named by a text, such as \"wallet.deposit_history\"" end
   local row = operations.by_name[entry]
@@ -165,7 +165,7 @@ local function add(rows, entry)
   if found then return nil end
   local names = {}
   for _, known in ipairs(operations.list) do names[#names + 1] = known.full_name end
-  return ('"%s" names no operation%s; a "*" stands for reads alone'):format(entry, nearest.hint(entry, names))
+  return ('"%s" names no operation%s; a "*" stands for reads alone'):format(entry, suggest.hint(entry, names))
 end
 
 --- Makes a restricted client. `list` holds full names of operations, and names with `*`, which stand for the reads that
@@ -181,15 +181,15 @@ function M.new(client, list)
   end
   local rows = {}
   for _, entry in ipairs(list) do
-    local complaint = add(rows, entry)
-    if complaint then return nil, errors.config("purser.restricted: " .. complaint) end
+    local message = add(rows, entry)
+    if message then return nil, errors.config("purser.restricted: " .. message) end
   end
   local granted, calls = {}, {}
   for _, group in ipairs(operations.group_names) do granted[group] = {} end
   for name, row in pairs(rows) do
     calls[name] = run_of(self, row)
     granted[row.group][row.name] = calls[name]
-    if row.paging then granted[row.group]["each_" .. row.paging.each] = walk_of(self, row) end
+    if row.paging then granted[row.group]["each_" .. row.paging.iterator] = walk_of(self, row) end
   end
   local members = {}
   for _, group in ipairs(operations.group_names) do members[group] = make_group(group, granted[group]) end

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- An intent: what an operation that is not a read was about to do. It is written down before the first byte leaves,
+-- An intent: what a write call was about to do. It is written down before the first byte leaves,
 -- and it is what an unknown outcome is reconciled by.
 --
 --   operation    full name
 --   params       what travelled, by name; a password is left out
 --   extra        names of parameters that the operation does not know; their values may be secrets, and are left out
---   sent_at      the request's timestamp, epoch ms: the service refuses the request once it is older than recv_window
+--   sent_at      the request's timestamp, epoch ms: the service rejects the request once it is older than recv_window
 --   recv_window  ms
 --   account      which key signed: a digest of the API key, never the key
 --   call_id      the name of this call: a copy of the intent, in another process too, is that of the same call
@@ -75,17 +75,18 @@ local spelled = { asset = string.upper, coin = string.upper, toAccount = string.
 -- made it. Nil where everything counts.
 local function shown_names(row)
   local reconcile = row.reconcile
-  if not reconcile or reconcile.by ~= "match" and reconcile.by ~= "nothing" then return nil end
+  if not reconcile or reconcile.strategy ~= "match" and reconcile.strategy ~= "nothing" then return nil end
   local shown = {}
-  for _, name in ipairs(reconcile.on) do shown[name] = true end
+  for _, name in ipairs(reconcile.match_on) do shown[name] = true end
   return shown
 end
 
---- What two equal calls have in common: everything but the id that tells them apart, and but what no record would show.
+--- What two equal calls have in common: everything but the id that distinguishes them, and but what no record would
+--- show.
 ---@param as_written boolean|nil  whether all that is written counts, and amounts and names as they are written
 function M.digest(row, params, as_written)
   local names = {}
-  local made = row.reconcile and row.reconcile.made and row.reconcile.handle
+  local made = row.reconcile and row.reconcile.generated_id and row.reconcile.client_id
   local shown = not as_written and shown_names(row)
   for name in pairs(params) do
     if name ~= made and (not shown or shown[name]) then names[#names + 1] = name end

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- A write call, from its parameters to its outcome. It passes the guard rails, gets the id that finds it again, and is
 -- built and signed; its intent is recorded before the first byte leaves and completed after. It is sent once, and ends
--- with a result or an error that tells the outcome, whatever is raised on the way.
+-- with a result or an error that reports the outcome, whatever is raised on the way.
 --
 --   begin -> send -> verify -> finish
 --
@@ -13,22 +13,22 @@ local core = require "purser.core"
 local errors = require "purser.call.errors"
 local intents = require "purser.exactly_once.intent"
 local pipeline = require "purser.call.pipeline"
-local rivals = require "purser.exactly_once.reconcile.recent_calls"
+local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
 local schedule = require "purser.schedule"
 -- read now: once something was sent there may be no descriptor left for it
 local advice = require "purser.exactly_once.reconcile.advice"
 
 local M = {}
 
---- What this client knows of its own calls, made when the first one is noted: it tells equal calls apart.
-function M.rivals_of(client)
-  client._rivals = client._rivals or rivals.new()
-  return client._rivals
+--- What this client knows of its own calls, made when the first one is noted: it distinguishes equal calls.
+function M.recent_calls_of(client)
+  client._recent_calls = client._recent_calls or recent_calls.new()
+  return client._recent_calls
 end
 
 --- Whether a client's key is of that account, or was when it signed a call.
 function M.signs_as(client, account)
-  return account == client:account() or M.rivals_of(client).accounts[account] == true
+  return account == client:account() or M.recent_calls_of(client).accounts[account] == true
 end
 
 local function no_random(row, message)
@@ -38,12 +38,12 @@ end
 
 -- Makes the id by which the outcome can be found, where the row has one and the caller gave none. Returns nil, or the
 -- error of a call that must not be sent.
-local function make_handle(client, row, values)
+local function make_client_id(client, row, values)
   local reconcile = row.reconcile
-  if reconcile.made and client._generate_ids and values[reconcile.handle] == nil then
+  if reconcile.generated_id and client._generate_ids and values[reconcile.client_id] == nil then
     local id, message = core.random_token(32)
     if not id then return no_random(row, message) end
-    values[reconcile.handle] = id
+    values[reconcile.client_id] = id
   end
 end
 
@@ -58,7 +58,7 @@ end
 ---@param account string|nil
 function M.intent_of(client, row, values, opts, account)
   local profile = client.profile
-  local call_id, message = rivals.name_call(M.rivals_of(client))
+  local call_id, message = recent_calls.name_call(M.recent_calls_of(client))
   if not call_id then return nil, no_random(row, message) end
   return intents.new(row, values, opts.extra_params and names_of(opts.extra_params), values[profile.timestamp_name],
     values[profile.recv_window_name] or 5000, account, call_id)
@@ -66,9 +66,9 @@ end
 
 -- Records what is about to be sent. Returns the intent; or nil and the error that keeps it from being sent.
 local function record(client, row, values, opts, payment)
-  local intent, refused = M.intent_of(client, row, values, opts, client:account())
-  if not intent then return nil, refused end
-  M.rivals_of(client).accounts[intent.account] = true
+  local intent, rejected = M.intent_of(client, row, values, opts, client:account())
+  if not intent then return nil, rejected end
+  M.recent_calls_of(client).accounts[intent.account] = true
   if opts.info then rawset(opts.info, "intent", intent) end -- no code of the caller runs before it is written down
   if not client._journal then return intent end
   local ok, problem = client._journal:begin(intent, row, client._guard, payment)
@@ -83,12 +83,12 @@ end
 ---@field row table
 ---@field info table|nil    the `info` of the call's options
 ---@field intent purser.Intent
----@field rival table       its entry among the client's own calls
+---@field entry table       its entry among the client's own calls
 ---@field sent boolean      the transport has been called
 ---@field value any         the result, false while there is none
 ---@field err purser.Error|false
 ---@field kept boolean      its end has been written
----@field watch table|false  tells the hook `after`, where there are hooks
+---@field watch table|false  calls the hook `after`, where there are hooks
 ---@field lost purser.Error the error of a call whose end is not known
 local WriteCall = {}
 WriteCall.__index = WriteCall
@@ -98,16 +98,16 @@ WriteCall.__index = WriteCall
 local function begin(client, row, values, opts, payment)
   local lost = errors.new { kind = "transport", outcome = "unknown", phase = "receive", operation = row.full_name,
     message = "", advice = advice.of(row, values), intent = false }
-  local call = setmetatable({ state = client, row = row, info = opts.info, intent = false, rival = false, sent = false,
+  local call = setmetatable({ state = client, row = row, info = opts.info, intent = false, entry = false, sent = false,
     value = false, err = false, kept = false, watch = false, lost = lost }, WriteCall)
   local intent, problem = record(client, row, values, opts, payment)
   if not intent then return nil, problem end
   call.intent, lost.intent = intent, intent
-  call.rival = rivals.note(M.rivals_of(client), row, intent)
+  call.entry = recent_calls.note(M.recent_calls_of(client), row, intent)
   return call
 end
 
--- What an answer may show of what was sent, beside the id by which the service tells calls apart.
+-- What an answer may show of what was sent, next to the id by which the service distinguishes calls.
 local SHOWN = { "coin", "asset", "address", "amount", "subAccount" }
 
 local function shows_another(name, sent, shown)
@@ -132,18 +132,20 @@ end
 -- Why an answer that shows a success is not that of this call; nil where nothing does.
 local function doubt(client, row, intent, value)
   local params, reconcile = intent.params, row.reconcile
-  if reconcile.by == "conversion" then
+  if reconcile.strategy == "conversion" then
     return converts_another(params, value) and "it shows another asset than was sent" or nil
   end
   for i = 0, #SHOWN do
-    local name = i == 0 and (reconcile.by == "handle" or row.effect == "change") and reconcile.handle or SHOWN[i]
+    local name = i == 0 and (reconcile.strategy == "client_id" or row.effect == "change") and reconcile.client_id
+      or SHOWN[i]
     local sent, shown = params[name], value[name]
     if sent ~= nil and not compare.is_blank(shown) and shows_another(name, sent, shown) then
       return ("it shows another %s than was sent"):format(name)
     end
   end
-  if row.effect ~= "change" and rivals.is_others(M.rivals_of(client), row, intent, intents.id_of(value)) then
-    return "it names the record that another call was told of"
+  if row.effect ~= "change" and recent_calls.is_others(M.recent_calls_of(client), row, intent,
+    intents.id_of(value)) then
+    return "it carries the id of a record that belongs to another call"
   end
 end
 
@@ -168,7 +170,7 @@ function M.believe_prepared(client, row, intent, value, err)
   if value ~= nil then value, err = believe(client, row, intent, value) end
   if type(intent.sent_at) == "number" then
     local id, over = value and intents.id_of(value), err ~= nil and err.outcome ~= "unknown"
-    rivals.note(M.rivals_of(client), row, intent, id, over)
+    recent_calls.note(M.recent_calls_of(client), row, intent, id, over)
   end
   return value, err
 end
@@ -177,7 +179,7 @@ end
 --- reconciles it.
 function WriteCall:finish(value, err)
   local client, id = self.state, value and intents.id_of(value)
-  rivals.close(client._rivals, self.rival, id, err ~= nil and err.outcome ~= "unknown")
+  recent_calls.close(client._recent_calls, self.entry, id, err ~= nil and err.outcome ~= "unknown")
   if client._journal then
     local ok, problem = client._journal:finish(self.intent, value, err)
     if not ok and self.info then self.info.journal_error = problem end
@@ -224,7 +226,7 @@ local function after_raising(call, raised)
     local kept, problem = pcall(call.finish, call, value, err)
     if not kept and call.info then pcall(rawset, call.info, "journal_error", problem) end
   end
-  if call.watch then pcall(call.watch.tell_end, call.watch, err, lost) end
+  if call.watch then pcall(call.watch.report_end, call.watch, err, lost) end
   return value, err
 end
 
@@ -234,8 +236,8 @@ local function conclude(call, ok, value, err)
 end
 
 --- Runs a write call; the arguments are those of pipeline.run. Whatever is raised once the call is recorded, if only
---- for want of memory, it ends with a result or an error that tells its outcome. (In a coroutine on Lua 5.1 that is no
---- task of purser.schedule it is raised all the same.)
+--- for want of memory, it ends with a result or an error that reports its outcome. (In a coroutine on Lua 5.1 that is
+--- no task of purser.schedule it is raised all the same.)
 ---@param client purser.State
 ---@param payment table|nil  the payment of purser.payouts that it belongs to
 ---@return any result, purser.Error|nil err
@@ -243,8 +245,8 @@ function M.run(client, row, params, opts, payment)
   opts = opts or pipeline.no_options
   local values, layout = pipeline.accept(client, row, params, opts)
   if not values then return nil, layout end
-  local refusal = make_handle(client, row, values) or client._guard and client._guard:check(row, values)
-  if refusal then return nil, refusal end
+  local rejection = make_client_id(client, row, values) or client._guard and client._guard:check(row, values)
+  if rejection then return nil, rejection end
   pipeline.attend_clock(client, row)
   local request, err = pipeline.next_request(client, row, layout, values, opts)
   if not request then return nil, err end

@@ -3,7 +3,7 @@
 --
 --   purser2;<operation>;<time>;<hash>,<hash>,...
 --
--- Everything up to and with <time> has been delivered, and of what comes behind it the records with these hashes. There
+-- Everything up to and with <time> has been delivered, and of what comes after it the records with these hashes. There
 -- are such records because more than one may have a millisecond, and because what is younger than `late_arrival_ms` is
 -- asked for once more by the next walk: a record may show up late. Their number is small: they are of one millisecond,
 -- or of the last minute.
@@ -18,7 +18,7 @@ Tail.__index = Tail
 --- What a walk remembers for its cursor.
 ---@param operation string
 ---@param time integer  everything up to and with this time has been delivered
----@param known table<string, integer>|nil  hashes of records behind it that an earlier walk delivered, and how often
+---@param known table<string, integer>|nil  hashes of records after it that an earlier walk delivered, and how often
 function M.new(operation, time, known)
   local has_old = false
   for digits in pairs(known or {}) do has_old = has_old or digests.is_old(digits) end
@@ -73,7 +73,7 @@ function Tail:text()
   return ("purser2;%s;%d;%s"):format(self.operation, self.time, table.concat(hashes, ","))
 end
 
---- Reads a cursor. Returns its time and what an earlier walk delivered behind it; or nil and a complaint.
+--- Reads a cursor. Returns its time and what an earlier walk delivered after it; or nil and a message.
 ---@param text any
 ---@param operation string
 ---@return integer|nil time, table<string, integer>|string known

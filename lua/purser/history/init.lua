@@ -7,18 +7,18 @@
 -- not suit:
 --
 --     local walk = client.wallet:each_deposit { from = start, cursor = saved }
---     local record, err = walk:next()   -- nil without err: the end. After an error, next() tries again where it was.
+--     local record, err = walk:next()   -- nil without err: the end. After an error, next() retries where it was.
 --     save(walk:cursor())               -- another walk goes on from there
 
-local allowed = require "purser.util.option_schema"
+local option_schema = require "purser.util.option_schema"
 local cursors = require "purser.history.cursor"
 local errors = require "purser.call.errors"
-local keys = require "purser.history.record_id"
+local record_id = require "purser.history.record_id"
 local lists = require "purser.history.list"
-local nearest = require "purser.util.suggest"
+local suggest = require "purser.util.suggest"
 local operations = require "purser.api.operations"
 local pages = require "purser.history.pages"
-local reach = require "purser.history.retention"
+local retention = require "purser.history.retention"
 local schedule = require "purser.schedule"
 local window_reader = require "purser.history.window"
 
@@ -61,38 +61,38 @@ local function learn_width(self, window, found)
     width = math.floor(span * math.min(STRIDE, goal / math.max(1, found.count)))
     if width < self.width and span < self.width / 2 then return end
   else
-    -- The records that came tell how dense it is; a total tells it better.
+    -- The records that came show how dense it is; a total shows it better.
     width = found.total and span * goal / found.total or found.span * goal / math.max(1, found.count)
     width = math.min(math.floor(math.max(width, span / STRIDE)), span - 1)
   end
-  self.width = math.max(1, math.min(width, self.longest))
+  self.width = math.max(1, math.min(width, self.max_window))
 end
 
 -- Reads the windows that have not been read. Side by side in a task, one after the other elsewhere.
 local function read_all(self, batch)
-  local wanted = {}
+  local requested = {}
   for _, window in ipairs(batch) do
-    if not window.records then wanted[#wanted + 1] = window end
+    if not window.records then requested[#requested + 1] = window end
   end
   local function read(window)
     window.read_at = self.source.now()
     window.found, window.err = window_reader.read(self.source, window, self.earliest)
   end
-  if #wanted == 1 or not schedule.current() then
-    for _, window in ipairs(wanted) do
+  if #requested == 1 or not schedule.current() then
+    for _, window in ipairs(requested) do
       read(window)
       if window.err then break end
     end
   else
     local jobs = {}
-    for i, window in ipairs(wanted) do
+    for i, window in ipairs(requested) do
       jobs[i] = function() read(window) end
     end
     schedule.all(jobs)
   end
 end
 
--- Puts back what cannot be delivered now: divided, unread, or read but behind one that is not.
+-- Puts back what cannot be delivered now: divided, unread, or read but after one that is not.
 local function put_back(self, batch, from)
   local err
   for i = #batch, from, -1 do
@@ -141,7 +141,7 @@ local function read_windows(self)
   return true
 end
 
--- The next record behind the cursor the walk began with.
+-- The next record after the cursor the walk began with.
 local function next_in_time(self)
   while true do
     self.at = self.at + 1
@@ -149,7 +149,7 @@ local function next_in_time(self)
     if record then
       local key = self.source.key(record)
       local fresh = self.tail:pass(key)
-      self.tail:add(record[self.source.paging.time], key, self.complete_to)
+      self.tail:add(record[self.source.paging.time_member], key, self.complete_to)
       if fresh then return record end
     else
       local ok, err = read_windows(self)
@@ -160,11 +160,11 @@ end
 
 ---------------------------------------------------------------------------------------------------- what users call
 
---- The next record; nil at the end; nil and an error. Called again after an error it tries again.
+--- The next record; nil at the end; nil and an error. Called again after an error it retries.
 ---@return table|nil record, purser.Error|nil err
 function Walk:next()
   if self.problem then return nil, self.problem end
-  if self.source.paging.time then return next_in_time(self) end
+  if self.source.paging.time_member then return next_in_time(self) end
   return lists.next(self)
 end
 
@@ -191,7 +191,7 @@ end
 local function no_cursor(row, name)
   local instead = row.result.list == "deposit" and "use watch_deposits, which shows each change"
     or "walk without it, and look at each record"
-  return ('has no meaning beside `%s`: a record that comes into that state later would never be delivered; %s')
+  return ('has no meaning together with `%s`: a record that comes into that state later would never be delivered; %s')
     :format(name, instead)
 end
 
@@ -211,46 +211,46 @@ function Walk:__tostring()
 end
 
 local own_rules = {
-  from = allowed.TIME, to = allowed.TIME, cursor = "any", parallel = { 0, allowed.EXACT },
-  late_arrival_ms = { 0, allowed.EXACT }, shows_at_least = { 1, allowed.EXACT },
+  from = option_schema.TIME, to = option_schema.TIME, cursor = "any", parallel = { 0, option_schema.EXACT },
+  late_arrival_ms = { 0, option_schema.EXACT }, shows_at_least = { 1, option_schema.EXACT },
   day_offset_minutes = { -840, 840, says = "the minutes by which the service's days are ahead of UTC (-840 to 840)" },
 }
 
-local function refuse(row, name, message)
+local function reject(row, name, message)
   local err = errors.argument(name, message)
   err.operation = row.full_name
   return nil, err
 end
 
-local function complain(row, name, message)
-  return refuse(row, name, ('parameter "%s" %s'):format(name, message))
+local function argument_error(row, name, message)
+  return reject(row, name, ('parameter "%s" %s'):format(name, message))
 end
 
 -- The walk's own parameters taken apart from the operation's. Returns both, or nil and an error.
 local function take_words(row, params)
   local own, rest = {}, {}
-  if type(params) ~= "table" then return complain(row, "from", "and the others are given in a table") end
+  if type(params) ~= "table" then return argument_error(row, "from", "and the others are given in a table") end
   for name, value in pairs(params) do
     if own_rules[name] then own[name] = value else rest[name] = value end
     local meant = not own_rules[name] and not row.by_name[name]
-      and nearest.find(tostring(name), nearest.names_of(own_rules, row.by_name))
+      and suggest.find(tostring(name), suggest.names_of(own_rules, row.by_name))
     if meant and own_rules[meant] then
-      return complain(row, name, ('is not known (did you mean "%s"?)'):format(meant))
+      return argument_error(row, name, ('is not known (did you mean "%s"?)'):format(meant))
     end
   end
-  local complaint, wrong = allowed.check(own, own_rules, "parameter")
-  if complaint then return refuse(row, wrong, complaint) end
+  local message, wrong = option_schema.check(own, own_rules, "parameter")
+  if message then return reject(row, wrong, message) end
   for _, number in ipairs { "from", "to", "parallel", "late_arrival_ms", "shows_at_least",
     "day_offset_minutes" } do
     own[number] = own[number] and math.floor(own[number])
   end
   for _, name in ipairs { "startTime", "endTime", row.paging.page or false, row.paging.size } do
     if name and rest[name] ~= nil then
-      return complain(row, name, "is set by the walk; give `from` and `to` for the times")
+      return argument_error(row, name, "is set by the walk; give `from` and `to` for the times")
     end
   end
   if own.day_offset_minutes and not (row.window and row.window.from_midnight) then
-    return complain(row, "day_offset_minutes", "is only for a history that begins at a midnight: "
+    return argument_error(row, "day_offset_minutes", "is only for a history that begins at a midnight: "
       .. "broker.all_deposit_history")
   end
   return own, rest
@@ -260,8 +260,8 @@ end
 ---@param known table|nil  what an earlier walk delivered
 local function begin(self, from, to, known)
   self.from, self.to = from, to
-  self.longest = reach.longest(self.source.row.window) or math.max(1, to - from + 1)
-  self.width, self.goal = self.longest, window_reader.goal(self.source)
+  self.max_window = retention.max_window(self.source.row.window) or math.max(1, to - from + 1)
+  self.width, self.goal = self.max_window, window_reader.goal(self.source)
   self.complete_to, self.through = from - 1, from - 1
   self.queue = { from <= to and { first = from, last = to, depth = 0 } or nil }
   self.tail = cursors.new(self.source.row.full_name, from - 1, known)
@@ -269,30 +269,32 @@ end
 
 -- What is said of a beginning that lies too far back.
 local function beyond(row, own, from, earliest)
-  local words = reach.words(row.window, own.day_offset_minutes)
-  return select(2, complain(row, own.cursor and "cursor" or "from", ("is %d, beyond the reach of this history (%s); "
-    .. "the earliest time it tells of is now %d"):format(from, words, earliest)))
+  local words = retention.words(row.window, own.day_offset_minutes)
+  return select(2, argument_error(row, own.cursor and "cursor" or "from",
+    ("is %d, beyond the reach of this history (%s); "
+    .. "the earliest time it shows is now %d"):format(from, words, earliest)))
 end
 
 -- Sets a walk through time up as the user's parameters say. Returns nil, or an error.
 local function furnish(self, own)
   local row, now = self.source.row, self.source.now()
-  local earliest = reach.earliest(row.window, now, own.day_offset_minutes)
+  local earliest = retention.earliest(row.window, now, own.day_offset_minutes)
   local from, known = own.from, nil
   if own.cursor ~= nil then
-    if self.filtered then return select(2, complain(row, "cursor", no_cursor(row, self.filtered))) end
-    local time, told = cursors.read(own.cursor, row.full_name)
-    if not time then return select(2, complain(row, "cursor", told)) end
-    from, known = math.max(from or 0, time + 1), told
+    if self.filtered then return select(2, argument_error(row, "cursor", no_cursor(row, self.filtered))) end
+    local time, detail = cursors.read(own.cursor, row.full_name)
+    if not time then return select(2, argument_error(row, "cursor", detail)) end
+    from, known = math.max(from or 0, time + 1), detail
   end
   if not from and not earliest then
-    return select(2, complain(row, "from", "is required: how far this history reaches back is documented nowhere"))
+    return select(2, argument_error(row, "from",
+      "is required: how far this history reaches back is documented nowhere"))
   end
   if from and earliest and from < earliest then return beyond(row, own, from, earliest) end
   self.earliest = earliest
   self.parallel = math.max(1, own.parallel or DEFAULT_PARALLEL)
   self.late_arrival_ms = own.late_arrival_ms or DEFAULT_LATE_ARRIVAL_MS
-  begin(self, from or reach.default(row.window, now, own.day_offset_minutes), math.min(own.to or now, now), known)
+  begin(self, from or retention.default(row.window, now, own.day_offset_minutes), math.min(own.to or now, now), known)
 end
 
 local function source_of(client, row, paging, opts)
@@ -301,7 +303,7 @@ local function source_of(client, row, paging, opts)
 end
 
 local function new_walk(source)
-  source.key = keys.of(source.paging)
+  source.key = record_id.of(source.paging)
   return setmetatable({ source = source, records = {}, at = 0 }, Walk)
 end
 
@@ -324,16 +326,16 @@ function M.walk(client, row, params, opts)
   self.source.params, self.source.keep, self.filtered = pages.split(row, rest)
   if not self.source.params then
     wrong, self.filtered = self.filtered, nil
-    self.problem = select(2, complain(row, wrong, self.source.keep))
-  elseif row.paging.time then
+    self.problem = select(2, argument_error(row, wrong, self.source.keep))
+  elseif row.paging.time_member then
     self.problem = furnish(self, own)
   elseif own.cursor then
-    self.problem = select(2, complain(row, "cursor", "is only for histories by time"))
+    self.problem = select(2, argument_error(row, "cursor", "is only for histories by time"))
   else
     self.from, self.to = own.from, own.to
     lists.begin(self)
     if (own.from or own.to) and not row.by_name.startTime then
-      self.problem = select(2, complain(row, own.from and "from" or "to", "is only for histories by time"))
+      self.problem = select(2, argument_error(row, own.from and "from" or "to", "is only for histories by time"))
     end
   end
   return self
@@ -349,22 +351,22 @@ function M.pages(client, row, params, opts)
   local paging, sent = {}, {}
   for word, value in pairs(row.paging) do paging[word] = value end
   for name, value in pairs(params) do sent[name] = value end
-  paging.time, paging.most = nil, math.floor(tonumber(params[paging.size]) or paging.most)
+  paging.time_member, paging.page_size = nil, math.floor(tonumber(params[paging.size]) or paging.page_size)
   sent[paging.page], sent[paging.size], sent.startTime, sent.endTime = nil, nil, nil, nil
   local self = new_walk(source_of(client, row, paging, opts))
-  local complaint, name
-  self.source.params, complaint, name = pages.split(row, sent)
-  self.source.keep = complaint
-  if not self.source.params then self.problem = select(2, complain(row, name, complaint)) end
+  local message, name
+  self.source.params, message, name = pages.split(row, sent)
+  self.source.keep = message
+  if not self.source.params then self.problem = select(2, argument_error(row, name, message)) end
   self.from, self.to = params.startTime, params.endTime
   lists.begin(self)
   return self
 end
 
 -- The lists without pages are of API keys and of addresses.
-local NO_PAGES = { most = math.huge, id = "apiKey" }
+local NO_PAGES = { page_size = math.huge, id = "apiKey" }
 
---- A walk for purser.exactly_once.reconcile, which concludes from a record that is missing. Beside all that a walk
+--- A walk for purser.exactly_once.reconcile, which concludes from a record that is missing. Besides all that a walk
 --- does:
 ---   * an answer that makes no sense is an error: a record without a sensible time, a total or page count that is none,
 ---     an empty page where there should be records
@@ -380,11 +382,11 @@ local NO_PAGES = { most = math.huge, id = "apiKey" }
 ---@return purser.Walk
 function M.strict(run, row, params, first, last, time)
   local paging = row.paging or NO_PAGES
-  local self = new_walk { row = row, paging = paging, run = run, strict = true, time = paging.time or time,
+  local self = new_walk { row = row, paging = paging, run = run, strict = true, time = paging.time_member or time,
     now = function() return last end }
   self.source.params, self.source.keep = pages.split(row, params)
   self.parallel, self.late_arrival_ms = 1, 0
-  if paging.time then begin(self, first, last) else lists.begin(self) end
+  if paging.time_member then begin(self, first, last) else lists.begin(self) end
   return self
 end
 
@@ -400,7 +402,7 @@ function M.each(client, name, params, opts)
   end
   local walk = setmetatable({}, Walk)
   walk.problem = errors.argument(nil, ('"%s" is no history or list%s'):format(tostring(name),
-    nearest.hint(tostring(name), names)))
+    suggest.hint(tostring(name), names)))
   return walk
 end
 

@@ -3,7 +3,7 @@
 --
 --   records, at       the page that is delivered, and how far
 --   page, read        how many pages of this round were read, and how many records they held
---   size              how many records are asked for: behind the first page as many as that had (see turn.lua)
+--   size              how many records are asked for: after the first page as many as that had (see turn.lua)
 --   counts, given     key -> how often it came in this round, and how often it was delivered
 --   first_page        key -> the page of this round that it came on first
 --   moved, rounds     whether this round has to be repeated, and how often that was so
@@ -17,7 +17,7 @@ local pages = require "purser.history.pages"
 
 local M = {}
 
-local MOST_ROUNDS, MOST_EMPTY = 5, 20
+local MAX_ROUNDS, MAX_EMPTY = 5, 20
 
 --- Sets a walk up.
 function M.begin(self)
@@ -35,7 +35,7 @@ local function has_moved(self, total)
   return not (self.source.strict and total and self.total and total > self.total)
 end
 
--- Whether a page repeats what came before, and nothing else. Only a total can tell that there is more behind it.
+-- Whether a page repeats what came before, and nothing else. Only a total can show that there is more after it.
 local function is_repetition(self, list, total)
   if self.page == 0 or #list == 0 or total then return false end
   for _, record in ipairs(list) do
@@ -68,7 +68,7 @@ end
 -- Begins a round.
 local function begin_round(self)
   self.counts, self.first_page, self.read, self.empty, self.moved = {}, {}, 0, 0, false
-  self.size = self.source.paging.most
+  self.size = self.source.paging.page_size
 end
 
 -- Takes a page in. Returns true, or nil and an error.
@@ -88,7 +88,7 @@ local function next_page(self)
   local list, total, page_count, short = pages.ask(self.source, self.from, self.to, self.page + 1, self.size)
   if not list then return nil, total end
   local repetition = is_repetition(self, list, total)
-  if repetition and self.source.strict and #list < self.source.paging.most then
+  if repetition and self.source.strict and #list < self.source.paging.page_size then
     list, repetition = {}, false -- it may have no further page, and say so in this way
     pages.note_repetition(self.source)
   end
@@ -98,8 +98,8 @@ local function next_page(self)
     local ok, err = take_page(self, list, total, page_count, short)
     if not ok then return nil, err end
   end
-  if self.rounds > MOST_ROUNDS then return give_up(self, "the list changes faster than it can be read") end
-  if self.empty > MOST_EMPTY then return give_up(self, "the service names pages that it does not have") end
+  if self.rounds > MAX_ROUNDS then return give_up(self, "the list changes faster than it can be read") end
+  if self.empty > MAX_EMPTY then return give_up(self, "the service names pages that it does not have") end
   return true
 end
 
@@ -109,8 +109,8 @@ local function is_new(self, record)
   local count = (self.counts[key] or 0) + 1
   if is_id and count > 1 then self.moved, count = not self.source.strict, 1 end
   self.first_page[key] = self.first_page[key] or self.page
-  local again_later = not is_id and self.first_page[key] < self.page
-  if again_later and not self.repeated then self.repeated, self.moved = true, true end
+  local repeated_later = not is_id and self.first_page[key] < self.page
+  if repeated_later and not self.repeated then self.repeated, self.moved = true, true end
   self.counts[key] = count
   if count <= (self.given[key] or 0) then return false end
   self.given[key] = count

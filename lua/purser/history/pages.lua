@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- One page of a history or list, as the records that are wanted of it and what the service says of the whole.
+-- One page of a history or list, as the records that are requested of it and what the service says of the whole.
 
 local errors = require "purser.call.errors"
 local parameters = require "purser.api.parameters"
-local result = require "purser.call.unwrap"
+local unwrap = require "purser.call.unwrap"
 
 local M = {}
 
@@ -36,31 +36,31 @@ end
 
 --- Splits the user's parameters: what every request carries, and a filter for what is better applied here. A filter by
 --- something that changes moves records from page to page while they are turned, and one would be missed. Returns both
---- and the name of a parameter that is applied here; or nil, a complaint and the name of the parameter it is about.
+--- and the name of a parameter that is applied here; or nil, a message and the name of the parameter it is about.
 function M.split(row, params)
-  local sent, wanted, here = {}, {}, nil
+  local sent, requested, here = {}, {}, nil
   for name, value in pairs(params) do sent[name] = value end
-  for _, name in ipairs(row.paging and row.paging.varies or {}) do
+  for _, name in ipairs(row.paging and row.paging.unstable_filters or {}) do
     if sent[name] ~= nil then
       local param = row.by_name[name]
-      local value, complaint = parameters.kinds[param[2]].check(sent[name], param)
-      if not value then return nil, complaint, name end
-      wanted[name], sent[name], here = plain(param, value), nil, name
+      local value, message = parameters.kinds[param[2]].check(sent[name], param)
+      if not value then return nil, message, name end
+      requested[name], sent[name], here = plain(param, value), nil, name
     end
   end
   return sent, function(record)
-    for name, text in pairs(wanted) do
+    for name, text in pairs(requested) do
       if plain(row.by_name[name], record[name]) ~= text then return false end
     end
     return true
   end, here
 end
 
--- The records of an answer; the total and the number of pages as far as the service tells them.
+-- The records of an answer; the total and the number of pages as far as the service gives them.
 local function open(source, answer, size)
   local form = source.row.result
   if form.page then return answer.data, answer.totalRecords, answer.totalPageNum end
-  if form.list then return answer, result.total_of(answer) end
+  if form.list then return answer, unwrap.total_of(answer) end
   local total = answer.total
   return answer.rows, total, type(total) == "number" and math.ceil(total / size) or nil
 end
@@ -112,20 +112,20 @@ local function is_short(source, count)
   return count < FEWEST_SHOWN or count < (source.shown or 0)
 end
 
---- Asks for a page. Returns all its records, the total and the number of pages where the service tells them, and
+--- Asks for a page. Returns all its records, the total and the number of pages where the service gives them, and
 --- whether the answer is too short to have been cut; or nil and an error.
 ---@param source purser.history.source
 ---@param size integer|nil  how many records are asked for
 function M.ask(source, first, last, page, size)
   local paging, params = source.paging, {}
-  size = size or paging.most
+  size = size or paging.page_size
   for name, value in pairs(source.params) do params[name] = value end
   if paging.size then params[paging.size] = size end
   if paging.page then params[paging.page] = page end
   params.startTime, params.endTime = first, last
   local answer, err = source.run(source.row, params)
   if not answer then return nil, err end
-  local doubt = result.doubt_of(answer)
+  local doubt = unwrap.doubt_of(answer)
   if doubt == "assumed" then return nil, M.senseless(source) end
   if doubt then source.incomplete = "one record came where a list belongs, so there may be others" end
   local records, total, page_count = open(source, answer, size)

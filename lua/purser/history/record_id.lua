@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What tells one record of a history from another, as a text.
+-- What distinguishes one record of a history from another, as a text.
 
 local M = {}
 

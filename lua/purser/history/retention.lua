@@ -22,7 +22,7 @@ local function months_before(ms, count)
   return calendar.days(math.floor(index / 12), index % 12 + 1, day) * DAY + ms % DAY
 end
 
---- The earliest time the history tells of at `now`, or nil when no limit is documented. A history that begins at a
+--- The earliest time the history shows at `now`, or nil when no limit is documented. A history that begins at a
 --- midnight is not documented to say whose: without `offset` this is the latest that midnight can be anywhere, so that
 --- it is within reach wherever the service counts its days.
 ---@param window table|nil
@@ -31,10 +31,10 @@ end
 ---@return integer|nil
 function M.earliest(window, now, offset)
   if not window then return nil end
-  if window.reach_months then return math.floor(months_before(now, window.reach_months)) end
-  if not window.reach_days then return nil end
+  if window.retention_months then return math.floor(months_before(now, window.retention_months)) end
+  if not window.retention_days then return nil end
   if window.from_midnight and offset then now = now - (now + offset * 60000) % DAY end
-  return now - window.reach_days * DAY
+  return now - window.retention_days * DAY
 end
 
 --- Where a walk begins that was not given a beginning. Time goes on while it does, so at the very edge it would be
@@ -43,24 +43,24 @@ end
 ---@param now integer
 ---@param offset integer|nil
 function M.default(window, now, offset)
-  if window.reach_months then return now - window.reach_months * 30 * DAY + M.MARGIN_MS end
+  if window.retention_months then return now - window.retention_months * 30 * DAY + M.MARGIN_MS end
   return M.earliest(window, now, offset) + (window.from_midnight and offset and 0 or M.MARGIN_MS)
 end
 
 --- The reach in words.
 ---@param offset integer|nil
 function M.words(window, offset)
-  if window.reach_months then return ("the last %d months"):format(window.reach_months) end
-  local words = ("the last %d days"):format(window.reach_days)
+  if window.retention_months then return ("the last %d months"):format(window.retention_months) end
+  local words = ("the last %d days"):format(window.retention_days)
   if not window.from_midnight then return words end
   if offset then return ("%s, from the midnight %d minutes before that of UTC"):format(words, offset) end
   return words .. "; with day_offset_minutes, from the midnight before, which is not documented to be that of UTC"
 end
 
 --- The longest window that may be asked for at once, less the seconds at its edges; nil: no limit is documented.
-function M.longest(window)
-  if not window or not window.longest_days then return nil end
-  return window.longest_days * DAY - 2000
+function M.max_window(window)
+  if not window or not window.max_window_days then return nil end
+  return window.max_window_days * DAY - 2000
 end
 
 return M

@@ -5,7 +5,7 @@
 --   * A page that is not full, or empty, is not the last one. The last is followed by an empty one, or agrees with a
 --     total and is shorter than another page was. A total alone ends nothing: it may be that of the page.
 --   * A service that shows fewer records than it was asked for may turn its pages by what was asked for, or by what it
---     shows. So the pages behind the first are asked for with the size that the first one had: then both are the same.
+--     shows. So the pages after the first are asked for with the size that the first one had: then both are the same.
 --   * Records that come again on a later page say that pages moved, so one may have been passed over: they are turned
 --     again. Where they come again each time, the window is divided until it has one page.
 --
@@ -19,9 +19,9 @@ local failed = pages.failed
 
 local M = {}
 
-local MOST_ATTEMPTS = 6
+local MAX_ATTEMPTS = 6
 -- A service that gives pages without end, and nothing new on them, is given up after so many in a row.
-local MOST_BARREN = 20
+local MAX_BARREN = 20
 
 -- Turning pages, this is known of the list:
 --   source, page = its number, size = how many records are asked for, records, seen = key -> page
@@ -57,7 +57,7 @@ local function is_repetition(turn, list)
     if not turn.seen[key] then return false end
     ids = ids and is_id
   end
-  local full = #list == source.paging.most
+  local full = #list == source.paging.page_size
   local like_the_last = source.strict or #list >= (turn.count or 0)
   return #list > 0 and like_the_last and growth(turn) == 0 and (full or ids or source.strict == true), full
 end
@@ -114,7 +114,7 @@ local function end_repetition(turn, full)
   return turn.records, ending(turn), turn.total
 end
 
--- The pages behind the first are asked for with the size that it had. Where there are such, that is what the service
+-- The pages after the first are asked for with the size that it had. Where there are such, that is what the service
 -- shows at once.
 local function learn_size(turn, count)
   if turn.page == 1 and count > 0 and count < turn.size then
@@ -124,20 +124,20 @@ local function learn_size(turn, count)
   end
 end
 
--- A service may refuse a page that lies behind the last.
-local function is_refusal(err)
+-- A service may reject a page that lies after the last.
+local function is_rejection(err)
   return err.outcome == "rejected" and err.kind ~= "throttled"
 end
 
 -- Turns the pages once. Returns the records, how it ended, and the total; with "stuck" also what to say of it; or nil
 -- and an error.
-local function turn_once(source, first, last, most_pages)
+local function turn_once(source, first, last, max_pages)
   local turn = { source = source, records = {}, seen = {}, page = 0, again = 0,
-    size = source.size or source.paging.most }
+    size = source.size or source.paging.page_size }
   while true do
     turn.page = turn.page + 1
     local list, total, page_count, short = pages.ask(source, first, last, turn.page, turn.size)
-    if not list and turn.reached and is_refusal(total) then return turn.records, "unproven", turn.total end
+    if not list and turn.reached and is_rejection(total) then return turn.records, "unproven", turn.total end
     if not list then return nil, total end
     if has_moved(turn, total) then return turn.records, "moved", total end
     turn.total = total
@@ -148,10 +148,10 @@ local function turn_once(source, first, last, most_pages)
     if err then return nil, err end
     if state then return turn.records, state, total end
     learn_size(turn, #list)
-    if turn.barren > MOST_BARREN then
+    if turn.barren > MAX_BARREN then
       return nil, failed(source, ("%d pages in a row hold nothing new; they seem not to end"):format(turn.barren))
     end
-    if turn.page >= most_pages or (total and total > most_pages * turn.size) then
+    if turn.page >= max_pages or (total and total > max_pages * turn.size) then
       return turn.records, "crowded", total
     end
   end
@@ -183,10 +183,10 @@ local reasons = {
 ---   lacking    the service shows fewer than it says that there are
 ---   repeated   the same records come on more than one page, each time
 --- or nil and an error.
-function M.read(source, first, last, most_pages)
+function M.read(source, first, last, max_pages)
   local before, was_stuck, why
-  for _ = 1, MOST_ATTEMPTS do
-    local records, state, total, problem = turn_once(source, first, last, most_pages)
+  for _ = 1, MAX_ATTEMPTS do
+    local records, state, total, problem = turn_once(source, first, last, max_pages)
     if not records then return nil, state end
     if final[state] then return records, state, total end
     if state == "stuck" and was_stuck then return nil, problem end
@@ -195,7 +195,7 @@ function M.read(source, first, last, most_pages)
       local keys, texts = keys_of(source, records)
       -- Within one millisecond, which may have any number of pages, records without an id that come again in the same
       -- order only look the same.
-      if keys == before then return records, texts and most_pages == math.huge and "whole" or "repeated", total end
+      if keys == before then return records, texts and max_pages == math.huge and "whole" or "repeated", total end
       before = keys
     end
   end

@@ -19,26 +19,26 @@ local failed = pages.failed
 local M = {}
 
 -- How many pages a window may have before it is divided. One millisecond cannot be, so it may have any number.
-local MOST_PAGES = 10
--- How far outside of what was asked a record may lie: a service that counts in seconds is told from one that filters
--- by another time than the one it shows.
+local MAX_PAGES = 10
+-- How far outside of what was asked a record may lie: a service that counts in seconds is distinguished from one that
+-- filters by another time than the one it shows.
 local TOLERANCE_MS = 2000
 
 -- What every answer shows at most is a round number. Where all records of a window have one time, so that it cannot be
--- divided, that tells an answer that may have been cut from one that was not.
+-- divided, that distinguishes an answer that may have been cut from one that was not.
 local function may_be_cut(source, records)
-  local time_of, same = source.paging.time, true
+  local time_of, same = source.paging.time_member, true
   for _, record in ipairs(records) do same = same and record[time_of] == records[1][time_of] end
   return not same or #records % 10 == 0
 end
 
 -- Asks for all of a window. Returns the records, whether they are "whole" (see turn.read for what else), and the total;
 -- or nil and an error.
-local function ask(source, first, last, most_pages)
-  if source.paging.page then return turn.read(source, first, last, most_pages) end
+local function ask(source, first, last, max_pages)
+  if source.paging.page then return turn.read(source, first, last, max_pages) end
   local records, err, _, short = pages.ask(source, first, last)
   if not records then return nil, err end
-  if #records >= source.paging.most then return records, "crowded" end
+  if #records >= source.paging.page_size then return records, "crowded" end
   return records, not short and may_be_cut(source, records) and "unproven" or "whole"
 end
 
@@ -50,7 +50,7 @@ end
 
 -- The records within the window that the filters keep, each id once.
 local function select_records(source, records, first, last)
-  local kept, ids, time_of = {}, {}, source.paging.time
+  local kept, ids, time_of = {}, {}, source.paging.time_member
   for _, record in ipairs(records) do
     local time = record[time_of]
     if type(time) ~= "number" then
@@ -62,8 +62,8 @@ local function select_records(source, records, first, last)
         :format(time, first, last))
     end
     local key, is_id = source.key(record)
-    local wanted = stray or (time >= first and time <= last)
-    if wanted and not (is_id and ids[key]) and source.keep(record) then
+    local requested = stray or (time >= first and time <= last)
+    if requested and not (is_id and ids[key]) and source.keep(record) then
       ids[key] = true
       kept[#kept + 1] = record
     end
@@ -73,7 +73,7 @@ end
 
 -- Oldest first; records of one millisecond in the order of their keys, which is the same whenever they are read.
 local function sort(source, records)
-  local time_of, key, keys = source.paging.time, source.key, {}
+  local time_of, key, keys = source.paging.time_member, source.key, {}
   for _, record in ipairs(records) do keys[record] = key(record) end
   table.sort(records, function(a, b)
     if a[time_of] ~= b[time_of] then return a[time_of] < b[time_of] end
@@ -93,10 +93,10 @@ function M.edge(first, last, at)
 end
 
 -- Where to divide a window that holds too much: the last millisecond of the earlier part. Where the order of the
--- records tells which end of the window they are, that end is cut off; every third time it is the middle, so that a
+-- records shows which end of the window they are, that end is cut off; every third time it is the middle, so that a
 -- misleading order costs requests and no more.
 local function divide(source, records, first, last, depth)
-  local time_of, low, high = source.paging.time, last, first
+  local time_of, low, high = source.paging.time_member, last, first
   for _, record in ipairs(records) do
     local time = record[time_of]
     if type(time) == "number" then low, high = math.min(low, time), math.max(high, time) end
@@ -117,7 +117,7 @@ end
 local function middle(source, records, first, last)
   local times = {}
   for _, record in ipairs(records) do
-    local time = record[source.paging.time]
+    local time = record[source.paging.time_member]
     times[#times + 1] = type(time) == "number" and time or nil
   end
   table.sort(times)
@@ -127,7 +127,7 @@ end
 local function count_at(source, records, time)
   local count = 0
   for _, record in ipairs(records) do
-    if record[source.paging.time] == time then count = count + 1 end
+    if record[source.paging.time_member] == time then count = count + 1 end
   end
   return count
 end
@@ -144,7 +144,7 @@ local function expectation(source, records, before, first, last)
   for _, record in ipairs(records) do
     local key = source.key(record)
     seen[key] = true
-    add(key, record[source.paging.time])
+    add(key, record[source.paging.time_member])
   end
   for i, key in ipairs(before and before.keys or {}) do
     if not seen[key] then add(key, before.times[i]) end
@@ -189,7 +189,7 @@ local function too_many(source, time, count, state, total)
   elseif state == "repeated" then
     message = "of %d records with the time %d some come again on later pages, so others may be missing"
   end
-  local err = failed(source, message:format(state == "crowded" and source.paging.most - 1 or count, time))
+  local err = failed(source, message:format(state == "crowded" and source.paging.page_size - 1 or count, time))
   err.details = { crowded = true }
   return nil, err
 end
@@ -206,7 +206,7 @@ end
 -- Whether records came from another time than was asked for: dividing such a window leads nowhere.
 local function has_strays(source, records, window)
   for _, record in ipairs(records) do
-    local time = record[source.paging.time]
+    local time = record[source.paging.time_member]
     if type(time) == "number" and is_stray(time, window.first, window.last) then return true end
   end
   return false
@@ -224,19 +224,19 @@ local function whole(source, records, window)
 end
 
 -- How a window is divided, and what it teaches: of a cut answer its length, of one that is only suspected nothing.
-local function division(source, records, window, state, total, longest)
+local function division(source, records, window, state, total, max_shown)
   local at, span = divide(source, records, window.first, window.last, window.depth)
-  local suspected = state ~= "crowded" and #records ~= longest
+  local suspected = state ~= "crowded" and #records ~= max_shown
   if suspected then at = middle(source, records, window.first, window.last) end
   return { at = at, span = span, count = #records, total = state == "crowded" and total or nil,
     expected = expectation(source, records, window.expected, window.first, window.last),
-    suspected = suspected, cut = state == "unproven" and #records == longest and not source.paging.page }
+    suspected = suspected, cut = state == "unproven" and #records == max_shown and not source.paging.page }
 end
 
 --- Reads a window: { first, last, depth = how often it was divided, expected = what has to be in it }; both bounds
 --- belong to it. Returns one of
 ---   { records = {...} }                    complete, oldest first
----   { at =, count =, span =, total = }     too much: divide behind `at`; `count` records lay within `span` ms.
+---   { at =, count =, span =, total = }     too much: divide after `at`; `count` records lay within `span` ms.
 ---                                          `expected` belongs to both parts; `suspected` says that it may not be too
 ---                                          much, `cut` that `count` is all that an answer shows
 --- or nil and an error.
@@ -246,8 +246,8 @@ end
 function M.read(source, window, earliest)
   local is_moment = window.first == window.last
   local from, to = bounds(window, earliest)
-  local longest = source.shown
-  local records, state, total = ask(source, from, to, is_moment and math.huge or MOST_PAGES)
+  local max_shown = source.shown
+  local records, state, total = ask(source, from, to, is_moment and math.huge or MAX_PAGES)
   if records and state ~= "whole" and is_moment then
     records, state, total = ask_alone(source, window.first, records, state, total)
     if records and state ~= "whole" then return too_many(source, window.first, #records, state, total) end
@@ -259,12 +259,12 @@ function M.read(source, window, earliest)
     source.incomplete = "the history does not keep to the time it is asked for, so nothing shows that these are all"
     return whole(source, records, window)
   end
-  return division(source, records, window, state, total, longest)
+  return division(source, records, window, state, total, max_shown)
 end
 
 --- How many records a window should hold, so that it is read in one go and few requests are made.
 function M.goal(source)
-  return math.floor(source.paging.most * (source.paging.page and MOST_PAGES or 1) * 0.75)
+  return math.floor(source.paging.page_size * (source.paging.page and MAX_PAGES or 1) * 0.75)
 end
 
 return M

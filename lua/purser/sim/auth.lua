@@ -2,9 +2,9 @@
 -- Who is asking, and whether it may: key, signature over the raw bytes, time window, IP list, permission, kind of
 -- account.
 
-local arrival = require "purser.sim.request_parser"
+local request_parser = require "purser.sim.request_parser"
 local core = require "purser.core"
-local guesses = require "purser.sim.signature_diagnosis"
+local signature_diagnosis = require "purser.sim.signature_diagnosis"
 local keys = require "purser.sim.keys"
 local is_utf8 = require("purser.api.text").is_utf8
 local rules = require "purser.sim.rules"
@@ -63,7 +63,7 @@ local function check_time(sim, query)
   return true
 end
 
--- Where the JSON string that begins behind `from` ends: at its closing quote, or with the text.
+-- Where the JSON string that begins after `from` ends: at its closing quote, or with the text.
 local function string_end(text, from)
   local at = from
   while true do
@@ -98,10 +98,10 @@ M.mask = mask
 local function check_signature(sim, tools, signed, request, signature)
   local body = request.body or ""
   local text = sim.profile.sign_body and signed .. body or signed
-  local decoded = arrival.unescape(signature)
+  local decoded = request_parser.unescape(signature)
   if decoded and decoded == tools.signer:sign(text) then return true end
   local shown = mask(text)
-  local received, mistake = guesses.find(tools.signer, decoded or "", text, signed, body,
+  local received, mistake = signature_diagnosis.find(tools.signer, decoded or "", text, signed, body,
     request.target:match("^[^?]*"), sim.profile)
   return nil, "700002", "Signature for this request is not valid. The service signs this text: " .. shown, {
     expected = shown, received = received and mask(received), mistake = mistake,
@@ -123,14 +123,14 @@ local function check_account(sim, row, account)
 end
 
 --- Checks a request for `row`. Returns the account, the query's parameters; or nil, code, message, and for a wrong
---- signature the texts: { expected, received = what the client signed, when that can be told, mistake = in words }.
+--- signature the texts: { expected, received = what the client signed, when that is known, mistake = in words }.
 function M.check(sim, row, request, query_text)
   if not check_content_type(request) then return nil, "700013" end
   local key, code = find_key(sim, request)
   if not key then return nil, code end
-  local signed, signature = arrival.split(query_text, sim.profile.signature_name)
+  local signed, signature = request_parser.split(query_text, sim.profile.signature_name)
   local query, message
-  query, code, message = arrival.query(signed)
+  query, code, message = request_parser.query(signed)
   if not query then return nil, code, message end
   if not signature or signature == "" then
     return nil, "700004", ("Mandatory parameter '%s' was not sent"):format(sim.profile.signature_name)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The codes of refusals and their texts. A handler names a code; the text here goes with it unless the handler has one
--- of its own.
+-- The codes of rejections and their texts. A handler names a code; the text here goes with it unless the handler has
+-- one of its own.
 
 return {
   ["400"] = "start time cannot be earlier than 90 days",

@@ -86,7 +86,7 @@ local function public_network(coin, name, row, chain)
     coin = coin, name = name, network = chain.name, netWork = row[1], depositEnable = row.deposit ~= false,
     withdrawEnable = row.withdraw ~= false, withdrawFee = row[2], withdrawMin = row[3],
     withdrawMax = row.max or "10000000", withdrawIntegerMultiple = row.step, minConfirm = row[4],
-    -- the address is shared by many users: a memo tells them apart
+    -- the address is shared by many users: a memo distinguishes them
     sameAddress = chain.memo ~= nil, contract = row.contract or "",
     depositTips = row.deposit == false and row.tip or nil,
     withdrawTips = row.withdraw == false and row.tip or nil,

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- The simulator's page: GET /console is console.html beside this file, GET /console/data what it shows.
+--- The simulator's page: GET /console is console.html next to this file, GET /console/data what it shows.
 --
 -- What the page changes goes through the control endpoints (purser.sim.control), and only who may use those may read.
 
@@ -9,7 +9,7 @@ local operations = require "purser.api.operations"
 
 local M = {}
 
-local MOST_ACCOUNTS = 200 -- a page is no place for more
+local MAX_ACCOUNTS = 200 -- a page is no place for more
 
 local page_headers = {
   ["Content-Type"] = "text/html; charset=utf-8", ["Cache-Control"] = "no-store", ["X-Content-Type-Options"] = "nosniff",
@@ -52,7 +52,7 @@ end
 local function data(sim)
   local state = sim:state()
   local shown = {}
-  for i = 1, math.min(#state.accounts, MOST_ACCOUNTS) do shown[i] = state.accounts[i] end
+  for i = 1, math.min(#state.accounts, MAX_ACCOUNTS) do shown[i] = state.accounts[i] end
   local sound, wrong = sim:verify()
   return {
     now = sim:now(), clock = sim.clock.mode, accounts = shown, account_count = #state.accounts,
@@ -72,18 +72,18 @@ end
 function M.handler(sim)
   local offered = catalogue()
   return function(request)
-    local ok, refusal = control.may_enter(request)
-    if not ok then return refusal end
-    if request.method ~= "GET" then return control.refuse(405, "the page takes GET") end
+    local ok, rejection = control.may_enter(request)
+    if not ok then return rejection end
+    if request.method ~= "GET" then return control.reject(405, "the page takes GET") end
     local path = request.target:match("^[^?]*")
     if path == "/console/data" then
       local went, response = pcall(function() return control.respond(200, data(sim)) end)
-      return went and response or control.refuse(500, "%s", tostring(response))
+      return went and response or control.reject(500, "%s", tostring(response))
     end
     if path == "/console/catalogue" then return control.respond(200, offered) end
-    if path ~= "/console" then return control.refuse(404, "unknown path %s", path) end
+    if path ~= "/console" then return control.reject(404, "unknown path %s", path) end
     local page, message = read_page()
-    if not page then return control.refuse(500, "the page is not installed: %s", message) end
+    if not page then return control.reject(500, "the page is not installed: %s", message) end
     return { status = 200, headers = page_headers, body = page }
   end
 end

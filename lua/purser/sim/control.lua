@@ -8,7 +8,7 @@
 local core = require "purser.core"
 local json = require "purser.json"
 local loopback = require "purser.util.loopback"
-local plain = require "purser.sim.to_json"
+local to_json = require "purser.sim.to_json"
 
 local M = {}
 
@@ -56,9 +56,9 @@ routes["DELETE /sim/faults"] = function(sim)
   return done()
 end
 
-routes["GET /sim/faults"] = function(sim) return plain.list(sim:faults()) end
-routes["GET /sim/armed-faults"] = function(sim) return plain.list(sim:armed_faults()) end
-routes["GET /sim/requests"] = function(sim) return plain.list(sim:requests()) end
+routes["GET /sim/faults"] = function(sim) return to_json.list(sim:faults()) end
+routes["GET /sim/armed-faults"] = function(sim) return to_json.list(sim:armed_faults()) end
+routes["GET /sim/requests"] = function(sim) return to_json.list(sim:requests()) end
 routes["GET /sim/counts"] = function(sim) return sim:counts() end
 routes["GET /sim/state"] = function(sim) return sim:state() end
 routes["GET /sim/clock"] = function(sim) return { now = sim:now(), clock = sim.clock.mode } end
@@ -86,12 +86,12 @@ local headers = {
 local function respond(status, value)
   return {
     status = status, headers = headers,
-    body = json.encode(plain.writable(value)),
+    body = json.encode(to_json.writable(value)),
   }
 end
 
 -- The message may quote the request, whose bytes need not be text.
-local function refuse(status, message, ...)
+local function reject(status, message, ...)
   local text = message:format(...):gsub("[^\32-\126]", function(byte) return ("\\x%02X"):format(byte:byte()) end)
   return respond(status, { error = text })
 end
@@ -114,25 +114,25 @@ local function read_body(request)
 end
 
 local function may_enter(request)
-  if not is_loopback(request.ip) then return nil, refuse(403, "only this machine may control the simulator") end
+  if not is_loopback(request.ip) then return nil, reject(403, "only this machine may control the simulator") end
   if not is_loopback_host(request.headers.host) then
-    return nil, refuse(403, "the Host is not a loopback name")
+    return nil, reject(403, "the Host is not a loopback name")
   end
   if request.method == "POST" and not (request.headers["content-type"] or ""):find("^application/json") then
-    return nil, refuse(415, "send application/json")
+    return nil, reject(415, "send application/json")
   end
   return true
 end
 
 -- The simulator's page has the same door-keeper and the same form of answers.
-M.may_enter, M.respond, M.refuse = may_enter, respond, refuse
+M.may_enter, M.respond, M.reject = may_enter, respond, reject
 
---- The refusal of a request whose Host is another machine's name: a web page whose name was bound to this machine
+--- The rejection of a request whose Host is another machine's name: a web page whose name was bound to this machine
 --- sends such. Nil when the Host is a loopback name.
 ---@return purser.sim.response|nil
-function M.refuse_foreign_host(request)
+function M.reject_foreign_host(request)
   if is_loopback_host(request.headers.host) then return nil end
-  return refuse(403, "the Host is not a loopback name; `purser sim --any-host` answers any")
+  return reject(403, "the Host is not a loopback name; `purser sim --any-host` answers any")
 end
 
 --- Whether a request is for this door.
@@ -146,25 +146,25 @@ end
 ---@return fun(request: purser.sim.request): purser.sim.response
 function M.handler(sim, on_stop)
   return function(request)
-    local ok, refusal = may_enter(request)
-    if not ok then return refusal end
+    local ok, rejection = may_enter(request)
+    if not ok then return rejection end
     local path = request.target:match("^[^?]*")
-    if not paths[path] then return refuse(404, "unknown path %s", path) end
+    if not paths[path] then return reject(404, "unknown path %s", path) end
     local route = request.method .. " " .. path
     if route == "POST /sim/stop" then
       on_stop()
       return respond(200, done())
     end
-    if not routes[route] then return refuse(405, "%s takes %s", path, table.concat(paths[path], ", ")) end
+    if not routes[route] then return reject(405, "%s takes %s", path, table.concat(paths[path], ", ")) end
 
-    local body, complaint = read_body(request)
-    if not body then return refuse(400, "%s", complaint) end
+    local body, message = read_body(request)
+    if not body then return reject(400, "%s", message) end
     local went, response = pcall(function()
       local answer, wrong = routes[route](sim, body)
-      if answer == nil then return refuse(400, "%s", tostring(wrong)) end
+      if answer == nil then return reject(400, "%s", tostring(wrong)) end
       return respond(200, answer)
     end)
-    return went and response or refuse(400, "%s", tostring(response))
+    return went and response or reject(400, "%s", tostring(response))
   end
 end
 

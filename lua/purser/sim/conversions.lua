@@ -6,7 +6,7 @@ local decimal = require "purser.decimal"
 local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
 local paging = require "purser.sim.paging"
-local tokens = require "purser.sim.random_text"
+local random_text = require "purser.sim.random_text"
 
 local M = {}
 
@@ -52,7 +52,7 @@ local function list(sim, account)
   return found
 end
 
--- C13: each coin stands for itself; those that cannot be converted are told with their reason.
+-- C13: each coin stands for itself; those that cannot be converted are listed with their reason.
 local function convert(sim, account, values)
   local place = ledger.place(account.uid, "SPOT")
   local total, fees = decimal(0), decimal(0)
@@ -66,8 +66,8 @@ local function convert(sim, account, values)
       total, fees = total:add(offer.convert), fees:add(offer.fee)
       answer.successList[#answer.successList + 1] = asset
       details[#details + 1] = {
-        id = tokens.draw(sim.dice, 32, tokens.HEX), convert = tostring(offer.convert), fee = tostring(offer.fee),
-        amount = tostring(balance), time = sim:now(), asset = asset,
+        id = random_text.draw(sim.dice, 32, random_text.HEX), convert = tostring(offer.convert),
+        fee = tostring(offer.fee), amount = tostring(balance), time = sim:now(), asset = asset,
       }
     else
       answer.failedList[#answer.failedList + 1] = { asset = asset, message = message, code = code }

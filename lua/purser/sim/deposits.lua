@@ -10,7 +10,7 @@ local history = require "purser.sim.history"
 local coins = require "purser.sim.coins"
 local ledger = require "purser.sim.ledger"
 local paging = require "purser.sim.paging"
-local tokens = require "purser.sim.random_text"
+local random_text = require "purser.sim.random_text"
 
 local M = {}
 
@@ -32,8 +32,8 @@ end
 local function new_record(sim, account, network, fields)
   return {
     uid = account.uid, parent = account.parent, coin = network.coin, network = network.long, amount = fields.amount,
-    id = tokens.draw(sim.dice, 24, tokens.HEX), address = fields.address, memo = fields.memo,
-    tx_id = fields.tx_id or tokens.draw(sim.dice, 64, tokens.HEX), time = fields.time or sim:now(),
+    id = random_text.draw(sim.dice, 24, random_text.HEX), address = fields.address, memo = fields.memo,
+    tx_id = fields.tx_id or random_text.draw(sim.dice, 64, random_text.HEX), time = fields.time or sim:now(),
     needed = network.public.minConfirm, block_ms = network.block_ms, status = PENDING,
   }
 end
@@ -123,7 +123,7 @@ end
 M.handlers = { C4 = own_history, A10 = sub_history, A11 = all_history }
 
 --- What an arrival from outside says: checks the fields of sim:deposit and finds the account that is meant.
----@return table|nil account, table|string network_or_complaint, table|nil record_fields
+---@return table|nil account, table|string network_or_message, table|nil record_fields
 function M.address_of(sim, account, fields)
   local network = coins.network(fields.coin, fields.network, true)
   if not network then return nil, "the coin or its network does not exist" end

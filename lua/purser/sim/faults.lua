@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MIT
 --- Faults: what goes wrong between a request and its answer, armed on purpose and drawn from one seed.
 --
--- Whether a request meets a fault is decided before it is carried out (`before`), and so is everything that is left to
+-- Whether a request meets a fault is decided before it is executed (`before`), and so is everything that is left to
 -- chance; a fault that strikes later is carried along on the request and done by `after`. Every fault that happened is
 -- recorded, with whether the operation had been applied: that is what a client must be able to find out.
 
-local allowed = require "purser.util.option_schema"
-local dice = require "purser.sim.prng"
-local nearest = require "purser.util.suggest"
+local option_schema = require "purser.util.option_schema"
+local prng = require "purser.sim.prng"
+local suggest = require "purser.util.suggest"
 local operations = require "purser.api.operations"
 local render = require "purser.sim.render"
 
@@ -48,10 +48,10 @@ function garbage.huge(fault) return json(200, '["' .. ("x"):rep(fault.bytes or 2
 
 function garbage.wrong_types(_, row) return json(200, render.sample(row, '{"x":[[]]}')) end
 
--- The numbers are absurd, but the answer does not lie about success: a refusal stays one.
+-- The numbers are absurd, but the answer does not lie about success: a rejection stays one.
 function garbage.long_numbers(_, row, response, state)
   if response and not response.code then return json(200, render.sample(row, LONG_NUMBER)) end
-  local _, body = render.refusal(LONG_NUMBER, nil, state.variant, row)
+  local _, body = render.rejection(LONG_NUMBER, nil, state.variant, row)
   return json(400, body)
 end
 
@@ -59,26 +59,26 @@ local garbage_forms = { "html", "empty", "invalid_utf8", "deep", "huge", "wrong_
 
 local function pause(status, message, seconds)
   return function(fault, row, _, state)
-    local _, body = render.refusal(status, message, state.variant, row)
+    local _, body = render.rejection(status, message, state.variant, row)
     local answer = json(status, body)
     answer.headers["Retry-After"] = ("%d"):format(fault.retry_after or seconds)
     return answer
   end
 end
 
--- The code of a refusal that names none: one that says that nothing was done.
-local REFUSAL = "730002"
+-- The code of a rejection that names none: one that says that nothing was done.
+local REJECTION = "730002"
 
 local function at_least(number) return { number, 2 ^ 31 - 1 } end
 
 -- Each kind: when it may strike (the first is the default), rules of its own options (purser.allowed), and `answer`.
 local kinds = {
-  refuse = {
+  reject = {
     when = { "before" }, rules = { code = "string", message = "string" },
     answer = function(fault, row, _, state)
-      local status, body = render.refusal(fault.code or REFUSAL, fault.message, state.variant, row)
+      local status, body = render.rejection(fault.code or REJECTION, fault.message, state.variant, row)
       local answer = json(status, body)
-      answer.code = tostring(fault.code or REFUSAL)
+      answer.code = tostring(fault.code or REJECTION)
       return answer
     end,
   },
@@ -132,9 +132,9 @@ local common_rules = {
 ---------------------------------------------------------------------------------------------------------- arming
 
 --- The kinds of faults, in order of their names.
-M.kinds = nearest.names_of(kinds)
+M.kinds = suggest.names_of(kinds)
 
-local function complain(message, ...)
+local function fail(message, ...)
   error("purser.sim: fault: " .. message:format(...), 0)
 end
 
@@ -152,27 +152,27 @@ local function read_value(name, value, rule)
   return is_number and type(value) == "string" and number_of(value) or value
 end
 
--- Rows that `operation` means: a full name, the document's id, a group, or an effect (read, create, change, move).
-local function rows_of(wanted)
-  if wanted == nil then return nil end
+-- Rows that `operation` means: a full name, the document's id, a group, or an effect (read, create, change, transfer).
+local function rows_of(requested)
+  if requested == nil then return nil end
   local rows, known = {}, {}
   for _, row in ipairs(operations.list) do
     for _, word in ipairs { row.full_name, row.id, row.group, row.effect } do
-      if wanted == word then rows[row] = true end
+      if requested == word then rows[row] = true end
     end
     known[#known + 1] = row.full_name
   end
-  if next(rows) == nil then complain("unknown operation %q%s", wanted, nearest.hint(wanted, known)) end
+  if next(rows) == nil then fail("unknown operation %q%s", requested, suggest.hint(requested, known)) end
   return rows
 end
 
-local function check_options(given, rules, noun)
-  local complaint = allowed.check(given, rules, noun)
-  if complaint then complain("%s", complaint) end
+local function check_options(given, rules, label)
+  local message = option_schema.check(given, rules, label)
+  if message then fail("%s", message) end
 end
 
 local function check_fault(spec)
-  if type(spec) ~= "table" then complain("it is armed by a table") end
+  if type(spec) ~= "table" then fail("it is armed by a table") end
   check_options({ kind = spec.kind or "" }, { kind = M.kinds }, "option")
   local kind = kinds[spec.kind]
   local rules, fault = { when = kind.when }, {}
@@ -182,30 +182,30 @@ local function check_fault(spec)
   for name, value in pairs(spec) do fault[name] = read_value(name, value, rules[name]) end
   check_options(fault, rules, spec.kind .. " option")
   fault.when = fault.when or kind.when[1]
-  if fault.status and not titles[fault.status] then complain("status is not 500, 502 or 503") end
+  if fault.status and not titles[fault.status] then fail("status is not 500, 502 or 503") end
   if fault.probability and not (fault.probability >= 0 and fault.probability <= 1) then
-    complain("probability is not between 0 and 1")
+    fail("probability is not between 0 and 1")
   end
   return fault
 end
 
---- The faults of one simulator: none armed, none injected yet. `now` tells the time for the record.
+--- The faults of one simulator: none armed, none injected yet. `now` reads the time for the record.
 ---@param options { seed: integer?, variant: string|table|nil, now: (fun(): integer)? }
 function M.new(options)
   return {
-    dice = dice.new(options.seed or 1, "faults"), variant = render.resolve(options.variant), now = options.now,
+    dice = prng.new(options.seed or 1, "faults"), variant = render.resolve(options.variant), now = options.now,
     armed = {}, injected = {},
   }
 end
 
 --- Arms a fault; raises when a word of it is unknown.
---   kind         refuse lost_answer reset truncate slow throttle ban server_error garbage
---   operation    "wallet.withdraw", "C2", "wallet" or "move"; any operation when nil
+--   kind         reject lost_answer reset truncate slow throttle ban server_error garbage
+--   operation    "wallet.withdraw", "C2", "wallet" or "transfer"; any operation when nil
 --   times        how often it strikes (once, or without end where a probability is given)
 --   probability  from 0 to 1, drawn for every request it could strike
 --   skip         how many such requests pass first
 --   when         before | after the operation is applied, or either, for reset, server_error and garbage
---   code, message (refuse)  retry_after (throttle, ban: s)  delay_ms, drip_ms, drip_bytes (slow)  status (server_error)
+--   code, message (reject)  retry_after (throttle, ban: s)  delay_ms, drip_ms, drip_bytes (slow)  status (server_error)
 --   form (garbage: html empty invalid_utf8 deep huge wrong_types long_numbers)  bytes (huge)
 ---@param spec table
 function M.arm(state, spec)
@@ -277,7 +277,7 @@ local function inject(state, fault, row, request, response)
   return answer
 end
 
---- Called before a request is carried out. Returns the answer of a fault that keeps it from being carried out, or nil.
+--- Called before a request is executed. Returns the answer of a fault that keeps it from being executed, or nil.
 -- `row` is nil for what is no operation (ping, unknown paths): nothing strikes those.
 function M.before(state, row, request)
   if not row or #state.armed == 0 then return nil end
@@ -288,7 +288,7 @@ function M.before(state, row, request)
   return nil
 end
 
---- Called with the answer of a request that was carried out or refused (a refusal has `code`). Returns what is sent.
+--- Called with the answer of a request that was executed or rejected (a rejection has `code`). Returns what is sent.
 function M.after(state, row, request, response)
   local fault = request.fault
   if not fault then return response end

@@ -50,7 +50,7 @@ function History:add(record)
   return record
 end
 
---- Records of `key` with first <= time <= last, newest first: `limit` of them behind the first `skip` that pass
+--- Records of `key` with first <= time <= last, newest first: `limit` of them after the first `skip` that pass
 --- `filter`. Also returns how many there are in the whole window, unless a filter makes that unknown.
 ---@return table[] records, integer|nil total
 function History:page(key, first, last, skip, limit, filter)

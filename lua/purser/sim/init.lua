@@ -12,21 +12,21 @@
 -- state, the books are checked, the answer is rendered, a fault may strike after.
 
 local addresses = require "purser.sim.addresses"
-local allowed = require "purser.util.option_schema"
-local arrival = require "purser.sim.request_parser"
+local option_schema = require "purser.util.option_schema"
+local request_parser = require "purser.sim.request_parser"
 local auth = require "purser.sim.auth"
 local audit = require "purser.sim.audit"
 local clock = require "purser.sim.clock"
-local dice = require "purser.sim.prng"
+local prng = require "purser.sim.prng"
 local faults = require "purser.sim.faults"
 local history = require "purser.sim.history"
-local journal = require "purser.sim.request_log"
+local request_log = require "purser.sim.request_log"
 local ledger = require "purser.sim.ledger"
 local operations = require "purser.api.operations"
 local render = require "purser.sim.render"
 local resolve_profile = require "purser.api.resolve_profile"
 local rules = require "purser.sim.rules"
-local schedule = require "purser.sim.timers"
+local timers = require "purser.sim.timers"
 
 local M = {}
 
@@ -66,20 +66,20 @@ local meta = { __index = Sim, __name = "purser.sim" }
 
 local rules_of_options = {
   seed = "number", start_time = "number", clock = { "virtual", "real" }, variant = "any",
-  profile = "string or table", strict = "boolean", record_requests = { 0, allowed.EXACT },
-  visibility_delay_ms = { 0, allowed.EXACT }, transfer_wait_ms = { 0, allowed.EXACT },
-  repeated_ids = { "execute", "refuse" },
+  profile = "string or table", strict = "boolean", record_requests = { 0, option_schema.EXACT },
+  visibility_delay_ms = { 0, option_schema.EXACT }, transfer_wait_ms = { 0, option_schema.EXACT },
+  repeated_ids = { "execute", "reject" },
 }
 
 -- What a new simulator and a restored one have in common.
 local function build(options)
-  local profile, wrong = nil, allowed.check(options, rules_of_options, "option")
+  local profile, wrong = nil, option_schema.check(options, rules_of_options, "option")
   if not wrong then profile, wrong = resolve_profile(options.profile) end
   if not profile then error("purser.sim: " .. wrong, 0) end
   local sim = setmetatable({
     options = options, profile = profile, variant = render.resolve(options.variant), seed = options.seed or 1,
-    dice = dice.new(options.seed or 1, "service"), granted = {}, lag = options.visibility_delay_ms or 0,
-    refuses_repeated_ids = options.repeated_ids == "refuse",
+    dice = prng.new(options.seed or 1, "service"), granted = {}, lag = options.visibility_delay_ms or 0,
+    rejects_repeated_ids = options.repeated_ids == "reject",
   }, meta)
   sim.fault_state = faults.new { seed = sim.seed, variant = options.variant, now = function() return sim:now() end }
   for _, name in ipairs(order) do concepts[name].setup(sim) end
@@ -95,14 +95,14 @@ end
 --   strict             checks the books after every request (true)
 --   record_requests    how many requests sim:requests() remembers (100)
 --   visibility_delay_ms  how long a new record is missing from histories and lists (0)
---   repeated_ids       what becomes of a clientTranId or withdrawOrderId that was used before: "execute" or "refuse"
+--   repeated_ids       what becomes of a clientTranId or withdrawOrderId that was used before: "execute" or "reject"
 --   transfer_wait_ms   how long a C9 transfer stays WAIT (0)
 ---@param options table|nil
 function M.new(options)
   local sim = build(history.copy(options or {}))
   sim.clock = clock.new(sim.options.clock or "virtual", sim.options.start_time)
-  sim.ledger, sim.schedule = ledger.new(), schedule.new()
-  sim.journal = journal.new(sim.options.record_requests or 100, sim.profile.signature_name)
+  sim.ledger, sim.schedule = ledger.new(), timers.new()
+  sim.journal = request_log.new(sim.options.record_requests or 100, sim.profile.signature_name)
   return sim
 end
 
@@ -124,9 +124,9 @@ function M.restore(state)
   state = history.copy(state)
   local sim = build(state.options)
   sim.dice.state, sim.granted = state.dice, state.granted
-  sim.clock, sim.schedule = clock.restore(state.clock), schedule.restore(state.schedule)
+  sim.clock, sim.schedule = clock.restore(state.clock), timers.restore(state.schedule)
   sim.ledger = ledger.restore(state.ledger)
-  sim.journal = journal.new(sim.options.record_requests or 100, sim.profile.signature_name, state.counts)
+  sim.journal = request_log.new(sim.options.record_requests or 100, sim.profile.signature_name, state.counts)
   for _, name in ipairs(order) do concepts[name].restore(sim, state.concepts[name]) end
   if state.faults then faults.restore(sim.fault_state, state.faults) end -- older snapshots have none
   return sim
@@ -196,7 +196,7 @@ local function perform(sim, row, request, query_text)
   local account, query, message, signed = auth.check(sim, row, request, query_text)
   if not account then return nil, query, message, signed end
   local texts, code
-  texts, code, message = arrival.parameters(row, query, request.body or "", sim.profile)
+  texts, code, message = request_parser.parameters(row, query, request.body or "", sim.profile)
   if not texts then return nil, code, message end
   local values
   values, code, message = rules.check(row, texts)
@@ -204,7 +204,7 @@ local function perform(sim, row, request, query_text)
   return handlers[row.id](sim, account, values, row)
 end
 
-local function carry_out(sim, row, request, query_text, facts)
+local function execute(sim, row, request, query_text, facts)
   local result, code, message, signed = perform(sim, row, request, query_text)
   sim:check()
   local response = { headers = headers_of(sim) }
@@ -212,18 +212,18 @@ local function carry_out(sim, row, request, query_text, facts)
     facts.outcome = "applied"
     response.status, response.body = 200, render.answer(row, result, sim.variant)
   else
-    facts.outcome, facts.code, facts.signed = "refused", code, signed
-    response.status, response.body = render.refusal(code, message, sim.variant, row)
+    facts.outcome, facts.code, facts.signed = "rejected", code, signed
+    response.status, response.body = render.rejection(code, message, sim.variant, row)
     response.code = code
   end
   return response
 end
 
-local function refuse_route(sim, path, facts)
+local function reject_route(sim, path, facts)
   local known = routes[path] ~= nil
   local status = known and 405 or 404
-  facts.outcome, facts.code = "refused", ("%d"):format(status)
-  local _, body = render.refusal(facts.code, known and "Method not allowed" or "Path not found", sim.variant)
+  facts.outcome, facts.code = "rejected", ("%d"):format(status)
+  local _, body = render.rejection(facts.code, known and "Method not allowed" or "Path not found", sim.variant)
   return { status = status, headers = headers_of(sim), body = body, code = facts.code }
 end
 
@@ -231,7 +231,7 @@ end
 local function answer_operation(sim, row, request, query_text, facts)
   local response = faults.before(sim.fault_state, row, request)
   if not response then
-    response = carry_out(sim, row, request, query_text, facts)
+    response = execute(sim, row, request, query_text, facts)
     response = faults.after(sim.fault_state, row, request, response)
   else
     facts.outcome, facts.code = "fault", response.code
@@ -256,7 +256,7 @@ function Sim:handle(request)
   else
     local body = answer_unsigned(self, path, request.method)
     facts.outcome = body and "applied"
-    response = body and { status = 200, headers = headers_of(self), body = body } or refuse_route(self, path, facts)
+    response = body and { status = 200, headers = headers_of(self), body = body } or reject_route(self, path, facts)
   end
   self.journal:add(self:now(), row, request, response, facts)
   return response

@@ -48,10 +48,10 @@ local function list(sim, account, values)
   local records, total
   if values.tranId then
     local record = sim.internal_transfers.by_id[values.tranId]
-    local fits = record and (record.from == account.uid or record.to == account.uid)
+    local matches = record and (record.from == account.uid or record.to == account.uid)
       and (not first or record.time >= first) and (not last or record.time <= last)
-    total = fits and 1 or 0
-    records = paging.cut({ fits and record or nil }, values.page, values.limit)
+    total = matches and 1 or 0
+    records = paging.cut({ matches and record or nil }, values.page, values.limit)
   else
     local skip = (values.page - 1) * values.limit
     records, total = sim.internal_transfers:page(account.uid, first, last, skip, values.limit)

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- API keys: made, listed and deleted. A secret is told once, in the answer that makes the key.
+-- API keys: made, listed and deleted. A secret is shown once, in the answer that makes the key.
 
 local accounts = require "purser.sim.accounts"
-local tokens = require "purser.sim.random_text"
+local random_text = require "purser.sim.random_text"
 
 local M = {}
 
@@ -29,8 +29,8 @@ end
 function M.add(sim, account, fields)
   local key = {
     uid = account.uid, permissions = fields.permissions, ip = fields.ip, note = fields.note, created = sim:now(),
-    api_key = fields.api_key or "mx0" .. tokens.draw(sim.dice, 21, tokens.LETTERS_AND_DIGITS),
-    secret_key = fields.secret_key or tokens.draw(sim.dice, 32, tokens.HEX),
+    api_key = fields.api_key or "mx0" .. random_text.draw(sim.dice, 21, random_text.LETTERS_AND_DIGITS),
+    secret_key = fields.secret_key or random_text.draw(sim.dice, 32, random_text.HEX),
   }
   index(sim, key)
   return key

@@ -4,7 +4,7 @@
 --     local world = assert(purser.sim.connect "http://127.0.0.1:8080")
 --     local account = assert(world:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
 --
--- Every method returns nil and what is wrong when the simulator refused or cannot be reached.
+-- Every method returns nil and what is wrong when the simulator rejected or cannot be reached.
 
 local core = require "purser.core"
 local json = require "purser.json"
@@ -92,9 +92,9 @@ function World:rebate(options) return post(self, "/sim/rebates", options) end
 function World:save_address(options) return post(self, "/sim/saved-addresses", options) end
 
 --- Freezes an account by name or uid, or thaws it: freeze("name"), freeze("name", false), freeze { account, frozen }.
-function World:freeze(wanted, frozen)
-  if type(wanted) ~= "table" then wanted = { account = wanted, frozen = frozen ~= false } end
-  return post(self, "/sim/freeze", wanted)
+function World:freeze(requested, frozen)
+  if type(requested) ~= "table" then requested = { account = requested, frozen = frozen ~= false } end
+  return post(self, "/sim/freeze", requested)
 end
 
 --- Lets a withdrawal fail.
@@ -158,9 +158,9 @@ end
 function M.connect(url, options)
   local transport = options and options.transport
   if not transport then
-    local complaint
-    transport, complaint = require("purser.transport.curl").new { base_url = url }
-    if not transport then return nil, complaint end
+    local problem
+    transport, problem = require("purser.transport.curl").new { base_url = url }
+    if not transport then return nil, problem end
   end
   local world = setmetatable({ url = url, transport = transport }, World)
   local now, message = world:refresh()

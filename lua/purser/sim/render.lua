@@ -5,9 +5,9 @@
 -- Nothing here knows what a result means: handlers return canonical results, exact texts and integers, and no more.
 
 local codes = require "purser.sim.codes"
-local dice = require "purser.sim.prng"
-local forms = require "purser.sim.response_formats"
-local jsontext = require "purser.sim.json_writer"
+local prng = require "purser.sim.prng"
+local response_formats = require "purser.sim.response_formats"
+local json_writer = require "purser.sim.json_writer"
 local variants = require "purser.sim.variants"
 
 local M = {}
@@ -161,10 +161,10 @@ end
 local function new_output(set, salt, leaf)
   local order
   if set.shuffled then
-    local generator = dice.new(set.seed, salt)
+    local generator = prng.new(set.seed, salt)
     order = function(members) generator:shuffle(members) end
   end
-  local out = jsontext.writer { spaced = set.white_space, escaped = set.escapes, order = order }
+  local out = json_writer.writer { spaced = set.white_space, escaped = set.escapes, order = order }
   out.set, out.leaf = set, leaf
   function out.records(members, list)
     local items = {}
@@ -228,7 +228,7 @@ end
 ---@param variant string|table|nil "document" (also nil), "live", or a table of switches
 ---@return string
 function M.answer(row, result, variant)
-  return write_answer(new_output(variants.resolve(variant), row.id), forms[row.id], result)
+  return write_answer(new_output(variants.resolve(variant), row.id), response_formats[row.id], result)
 end
 
 --- The body of an answer to a row-less request (ping, server time): an object of integers.
@@ -239,13 +239,13 @@ function M.plain(members, variant)
   return out.document(out.object(parts))
 end
 
---- A refusal: the HTTP status and the JSON text. `row` is nil when the path is unknown.
+--- A rejection: the HTTP status and the JSON text. `row` is nil when the path is unknown.
 ---@param code string|integer
 ---@param message string|nil that of the code when nil
 ---@param variant string|table|nil
 ---@param row table|nil
 ---@return integer http_status, string json
-function M.refusal(code, message, variant, row)
+function M.rejection(code, message, variant, row)
   local set = variants.resolve(variant)
   local out = new_output(set, row and row.id)
   local text = digits(code)
@@ -274,7 +274,7 @@ end
 --- An answer of the right form with `leaf`, any JSON text, in the place of every value: what garbage is made of.
 ---@return string
 function M.sample(row, leaf)
-  local form = forms[row.id]
+  local form = response_formats[row.id]
   local result
   if form.record then result = sample_record(form.record)
   elseif form.list then result = { sample_record(form.list) }

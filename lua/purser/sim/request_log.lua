@@ -31,7 +31,7 @@ function Journal:count(row, applied)
   if applied then counts.applied = counts.applied + 1 end
 end
 
---- Keeps a request: outcome is "applied", "refused" or "fault".
+--- Keeps a request: outcome is "applied", "rejected" or "fault".
 function Journal:add(time, row, request, response, facts)
   if self.size == 0 then return end
   self.added = self.added + 1

@@ -3,7 +3,7 @@
 
 local accounts = require "purser.sim.accounts"
 local addresses = require "purser.sim.addresses"
-local allowed = require "purser.util.option_schema"
+local option_schema = require "purser.util.option_schema"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local deposits = require "purser.sim.deposits"
@@ -11,16 +11,16 @@ local keys = require "purser.sim.keys"
 local ledger = require "purser.sim.ledger"
 local rebates = require "purser.sim.rebates"
 local rules = require "purser.sim.rules"
-local tokens = require "purser.sim.random_text"
+local random_text = require "purser.sim.random_text"
 local transfers = require "purser.sim.transfers"
 local withdrawals = require "purser.sim.withdrawals"
 
 local World = {}
 
 local reference = "string or table"
-local time = { 0, allowed.EXACT, says = "a time in epoch milliseconds" }
+local time = { 0, option_schema.EXACT, says = "a time in epoch milliseconds" }
 
--- What each method takes. An amount that is a number is refused where its digits would count.
+-- What each method takes. An amount that is a number is rejected where its digits would count.
 local rules_of = {
   account = {
     name = "string", role = { "broker", "main", "user", "sub" }, parent = reference, balances = "table",
@@ -39,21 +39,21 @@ local rules_of = {
 }
 
 local function check_words(what, fields)
-  local complaint = allowed.check(fields, rules_of[what], what .. " field")
-  return not complaint, complaint
+  local message = option_schema.check(fields, rules_of[what], what .. " field")
+  return not message, message
 end
 
 --- Finds an account by its uid, its name, or a table with one of them.
-local function find(sim, wanted)
-  if type(wanted) == "table" then wanted = wanted.uid or wanted.name end
-  if sim.accounts.by_uid[wanted] then return sim.accounts.by_uid[wanted] end
+local function find(sim, requested)
+  if type(requested) == "table" then requested = requested.uid or requested.name end
+  if sim.accounts.by_uid[requested] then return sim.accounts.by_uid[requested] end
   for _, account in ipairs(sim.accounts.list) do
-    if wanted ~= nil and account.name == wanted then return account end
+    if requested ~= nil and account.name == requested then return account end
   end
-  return nil, ("there is no account %s"):format(tostring(wanted))
+  return nil, ("there is no account %s"):format(tostring(requested))
 end
 
--- A map of amounts as decimals, or nil and a complaint.
+-- A map of amounts as decimals, or nil and a message.
 local function read_amounts(amounts)
   local read = {}
   for asset, text in pairs(amounts or {}) do
@@ -74,14 +74,14 @@ local function grant(sim, account, business, amounts)
 end
 
 local function check_account(sim, fields)
-  local ok, complaint = check_words("account", fields)
-  if not ok then return nil, complaint end
+  local ok, message = check_words("account", fields)
+  if not ok then return nil, message end
   local role = fields.role or "main"
   if fields.uid and sim.accounts.by_uid[fields.uid] then return nil, "that uid is taken" end
   local parent
   if role == "sub" then
-    parent, complaint = find(sim, fields.parent)
-    if not parent then return nil, "a sub-account needs its parent: " .. complaint end
+    parent, message = find(sim, fields.parent)
+    if not parent then return nil, "a sub-account needs its parent: " .. message end
     if not fields.name then return nil, "a sub-account needs a name" end
     if accounts.sub(sim, parent, fields.name) then return nil, "that name is taken" end
   end
@@ -132,13 +132,13 @@ end
 --- A deposit arrives: { account | address (and memo), coin, network, amount, tx_id, time }. A `time` in the past makes
 --- one that arrived then. Returns the deposit as histories show it, with its `id`; or nil and what is wrong.
 function World:deposit(fields)
-  local ok, complaint = check_words("deposit", fields)
-  if not ok then return nil, complaint end
+  local ok, message = check_words("deposit", fields)
+  if not ok then return nil, message end
   self:run_due()
   local account
   if fields.account then
-    account, complaint = find(self, fields.account)
-    if not account then return nil, complaint end
+    account, message = find(self, fields.account)
+    if not account then return nil, message end
   end
   local owner, network, record = deposits.address_of(self, account, fields)
   if not owner then return nil, network end
@@ -152,36 +152,36 @@ end
 --- A rebate accrues to a broker: { account, asset, amount, type = "spot"|"futures", uid, time }. It is a record for A15
 --- and moves no funds.
 function World:rebate(fields)
-  local ok, complaint = check_words("rebate", fields)
-  if not ok then return nil, complaint end
+  local ok, message = check_words("rebate", fields)
+  if not ok then return nil, message end
   local broker
-  broker, complaint = find(self, fields.account)
-  if not broker then return nil, complaint end
+  broker, message = find(self, fields.account)
+  if not broker then return nil, message end
   if broker.role ~= "broker" then return nil, "only a broker has rebates" end
   local amount = type(fields.amount) == "string" and decimal(fields.amount)
   if not fields.asset or not amount then return nil, "a rebate needs an asset and the text of an amount" end
   return rebates.public(rebates.add(self, broker, {
     asset = fields.asset, amount = tostring(amount), type = fields.type, time = fields.time,
-    uid = fields.uid or tokens.draw(self.dice, 8, tokens.DIGITS),
+    uid = fields.uid or random_text.draw(self.dice, 8, random_text.DIGITS),
   }))
 end
 
 --- Saves a withdrawal address in an account's book: { account, coin, network (long name or short id), address, memo }.
 function World:save_address(fields)
-  local ok, complaint = check_words("save_address", fields)
-  if not ok then return nil, complaint end
+  local ok, message = check_words("save_address", fields)
+  if not ok then return nil, message end
   local account
-  account, complaint = find(self, fields.account)
-  if not account then return nil, complaint end
+  account, message = find(self, fields.account)
+  if not account then return nil, message end
   return addresses.save(self, account, fields)
 end
 
 --- Freezes an account by name or uid, or thaws it: freeze("name"), freeze("name", false), freeze { account =, frozen =
 --- }.
-function World:freeze(wanted, frozen)
-  if type(wanted) == "table" and wanted.account then wanted, frozen = wanted.account, wanted.frozen end
-  local account, complaint = find(self, wanted)
-  if not account then return nil, complaint end
+function World:freeze(requested, frozen)
+  if type(requested) == "table" and requested.account then requested, frozen = requested.account, requested.frozen end
+  local account, message = find(self, requested)
+  if not account then return nil, message end
   account.frozen = frozen ~= false or nil
   return { uid = account.uid, frozen = account.frozen == true }
 end

@@ -6,7 +6,7 @@ local httpd = require "purser.httpd"
 
 local M = {}
 
-local LONGEST_WAIT_MS = 100 -- how late `stop` may be noticed while nothing happens
+local MAX_WAIT_MS = 100 -- how late `stop` may be noticed while nothing happens
 
 ---@class purser.sim.request
 ---@field id integer
@@ -100,7 +100,7 @@ local function loop(server, handler, options)
     end
     if idle_timeout_ms and not timers[1] and now - idle_since >= idle_timeout_ms then break end
 
-    local wait = LONGEST_WAIT_MS
+    local wait = MAX_WAIT_MS
     if timers[1] then wait = math.min(wait, timers[1].due - now) end
     if idle_timeout_ms and not timers[1] then wait = math.min(wait, idle_since + idle_timeout_ms - now) end
     local request = server:next(wait)

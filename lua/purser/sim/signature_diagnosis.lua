@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 --- What a client signed when it signed the wrong text: the mistakes that are usual, tried one after the other.
 --
--- Knowing the secret, the simulator can tell which text a wrong signature belongs to, which shows the mistake at once.
+-- Knowing the secret, the simulator can show which text a wrong signature belongs to, which shows the mistake at once.
 
-local arrival = require "purser.sim.request_parser"
+local request_parser = require "purser.sim.request_parser"
 
 local M = {}
 
@@ -24,7 +24,7 @@ end
 -- The value of every parameter as it was before it was percent-encoded.
 local function decoded(query)
   local texts = {}
-  for i, piece in ipairs(pieces_of(query)) do texts[i] = arrival.unescape(piece) or piece end
+  for i, piece in ipairs(pieces_of(query)) do texts[i] = request_parser.unescape(piece) or piece end
   return table.concat(texts, "&")
 end
 

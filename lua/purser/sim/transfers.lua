@@ -68,7 +68,7 @@ local function transfer(sim, parent, values, row)
   end
   if not coins.by_name[values.asset] then return nil, "10232" end
   local client_id = values.clientTranId
-  if client_id and sim.refuses_repeated_ids and sim.client_ids[client_key(parent.uid, client_id)] then
+  if client_id and sim.rejects_repeated_ids and sim.client_ids[client_key(parent.uid, client_id)] then
     return nil, rules.bad_value(row), "clientTranId was used before"
   end
   if not sim.ledger:move(values.asset, values.amount, ledger.place(from.uid, values.fromAccountType),
@@ -101,11 +101,11 @@ local function family_history(sim, parent, values)
   if not from then return nil, code, message end
   if values.toAccount then to, code, message = accounts.sub(sim, parent, values.toAccount) end
   if not to then return nil, code, message end
-  local wanted = values.clientTranId
+  local requested = values.clientTranId
   local key = direction(parent.uid, from.uid, to.uid, values.fromAccountType, values.toAccountType)
   local records = sim.family_transfers:page(key, values.startTime, sim:visible(values.endTime),
     (values.page - 1) * values.limit, values.limit,
-    wanted and function(record) return record.client_id == wanted end)
+    requested and function(record) return record.client_id == requested end)
   for i, record in ipairs(records) do records[i] = public_family(sim, record) end
   return records
 end

@@ -4,7 +4,7 @@
 -- "document" is none of them, "live" is the set seen in real answers, and a table picks single ones, by name or as a
 -- map: { "bare_ids", "shuffled", seed = 7 } or { bare_ids = true }. A name that is not in the list is an error.
 
-local nearest = require "purser.util.suggest"
+local suggest = require "purser.util.suggest"
 
 local M = {}
 
@@ -22,7 +22,7 @@ local switches = {
   { "times_as_text", "times are digit strings (A14's `timestamp`, a string in the document, a number)" },
   { "states_as_text", "minConfirm, confirmNo and status are digit strings" },
   { "states_as_numbers", "status is a number also where the document has a string (A4, A10)" },
-  { "states_null", "minConfirm, confirmNo and status of deposits and withdrawals are null: the value is not told" },
+  { "states_null", "minConfirm, confirmNo and status of deposits and withdrawals are null: the value is not given" },
   { "flags_as_text", 'booleans are "true" and "false"' },
   { "other_create_time", "createTime is spelled creatTime, and the other way round" },
   { "other_api_key", "apiKey is spelled apikey, and the other way round" },
@@ -36,10 +36,10 @@ local switches = {
   { "shuffled", "members come in another order, drawn from `seed`" },
   { "white_space", "white space wherever JSON allows it" },
   { "escapes", "every second character of names and texts is a \\u escape" },
-  { "error_code_text", "the code of a refusal is a string", live = true },
-  { "error_message", "a refusal's text is in `message` instead of `msg`" },
-  { "error_extra_members", "a refusal has further members, the code not first" },
-  { "error_http_200", "refusals of group B and A2 come with HTTP 200", live = true },
+  { "error_code_text", "the code of a rejection is a string", live = true },
+  { "error_message", "a rejection's text is in `message` instead of `msg`" },
+  { "error_extra_members", "a rejection has further members, the code not first" },
+  { "error_http_200", "rejections of group B and A2 come with HTTP 200", live = true },
 }
 
 --- Name of each switch -> what it changes.
@@ -73,7 +73,7 @@ local function set_of(names)
     else
       local known = { "document", "live" }
       for _, switch in ipairs(M.names) do known[#known + 1] = switch end
-      error(("purser.sim: unknown variant %q%s"):format(tostring(name), nearest.hint(tostring(name), known)), 0)
+      error(("purser.sim: unknown variant %q%s"):format(tostring(name), suggest.hint(tostring(name), known)), 0)
     end
   end
   for _, pair in ipairs(exclusive) do

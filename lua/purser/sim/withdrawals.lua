@@ -13,7 +13,7 @@ local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
 local paging = require "purser.sim.paging"
 local rules = require "purser.sim.rules"
-local tokens = require "purser.sim.random_text"
+local random_text = require "purser.sim.random_text"
 
 local M = {}
 
@@ -77,7 +77,7 @@ function M.due(sim, id, at)
     record.status, record.updated = step[1], at
     if record.status == CONFIRMING then
       pay_out(sim, record)
-      record.tx_id = tokens.draw(sim.dice, 64, tokens.HEX)
+      record.tx_id = random_text.draw(sim.dice, 64, random_text.HEX)
       sim.schedule:add(confirmed_at(record), "withdrawal", id)
     else
       sim.schedule:add(record.time + next_state[record.status][2], "withdrawal", id)
@@ -105,9 +105,9 @@ end
 
 local function check_amount(row, network, values)
   local bad, limits, amount = rules.bad_value(row), network.public, values.amount
-  local least, greatest = limits.withdrawMin, limits.withdrawMax
-  if amount:compare(least) < 0 then return bad, "The amount is below the minimum of " .. least end
-  if amount:compare(greatest) > 0 then return bad, "The amount is above the maximum of " .. greatest end
+  local min, max = limits.withdrawMin, limits.withdrawMax
+  if amount:compare(min) < 0 then return bad, "The amount is below the minimum of " .. min end
+  if amount:compare(max) > 0 then return bad, "The amount is above the maximum of " .. max end
   local step = limits.withdrawIntegerMultiple
   if step and amount:round_down(step):compare(amount) ~= 0 then return bad, "The amount is no multiple of " .. step end
 end
@@ -119,7 +119,7 @@ local function apply(sim, account, values, row, network)
   if not code then code, message = check_amount(row, network, values) end
   if code then return nil, code, message end
   local order_id = values.withdrawOrderId
-  if order_id and sim.refuses_repeated_ids and sim.withdraw_order_ids[order_key(account.uid, order_id)] then
+  if order_id and sim.rejects_repeated_ids and sim.withdraw_order_ids[order_key(account.uid, order_id)] then
     return nil, rules.bad_value(row), "withdrawOrderId was used before"
   end
   local amount, fee = tostring(values.amount), network.public.withdrawFee
@@ -127,7 +127,7 @@ local function apply(sim, account, values, row, network)
   if not sim.ledger:move(network.coin, values.amount:add(fee), free, locked) then return nil, "10101" end
   local destination = addresses.find(sim, network, values.address, values.memo)
   local record = {
-    uid = account.uid, id = tokens.draw(sim.dice, 32, tokens.HEX), order_id = order_id, coin = network.coin,
+    uid = account.uid, id = random_text.draw(sim.dice, 32, random_text.HEX), order_id = order_id, coin = network.coin,
     network = network.long, address = values.address, memo = values.memo, amount = amount, fee = fee,
     remark = values.remark, status = APPLIED, time = sim:now(), updated = sim:now(), block_ms = network.block_ms,
     to_uid = destination and destination.uid, needed = network.public.minConfirm,
@@ -172,7 +172,7 @@ local function withdraw_sub(sim, account, values, row)
 end
 
 -- C3. An unknown id is answered like a known one, as the live service does. One that can
--- no longer be cancelled is refused.
+-- no longer be cancelled is rejected.
 local function cancel(sim, account, values)
   local record = sim.withdrawals.by_id[values.id]
   if not record or record.uid ~= account.uid then return { id = values.id } end

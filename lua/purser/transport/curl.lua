@@ -21,7 +21,7 @@ end
 ---@field body? string
 ---@field timeout_ms? integer of the whole exchange, in milliseconds
 ---@field at_most_once? boolean the request must never reach the wire twice
----@field brief? boolean only status, body and headers of the answer are wanted; the rest may be left out
+---@field brief? boolean only status, body and headers of the answer are requested; the rest may be left out
 
 ---@class purser.transport.response
 ---@field status integer

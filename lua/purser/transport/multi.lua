@@ -143,7 +143,7 @@ function methods:timeout()
   return self.multi:timeout()
 end
 
---- Rests for `ms` milliseconds; in a task the others go on. The pipeline rests this way between attempts.
+--- Sleeps for `ms` milliseconds; in a task the others go on. The pipeline sleeps this way between attempts.
 ---@param ms number
 function methods:sleep(ms) -- luacheck: ignore self
   schedule.sleep(math.ceil(ms))

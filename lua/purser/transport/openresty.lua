@@ -2,7 +2,7 @@
 --- The transport for nginx with its Lua module (OpenResty): every client call waits without holding up the worker.
 --
 -- One multi handle of libcurl for the worker. A call submits its request and waits on a semaphore; one timer steps the
--- handle for all of them while there are any. Its rests grow with the time in which nothing came (a sixteenth of it, 1
+-- handle for all of them while there are any. Its pauses grow with the time in which nothing came (a sixteenth of it, 1
 -- to 10 ms), so that many calls that wait long cost little and short ones are answered soon.
 --
 -- Works where nginx can wait: rewrite, access, content, timers (and the phases of TLS). Make it in a worker, not in
@@ -18,7 +18,7 @@ local libcurl = require "purser.libcurl"
 local methods = {}
 local meta = { __name = "purser.transport.openresty", __index = methods }
 
-local SHORTEST_S, LONGEST_S = 0.001, 0.010
+local MIN_S, MAX_S = 0.001, 0.010
 local GRACE_S = 5 -- beyond a request's own time-out, after which something must be wrong with the timer
 
 local waiting_phases = { rewrite = true, access = true, content = true, timer = true, ssl_cert = true,
@@ -62,14 +62,14 @@ local function turn(self)
     elseif unfinished == 0 then
       break
     end
-    local rest = (ngx.now() - last) / 16
-    ngx.sleep(rest < SHORTEST_S and SHORTEST_S or rest > LONGEST_S and LONGEST_S or rest)
+    local pause = (ngx.now() - last) / 16
+    ngx.sleep(pause < MIN_S and MIN_S or pause > MAX_S and MAX_S or pause)
   end
 end
 
 -- Whatever is raised, for want of memory, must not leave the calls waiting.
 local function pump(_, self)
-  while not pcall(turn, self) do ngx.sleep(LONGEST_S) end
+  while not pcall(turn, self) do ngx.sleep(MAX_S) end
   self.pumping = false
 end
 
@@ -108,7 +108,7 @@ function methods:send(request)
   return call.response, call.failure
 end
 
---- Rests between two attempts.
+--- Sleeps between two attempts.
 ---@param ms integer
 function methods:sleep(ms) -- luacheck: ignore self
   ngx.sleep(ms / 1000)

@@ -2,20 +2,20 @@
 -- What to say of an option that is unknown or does not fit its rule (option_schema.lua): its name, what it is, and what
 -- it must be. `schema` is that module, which loads this one when something is wrong.
 
-local nearest = require "purser.util.suggest"
+local suggest = require "purser.util.suggest"
 
 local M = {}
 
 -- What a rule asks for, of the option `name`.
-local function wanted(name, rule, schema)
+local function requested(name, rule, schema)
   if type(rule) == "string" then return "a " .. rule end
   if rule.says then return rule.says end
   if type(rule[1]) == "string" then
     return #rule > 2 and "one of " .. table.concat(rule, ", ") or table.concat(rule, " or ")
   end
   local unit = name:find "_ms$" and " of milliseconds" or ""
-  local most = (rule[2] or schema.EXACT) < schema.EXACT and (" to %d"):format(rule[2]) or ""
-  return ("a whole number%s from %d%s"):format(unit, rule[1], most)
+  local max = (rule[2] or schema.EXACT) < schema.EXACT and (" to %d"):format(rule[2]) or ""
+  return ("a whole number%s from %d%s"):format(unit, rule[1], max)
 end
 
 -- What was given instead. A value is quoted only where texts are chosen from, so that no secret is.
@@ -27,35 +27,35 @@ local function instead(value, rule)
 end
 
 -- What is wrong with one option, or nil.
-local function complaint_of(name, value, rules, noun, schema)
+local function message_of(name, value, rules, label, schema)
   local rule = rules[name]
   if rule == nil then
-    local hint = nearest.among(name, rules)
-    if hint == "" then hint = "; there are " .. table.concat(nearest.names_of(rules), ", ") end
-    return ('%s "%s" is not known%s'):format(noun, tostring(name), hint)
+    local hint = suggest.among(name, rules)
+    if hint == "" then hint = "; there are " .. table.concat(suggest.names_of(rules), ", ") end
+    return ('%s "%s" is not known%s'):format(label, tostring(name), hint)
   end
-  if schema.fits(value, rule) then return nil end
-  return ('%s "%s" %smust be %s'):format(noun, name, instead(value, rule), wanted(name, rule, schema))
+  if schema.matches(value, rule) then return nil end
+  return ('%s "%s" %smust be %s'):format(label, name, instead(value, rule), requested(name, rule, schema))
 end
 
---- Everything that is wrong with what is given, in the order of the names: { complaint, name } each.
+--- Everything that is wrong with what is given, in the order of the names: { message, name } each.
 ---@return table[]
-function M.all(given, rules, noun, schema)
-  if type(given) ~= "table" then return { { ("%ss are given in a table, not as a %s"):format(noun, type(given)) } } end
+function M.all(given, rules, label, schema)
+  if type(given) ~= "table" then return { { ("%ss are given in a table, not as a %s"):format(label, type(given)) } } end
   local names, list = {}, {}
   for name in pairs(given) do names[#names + 1] = name end
   table.sort(names, function(a, b) return tostring(a) < tostring(b) end)
   for _, name in ipairs(names) do
-    local complaint = complaint_of(name, given[name], rules, noun, schema)
-    if complaint then list[#list + 1] = { complaint, tostring(name) } end
+    local message = message_of(name, given[name], rules, label, schema)
+    if message then list[#list + 1] = { message, tostring(name) } end
   end
   return list
 end
 
 --- The first of them.
----@return string complaint, string|nil name
-function M.first(given, rules, noun, schema)
-  local found = M.all(given, rules, noun, schema)[1]
+---@return string message, string|nil name
+function M.first(given, rules, label, schema)
+  local found = M.all(given, rules, label, schema)[1]
   return found[1], found[2]
 end
 

@@ -3,7 +3,7 @@
 --
 --   "string", "string or table", "any"  types
 --   { 1, 3600000 }                       a whole number between these; { 1 }: or infinite
---   { "wait", "refuse" }                 one of these texts
+--   { "wait", "reject" }                 one of these texts
 --
 -- What is said of one that does not fit is in option_messages.lua.
 
@@ -16,7 +16,7 @@ M.EXACT = 2 ^ 53
 
 M.TIME = { 1e12, 1e13 - 1, says = "a time in epoch milliseconds (13 digits)" }
 
-local function fits(value, rule)
+local function matches(value, rule)
   local is = type(value)
   if type(rule) == "string" then return is == rule or rule == "any" or rule:find(is, 1, true) ~= nil end
   if type(rule[1]) == "number" then
@@ -31,27 +31,27 @@ end
 local function all_fit(given, rules)
   for name, value in pairs(given) do
     local rule = rules[name]
-    if rule == nil or not fits(value, rule) then return false end
+    if rule == nil or not matches(value, rule) then return false end
   end
   return true
 end
 
 --- Whether a value is what a rule says.
-M.fits = fits
+M.matches = matches
 
---- nil when all that is given is known and fits, else a complaint that begins with `noun`, and the name it is about.
+--- nil when all that is given is known and matches, else a message that begins with `label`, and the name it is about.
 ---@param rules table<string, any>
----@param noun string  such as "retry option"
----@return string|nil complaint, string|nil name
-function M.check(given, rules, noun)
+---@param label string  such as "retry option"
+---@return string|nil message, string|nil name
+function M.check(given, rules, label)
   if type(given) == "table" and all_fit(given, rules) then return nil end
-  return require("purser.util.option_messages").first(given, rules, noun, M)
+  return require("purser.util.option_messages").first(given, rules, label, M)
 end
 
---- Everything that is wrong with what is given, in the order of the names: { complaint, name } each.
+--- Everything that is wrong with what is given, in the order of the names: { message, name } each.
 ---@return table[]
-function M.all(given, rules, noun)
-  return require("purser.util.option_messages").all(given, rules, noun, M)
+function M.all(given, rules, label)
+  return require("purser.util.option_messages").all(given, rules, label, M)
 end
 
 return M

@@ -39,8 +39,8 @@ local function hidden_kind(point)
   end
 end
 
--- The least code point of a UTF-8 character of so many bytes.
-local LEAST = { 0, 0x80, 0x800, 0x10000 }
+-- The smallest code point of a UTF-8 character of so many bytes.
+local MIN_POINT = { 0, 0x80, 0x800, 0x10000 }
 
 -- The code point of the character that begins at byte `at` and how many bytes it has; nil where it is not UTF-8.
 local function character(text, at)
@@ -54,7 +54,7 @@ local function character(text, at)
     if not byte or byte < 0x80 or byte > 0xBF then return nil end
     point = point * 64 + byte - 0x80
   end
-  if point < LEAST[length] or point > 0x10FFFF or point >= 0xD800 and point <= 0xDFFF then return nil end
+  if point < MIN_POINT[length] or point > 0x10FFFF or point >= 0xD800 and point <= 0xDFFF then return nil end
   return math.floor(point), length
 end
 
@@ -87,9 +87,9 @@ end
 
 local ELLIPSIS = "..."
 
--- The pieces that fit into `most` bytes with an ellipsis behind them. A run of ASCII may be cut, nothing else.
-local function shorten(pieces, is_run, most)
-  local kept, room = {}, most - #ELLIPSIS
+-- The pieces that fit into `max` bytes with an ellipsis after them. A run of ASCII may be cut, nothing else.
+local function shorten(pieces, is_run, max)
+  local kept, room = {}, max - #ELLIPSIS
   for i, piece in ipairs(pieces) do
     if #piece > room then
       if is_run[i] then kept[#kept + 1] = piece:sub(1, math.max(0, room)) end
@@ -97,7 +97,7 @@ local function shorten(pieces, is_run, most)
     end
     kept[#kept + 1], room = piece, room - #piece
   end
-  return (table.concat(kept) .. ELLIPSIS):sub(1, most)
+  return (table.concat(kept) .. ELLIPSIS):sub(1, max)
 end
 
 --- The text on one line, with visible escapes for control characters, bidirectional and zero-width marks, line
@@ -106,7 +106,7 @@ end
 ---@param max_bytes integer|nil
 ---@return string
 function M.clean(text, max_bytes)
-  local most = max_bytes or math.huge
+  local max = max_bytes or math.huge
   local pieces, is_run, size, at = {}, {}, 0, 1
   while at <= #text do
     local odd = text:find("[^ -~]", at)
@@ -118,7 +118,7 @@ function M.clean(text, max_bytes)
       pieces[#pieces + 1], at = escape or text:sub(at, at + length - 1), at + length
     end
     size = size + #pieces[#pieces]
-    if size > most then return shorten(pieces, is_run, most) end
+    if size > max then return shorten(pieces, is_run, max) end
   end
   return table.concat(pieces)
 end

@@ -42,10 +42,10 @@ end
 function M.find(unknown, names)
   local new = new_name(unknown, names)
   if new then return new end
-  local wanted = unknown:sub(1, 64):lower():gsub("[_%-]", "")
-  local best, best_distance = nil, math.max(2, math.floor(#wanted / 3)) + 1
+  local requested = unknown:sub(1, 64):lower():gsub("[_%-]", "")
+  local best, best_distance = nil, math.max(2, math.floor(#requested / 3)) + 1
   for _, name in ipairs(names) do
-    local d = distance(wanted, (name:lower():gsub("[_%-]", "")))
+    local d = distance(requested, (name:lower():gsub("[_%-]", "")))
     if d < best_distance then best, best_distance = name, d end
   end
   return best

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The coin configuration (C1), remembered for a while, and the networks of a coin by whatever name people use for them.
 
-local nearest = require "purser.util.suggest"
+local suggest = require "purser.util.suggest"
 
 local M = {}
 
@@ -27,11 +27,11 @@ end
 --- Forgets what was remembered of a client.
 function M.forget(client) cache[client] = nil end
 
---- The coin of that name, or nil and a complaint.
+--- The coin of that name, or nil and a message.
 function M.find(coins, name)
   local coin = coins[name]
   if coin then return coin end
-  return nil, ("the coin %s does not exist%s"):format(tostring(name), nearest.among(name, coins))
+  return nil, ("the coin %s does not exist%s"):format(tostring(name), suggest.among(name, coins))
 end
 
 local function plain(text) return (text:lower():gsub("[^%w]", "")) end
@@ -52,10 +52,10 @@ local function listing(networks)
 end
 
 --- The network of a coin by its short id (`netWork`), its long name (`network`), or what people say ("trc20",
---- "ERC-20"). Without a name the only network there is. Returns nil and a complaint when it is none or not one alone.
+--- "ERC-20"). Without a name the only network there is. Returns nil and a message when it is none or not one alone.
 ---@param coin table
 ---@param name string|nil
----@return table|nil network, string|nil complaint
+---@return table|nil network, string|nil message
 function M.network(coin, name)
   local networks = coin.networkList or {}
   if name == nil then
@@ -64,10 +64,10 @@ function M.network(coin, name)
   end
   if type(name) ~= "string" or plain(name) == "" then return nil, "the network must be named by a text" end
   for level = 1, 3 do
-    local found, wanted = {}, level == 1 and name or plain(name)
+    local found, requested = {}, level == 1 and name or plain(name)
     for _, network in ipairs(networks) do
       local names = names_of(network)[level]
-      if names[1] == wanted or names[2] == wanted then found[#found + 1] = network end
+      if names[1] == requested or names[2] == requested then found[#found + 1] = network end
     end
     if #found == 1 then return found[1] end
     if #found > 1 then return nil, ("the network %s may be %s; say which"):format(name, listing(found)) end

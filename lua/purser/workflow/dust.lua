@@ -3,7 +3,7 @@
 --
 --     local report, err = client.wallet:convert_all { except = { "BTC" } }
 
-local allowed = require "purser.util.option_schema"
+local option_schema = require "purser.util.option_schema"
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
 
@@ -20,7 +20,7 @@ end
 
 -- Sorts the balances into those that can be converted and those that cannot, with the reason.
 local function sort_out(balances, only, except)
-  local wanted, skipped = {}, {}
+  local requested, skipped = {}, {}
   for _, entry in ipairs(balances) do
     local code, reason = entry.code, nil
     if code ~= nil and code ~= "" and code ~= "0" and code ~= "200" then
@@ -31,11 +31,11 @@ local function sort_out(balances, only, except)
     if reason then
       skipped[#skipped + 1] = { asset = entry.asset, balance = entry.balance, code = code, message = reason }
     else
-      wanted[#wanted + 1] = entry.asset
+      requested[#requested + 1] = entry.asset
     end
   end
-  table.sort(wanted)
-  return wanted, skipped
+  table.sort(requested)
+  return requested, skipped
 end
 
 -- Adds what one batch answered to the report.
@@ -53,23 +53,23 @@ end
 --- { converted = coins, failed = { { asset, message, code } }, skipped = the same with `balance`, totalConvert =,
 --- convertFee =, batches = }. When a batch fails, nil and its error, whose `details` hold the `report` so far and
 --- `assets`, the coins of that batch; with outcome "unknown" look in conversion_history for them before you convert
---- them again. No batch behind it is sent.
+--- them again. No batch after it is sent.
 ---@param client purser.Client
 ---@param params table|nil
 ---@param opts table|nil
 ---@return table|nil report, purser.Error|nil err
 function M.convert_all(client, params, opts)
   params = params or {}
-  local complaint, name = allowed.check(params, rules, "parameter")
-  if complaint then return nil, errors.argument(name, complaint) end
+  local message, name = option_schema.check(params, rules, "parameter")
+  if message then return nil, errors.argument(name, message) end
   local balances, err = client.wallet:convertible_balances()
   if not balances then return nil, err end
-  local wanted, skipped = sort_out(balances, params.only and set_of(params.only),
+  local requested, skipped = sort_out(balances, params.only and set_of(params.only),
     params.except and set_of(params.except))
   local report = { converted = {}, failed = {}, skipped = skipped, totalConvert = "0", convertFee = "0", batches = 0 }
-  for first = 1, #wanted, BATCH do
+  for first = 1, #requested, BATCH do
     local batch = {}
-    for i = first, math.min(#wanted, first + BATCH - 1) do batch[#batch + 1] = wanted[i] end
+    for i = first, math.min(#requested, first + BATCH - 1) do batch[#batch + 1] = requested[i] end
     local answer
     answer, err = client.wallet:convert({ asset = batch }, opts)
     if not answer then

@@ -5,7 +5,7 @@
 --     print(plan)
 --     if plan.ok then local result, err = plan:execute() end
 
-local allowed = require "purser.util.option_schema"
+local option_schema = require "purser.util.option_schema"
 local coins = require "purser.workflow.coins"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
@@ -27,24 +27,24 @@ local MAX_AGE_MS = 300000
 local Plan = { __name = "purser.plan" }
 Plan.__index = Plan
 
-local function refuse(plan, message)
+local function reject(plan, message)
   return nil, errors.new { kind = "workflow", outcome = "not_sent", phase = "plan", operation = plan.operation,
     message = message }
 end
 
---- Does it. A plan is carried out once: again only when the service refused it or nothing was sent. A plan with
---- problems, or one that is older than its `max_age_ms`, is refused.
+--- Does it. A plan is executed once: again only when the service rejected it or nothing was sent. A plan with
+--- problems, or one that is older than its `max_age_ms`, is rejected.
 ---@param opts table|nil  options of the call
 ---@return table|nil result, purser.Error|nil err
 function Plan:execute(opts)
-  if not self.ok then return refuse(self, "the plan has problems: " .. table.concat(self.problems, "; ")) end
-  if self.state == "done" then return refuse(self, "the plan was carried out already") end
+  if not self.ok then return reject(self, "the plan has problems: " .. table.concat(self.problems, "; ")) end
+  if self.state == "done" then return reject(self, "the plan was executed already") end
   if self.state == "unknown" then
-    return refuse(self, "the plan was carried out with an unknown outcome; reconcile that first")
+    return reject(self, "the plan was executed with an unknown outcome; reconcile that first")
   end
   local age = self.client:now() - self.made_at
   if age > self.max_age_ms then
-    return refuse(self, ("the plan is %d s old; plan again"):format(math.floor(age / 1000)))
+    return reject(self, ("the plan is %d s old; plan again"):format(math.floor(age / 1000)))
   end
   if self.existing then return self.existing end
   self.state = "unknown" -- until an answer says otherwise
@@ -52,7 +52,7 @@ function Plan:execute(opts)
   if result then
     self.state, self.result = "done", result
   elseif err.outcome ~= "unknown" then
-    self.state = "refused"
+    self.state = "rejected"
   end
   return result, err
 end
@@ -85,21 +85,21 @@ local function line(plan, name, text, ...) plan.lines[#plan.lines + 1] = { name,
 
 -- Misspelt names end the planning: what was meant is not known. What is wrong with the values is for the plan to say.
 local function check_names(given, rules)
-  local complaint, name = allowed.check(given, rules, "parameter")
-  return complaint and errors.argument(name, complaint)
+  local message, name = option_schema.check(given, rules, "parameter")
+  return message and errors.argument(name, message)
 end
 
 -- Finds the coin and its network, or notes why not.
 local function find_network(plan, all, given)
-  local coin, complaint = coins.find(all, given.coin)
+  local coin, message = coins.find(all, given.coin)
   if not coin then
-    problem(plan, complaint)
+    problem(plan, message)
     return nil
   end
   local network
-  network, complaint = coins.network(coin, given.network)
+  network, message = coins.network(coin, given.network)
   if not network then
-    problem(plan, complaint)
+    problem(plan, message)
     return nil
   end
   plan.network = network
@@ -118,15 +118,15 @@ local function limit(plan, network, member)
 end
 
 local function check_amount(plan, network, amount)
-  local least, most = limit(plan, network, "withdrawMin"), limit(plan, network, "withdrawMax")
+  local min, max = limit(plan, network, "withdrawMin"), limit(plan, network, "withdrawMax")
   local step, fee = limit(plan, network, "withdrawIntegerMultiple"), limit(plan, network, "withdrawFee")
-  line(plan, "limits", "%s to %s%s", least and tostring(least) or "?", most and tostring(most) or "?",
+  line(plan, "limits", "%s to %s%s", min and tostring(min) or "?", max and tostring(max) or "?",
     step and step:sign() > 0 and (", in steps of " .. tostring(step)) or "")
-  if least and amount:compare(least) < 0 then
-    problem(plan, "the amount %s is below the minimum of %s", tostring(amount), tostring(least))
+  if min and amount:compare(min) < 0 then
+    problem(plan, "the amount %s is below the minimum of %s", tostring(amount), tostring(min))
   end
-  if most and amount:compare(most) > 0 then
-    problem(plan, "the amount %s is above the maximum of %s", tostring(amount), tostring(most))
+  if max and amount:compare(max) > 0 then
+    problem(plan, "the amount %s is above the maximum of %s", tostring(amount), tostring(max))
   end
   if step and step:sign() > 0 then
     local rounded = amount:round_down(step)
@@ -151,15 +151,15 @@ local function check_destination(plan, network, given)
     return
   end
   for _, name in ipairs { "address", "memo" } do
-    local fine, complaint = true, nil
-    if given[name] then fine, complaint = parameters.kinds[name].check(given[name]) end
-    if not fine then problem(plan, "the " .. name .. " " .. complaint) end
+    local fine, message = true, nil
+    if given[name] then fine, message = parameters.kinds[name].check(given[name]) end
+    if not fine then problem(plan, "the " .. name .. " " .. message) end
   end
   if not network then return end
   if network.sameAddress then
     local front, back = address:match("^([^:]+):(.+)$")
     if not memo and front then
-      problem(plan, "the address carries its memo behind a colon; give address = %q and memo = %q", front, back)
+      problem(plan, "the address carries its memo after a colon; give address = %q and memo = %q", front, back)
     elseif not memo then
       problem(plan, "the network %s needs a memo: the address is shared, and without one the funds are nobody's",
         network.netWork or network.network)
@@ -193,9 +193,9 @@ local withdraw_rules = {
 }
 
 local function take_amount(plan, given)
-  local amount, complaint = decimal(given.amount)
+  local amount, message = decimal(given.amount)
   if type(given.amount) == "number" and math.floor(given.amount) ~= given.amount or not amount then
-    problem(plan, "the amount %s is no exact decimal: %s", tostring(given.amount), complaint or "pass a string")
+    problem(plan, "the amount %s is no exact decimal: %s", tostring(given.amount), message or "pass a string")
   elseif amount:sign() <= 0 then
     problem(plan, "the amount %s is not positive", tostring(amount))
   else

@@ -8,17 +8,17 @@
 -- last record that was seen, as `details.record`. A read that fails for a reason that passes is read again; any other
 -- failure ends it.
 
-local allowed = require "purser.util.option_schema"
+local option_schema = require "purser.util.option_schema"
 local errors = require "purser.call.errors"
 local history = require "purser.history"
-local nearest = require "purser.util.suggest"
+local suggest = require "purser.util.suggest"
 
 local M = {}
 
 local DAY = 86400000
-local defaults = { deadline_ms = 600000, first_ms = 1000, most_ms = 30000 }
+local defaults = { deadline_ms = 600000, first_ms = 1000, max_ms = 30000 }
 local GROWTH = 1.5
-local MOST_SHOWN = 1000 -- by C4 and C5 at once
+local MAX_SHOWN = 1000 -- by C4 and C5 at once
 
 local function failure(outcome, message, record, retryable)
   return errors.new { kind = "workflow", outcome = outcome, phase = "wait", message = message,
@@ -32,8 +32,8 @@ local function take_times(options, own)
   local rules, times, rest = {}, {}, {}
   for name, rule in pairs(own) do rules[name] = rule end
   for name, value in pairs(defaults) do rules[name], times[name] = { 1 }, value end
-  local complaint, name = allowed.check(options, rules, "option")
-  if complaint then return nil, errors.argument(name, complaint) end
+  local message, name = option_schema.check(options, rules, "option")
+  if message then return nil, errors.argument(name, message) end
   for word, value in pairs(options) do (defaults[word] and times or rest)[word] = value end
   return times, rest
 end
@@ -61,16 +61,16 @@ local function wait(client, times, what, read, judge)
     if left <= 0 then break end
     if err and err.retry_after then pause = math.max(pause, err.retry_after * 1000) end
     client:sleep(math.max(1, math.min(pause, left)))
-    pause = math.min(math.floor(pause * GROWTH), times.most_ms)
+    pause = math.min(math.floor(pause * GROWTH), times.max_ms)
   end
-  local state = words or (value ~= nil and "was not as wanted") or "was not to be found"
+  local state = words or (value ~= nil and "was not as requested") or "was not to be found"
   return nil, failure("unknown", ("%s %s after %d ms%s"):format(what, state, times.deadline_ms,
     last_err and "; the last read failed: " .. tostring(last_err) or ""), value, true)
 end
 
 --- The general wait. `read()` returns a value, or nil and an error (nil alone: nothing yet). `judge(value)` returns
 --- "done", "failed" or nothing, and words for the message. Options besides: `what` (a name for messages), `deadline_ms`
---- (600000), `first_ms` (1000: the first pause), `most_ms` (30000: the longest).
+--- (600000), `first_ms` (1000: the first pause), `max_ms` (30000: the longest).
 ---@return any value, purser.Error|nil err
 function M.wait_for(client, options)
   local times, rest = take_times(options, { read = "function", judge = "function", what = "string" })
@@ -94,7 +94,7 @@ local withdrawal_goals = {
   final = { [7] = "done", [8] = "done", [9] = "done" },
   cancelled = { [9] = "done", [6] = "failed", [7] = "failed", [8] = "failed" },
 }
-local withdrawal_rules = { goal = nearest.names_of(withdrawal_goals), since = allowed.TIME, coin = "string" }
+local withdrawal_rules = { goal = suggest.names_of(withdrawal_goals), since = option_schema.TIME, coin = "string" }
 
 local function judge_state(verdicts, names)
   return function(record)
@@ -103,18 +103,19 @@ local function judge_state(verdicts, names)
   end
 end
 
--- Finds the one record of a history that fits. It is looked for from `since` on; once it was found, in its millisecond.
-local function finder(client, operation, time_of, since, params, fits)
+-- Finds the one record of a history that matches. It is looked for from `since` on; once it was found, in its
+-- millisecond.
+local function finder(client, operation, time_of, since, params, matches)
   local at
   return function()
     -- Nothing is concluded from a record that is missing, so one that was found needs no proof of what else there is.
-    local query = { from = at or since, to = at, shows_at_least = at and MOST_SHOWN or nil }
+    local query = { from = at or since, to = at, shows_at_least = at and MAX_SHOWN or nil }
     for name, value in pairs(params) do query[name] = value end
     local walk = history.each(client, operation, query)
     while true do
       local record, err = walk:next()
       if err or not record then return nil, err end
-      if fits(record) then
+      if matches(record) then
         at = record[time_of]
         return record
       end
@@ -159,25 +160,25 @@ local deposit_goals = {
   final = { [1] = "done", [5] = "done", [7] = "done", [8] = "done", [10] = "done", [12] = "done" },
 }
 for state = 1, 12 do deposit_goals.seen[state] = "done" end
-local deposit_rules = { goal = nearest.names_of(deposit_goals), since = allowed.TIME }
+local deposit_rules = { goal = suggest.names_of(deposit_goals), since = option_schema.TIME }
 
 local deposit_members = {
   txId = "string", coin = "string", network = "string", address = "string", memo = "string", amount = "string",
 }
 
--- Whether a record is of the transaction: the id of the service may have the number of an output behind the chain's
+-- Whether a record is of the transaction: the id of the service may have the number of an output after the chain's
 -- own, which is in another member then.
 local function is_transaction(record, id)
   return record.txId == id or record.transHash == id
     or type(record.txId) == "string" and record.txId:match "^(.+):%d+$" == id
 end
 
--- Whether a deposit is the one that `wanted` describes. Amounts are equal as numbers: "5" is "5.00".
-local function fits_deposit(wanted)
+-- Whether a deposit is the one that `requested` describes. Amounts are equal as numbers: "5" is "5.00".
+local function matches_deposit(requested)
   local decimal = require "purser.decimal"
-  local amount = wanted.amount and decimal(wanted.amount)
+  local amount = requested.amount and decimal(requested.amount)
   return function(record)
-    for name, value in pairs(wanted) do
+    for name, value in pairs(requested) do
       local found = record[name]
       if name == "amount" then
         local other = decimal(found or "")
@@ -192,27 +193,28 @@ local function fits_deposit(wanted)
   end
 end
 
---- Waits for a deposit (C4) that fits `wanted`: any of `txId`, `coin`, `network`, `address`, `memo`, `amount`. Options:
---- `goal` ("credited"; "seen": in whatever state; "final"), `since` (epoch ms; default: an hour ago), and the times of
---- wait_for. The first that fits counts.
+--- Waits for a deposit (C4) that matches `requested`: any of `txId`, `coin`, `network`, `address`, `memo`, `amount`.
+--- Options: `goal` ("credited"; "seen": in whatever state; "final"), `since` (epoch ms; default: an hour ago), and the
+--- times of wait_for. The first that matches counts.
 ---@param client purser.Client
----@param wanted table
+---@param requested table
 ---@param options table|nil
 ---@return table|nil deposit, purser.Error|nil err
-function M.deposit(client, wanted, options)
+function M.deposit(client, requested, options)
   local times, rest = take_times(options, deposit_rules)
   if not times then return nil, rest end
-  if type(wanted) ~= "table" or next(wanted) == nil then
+  if type(requested) ~= "table" or next(requested) == nil then
     return nil, errors.argument(nil, "wait_deposit takes a table that says which deposit, such as { txId = ... }")
   end
-  for name, value in pairs(wanted) do
+  for name, value in pairs(requested) do
     if type(value) ~= deposit_members[name] or (name == "amount" and not require("purser.decimal")(value)) then
-      return nil, errors.argument(tostring(name), ('"%s" is not what a deposit can be told by: give texts of txId, '
+      return nil, errors.argument(tostring(name),
+        ('"%s" is not what a deposit can be recognized by: give texts of txId, '
         .. "coin, network, address, memo, amount"):format(tostring(name)))
     end
   end
   local read = finder(client, "wallet.deposit_history", "insertTime", rest.since or client:now() - DAY / 24,
-    { coin = wanted.coin }, fits_deposit(wanted))
+    { coin = requested.coin }, matches_deposit(requested))
   local judge = judge_state(deposit_goals[rest.goal or "credited"], deposit_states)
   return wait(client, times, "the deposit", read, judge)
 end
@@ -244,22 +246,22 @@ function M.transfer(client, tran_id, options)
 end
 
 local function family_transfer(group)
-  return function(client, wanted, options)
+  return function(client, requested, options)
     local times, rest = take_times(options, {})
     if not times then return nil, rest end
-    if type(wanted) ~= "table" or not wanted.clientTranId then
+    if type(requested) ~= "table" or not requested.clientTranId then
       return nil, errors.argument("clientTranId", "wait_transfer takes the transfer's clientTranId, fromAccountType, "
         .. "toAccountType and, where it had them, fromAccount and toAccount")
     end
     local query = {}
     for _, name in ipairs { "clientTranId", "fromAccountType", "toAccountType", "fromAccount", "toAccount" } do
-      query[name] = wanted[name]
+      query[name] = requested[name]
     end
-    return wait(client, times, "transfer " .. tostring(wanted.clientTranId), function()
+    return wait(client, times, "transfer " .. tostring(requested.clientTranId), function()
       local list, err = client[group]:transfer_history(query)
       if not list then return nil, err end
       for _, record in ipairs(list) do
-        if record.clientTranId == wanted.clientTranId then return record end
+        if record.clientTranId == requested.clientTranId then return record end
       end
     end, judge_transfer)
   end

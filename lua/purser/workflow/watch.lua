@@ -12,34 +12,34 @@
 -- A cursor is a plain string with the state of every deposit that is young or still may change; an older one in a final
 -- state is forgotten. In a `for` an error that does not pass raises.
 
-local allowed = require "purser.util.option_schema"
+local option_schema = require "purser.util.option_schema"
 local digests = require "purser.history.digest"
 local errors = require "purser.call.errors"
 local history = require "purser.history"
-local keys = require "purser.history.record_id"
+local record_id = require "purser.history.record_id"
 local operations = require "purser.api.operations"
 
 local M = {}
 
 local DAY = 86400000
 local ROW = operations.by_name["wallet.deposit_history"]
-local key_of = keys.of(ROW.paging)
+local key_of = record_id.of(ROW.paging)
 
--- success, rejected, refunded, invalid, returned: nothing comes behind these.
+-- success, rejected, refunded, invalid, returned: nothing comes after these.
 local final = { [5] = true, [7] = true, [8] = true, [10] = true, [12] = true }
--- What comes before success. Behind success such a state is an old answer, of a part of the service that lags.
+-- What comes before success. After success such a state is an old answer, of a part of the service that lags.
 local SUCCESS = 5
 local early = { [2] = true, [3] = true, [4] = true, [6] = true, [9] = true }
-local LONGEST_PAUSE_MS = 3 * DAY
+local MAX_PAUSE_MS = 3 * DAY
 
 ---@class purser.Watch
 local Watch = { __name = "purser.watch" }
 Watch.__index = Watch
 
 local rules = {
-  coin = "string", cursor = "string", since = allowed.TIME, poll_ms = { 0 }, late_arrival_ms = { 0 },
+  coin = "string", cursor = "string", since = option_schema.TIME, poll_ms = { 0 }, late_arrival_ms = { 0 },
     deadline_ms = { 0 },
-  shows_at_least = { 1, allowed.EXACT },
+  shows_at_least = { 1, option_schema.EXACT },
 }
 
 local function text_of(self)
@@ -64,7 +64,7 @@ local function read_cursor(self, text)
   end
 end
 
--- The states of the deposits of one key: equal deposits cannot be told apart, so only how many are in which state
+-- The states of the deposits of one key: equal deposits cannot be distinguished, so only how many are in which state
 -- counts.
 local function split(states)
   local list = {}
@@ -76,10 +76,10 @@ local function state_of(record)
   return type(record.status) == "number" and record.status or 0
 end
 
--- Takes one entry out of `list` that fits; returns it, or nil.
-local function take(list, fits)
+-- Takes one entry out of `list` that matches; returns it, or nil.
+local function take(list, matches)
   for i, entry in ipairs(list) do
-    if fits(entry) then return table.remove(list, i) end
+    if matches(entry) then return table.remove(list, i) end
   end
 end
 
@@ -156,7 +156,7 @@ local function forget(self)
       if not final[state] then horizon = math.min(horizon, entry.time - 1) end
     end
   end
-  -- What the service no longer tells of cannot be watched.
+  -- What the service no longer shows cannot be watched.
   horizon = math.max(horizon, self.looked_at - 90 * DAY + 600000)
   if horizon <= self.since then return end
   self.since = horizon
@@ -177,11 +177,11 @@ end
 -- Sleeps, but not beyond the end of the watch, nor for ever.
 local function pause(self, ms)
   local left = (self.deadline or math.huge) - self.client:now()
-  self.client:sleep(math.max(1, math.min(ms, left, LONGEST_PAUSE_MS)))
+  self.client:sleep(math.max(1, math.min(ms, left, MAX_PAUSE_MS)))
 end
 
 --- The next event. It waits for one; when `deadline_ms` was given and is over, it returns nil. Nil and an error for a
---- failure that does not pass; called again it tries again.
+--- failure that does not pass; called again it retries.
 ---@return table|nil event, purser.Error|nil err
 function Watch:next()
   if self.problem then return nil, self.problem end
@@ -224,16 +224,16 @@ end
 function M.deposits(client, params)
   local self = setmetatable({ client = client, events = {}, known = {} }, Watch)
   params = params or {}
-  local complaint, name = allowed.check(params, rules, "parameter")
-  if complaint then
-    self.problem = errors.argument(name, complaint)
+  local message, name = option_schema.check(params, rules, "parameter")
+  if message then
+    self.problem = errors.argument(name, message)
     return self
   end
   self.coin, self.poll_ms, self.late_arrival_ms = params.coin, params.poll_ms or 10000, params.late_arrival_ms or 600000
   self.deadline_ms, self.shows_at_least = params.deadline_ms, params.shows_at_least
   self.since = (params.since or client:now()) - 1
-  complaint = params.cursor and (read_cursor(self, params.cursor) or self.has_old and digests.old_problem())
-  if complaint then self.problem = errors.argument("cursor", 'parameter "cursor" ' .. complaint) end
+  message = params.cursor and (read_cursor(self, params.cursor) or self.has_old and digests.old_problem())
+  if message then self.problem = errors.argument("cursor", 'parameter "cursor" ' .. message) end
   return self
 end
 

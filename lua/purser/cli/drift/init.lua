@@ -123,7 +123,7 @@ function M.start(options)
     return report.NOT_WRITTEN
   end
   if result.compared == 0 then return report.NOT_SENT end
-  return #result.findings == 0 and report.DONE or report.REFUSED
+  return #result.findings == 0 and report.DONE or report.REJECTED
 end
 
 return M

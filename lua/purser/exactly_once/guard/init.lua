@@ -5,7 +5,7 @@
 -- A row says what it moves (`moves`): which of its own parameters are the asset and the amount, and what kind of
 -- destination it has. Nothing but these parameters decides: `extra_params` never does.
 --
--- Where one destination rule is given, a destination without a rule of its own is refused.
+-- Where one destination rule is given, a destination without a rule of its own is rejected.
 
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
@@ -18,8 +18,8 @@ Guard.__index = Guard
 
 local M = {}
 
-local function refuse(row, rule, message)
-  local err = errors.argument(nil, ("refused by the guard rail %s: %s"):format(rule, message))
+local function reject(row, rule, message)
+  local err = errors.argument(nil, ("rejected by the guard rail %s: %s"):format(rule, message))
   err.operation, err.code = row.full_name, "guard." .. rule
   return err
 end
@@ -50,27 +50,27 @@ local function check_asset(self, row, params, asset)
   for _, rule in ipairs { "max_amount", "spending_limit" } do
     local limits = self[rule]
     if limits and not is_plain(asset) then
-      return refuse(row, rule, "the asset has a blank, a comma or a letter beyond ASCII; write it as the service does")
+      return reject(row, rule, "the asset has a blank, a comma or a letter beyond ASCII; write it as the service does")
     end
     if limits and not limits[asset] and not self.allow_unlisted_assets then
-      return refuse(row, rule, asset .. " has no limit, so none of it may move; give it one, or set "
+      return reject(row, rule, asset .. " has no limit, so none of it may move; give it one, or set "
         .. "allow_unlisted_assets")
     end
     if limits and limits[asset] and not amount then
-      return refuse(row, rule, "the operation does not say how much " .. asset .. " it moves")
+      return reject(row, rule, "the operation does not say how much " .. asset .. " it moves")
     end
   end
-  local most = self.max_amount and self.max_amount[asset]
-  if most and decimal(amount):compare(most) > 0 then
-    return refuse(row, "max_amount", ("%s %s is more than %s in one call"):format(amount, asset, tostring(most)))
+  local max = self.max_amount and self.max_amount[asset]
+  if max and decimal(amount):compare(max) > 0 then
+    return reject(row, "max_amount", ("%s %s is more than %s in one call"):format(amount, asset, tostring(max)))
   end
 end
 
 local function check_amounts(self, row, params)
   if not self.max_amount and not self.spending_limit then return nil end
   for _, asset in ipairs(assets_of(row, params)) do
-    local refusal = check_asset(self, row, params, asset)
-    if refusal then return refusal end
+    local rejection = check_asset(self, row, params, asset)
+    if rejection then return rejection end
   end
 end
 
@@ -78,7 +78,7 @@ end
 
 -- Whether an entry of `addresses` allows a withdrawal. What it does not name it does not bind, but for the memo and the
 -- contract: these change who is paid.
-local function fits(entry, moves, params)
+local function matches(entry, moves, params)
   local memo, network, contract = params[moves.memo], params[moves.network], params[moves.contract]
   return entry.address == params[moves.address]
     and (entry.any_memo or entry.memo == memo)
@@ -91,28 +91,28 @@ local check_destination = {}
 
 function check_destination.address(self, row, params)
   if not self.addresses then
-    return refuse(row, "addresses", "other destinations have a rule, and addresses have none; list those allowed")
+    return reject(row, "addresses", "other destinations have a rule, and addresses have none; list those allowed")
   end
   for _, entry in ipairs(self.addresses) do
-    if fits(entry, row.moves, params) then return nil end
+    if matches(entry, row.moves, params) then return nil end
   end
-  return refuse(row, "addresses", "no entry of the list allows this address with the memo, coin, network and contract "
+  return reject(row, "addresses", "no entry of the list allows this address with the memo, coin, network and contract "
     .. "of the call; add one that does")
 end
 
 function check_destination.user(self, row, params)
   if not self.recipients then
-    return refuse(row, "recipients", "other destinations have a rule, and recipients have none; list those allowed")
+    return reject(row, "recipients", "other destinations have a rule, and recipients have none; list those allowed")
   end
   local moves = row.moves
   if not self.recipients[options_.user(params[moves.account_type], params[moves.account], params[moves.area_code])] then
-    return refuse(row, "recipients", "the user is not on the list")
+    return reject(row, "recipients", "the user is not on the list")
   end
 end
 
 function check_destination.sub_account(self, row)
   if self.sub_accounts then return nil end
-  return refuse(row, "sub_accounts", "other destinations have a rule, and sub-accounts have none; list those allowed")
+  return reject(row, "sub_accounts", "other destinations have a rule, and sub-accounts have none; list those allowed")
 end
 
 function check_destination.own() return nil end
@@ -129,7 +129,7 @@ local function check_sub_accounts(self, row, params)
   if not self.sub_accounts then return nil end
   for _, name in ipairs(names_of_sub_accounts(row)) do
     if params[name] and not self.sub_accounts[params[name]] then
-      return refuse(row, "sub_accounts", ('%s "%s" is not on the list'):format(name, params[name]))
+      return reject(row, "sub_accounts", ('%s "%s" is not on the list'):format(name, params[name]))
     end
   end
 end
@@ -146,46 +146,46 @@ local function check_extra(self, row, params)
   if self.allow_extra then return nil end
   for name in pairs(params) do
     if not row.by_name[name] then
-      return refuse(row, "allow_extra", ('what the parameter "%s" does cannot be judged; leave `extra_params` out, or '
+      return reject(row, "allow_extra", ('what the parameter "%s" does cannot be judged; leave `extra_params` out, or '
         .. "set allow_extra"):format(name))
     end
   end
 end
 
---- Checks the rules that need no memory. Returns nil, or the refusal.
+--- Checks the rules that need no memory. Returns nil, or the rejection.
 ---@param row table     of a write call
 ---@param params table  what travels, by name: checked parameters, and those that the row does not know
 function Guard:check(row, params)
-  if self.read_only then return refuse(row, "read_only", "this client only reads") end
-  local refusal = check_extra(self, row, params)
-  if refusal then return refusal end
+  if self.read_only then return reject(row, "read_only", "this client only reads") end
+  local rejection = check_extra(self, row, params)
+  if rejection then return rejection end
   return check_amounts(self, row, params) or check_destinations(self, row, params)
 end
 
---- Checks a request that another program will send. Returns nil, or the refusal: what the journal has to know of cannot
---- be left to others.
+--- Checks a request that another program will send. Returns nil, or the rejection: what the journal has to know of
+--- cannot be left to others.
 function Guard:check_prepared(row, params)
-  local refusal = self:check(row, params)
-  local rule = row.effect == "move" and (self.spending_limit and "spending_limit" or self.no_duplicates
+  local rejection = self:check(row, params)
+  local rule = row.effect == "transfer" and (self.spending_limit and "spending_limit" or self.no_duplicates
     and "no_duplicates")
-  return refusal or rule and refuse(row, rule, "a prepared request is not recorded; make the call instead") or nil
+  return rejection or rule and reject(row, rule, "a prepared request is not recorded; make the call instead") or nil
 end
 
 local function check_duplicates(tx, intent, row, digest)
   local others = tx:rows([[SELECT id FROM purser_intents WHERE digest = $1 AND account = $2
     AND state IN ('open', 'unknown', 'undecided')]], digest, intent.account or "")
   if #others > 0 then
-    tx:refuse(refuse(row, "no_duplicates", "an equal move has no known end (journal entry " .. others[1].id
+    tx:reject(reject(row, "no_duplicates", "an equal move has no known end (journal entry " .. others[1].id
       .. "); reconcile it first"))
   end
 end
 
 --- Checks the rules that live in the journal, within the transaction that records the intent, and charges the spending
---- limits. Returns what was charged, as text; or ends the transaction with the refusal.
+--- limits. Returns what was charged, as text; or ends the transaction with the rejection.
 function Guard:admit(tx, intent, row, digest)
   if not self.spending_limit and not self.no_duplicates then return "" end
   spending.lock(tx)
-  if self.no_duplicates and row.effect == "move" then check_duplicates(tx, intent, row, digest) end
+  if self.no_duplicates and row.effect == "transfer" then check_duplicates(tx, intent, row, digest) end
   local charged = {}
   for _, asset in ipairs(assets_of(row, intent.params)) do
     local limit = self.spending_limit and self.spending_limit[asset]
@@ -193,7 +193,7 @@ function Guard:admit(tx, intent, row, digest)
       local amount = amount_of(row, intent.params)
       local charge, spent = spending.charge(tx, intent, asset, amount, limit)
       if not charge then
-        tx:refuse(refuse(row, "spending_limit", ("%s %s would exceed %s in this period, of which %s are spent"):format(
+        tx:reject(reject(row, "spending_limit", ("%s %s would exceed %s in this period, of which %s are spent"):format(
           amount, asset, tostring(limit.amount), spent)))
       end
       charged[#charged + 1] = charge
@@ -206,7 +206,7 @@ end
 M.give_back = spending.give_back
 
 -- What keeps rules from being remembered, or nil.
-local function complain_about_memory(client_options)
+local function memory_error(client_options)
   local journal, account = client_options.journal, client_options.account
   if not journal then return "need a journal, so that a restart does not reset them" end
   if journal.options and journal.options.unsafe_without_write_ahead then
@@ -218,15 +218,15 @@ local function complain_about_memory(client_options)
   if account:find "%c" then return 'need an "account" without control characters' end
 end
 
---- Makes a guard of purser.new's option `guard`. Returns nil and a complaint when it cannot be.
+--- Makes a guard of purser.new's option `guard`. Returns nil and a message when it cannot be.
 ---@param options table
 ---@param client_options table  those of purser.new
 ---@return purser.Guard|nil, string|nil
 function M.new(options, client_options)
-  local self, complaint = options_.read(options)
-  if not self then return nil, complaint end
-  if self.spending_limit or self.no_duplicates then complaint = complain_about_memory(client_options) end
-  if complaint then return nil, 'the guard rails "spending_limit" and "no_duplicates" ' .. complaint end
+  local self, message = options_.read(options)
+  if not self then return nil, message end
+  if self.spending_limit or self.no_duplicates then message = memory_error(client_options) end
+  if message then return nil, 'the guard rails "spending_limit" and "no_duplicates" ' .. message end
   return setmetatable(self, Guard)
 end
 

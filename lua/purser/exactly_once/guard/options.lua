@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The options of guard rails, read into tables of their own: what becomes of the user's tables changes no rule.
 
-local allowed = require "purser.util.option_schema"
+local option_schema = require "purser.util.option_schema"
 local decimal = require "purser.decimal"
 local parameters = require "purser.api.parameters"
 
@@ -30,14 +30,14 @@ local function read_amounts(amounts)
   return limits
 end
 
-local spending_rules = { amount = "any", period_ms = { 1000, allowed.EXACT } }
+local spending_rules = { amount = "any", period_ms = { 1000, option_schema.EXACT } }
 
 local function read_spending_limit(spending_limit)
   local limits = {}
   for asset, entry in pairs(spending_limit) do
     if type(entry) ~= "table" then entry = { amount = entry } end
-    local complaint = allowed.check(entry, spending_rules, ("spending_limit of %s: entry"):format(tostring(asset)))
-    if complaint then return nil, complaint end
+    local message = option_schema.check(entry, spending_rules, ("spending_limit of %s: entry"):format(tostring(asset)))
+    if message then return nil, message end
     local amount, period = limit_of(entry.amount), entry.period_ms or DAY
     if not amount then
       return nil, ('spending_limit of %s needs an amount, a decimal as a string'):format(tostring(asset))
@@ -54,14 +54,14 @@ local function is_list(value)
   return count == #value
 end
 
--- Reads a list by `read_entry`, which returns an entry, or nil and a complaint.
+-- Reads a list by `read_entry`, which returns an entry, or nil and a message.
 local function list_of(name, read_entry)
   return function(list)
     if not is_list(list) then return nil, ('"%s" is not a plain list; give { first, second }'):format(name) end
     local entries = {}
     for i, given in ipairs(list) do
-      local entry, complaint = read_entry(given)
-      if not entry then return nil, ('"%s": entry %d %s'):format(name, i, complaint) end
+      local entry, message = read_entry(given)
+      if not entry then return nil, ('"%s": entry %d %s'):format(name, i, message) end
       entries[i] = entry
     end
     return entries
@@ -70,8 +70,8 @@ end
 
 local function set_of(read_list)
   return function(list)
-    local entries, complaint = read_list(list)
-    if not entries then return nil, complaint end
+    local entries, message = read_list(list)
+    if not entries then return nil, message end
     local set = {}
     for _, entry in ipairs(entries) do set[entry] = true end
     return set
@@ -88,8 +88,8 @@ local ADDRESS = "is neither an address nor { address =, memo =, any_memo =, coin
 local function read_address(given)
   if type(given) == "string" then given = { address = given } end
   if type(given) ~= "table" or not given.address then return nil, ADDRESS end
-  local complaint = allowed.check(given, address_rules, "member")
-  if complaint then return nil, "is wrong: " .. complaint end
+  local message = option_schema.check(given, address_rules, "member")
+  if message then return nil, "is wrong: " .. message end
   if given.any_memo and given.memo then return nil, "has both memo and any_memo; give one of them" end
   local entry = {}
   for name, value in pairs(given) do
@@ -105,7 +105,7 @@ local function read_name(given)
   return given
 end
 
---- What tells one user from another: digits alone may be a UID, or a telephone number of any country.
+--- What distinguishes one user from another: digits alone may be a UID, or a telephone number of any country.
 ---@param account_type string
 ---@param account string
 ---@param area_code string|nil
@@ -124,8 +124,8 @@ local function read_user(given)
     given = { toAccountType = "EMAIL", toAccount = given }
   end
   if type(given) ~= "table" then return nil, USER end
-  local complaint = allowed.check(given, user_rules, "member")
-  if complaint then return nil, "is wrong: " .. complaint end
+  local message = option_schema.check(given, user_rules, "member")
+  if message then return nil, "is wrong: " .. message end
   if not given.toAccountType or not given.toAccount or given.toAccount == "" then return nil, USER end
   if (given.toAccountType == "MOBILE") ~= (given.areaCode ~= nil) then
     return nil, "has to have an areaCode, such as 86, where toAccountType is MOBILE, and only there"
@@ -141,14 +141,14 @@ local readers = {
   sub_accounts = set_of(list_of("sub_accounts", read_name)), recipients = set_of(list_of("recipients", read_user)),
 }
 
---- Reads purser.new's option `guard`. Returns the rules; or nil and a complaint.
+--- Reads purser.new's option `guard`. Returns the rules; or nil and a message.
 ---@return table|nil, string|nil
 function M.read(options)
-  local read, complaint = {}, allowed.check(options, rules, "guard rail")
-  if complaint then return nil, complaint end
+  local read, message = {}, option_schema.check(options, rules, "guard rail")
+  if message then return nil, message end
   for name, value in pairs(options) do
-    if readers[name] then value, complaint = readers[name](value) end
-    if value == nil then return nil, "guard rail " .. complaint end
+    if readers[name] then value, message = readers[name](value) end
+    if value == nil then return nil, "guard rail " .. message end
     read[name] = value
   end
   return read

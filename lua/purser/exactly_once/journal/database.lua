@@ -25,7 +25,7 @@ local function load_driver(kind)
   return driver
 end
 
--- LuaDBI's complaints begin with words of its own, or with the place where they were raised.
+-- LuaDBI's messages begin with words of its own, or with the place where they were raised.
 local function plain(message)
   return (tostring(message):gsub("^[^\n]-%.lua:%d+: ", ""):gsub("^Execute failed ", "")
     :gsub("^Error preparing statement handle: ", "")
@@ -96,7 +96,7 @@ local function gives_rows(sql)
 end
 
 -- Both databases would take a text up to its first zero byte, and two texts for one.
-local function complaint_about_values(...)
+local function values_error(...)
   for i = 1, select("#", ...) do
     local value = select(i, ...)
     if type(value) == "string" and value:find("\0", 1, true) then
@@ -111,7 +111,7 @@ local function run(self, sql, ...)
   local statement
   statement, message = statement_of(self, sql)
   if not statement then return nil, message end
-  message = complaint_about_values(...)
+  message = values_error(...)
   if message then return nil, message end
   local ran
   ok, ran, message = pcall(statement.execute, statement, ...)
@@ -157,7 +157,7 @@ function Transaction:rows(sql, ...)
 end
 
 --- Ends the transaction with nothing done; it returns nil and `problem`.
-function Transaction.refuse(_, problem)
+function Transaction.reject(_, problem)
   fail(problem)
 end
 
@@ -203,7 +203,7 @@ end
 function Database:transaction(fn)
   local ok, message = ensure(self)
   if not ok then return nil, message end
-  message = self.kind.complaint_about_connection(self)
+  message = self.kind.connection_error(self)
   if message then return nil, message end
   ok, message = begin(self)
   if not ok then return nil, message end

@@ -25,7 +25,7 @@ end
 -- Gives a process its row's name; the child of a fork gets another than its parent.
 local function name_process(self, tx)
   local token, why = core.random_token(16)
-  if not token then tx:refuse("no random name could be made: " .. tostring(why)) end
+  if not token then tx:reject("no random name could be made: " .. tostring(why)) end
   self.name, self.process, self.confirmed, self.tried = "process " .. token, core.process_id(), 0, 0
 end
 
@@ -47,7 +47,7 @@ function M.count(self, tx)
   local _, changed = tx:rows([[UPDATE purser_generations SET generation = $1, changed_at = $2 WHERE name = $3
     AND generation >= $4]], text_of(self.tried), self.time, self.name, text_of(self.confirmed))
   if changed == 1 then return end
-  if self.confirmed > 0 and not was_pruned(self, tx) then tx:refuse(OLDER) end
+  if self.confirmed > 0 and not was_pruned(self, tx) then tx:reject(OLDER) end
   tx:rows("INSERT INTO purser_generations (name, generation, changed_at) VALUES ($1, $2, $3)", self.name,
     text_of(self.tried), self.time)
 end

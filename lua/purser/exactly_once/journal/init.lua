@@ -8,7 +8,7 @@
 -- SQLite (with a write-ahead log and a flush at every commit) for one host, PostgreSQL where several hosts share it.
 -- What cannot be recorded is not sent. Passwords and secret keys are never written.
 
-local allowed = require "purser.util.option_schema"
+local option_schema = require "purser.util.option_schema"
 local core = require "purser.core"
 local database = require "purser.exactly_once.journal.database"
 local errors = require "purser.call.errors"
@@ -62,7 +62,7 @@ local function insert_intent(tx, intent, digest, payment, charges, state)
     state)
 end
 
---- Records an intent, durably, and gives it its id. `guard` may refuse it, and `payment` takes part in the
+--- Records an intent, durably, and gives it its id. `guard` may reject it, and `payment` takes part in the
 --- transaction. Returns true; or nil and an error or a message, and then it must not be sent.
 function Journal:begin(intent, row, guard, payment)
   local id, wrong = core.random_token(24)
@@ -94,7 +94,7 @@ local function give_back(tx, id)
   end
 end
 
--- What another worker found out is not forgotten for what tells less, nor an answer that it was done for a look that
+-- What another worker found out is not forgotten for what says less, nor an answer that it was done for a look that
 -- did not find it.
 local only_over = {
   unknown = " AND state IN ('open', 'unknown')", undecided = " AND state IN ('open', 'unknown', 'undecided')",
@@ -165,7 +165,7 @@ local DAY = 86400000
 
 --- The records since `first` that belong to equal calls, with when those were sent, and how many equal calls since then
 --- have no known end; or nil and a message. For purser.exactly_once.reconcile.
-function Journal:rivals(intent, first)
+function Journal:equal_calls(intent, first)
   local ids, open = {}, 0
   local row = operations.by_name[intent.operation]
   local rows, message = self.db:rows([[SELECT state, record_id, sent_at FROM purser_intents
@@ -292,11 +292,11 @@ end
 ---@return purser.JournalEntry[]|nil, purser.Error|nil
 function Journal:entries(filter)
   filter = filter or {}
-  local complaint, name = allowed.check(filter, filter_rules, "filter of journal:entries")
-  if not complaint and filter.after and not (filter.after.intent and filter.after.intent.id) then
-    complaint, name = "filter of journal:entries: after takes an entry", "after"
+  local wrong, name = option_schema.check(filter, filter_rules, "filter of journal:entries")
+  if not wrong and filter.after and not (filter.after.intent and filter.after.intent.id) then
+    wrong, name = "filter of journal:entries: after takes an entry", "after"
   end
-  if complaint then return nil, errors.argument(name, complaint) end
+  if wrong then return nil, errors.argument(name, wrong) end
   local sql, values = query_of(filter)
   local rows, message = self.db:rows(sql, unpack(values))
   if not rows then return problem(message) end
@@ -314,19 +314,19 @@ local PAGE = 500
 ---@param filter { state: string|nil, account: string|nil }|nil
 ---@return fun(): purser.JournalEntry|nil
 function Journal:each_entry(filter)
-  local wanted = { limit = PAGE }
-  for name, value in pairs(filter or {}) do wanted[name] = value end
+  local requested = { limit = PAGE }
+  for name, value in pairs(filter or {}) do requested[name] = value end
   local page, at = nil, 0
   return function()
     if page and at == #page then
-      if #page < wanted.limit then return nil end
+      if #page < requested.limit then return nil end
       page = nil
     end
     if not page then
       local err
-      page, err = self:entries(wanted)
+      page, err = self:entries(requested)
       if not page then error(err, 0) end
-      at, wanted.after = 0, page[#page] or wanted.after
+      at, requested.after = 0, page[#page] or requested.after
     end
     at = at + 1
     return page[at]
@@ -339,8 +339,8 @@ end
 ---@param options { before: integer }  epoch ms
 ---@return { intents: integer, payments: integer, periods: integer }|nil, purser.Error|nil
 function Journal:prune(options)
-  local complaint, name = prune.complaint(options)
-  if complaint then return nil, errors.argument(name, "journal:prune: " .. complaint) end
+  local wrong, name = prune.message(options)
+  if wrong then return nil, errors.argument(name, "journal:prune: " .. wrong) end
   local counts, message = prune.run(self.db, options.before)
   if not counts then return problem(message) end
   return counts
@@ -379,14 +379,14 @@ local rules = {
   sqlite = "string", postgresql = "table", lock_timeout_ms = { 0, 2 ^ 31 - 1 }, unsafe_without_write_ahead = "boolean",
 }
 
-local function complaint_about(options)
-  local complaint = allowed.check(options, rules, "journal option")
-    or options.postgresql and allowed.check(options.postgresql, postgresql.rules, "postgresql option")
-  if complaint then return complaint end
+local function error_of(options)
+  local message = option_schema.check(options, rules, "journal option")
+    or options.postgresql and option_schema.check(options.postgresql, postgresql.rules, "postgresql option")
+  if message then return message end
   if (options.sqlite == nil) == (options.postgresql == nil) then
     return "journal.open takes sqlite = path or postgresql = {...}"
   end
-  return options.postgresql and postgresql.complaint(options.postgresql)
+  return options.postgresql and postgresql.message(options.postgresql)
 end
 
 --- Opens a journal, and makes its tables when the database is new: { sqlite = path } or { postgresql = { database =,
@@ -395,8 +395,8 @@ end
 --- allow_insecure = true. Returns it; or nil and an error of kind "config".
 ---@return purser.Journal|nil, purser.Error|nil
 function M.open(options)
-  local complaint = complaint_about(options)
-  if complaint then return nil, errors.config(complaint) end
+  local wrong = error_of(options)
+  if wrong then return nil, errors.config(wrong) end
   local db, message = database.open(options)
   if not db then return nil, errors.config("the journal cannot be opened: " .. message) end
   local ok

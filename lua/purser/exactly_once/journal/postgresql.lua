@@ -34,7 +34,7 @@ local function is_local(options)
 end
 
 --- What is wrong with options that fit their rules, or nil.
-function M.complaint(options)
+function M.message(options)
   for name, value in pairs(options) do
     if type(value) == "string" and value:find("\0", 1, true) then
       return ("postgresql option %s holds a zero byte"):format(name)
@@ -115,7 +115,7 @@ function M.greet(db)
 end
 
 --- What keeps the open connection from being used, or nil.
-function M.complaint_about_connection() end
+function M.connection_error() end
 
 --- The time by which all users of this database agree, epoch ms; or nil and a message.
 function M.now(db)

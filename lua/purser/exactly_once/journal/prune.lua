@@ -4,7 +4,7 @@
 -- A pruned record no longer says that it belongs to a call, so what an equal call without a known end might still be
 -- reconciled by stays. So does all of a payment that is not done; of one that is done, its key, digest and id stay.
 
-local allowed = require "purser.util.option_schema"
+local option_schema = require "purser.util.option_schema"
 local core = require "purser.core"
 
 local M = {}
@@ -13,17 +13,17 @@ local DAY = 86400000
 local REACH_DAYS = 184 -- six months: the service shows transfers for as long, and reconciling looks for them
 local STEP = 1000
 
-local rules = { before = allowed.TIME }
+local rules = { before = option_schema.TIME }
 
 local function time_text(ms)
   return ("%013d"):format(ms)
 end
 
 --- What is wrong with the options of journal:prune, and with which; or nil.
----@return string|nil complaint, string|nil name
-function M.complaint(options)
-  local complaint, name = allowed.check(options, rules, "option")
-  if complaint then return complaint, name end
+---@return string|nil message, string|nil name
+function M.message(options)
+  local message, name = option_schema.check(options, rules, "option")
+  if message then return message, name end
   if not options.before then return "it needs before, a time in epoch milliseconds", "before" end
   if options.before > core.now_ms() - REACH_DAYS * DAY then
     return ("before must be at least %d days back; younger calls may still have to be reconciled"):format(REACH_DAYS),

@@ -8,7 +8,7 @@ local operations = require "purser.api.operations"
 local M = { version = 2 }
 
 -- state: open (recorded, perhaps sent), unknown, done, rejected, not_sent, not_done, undecided
--- queue, payment: the payment of purser.payouts that the call belongs to. A queue of '' beside a payment means that
+-- queue, payment: the payment of purser.payouts that the call belongs to. A queue of '' next to a payment means that
 -- version 1 did not say which one.
 local intents = [[CREATE TABLE %s (id TEXT PRIMARY KEY, account TEXT NOT NULL, operation TEXT NOT NULL,
   params TEXT NOT NULL, digest TEXT NOT NULL, sent_at TEXT NOT NULL, recv_window TEXT NOT NULL, queue TEXT NOT NULL,
@@ -16,9 +16,9 @@ local intents = [[CREATE TABLE %s (id TEXT PRIMARY KEY, account TEXT NOT NULL, o
   message TEXT NOT NULL, ended_at TEXT NOT NULL)]]
 
 -- state: waiting, taken (by a worker, until its lease ends), sent (its intent is recorded), done, failed, undecided
--- handle: the id by which the service tells the payment apart; '' where the operation has none
+-- client_id: the id by which the service distinguishes the payment; '' where the operation has none
 local payments = [[CREATE TABLE %s (account TEXT NOT NULL, queue TEXT NOT NULL, key TEXT NOT NULL,
-  operation TEXT NOT NULL, params TEXT NOT NULL, handle TEXT NOT NULL, digest TEXT NOT NULL, state TEXT NOT NULL,
+  operation TEXT NOT NULL, params TEXT NOT NULL, client_id TEXT NOT NULL, digest TEXT NOT NULL, state TEXT NOT NULL,
   due_at TEXT NOT NULL, worker TEXT NOT NULL, lease_until TEXT NOT NULL, attempts TEXT NOT NULL, intent TEXT NOT NULL,
   record_id TEXT NOT NULL, message TEXT NOT NULL, added_at TEXT NOT NULL, PRIMARY KEY (account, queue, key))]]
 
@@ -41,7 +41,7 @@ local intent_indexes = {
 
 local payment_indexes = {
   "CREATE INDEX purser_payments_state ON purser_payments (account, queue, state, due_at)",
-  "CREATE INDEX purser_payments_handle ON purser_payments (account, handle) WHERE handle <> ''",
+  "CREATE INDEX purser_payments_client_id ON purser_payments (account, client_id) WHERE client_id <> ''",
 }
 
 local function run_all(tx, list)
@@ -55,7 +55,7 @@ end
 -- Gives the journal its own id.
 local function set_id(tx)
   local id, why = core.random_token(24)
-  if not id then tx:refuse("no random id could be made: " .. tostring(why)) end
+  if not id then tx:reject("no random id could be made: " .. tostring(why)) end
   set(tx, "journal_id", id)
 end
 
@@ -84,14 +84,14 @@ local copy_intents = [[INSERT INTO purser_intents_new (id, account, operation, p
         WHERE account = purser_intents.account AND key = purser_intents.payment), '') END,
     payment, charges, state, record_id, record, message, ended_at FROM purser_intents]]
 
-local copy_payments = [[INSERT INTO purser_payments_new (account, queue, key, operation, params, handle, digest, state,
-    due_at, worker, lease_until, attempts, intent, record_id, message, added_at)
+local copy_payments = [[INSERT INTO purser_payments_new (account, queue, key, operation, params, client_id, digest,
+    state, due_at, worker, lease_until, attempts, intent, record_id, message, added_at)
   SELECT account, queue, key, operation, params, '', digest, state, due_at, worker, lease_until, attempts, intent,
     record_id, message, added_at FROM purser_payments]]
 
 local PAGE = 1000
 
-local function fill_handles_of(tx, operation, name)
+local function fill_ids_of(tx, operation, name)
   local account, queue, key = "", "", ""
   repeat
     local rows = tx:rows(([[SELECT account, queue, key, params FROM purser_payments WHERE operation = $1
@@ -100,18 +100,18 @@ local function fill_handles_of(tx, operation, name)
     for _, row in ipairs(rows) do
       account, queue, key = row.account, row.queue, row.key
       local params = core.decode(row.params)
-      if type(params) ~= "table" then tx:refuse(('the parameters of its payment "%s" are damaged'):format(key)) end
-      tx:rows("UPDATE purser_payments SET handle = $1 WHERE account = $2 AND queue = $3 AND key = $4",
+      if type(params) ~= "table" then tx:reject(('the parameters of its payment "%s" are damaged'):format(key)) end
+      tx:rows("UPDATE purser_payments SET client_id = $1 WHERE account = $2 AND queue = $3 AND key = $4",
         params[name] or "", account, queue, key)
     end
   until #rows < PAGE
 end
 
-local function fill_handles(tx)
+local function fill_ids(tx)
   for _, row in ipairs(tx:rows "SELECT DISTINCT operation FROM purser_payments") do
     local operation = operations.by_name[row.operation]
     local reconcile = operation and operation.reconcile
-    if reconcile and reconcile.made then fill_handles_of(tx, row.operation, reconcile.handle) end
+    if reconcile and reconcile.generated_id then fill_ids_of(tx, row.operation, reconcile.client_id) end
   end
 end
 
@@ -127,7 +127,7 @@ local function from_version_1(tx)
     "DROP TABLE purser_payments", "ALTER TABLE purser_payments_new RENAME TO purser_payments",
     generations,
   })
-  fill_handles(tx)
+  fill_ids(tx)
   run_all(tx, intent_indexes)
   run_all(tx, payment_indexes)
   set_id(tx)
@@ -155,9 +155,9 @@ function M.prepare(db)
     end
     local row = tx:rows("SELECT value FROM purser_meta WHERE name = 'version'")[1]
     local version = row and row.value:find "^[1-9]%d*$" and tonumber(row.value)
-    if not version then tx:refuse "it holds no version, so it is not a journal of Purser's" end
+    if not version then tx:reject "it holds no version, so it is not a journal of Purser's" end
     if version > M.version then
-      tx:refuse(("it is of version %d, and this Purser knows %d; use the newer one"):format(version, M.version))
+      tx:reject(("it is of version %d, and this Purser knows %d; use the newer one"):format(version, M.version))
     end
     for i = version, M.version - 1 do migrations[i](tx) end
     return true

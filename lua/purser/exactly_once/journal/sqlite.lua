@@ -13,7 +13,7 @@ local function quoted(path)
 end
 
 -- Why files that others may read or write are not used; nil when nobody else may.
-local function complaint_about_modes(path)
+local function modes_error(path)
   for _, suffix in ipairs(SUFFIXES) do
     local mode = core.file_mode(path .. suffix)
     if mode and mode % 64 ~= 0 then
@@ -29,24 +29,24 @@ end
 
 -- Why SQLite could not open a file, where that can be known before. It says less, and LuaDBI's driver never gives back
 -- the memory of a connection that did not open.
-local function complaint_about(path)
+local function error_of(path)
   if path == "" or path:find("\0", 1, true) or path:find "^file:" then
     return "the path must name a file: no URI, no empty text, no zero byte"
   end
-  if path:find "^:" then return end -- :memory:, which has no write-ahead log, and is refused for that
+  if path:find "^:" then return end -- :memory:, which has no write-ahead log, and is rejected for that
   local ok, reason, folder = core.may_keep(path)
   if not ok and folder then
     return ('no file can be made in the folder "%s" (%s); make the folder, or name another'):format(folder, reason)
   elseif not ok then
     return ('"%s" cannot be read and written (%s)'):format(path, reason)
   end
-  return complaint_about_modes(path)
+  return modes_error(path)
 end
 
 --- Opens the file, which is made when it is missing. Returns a handle of LuaDBI; or nil and a message.
 function M.connect(driver, options)
   local path = options.sqlite
-  local message = complaint_about(path)
+  local message = error_of(path)
   if message then return nil, message end
   if not path:find "^:" and not core.file_mode(path) then
     local made, reason = core.create_private(path)
@@ -63,7 +63,7 @@ local function note_files(db)
   db.files = {}
   for _, row in ipairs(assert(db:rows "PRAGMA database_list")) do
     if row.name == "main" and row.file ~= "" then
-      local message = complaint_about_modes(row.file) -- the path may have been a link
+      local message = modes_error(row.file) -- the path may have been a link
       if message then error(message, 0) end
       for _, suffix in ipairs(SUFFIXES) do
         local mode, _, id = core.file_mode(row.file .. suffix)
@@ -87,7 +87,7 @@ function M.greet(db)
 end
 
 --- What keeps the open connection from being used, or nil.
-function M.complaint_about_connection(db)
+function M.connection_error(db)
   for _, file in ipairs(db.files) do
     local _, _, id = core.file_mode(file.path)
     if id ~= file.id then

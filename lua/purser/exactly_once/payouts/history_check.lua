@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- What the service already holds of a queue, for a journal that may lack its last commits: one that is new, that was
 -- restored, or whose connection was opened again. Before the first payment of a kind is sent, the history that would
--- show it is walked once, after a rest that makes everything visible that could have been sent just before.
+-- show it is walked once, after a pause that makes everything visible that could have been sent just before.
 --
 -- A record that carries a payment's id is that payment. Where records carry no ids, one of equal content that no known
 -- call has made may be the payment, so a person decides.
@@ -13,8 +13,8 @@ local intents = require "purser.exactly_once.intent"
 local operations = require "purser.api.operations"
 local private = require "purser.util.private"
 local queue = require "purser.exactly_once.payouts.queue"
-local reach = require "purser.history.retention"
-local scan = require "purser.exactly_once.reconcile.full_list"
+local retention = require "purser.history.retention"
+local full_list = require "purser.exactly_once.reconcile.full_list"
 local schedule = require "purser.schedule"
 local witness = require "purser.exactly_once.payouts.witness"
 
@@ -23,13 +23,13 @@ local M = {}
 local DAY = 86400000
 local SLICE_MS = 30 * DAY    -- of a history that may be asked for as a whole, so that not all of it is held at once
 local AHEAD_MS = 60000       -- how far ahead of the client's clock a record's time may lie
-local LONGEST_SLEEP_MS = 1000
-local REFUSALS = 10          -- one after the other, until what was asked for is at fault
+local MAX_SLEEP_MS = 1000
+local REJECTIONS = 10          -- one after the other, until what was asked for is at fault
 
 --- Lets `ms` pass, by the clock of the client's transport, unless the run ends.
-function M.rest(self, ms)
+function M.sleep(self, ms)
   while ms > 0 and not self.stopping and not self.problem do
-    local slice = math.min(ms, LONGEST_SLEEP_MS)
+    local slice = math.min(ms, MAX_SLEEP_MS)
     self.client:sleep(slice)
     schedule.sleep(0) -- a transport that blocks lets no other task work while it sleeps
     ms = ms - slice
@@ -45,16 +45,16 @@ end
 
 --- The earliest time that is looked at in the history that would show a payment.
 function M.earliest(self, reconcile)
-  local window, now = operations.by_name[reconcile.through].window, self.client:now()
-  local earliest = reach.earliest(window, now)
-  return math.max(now - self.look_back_days * DAY, earliest and earliest + reach.MARGIN_MS or 0)
+  local window, now = operations.by_name[reconcile.lookup].window, self.client:now()
+  local earliest = retention.earliest(window, now)
+  return math.max(now - self.look_back_days * DAY, earliest and earliest + retention.MARGIN_MS or 0)
 end
 
---- Whether an error concerns all calls alike, so that trying again without a change is of no use.
+--- Whether an error concerns all calls alike, so that retrying without a change is of no use.
 function M.ends_run(err) return err.kind == "config" or err.kind == "closed" end
 
---- Whether a read was refused for what it asks, as far as one answer shows.
-function M.is_refusal(err) return err.kind == "argument" or err.kind == "api" and err.outcome == "rejected" end
+--- Whether a read was rejected for what it asks, as far as one answer shows.
+function M.is_rejection(err) return err.kind == "argument" or err.kind == "api" and err.outcome == "rejected" end
 
 local function fail(self, message)
   self.problem = self.problem or ("the witness file: " .. tostring(message))
@@ -62,7 +62,7 @@ end
 
 local function new_state(self, newest)
   self.history = { connection = self.journal.db.handle, newest = newest, groups = {},
-    rest_ms = newest and 0 or M.visible_ms(self) }
+    sleep_ms = newest and 0 or M.visible_ms(self) }
   if self.scope and not newest then
     local ok, message = witness.forget(self)
     if not ok then fail(self, message) end
@@ -97,8 +97,8 @@ end
 -- The parameters of the history that would show a payment, without its id; and those that name accounts.
 local function question(reconcile, params)
   local asked, has_names = {}, false
-  for _, name in ipairs(reconcile.pass or {}) do
-    if name ~= reconcile.handle and params[name] ~= nil then
+  for _, name in ipairs(reconcile.copy_params or {}) do
+    if name ~= reconcile.client_id and params[name] ~= nil then
       asked[name] = params[name]
       has_names = has_names or name == "fromAccount" or name == "toAccount"
     end
@@ -108,7 +108,7 @@ end
 
 local function group_of(self, state, reconcile, params)
   local asked, has_names = question(reconcile, params)
-  local parts = { reconcile.through }
+  local parts = { reconcile.lookup }
   for name, value in pairs(asked) do parts[#parts + 1] = ("%s=%s"):format(name, tostring(value)) end
   table.sort(parts)
   local key = table.concat(parts, "\n")
@@ -120,7 +120,7 @@ local function group_of(self, state, reconcile, params)
       local kept, message = witness.kept(self, key)
       if message then fail(self, message) end
       if kept then
-        group.found, group.unnamed, group.refusal, group.read = kept.found, kept.unnamed, kept.refusal, true
+        group.found, group.unnamed, group.rejection, group.read = kept.found, kept.unnamed, kept.rejection, true
       end
     end
   end
@@ -157,11 +157,11 @@ end
 
 local function note(group, record)
   local reconcile = group.reconcile
-  local handle = reconcile.handle and record[reconcile.handle]
-  if handle and handle ~= "" then
-    local at = record[reconcile.time]
-    group.found[handle] = type(at) == "number" and at or 0
-  elseif not reconcile.failed or record.status ~= reconcile.failed then
+  local client_id = reconcile.client_id and record[reconcile.client_id]
+  if client_id and client_id ~= "" then
+    local at = record[reconcile.time_member]
+    group.found[client_id] = type(at) == "number" and at or 0
+  elseif not reconcile.failed_status or record.status ~= reconcile.failed_status then
     note_content(group, record)
   end
 end
@@ -170,56 +170,57 @@ local function give_up(self, group, message)
   self.problem = errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.history", message =
     ("payouts: whether payments were made before cannot be looked for in %s: %s; they were not sent. Make the history "
     .. 'readable, or set history_check = "never" where you know that the journal lacks nothing')
-    :format(group.reconcile.through, message) }
+    :format(group.reconcile.lookup, message) }
 end
 
--- After a read that failed: "ended" when the run ends by it, "refused" when the service refuses for good; nil when it
--- is to be tried again, after a rest. `failures` = { tries, refusals } counts them.
+-- After a read that failed: "ended" when the run ends by it, "rejected" when the service rejects for good; nil when it
+-- is to be retried, after a pause. `failures` = { tries, rejections } counts them.
 local function after_failure(self, failures, err)
   if M.ends_run(err) then
     self.problem = err
     return "ended"
   end
   failures.tries = failures.tries + 1
-  failures.refusals = M.is_refusal(err) and failures.refusals + 1 or 0
-  if failures.refusals >= REFUSALS then return "refused" end
-  M.rest(self, math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(failures.tries, 10))))
+  failures.rejections = M.is_rejection(err) and failures.rejections + 1 or 0
+  if failures.rejections >= REJECTIONS then return "rejected" end
+  M.sleep(self, math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(failures.tries, 10))))
 end
 
--- Reads until it succeeds, the service refuses for good, or the run ends. Returns the records; or nil and the refusal.
+-- Reads until it succeeds, the service rejects for good, or the run ends. Returns the records; or nil and the
+-- rejection.
 local function insist(self, group, through, asked, first, last)
   local function call(row, params) return self.client:call(row.full_name, params) end
-  local failures = { tries = 0, refusals = 0 }
+  local failures = { tries = 0, rejections = 0 }
   while not self.stopping and not self.problem do
-    local records, err, why = scan.all(call, through, asked, first, last, group.reconcile.time)
+    local records, err, why = full_list.all(call, through, asked, first, last, group.reconcile.time_member)
     if records and not why then return records end
     if not err then return give_up(self, group, why) end
     local over = after_failure(self, failures, err)
-    if over then return nil, over == "refused" and err or nil end
+    if over then return nil, over == "rejected" and err or nil end
   end
 end
 
 -- An account that the service does not know is a matter of its payments alone, when the history without it can be read.
-local function after_refusal(self, group, through, refusal, first, last)
+local function after_rejection(self, group, through, rejection, first, last)
   local general = {}
   for name, value in pairs(group.asked) do
     if name ~= "fromAccount" and name ~= "toAccount" then general[name] = value end
   end
   if group.has_names and insist(self, group, through, general, first, last) then
-    group.refusal, group.read = refusal.message, true
+    group.rejection, group.read = rejection.message, true
   elseif not self.stopping and not self.problem then
-    give_up(self, group, refusal.message)
+    give_up(self, group, rejection.message)
   end
 end
 
 local function read_all(self, group)
-  local through, now = operations.by_name[group.reconcile.through], self.client:now()
+  local through, now = operations.by_name[group.reconcile.lookup], self.client:now()
   local first = M.earliest(self, group.reconcile)
-  local slice = reach.longest(through.window) or SLICE_MS
+  local slice = retention.max_window(through.window) or SLICE_MS
   while first <= now + AHEAD_MS do
     local last = math.min(first + slice, now + AHEAD_MS)
-    local records, refusal = insist(self, group, through, group.asked, first, last)
-    if refusal then return after_refusal(self, group, through, refusal, first, last) end
+    local records, rejection = insist(self, group, through, group.asked, first, last)
+    if rejection then return after_rejection(self, group, through, rejection, first, last) end
     if not records then return end
     for _, record in ipairs(records) do note(group, record) end
     first = last + 1
@@ -234,13 +235,13 @@ local READINGS = 3 -- at most, of a history during which the clock was set
 
 local function read(self, state, group)
   group.reading = true
-  if state.rest_ms > 0 then
+  if state.sleep_ms > 0 then
     self.waiting_for = ("the journal cannot show that it is the newest; in %d s all is visible that was sent before")
-      :format(math.ceil(state.rest_ms / 1000))
-    M.rest(self, state.rest_ms)
+      :format(math.ceil(state.sleep_ms / 1000))
+    M.sleep(self, state.sleep_ms)
   end
-  if not self.stopping and not self.problem then state.rest_ms = 0 end
-  self.waiting_for = group.reconcile.through .. " is read for payments that the journal may lack"
+  if not self.stopping and not self.problem then state.sleep_ms = 0 end
+  self.waiting_for = group.reconcile.lookup .. " is read for payments that the journal may lack"
   local tries = 0
   while not group.read and not self.problem and not self.stopping do
     group.found, group.unnamed, tries = {}, {}, tries + 1
@@ -258,21 +259,21 @@ end
 ------------------------------------------------------------------------------------------------------- what it says
 
 -- Whether an amount is another's as far as that is shown: cut decimals, or without the fee.
-local function same_amount(wanted, record)
+local function same_amount(requested, record)
   local shown, fee = decimal(record.amount), decimal(record.transactionFee)
-  wanted = decimal(wanted)
-  if not wanted or not shown then return true end
-  if wanted == shown or fee and shown + fee == wanted then return true end
-  local text, cut = tostring(wanted), tostring(shown)
+  requested = decimal(requested)
+  if not requested or not shown then return true end
+  if requested == shown or fee and shown + fee == requested then return true end
+  local text, cut = tostring(requested), tostring(shown)
   return cut:find(".", 1, true) ~= nil and text:sub(1, #cut) == cut
 end
 
 local function agrees(reconcile, params, record)
-  for _, name in ipairs(reconcile.near or reconcile.on or {}) do
-    local wanted, shown = params[name], record[name]
-    if name ~= "amount" and wanted ~= nil and shown ~= nil then
-      wanted, shown = tostring(wanted):lower(), tostring(shown):lower()
-      if wanted ~= shown and not (name == "address" and shown:find(wanted, 1, true)) then return false end
+  for _, name in ipairs(reconcile.candidate_on or reconcile.match_on or {}) do
+    local requested, shown = params[name], record[name]
+    if name ~= "amount" and requested ~= nil and shown ~= nil then
+      requested, shown = tostring(requested):lower(), tostring(shown):lower()
+      if requested ~= shown and not (name == "address" and shown:find(requested, 1, true)) then return false end
     end
   end
   return same_amount(params.amount, record)
@@ -294,7 +295,8 @@ end
 local function describe(reconcile, records)
   local words = {}
   for i = 1, math.min(3, #records) do
-    words[i] = ("%s at %s"):format(tostring(intents.id_of(records[i]) or "no id"), tostring(records[i][reconcile.time]))
+    words[i] = ("%s at %s"):format(tostring(intents.id_of(records[i]) or "no id"),
+      tostring(records[i][reconcile.time_member]))
   end
   return table.concat(words, ", ") .. (#records > 3 and (" and %d more"):format(#records - 3) or "")
 end
@@ -310,7 +312,7 @@ local function doubtful(self, group, payment, records)
     return { state = "waiting", due_in = 500, message = ('equal payment "%s" is looked for'):format(equal.payment) }
   end
   return { state = "undecided", message = ("%s holds a record of equal content that no call in the journal has made "
-    .. "(%s), so it may have been paid already"):format(group.reconcile.through, describe(group.reconcile, records)) }
+    .. "(%s), so it may have been paid already"):format(group.reconcile.lookup, describe(group.reconcile, records)) }
 end
 
 -- What the record says that carries the payment's id.
@@ -318,7 +320,7 @@ local function by_id(self, payment, at)
   local now = self.client:now()
   local intent = { operation = payment.operation, params = payment.params, recv_window = 1, account = self.account,
     sent_at = at > 1e12 and math.min(at, now) or now }
-  local failures = { tries = 0, refusals = 0 }
+  local failures = { tries = 0, rejections = 0 }
   while not self.stopping and not self.problem do
     local answer, err = self.client:reconcile(intent, self.reconcile_options)
     if answer and answer.outcome == "done" then
@@ -331,7 +333,7 @@ local function by_id(self, payment, at)
       return nil -- the service kept it as failed, so it may be sent again
     end
     local over = after_failure(self, failures, err)
-    if over == "refused" then
+    if over == "rejected" then
       return { state = "undecided", message = "a record carries its id, and cannot be read: " .. err.message }
     elseif over then
       return nil
@@ -340,15 +342,15 @@ local function by_id(self, payment, at)
 end
 
 local function judge(self, group, payment)
-  local at = payment.handle and group.found[payment.handle]
+  local at = payment.client_id and group.found[payment.client_id]
   if at then
     local change = by_id(self, payment, at)
     if change and change.state == "undecided" and payment.approved then return nil end
     return change
   end
   if payment.approved then return nil end
-  if group.refusal then
-    return { state = "undecided", message = "whether it was made before cannot be looked for: " .. group.refusal }
+  if group.rejection then
+    return { state = "undecided", message = "whether it was made before cannot be looked for: " .. group.rejection }
   end
   if self.unidentified == "pay" then return nil end
   local records, problem = candidates_of(self, group, payment)
@@ -364,7 +366,7 @@ end
 function M.look(self, payment)
   local reconcile = operations.by_name[payment.operation].reconcile
   -- a conversion pays nobody, and converts only what is left
-  if self.history_check == "never" or reconcile.by == "conversion" then return nil end
+  if self.history_check == "never" or reconcile.strategy == "conversion" then return nil end
   while not self.stopping and not self.problem do
     local state = state_of(self)
     local group = group_of(self, state, reconcile, payment.params)

@@ -6,14 +6,14 @@
 --     local report = assert(payouts:run())
 --
 -- A payment has a key of its own: the same key with the same content is one payment, with other content an error. The
--- id by which the service tells payments apart comes from account, queue and key, so every attempt carries the same. A
--- payment is recorded before it is sent; one whose answer was lost is reconciled, and sent again only when reconciling
--- says that it was not done; what cannot be decided is listed. A journal that cannot show that it is the newest is
--- compared with the histories first. A run that was killed is continued by the next. Over PostgreSQL any number of
--- workers share a queue.
+-- id by which the service distinguishes payments comes from account, queue and key, so every attempt carries the same.
+-- A payment is recorded before it is sent; one whose answer was lost is reconciled, and sent again only when
+-- reconciling says that it was not done; what cannot be decided is listed. A journal that cannot show that it is the
+-- newest is compared with the histories first. A run that was killed is continued by the next. Over PostgreSQL any
+-- number of workers share a queue.
 
-local allowed = require "purser.util.option_schema"
-local check = require "purser.call.validate"
+local option_schema = require "purser.util.option_schema"
+local validate = require "purser.call.validate"
 local core = require "purser.core"
 local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
@@ -53,11 +53,11 @@ end
 
 -------------------------------------------------------------------------------------------------------- adding
 
-local function complain(key, message)
+local function argument_error(key, message)
   return nil, errors.argument("key", ('payment "%s": %s'):format(tostring(key), message))
 end
 
--- The id by which the service tells a payment apart: always the same for one account, queue and key, so that what was
+-- The id by which the service distinguishes a payment: always the same for one account, queue and key, so that what was
 -- paid is found by it even when the journal is lost. Its content is not part of it, so other content under a key that
 -- was paid is found as well.
 local function made_id(self, key)
@@ -69,29 +69,31 @@ end
 -- A payment ready to be kept: its parameters checked, its id made.
 local function prepare(self, key, operation, params)
   if type(key) ~= "string" or key == "" or #key > 200 or key:find "%c" then
-    return complain(key, "a key is a text of 1 to 200 characters")
+    return argument_error(key, "a key is a text of 1 to 200 characters")
   end
   local row = operations.by_name[operation]
-  if not row or row.effect ~= "move" then
-    return complain(key, ('"%s" is no operation that moves funds'):format(tostring(operation)))
+  if not row or row.effect ~= "transfer" then
+    return argument_error(key, ('"%s" is no operation that moves funds'):format(tostring(operation)))
   end
-  local values, err = check.check(row, params)
+  local values, err = validate.check(row, params)
   if not values then return nil, err end
   for _, param in ipairs(row.params) do
-    if param[2] == "md5" and values[param[1]] then return complain(key, "a password cannot be kept in the queue") end
+    if param[2] == "md5" and values[param[1]] then
+      return argument_error(key, "a password cannot be kept in the queue")
+    end
   end
   local content = intents.digest(row, values, true)
-  if row.reconcile.made then
-    local handle = row.reconcile.handle
-    if values[handle] then
-      content = digest.of(content .. " " .. values[handle])
-      return { key = key, operation = operation, digest = content, json = json.encode(values), handle = handle,
-        id = values[handle] }
+  if row.reconcile.generated_id then
+    local client_id = row.reconcile.client_id
+    if values[client_id] then
+      content = digest.of(content .. " " .. values[client_id])
+      return { key = key, operation = operation, digest = content, json = json.encode(values), client_id = client_id,
+        id = values[client_id] }
     end
-    values[handle] = made_id(self, key)
+    values[client_id] = made_id(self, key)
   end
   return { key = key, operation = operation, digest = content, json = json.encode(values),
-    id = row.reconcile.made and values[row.reconcile.handle] }
+    id = row.reconcile.generated_id and values[row.reconcile.client_id] }
 end
 
 -- Adds within a transaction. Whether it is new.
@@ -102,9 +104,9 @@ local function add(self, tx, payment)
     return true
   end
   if known ~= payment.digest then
-    local _, err = complain(payment.key, "is in the queue with other content")
+    local _, err = argument_error(payment.key, "is in the queue with other content")
     err.code = "payouts.other_content"
-    tx:refuse(err)
+    tx:reject(err)
   end
   return false
 end
@@ -113,18 +115,18 @@ end
 local function check_ids(self, tx, prepared)
   local known = {}
   local function compare(payment, other)
-    if other and other.name == payment.handle and (other.key ~= payment.key or other.queue ~= self.queue) then
-      local _, err = complain(payment.key, ('its %s "%s" is that of payment "%s"; give each its own')
-        :format(payment.handle, payment.id, other.key))
-      tx:refuse(err)
+    if other and other.name == payment.client_id and (other.key ~= payment.key or other.queue ~= self.queue) then
+      local _, err = argument_error(payment.key, ('its %s "%s" is that of payment "%s"; give each its own')
+        :format(payment.client_id, payment.id, other.key))
+      tx:reject(err)
     end
   end
   for _, payment in ipairs(prepared) do
-    if payment.handle then
-      local name = payment.handle .. " " .. payment.id
+    if payment.client_id then
+      local name = payment.client_id .. " " .. payment.id
       compare(payment, known[name])
-      for _, other in ipairs(queue.with_handle(tx, self.account, payment.id)) do compare(payment, other) end
-      known[name] = { queue = self.queue, key = payment.key, name = payment.handle }
+      for _, other in ipairs(queue.with_client_id(tx, self.account, payment.id)) do compare(payment, other) end
+      known[name] = { queue = self.queue, key = payment.key, name = payment.client_id }
     end
   end
 end
@@ -143,8 +145,8 @@ function Payouts:add_all(list)
   end
   local result, problem = self.journal.db:transaction(function(tx)
     tx:lock(ADD_LOCK)
-    local refusal = not self.has_own_account and foreign(self, tx, false)
-    if refusal then tx:refuse(refusal) end
+    local rejection = not self.has_own_account and foreign(self, tx, false)
+    if rejection then tx:reject(rejection) end
     check_ids(self, tx, prepared)
     local counts = { added = 0, repeated = 0 }
     for _, payment in ipairs(prepared) do
@@ -179,9 +181,9 @@ end
 ---@field total integer
 ---@field waiting integer
 ---@field taken integer      a worker has it, and has not sent it
----@field sent integer       sent, and its end is not known yet, or refused and looked for by its id
+---@field sent integer       sent, and its end is not known yet, or rejected and looked for by its id
 ---@field done integer
----@field failed integer     refused, and where it carries an id not found by it
+---@field failed integer     rejected, and where it carries an id not found by it
 ---@field undecided integer  a person must look
 ---@field undecided_payments table[]  those, each with key, operation, params, message
 ---@field blocked integer    of those that wait: nothing can be done before a person has acted
@@ -215,7 +217,7 @@ end
 
 --- Puts a payment back that failed or was left undecided, when another look shows that it was not made. Returns whether
 --- there was such a payment; or nil and an error, whose `code` is "payouts.done" (it was made, and is marked so; the
---- record is in `record`), "payouts.undecided" (nobody can tell; `candidates`) or "payouts.not_checked" (it cannot be
+--- record is in `record`), "payouts.undecided" (it is unknown; `candidates`) or "payouts.not_checked" (it cannot be
 --- looked for).
 ---@param key string
 ---@param options { force: boolean|nil }|nil  force = true: a person knows that it was not made; nothing is looked for
@@ -241,10 +243,10 @@ end
 --- it from going on, and then it may be run again.
 ---@return purser.PayoutsReport|nil, purser.Error|nil
 function Payouts:run()
-  self.problem, self.stopping, self.tell = nil, false, progress.teller(self)
+  self.problem, self.stopping, self.report_progress = nil, false, progress.reporter(self)
   local ok, problem = self.journal.db:transaction(function(tx)
-    local refusal = foreign(self, tx, queue.counts(tx, self.queue, self.account).total == 0)
-    if refusal then tx:refuse(refusal) end
+    local rejection = foreign(self, tx, queue.counts(tx, self.queue, self.account).total == 0)
+    if rejection then tx:reject(rejection) end
     return true
   end)
   if not ok then return problem_of(problem) end
@@ -260,11 +262,11 @@ end
 
 M.progress_line = progress.line
 
-local whole = { 1, allowed.EXACT }
+local whole = { 1, option_schema.EXACT }
 local DAYS = { 1, 36500 }
 local rules = {
   client = "table", journal = "table", queue = "string", worker = "string", concurrency = whole,
-  lease_ms = { 1, queue.LONGEST_LEASE_MS }, witness = "string", look_back_days = DAYS,
+  lease_ms = { 1, queue.MAX_LEASE_MS }, witness = "string", look_back_days = DAYS,
   history_check = { "unless_newest", "never" }, unidentified = { "undecided", "pay" },
   attempts = whole, retry_ms = whole, idle_ms = whole, progress = "function", progress_ms = whole, reconcile = "table",
 }
@@ -280,9 +282,9 @@ local defaults = {
 --- name continues at once with what it had, others wait until its leases end.
 ---@return purser.Payouts|nil, purser.Error|nil
 function M.new(options)
-  local complaint = allowed.check(options, rules, "payouts option")
+  local problem = option_schema.check(options, rules, "payouts option")
     or options.reconcile and require("purser.exactly_once.reconcile").check_options(options.reconcile)
-  if complaint then return nil, errors.config(complaint) end
+  if problem then return nil, errors.config(problem) end
   local self = { clock = core.monotonic_ms }
   for name, value in pairs(defaults) do self[name] = value end
   for name, value in pairs(options) do self[name] = value end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a run tells of itself while it works, and why it waits when it does.
+-- What a run reports about itself while it works, and why it waits when it does.
 
 local core = require "purser.core"
 local queue = require "purser.exactly_once.payouts.queue"
@@ -12,22 +12,22 @@ local function seconds(ms) return ("%d s"):format(math.max(1, math.ceil(ms / 100
 local function reason(self, tx)
   if self.waiting_for or self.sending > 0 or #self.hand > 0 then return self.waiting_for end
   local now, parts = tx:now(), {}
-  if #self.parked > 0 then parts[1] = ("%d refused are looked for by their ids"):format(#self.parked) end
-  local rest = queue.next_due(tx, self)
-  if rest.due_at and rest.due_at > now then
-    parts[#parts + 1] = ("the next is due in %s"):format(seconds(rest.due_at - now))
-      .. (rest.message and (" (%s)"):format(rest.message) or "")
+  if #self.parked > 0 then parts[1] = ("%d rejected are looked for by their ids"):format(#self.parked) end
+  local left = queue.next_due(tx, self)
+  if left.due_at and left.due_at > now then
+    parts[#parts + 1] = ("the next is due in %s"):format(seconds(left.due_at - now))
+      .. (left.message and (" (%s)"):format(left.message) or "")
   end
-  if rest.sent > 0 and #self.parked == 0 then parts[#parts + 1] = ("%d sent are being reconciled"):format(rest.sent) end
-  if rest.others > 0 then
-    parts[#parts + 1] = ("other workers have %d, the first lease ends in %s"):format(rest.others,
-      seconds(rest.lease_until - now))
+  if left.sent > 0 and #self.parked == 0 then parts[#parts + 1] = ("%d sent are being reconciled"):format(left.sent) end
+  if left.others > 0 then
+    parts[#parts + 1] = ("other workers have %d, the first lease ends in %s"):format(left.others,
+      seconds(left.lease_until - now))
   end
   return parts[1] and table.concat(parts, ", ") or nil
 end
 
---- A function that tells the progress to the option `progress`, of the run that begins now.
-function M.teller(self)
+--- A function that reports the progress to the option `progress`, of the run that begins now.
+function M.reporter(self)
   if not self.progress then return function() end end
   local started, before = core.monotonic_ms(), nil
   return function()
@@ -50,7 +50,7 @@ function M.teller(self)
   end
 end
 
---- One line that tells the progress, for a terminal.
+--- One line that reports the progress, for a terminal.
 ---@param progress purser.PayoutsProgress
 ---@return string
 function M.line(progress)

@@ -11,21 +11,21 @@ local M = {}
 
 -- No payment is put off for longer, and none is leased for longer. What lies further ahead was written while the clock
 -- was wrong, so it counts as over.
-local LONGEST_REST_MS = 3 * 86400000
-M.LONGEST_LEASE_MS = 3600000
+local MAX_DELAY_MS = 3 * 86400000
+M.MAX_LEASE_MS = 3600000
 
 -- due_at is a time as text, or: "" at once; BLOCKED until something changes; and of a payment that was sent "" or
--- REFUSED. An "a" at its end says that a person approved the payment: no record that is already there is its. (As texts
--- "" and "0a" come before all times, and what begins with a letter after.)
-local BLOCKED, REFUSED, APPROVED, AT_ONCE_APPROVED = "blocked", "refused", "a", "0a"
+-- REJECTED. An "a" at its end says that a person approved the payment: no record that is already there is its. (As
+-- texts "" and "0a" come before all times, and what begins with a letter after.)
+local BLOCKED, REJECTED, APPROVED, AT_ONCE_APPROVED = "blocked", "rejected", "a", "0a"
 
 local function due_text(payment, text)
   if not payment.approved then return text end
   return text == "" and AT_ONCE_APPROVED or text .. APPROVED
 end
 
-local columns = "key, operation, params, handle, digest, state, due_at, worker, attempts, intent, record_id, message, "
-  .. "added_at"
+local columns = "key, operation, params, client_id, digest, state, due_at, worker, attempts, intent, record_id, "
+  .. "message, added_at"
 
 local function payment_of(queue, row)
   local message = row.message ~= "" and row.message or nil
@@ -33,9 +33,9 @@ local function payment_of(queue, row)
     queue = queue, key = row.key, operation = row.operation, params = core.decode(row.params), state = row.state,
     attempts = tonumber(row.attempts), intent = row.intent ~= "" and row.intent or nil,
     record_id = row.record_id ~= "" and row.record_id or nil, message = message,
-    handle = row.handle ~= "" and row.handle or nil, added_at = tonumber(row.added_at),
+    client_id = row.client_id ~= "" and row.client_id or nil, added_at = tonumber(row.added_at),
     approved = row.due_at:sub(-1) == APPROVED,
-    refusal = row.state == "sent" and row.due_at:find(REFUSED, 1, true) and (message or "it was refused") or nil,
+    rejection = row.state == "sent" and row.due_at:find(REJECTED, 1, true) and (message or "it was rejected") or nil,
   }
 end
 
@@ -48,8 +48,8 @@ end
 
 --- Adds a payment that is not there.
 function M.insert(tx, queue, account, payment)
-  tx:rows([[INSERT INTO purser_payments (account, queue, key, operation, params, handle, digest, state, due_at, worker,
-    lease_until, attempts, intent, record_id, message, added_at)
+  tx:rows([[INSERT INTO purser_payments (account, queue, key, operation, params, client_id, digest, state,
+    due_at, worker, lease_until, attempts, intent, record_id, message, added_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, 'waiting', '', '', '', '0', '', '', '', $8)]], account, queue, payment.key,
     payment.operation, payment.json, payment.id or "", payment.digest, time_text(tx:now()))
 end
@@ -76,7 +76,7 @@ function M.take_waiting(tx, self, count)
   local rows = tx:rows(waiting:format("due_at <= $3", count, lock), self.account, self.queue, time_text(now))
   if not rows[1] then
     rows = tx:rows(waiting:format("due_at > $3 AND due_at NOT LIKE 'blocked%'", count, lock), self.account,
-      self.queue, time_text(now + LONGEST_REST_MS))
+      self.queue, time_text(now + MAX_DELAY_MS))
   end
   return lease(tx, self, rows, "taken", time_text(now + self.lease_ms))
 end
@@ -87,7 +87,7 @@ function M.take_abandoned(tx, self, count)
   local rows = tx:rows(("SELECT %s FROM purser_payments WHERE account = $1 AND queue = $2 "
     .. "AND state IN ('taken', 'sent') AND (lease_until < $3 OR (lease_until > $4 AND worker <> $5)) LIMIT %d%s")
     :format(columns, count, skip_locked[tx.db.name]), self.account, self.queue, time_text(now),
-    time_text(now + M.LONGEST_LEASE_MS), self.worker)
+    time_text(now + M.MAX_LEASE_MS), self.worker)
   return lease(tx, self, rows, nil, time_text(now + self.lease_ms))
 end
 
@@ -116,12 +116,12 @@ end
 
 --- Puts a payment into another state, if it is still this worker's and was last sent as `payment` says: a worker whose
 --- lease ended unnoticed may hold it twice, and what became of an earlier attempt says nothing of a later one.
----@param change { state: string, due_in: integer|nil, blocked: boolean|nil, refused: boolean|nil,
+---@param change { state: string, due_in: integer|nil, blocked: boolean|nil, rejected: boolean|nil,
 ---  record_id: string|nil, message: string|nil }
 function M.move(tx, self, payment, change)
   local held = change.state == "sent" or change.state == "taken"
-  local due_at = change.blocked and BLOCKED or change.refused and REFUSED or ""
-  if change.due_in then due_at = time_text(tx:now() + math.min(change.due_in, LONGEST_REST_MS)) end
+  local due_at = change.blocked and BLOCKED or change.rejected and REJECTED or ""
+  if change.due_in then due_at = time_text(tx:now() + math.min(change.due_in, MAX_DELAY_MS)) end
   tx:rows([[UPDATE purser_payments SET state = $1, due_at = $2, record_id = $3, message = $4, worker = $5
     WHERE account = $6 AND queue = $7 AND key = $8 AND worker = $9 AND intent = $10]], change.state,
     due_text(payment, due_at), change.record_id or "", change.message or "", held and self.worker or "", self.account,
@@ -183,7 +183,7 @@ function M.next_due(tx, self)
   return found
 end
 
---- Lets payments that are blocked be tried again.
+--- Lets payments that are blocked be retried.
 function M.unblock(tx, queue, account)
   tx:rows([[UPDATE purser_payments SET due_at = CASE WHEN due_at = 'blocked' THEN '' ELSE '0a' END
     WHERE account = $1 AND queue = $2 AND state = 'waiting' AND due_at LIKE 'blocked%']], account, queue)
@@ -290,14 +290,14 @@ function M.found_done(tx, queue, account, payment, record)
   return changed == 1
 end
 
---- The payments of this account that carry the id `handle`, by which the service tells payments apart: a list of
+--- The payments of this account that carry the id `client_id`, by which the service distinguishes payments: a list of
 --- { queue =, key =, name = the parameter that holds it }.
-function M.with_handle(tx, account, handle)
+function M.with_client_id(tx, account, client_id)
   local found = {}
-  for i, row in ipairs(tx:rows([[SELECT queue, key, operation FROM purser_payments WHERE account = $1 AND handle = $2
-    AND handle <> '']], account, handle)) do
+  for i, row in ipairs(tx:rows([[SELECT queue, key, operation FROM purser_payments WHERE account = $1 AND client_id = $2
+    AND client_id <> '']], account, client_id)) do
     local operation = operations.by_name[row.operation]
-    found[i] = { queue = row.queue, key = row.key, name = operation and operation.reconcile.handle or "" }
+    found[i] = { queue = row.queue, key = row.key, name = operation and operation.reconcile.client_id or "" }
   end
   return found
 end

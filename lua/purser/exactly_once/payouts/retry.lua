@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Putting back a payment that failed or was left undecided: the machine looks once more whether it was made.
 
-local allowed = require "purser.util.option_schema"
+local option_schema = require "purser.util.option_schema"
 local errors = require "purser.call.errors"
 local queue = require "purser.exactly_once.payouts.queue"
 local worker = require "purser.exactly_once.payouts.worker"
@@ -10,7 +10,7 @@ local M = {}
 
 local rules = { force = "boolean" }
 
-local function refuse(payment, code, message, details, phase)
+local function reject(payment, code, message, details, phase)
   return nil, errors.new { kind = "workflow", outcome = "unknown", operation = payment.operation, code = code,
     phase = phase, details = details,
     message = ('payment "%s" is not put back: %s'):format(payment.key, message) }
@@ -23,15 +23,15 @@ local function intent_of(self, payment)
   local entries, err = self.journal:entries { id = payment.intent }
   if not entries then return nil, err end
   if not entries[1] then
-    return refuse(payment, "payouts.not_checked", "its intent is missing from the journal" .. NOT_CHECKED)
+    return reject(payment, "payouts.not_checked", "its intent is missing from the journal" .. NOT_CHECKED)
   end
   local intent, problem = worker.widen(self, payment, entries[1].intent)
-  if not intent then return refuse(payment, "payouts.not_checked", "journal: " .. problem, nil, "journal") end
+  if not intent then return reject(payment, "payouts.not_checked", "journal: " .. problem, nil, "journal") end
   return intent
 end
 
 -- Looks whether the payment was made. Returns true when it certainly was not; or nil and an error. What failed was
--- refused by the service, whose word counts where the look tells nothing.
+-- rejected by the service, whose word counts where the look shows nothing.
 local function look(self, payment, write)
   local intent, err = intent_of(self, payment)
   if not intent then return nil, err end
@@ -40,18 +40,18 @@ local function look(self, payment, write)
   if not answer then
     if err.phase == "journal" then return nil, err end
     if payment.state == "failed" and err.kind == "api" and err.outcome == "rejected" then return true end
-    return refuse(payment, "payouts.not_checked", "it cannot be looked for: " .. err.message .. NOT_CHECKED)
+    return reject(payment, "payouts.not_checked", "it cannot be looked for: " .. err.message .. NOT_CHECKED)
   end
   if answer.outcome == "not_done" then return true end
   if answer.outcome == "undecided" then
     if payment.state == "failed" then return true end
-    return refuse(payment, "payouts.undecided", "nobody can tell whether it was made (" .. answer.reason .. ")"
+    return reject(payment, "payouts.undecided", "it is unknown whether it was made (" .. answer.reason .. ")"
       .. NOT_CHECKED, { candidates = answer.candidates })
   end
   local moved
   moved, err = write(function(tx) return queue.found_done(tx, self.queue, self.account, payment, answer.record) end)
   if moved == nil then return nil, err end
-  return refuse(payment, "payouts.done", "it was made, and is done now", { record = answer.record })
+  return reject(payment, "payouts.done", "it was made, and is done now", { record = answer.record })
 end
 
 -- A person's word ends what was undecided: an equal call would be held up by it for ever.
@@ -62,14 +62,14 @@ local function end_by_hand(self, payment)
   local ok, problem = self.journal:reconciled(entries[1].intent, { outcome = "not_done",
     reason = "a person said that it was not executed" })
   if ok then return true end
-  return refuse(payment, "payouts.not_checked", "journal: " .. tostring(problem), nil, "journal")
+  return reject(payment, "payouts.not_checked", "journal: " .. tostring(problem), nil, "journal")
 end
 
 --- Puts a payment back. `write(fn)` runs fn(tx) in a transaction. Returns whether there was such a payment; or nil and
 --- an error.
 function M.retry(self, key, options, write)
-  local complaint, name = allowed.check(options or {}, rules, "option")
-  if complaint then return nil, errors.argument(name, "payouts:retry: " .. complaint) end
+  local message, name = option_schema.check(options or {}, rules, "option")
+  if message then return nil, errors.argument(name, "payouts:retry: " .. message) end
   local payment, err
   payment, err = write(function(tx) return queue.stopped(tx, self.queue, self.account, key) or false end)
   if not payment then return payment, err end

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- A file beside the journal by which it shows that it is the newest. At the end of a run both get the same random mark;
--- while a worker runs, the file says so. A journal whose mark is that of the file, while no worker runs, has all that
--- any run wrote: a copy that was made before the last run has another mark.
+-- A file next to the journal by which it shows that it is the newest. At the end of a run both get the same random
+-- mark; while a worker runs, the file says so. A journal whose mark is that of the file, while no worker runs, has all
+-- that any run wrote: a copy that was made before the last run has another mark.
 --
 -- A journal that was not the newest once, or is new, may lack what was sent before, whatever is added to it later. So
 -- the file also keeps what each history held that was walked, until the journal is found not to be the newest again.
@@ -73,9 +73,9 @@ function M.forget(self)
 end
 
 --- Keeps what a history held. Returns true; or nil and a message.
----@param content table  { found =, unnamed =, refusal = }
+---@param content table  { found =, unnamed =, rejection = }
 function M.keep(self, history, content)
-  local text = json.encode { read = true, refusal = content.refusal,
+  local text = json.encode { read = true, rejection = content.rejection,
     found = next(content.found) and content.found or nil, unnamed = next(content.unnamed) and content.unnamed or nil }
   return self.witness_db:transaction(function(tx)
     tx:rows([[INSERT INTO purser_histories (scope, history, content) VALUES ($1, $2, $3)
@@ -90,7 +90,7 @@ function M.kept(self, history)
     self.scope, history)
   if not rows then return nil, message end
   local content = rows[1] and core.decode(rows[1].content)
-  return content and { found = content.found or {}, unnamed = content.unnamed or {}, refusal = content.refusal }
+  return content and { found = content.found or {}, unnamed = content.unnamed or {}, rejection = content.rejection }
 end
 
 --- Notes that a run has ended well. Returns true; or nil and a message.

@@ -22,7 +22,7 @@ function Payment:begin(tx, intent)
   if not is_ours and not self.worker.journal.options.unsafe_without_write_ahead then
     local err = errors.argument(nil, "the payment is no longer this worker's; another one has it")
     err.code = "payouts.lease"
-    tx:refuse(err)
+    tx:reject(err)
   end
 end
 
@@ -39,9 +39,9 @@ end
 -- A payment that carries an id is looked for by that id before it counts as failed: an attempt may have been executed
 -- that this journal does not know, or whose answer was not the service's. Until the look it counts as sent.
 local function failed(self, message)
-  if not self.handle then return { state = "failed", message = message } end
-  self.refusal = message
-  return { state = "sent", refused = true, message = message }
+  if not self.client_id then return { state = "failed", message = message } end
+  self.rejection = message
+  return { state = "sent", rejected = true, message = message }
 end
 
 local function again(self, message, ms)
@@ -63,7 +63,7 @@ function after.undecided(_, _, message) return { state = "undecided", message = 
 function after.not_sent(self, _, message) return again(self, message) end
 
 function after.not_done(self, _, message)
-  if self.refusal then return { state = "failed", message = self.refusal } end
+  if self.rejection then return { state = "failed", message = self.rejection } end
   message = message ~= "" and message or "it was not executed"
   if self.attempts >= self.worker.attempts then
     return { state = "failed", message = ("gave up after %d attempts: %s"):format(self.attempts, message) }
@@ -75,7 +75,7 @@ function after.rejected(self, _, message, err)
   if err and err.kind == "throttled" then return again(self, message, (err.retry_after or 1) * 1000) end
   if err and err.kind ~= "api" then return again(self, message) end -- not the service's word: a firewall's, perhaps
   if err and err.code == service_clock.OUTSIDE_WINDOW then return again(self, message) end -- the clock was wrong
-  self.refusal_code = err and err.code
+  self.rejection_code = err and err.code
   return failed(self, message)
 end
 
@@ -97,7 +97,7 @@ end
 local HOUR = 3600000 -- reconcile does not look where a history is about to end
 
 --- The intent that covers all attempts of a payment. For a look by its id these may be attempts that the journal does
--- not know: up to now, and since the payment was added where no history check told of them. Nil and a problem when the
+-- not know: up to now, and since the payment was added where no history check showed them. Nil and a problem when the
 -- journal cannot say when the first was made.
 function M.widen(self, payment, intent)
   local first, problem = self.journal.db:transaction(function(tx)
@@ -106,7 +106,7 @@ function M.widen(self, payment, intent)
   if first == nil then return nil, problem end
   first = math.min(first or intent.sent_at, intent.sent_at)
   local last = intent.sent_at + intent.recv_window
-  if payment.handle then
+  if payment.client_id then
     if self.history_check == "never" then
       local reconcile = operations.by_name[payment.operation].reconcile
       first = math.min(first, math.max(payment.added_at, history_check.earliest(self, reconcile) + 2 * HOUR))
@@ -119,21 +119,21 @@ function M.widen(self, payment, intent)
   return whole
 end
 
-local REFUSALS = 10 -- of the look itself, one after the other, until a person has to do it
+local REJECTIONS = 10 -- of the look itself, one after the other, until a person has to do it
 
--- What to conclude when the service refuses to be asked: an account that it does not know, say, is the reason that it
+-- What to conclude when the service rejects the request: an account that it does not know, say, is the reason that it
 -- gave for the payment, too.
-local function after_refusals(payment, err)
-  if payment.refusal and payment.refusal_code and payment.refusal_code == err.code then
-    return { outcome = "not_done", reason = payment.refusal }
+local function after_rejections(payment, err)
+  if payment.rejection and payment.rejection_code and payment.rejection_code == err.code then
+    return { outcome = "not_done", reason = payment.rejection }
   end
   return { outcome = "undecided", reason = "it cannot be looked for: " .. err.message }
 end
 
--- Finds out what became of a payment that was sent. Tries until the service tells, or the run is stopped.
+-- Finds out what became of a payment that was sent. Tries until the service shows it, or the run is stopped.
 local function reconcile(self, payment, intent)
   local id = intent.id
-  if payment.refusal then
+  if payment.rejection then
     local whole, problem = M.widen(self, payment, intent)
     if not whole then
       self.problem = problem
@@ -142,7 +142,7 @@ local function reconcile(self, payment, intent)
     intent = whole
   end
   self.journal:attach(id, payment)
-  local tries, refusals = 0, 0
+  local tries, rejections = 0, 0
   while not self.stopping and not self.problem do
     local answer, err = self.client:reconcile(intent, self.reconcile_options)
     if answer then break end
@@ -151,9 +151,9 @@ local function reconcile(self, payment, intent)
       break
     end
     tries = tries + 1
-    refusals = history_check.is_refusal(err) and refusals + 1 or 0
-    if refusals >= REFUSALS then
-      self.problem = select(2, self.journal:reconciled(intent, after_refusals(payment, err)))
+    rejections = history_check.is_rejection(err) and rejections + 1 or 0
+    if rejections >= REJECTIONS then
+      self.problem = select(2, self.journal:reconciled(intent, after_rejections(payment, err)))
       break
     end
     schedule.sleep(math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(tries, 10))))
@@ -171,7 +171,7 @@ local function reconcile_abandoned(self, payment)
   if not entries[1] then
     return release(self, payment, { state = "undecided", message = "its intent is missing from the journal" })
   end
-  local intent, known = entries[1].intent, payment.handle and history_check.look(self, payment)
+  local intent, known = entries[1].intent, payment.client_id and history_check.look(self, payment)
   if known and known.state == "done" then -- by an attempt, perhaps, that the journal lacks
     self.journal:attach(intent.id, payment)
     self.problem = select(2, self.journal:reconciled(intent, { outcome = "done", record = known.record }))
@@ -183,8 +183,8 @@ end
 local EQUAL_CALL_MS = 60000 -- how long a call that no worker of this queue reconciles may have no known end
 
 -- What becomes of a payment that guard.no_duplicates holds up: it waits for an equal one that workers of this queue
--- reconcile, or that was sent a moment ago; behind any other it is blocked until a person has acted.
-local function behind_equal(self, payment, message)
+-- reconcile, or that was sent a moment ago; after any other it is blocked until a person has acted.
+local function after_equal(self, payment, message)
   local equal, problem = queue.find_equal_call(self, payment)
   if equal == nil then
     self.problem = problem
@@ -204,7 +204,7 @@ local function behind_equal(self, payment, message)
   release(self, payment, wait)
 end
 
--- A refusal that was not the service's: by a guard rail, a lost lease, or what concerns all payments alike, such as a
+-- A rejection that was not the service's: by a guard rail, a lost lease, or what concerns all payments alike, such as a
 -- journal that cannot be written or a credentials function that says nothing.
 local function not_admitted(self, payment, err)
   if history_check.ends_run(err) then
@@ -212,13 +212,13 @@ local function not_admitted(self, payment, err)
   elseif err.kind == "throttled" then
     release(self, payment, { state = "waiting", due_in = (err.retry_after or 1) * 1000, message = err.message })
   elseif err.code == "guard.no_duplicates" then
-    behind_equal(self, payment, err.message)
+    after_equal(self, payment, err.message)
   elseif err.code ~= "payouts.lease" then
     release(self, payment, { state = "failed", message = err.message })
   end
 end
 
--- Looks for a refused payment when its record must be visible. Until then the task takes others.
+-- Looks for a rejected payment when its record must be visible. Until then the task takes others.
 local function park(self, payment, intent)
   payment.look_at = intent.sent_at + history_check.visible_ms(self)
   payment.parked = intent
@@ -228,7 +228,7 @@ end
 -- What a person approved is looked for by its id all the same, over all of its attempts: a record that carries the id
 -- proves more. Whether it was found, and is done.
 local function was_made(self, payment)
-  if not payment.approved or not payment.handle or not payment.intent then return false end
+  if not payment.approved or not payment.client_id or not payment.intent then return false end
   local entries = self.journal:entries { id = payment.intent }
   local intent = entries and entries[1] and M.widen(self, payment, entries[1].intent)
   if not intent then return false end
@@ -249,7 +249,7 @@ local function send(self, payment)
   if info.journal_error then self.problem = info.journal_error end
   local is_open = value == nil and not self.problem
   if not (intent and intent.id) then return is_open and not_admitted(self, payment, err) end
-  if is_open and payment.state == "sent" and payment.refusal then
+  if is_open and payment.state == "sent" and payment.rejection then
     park(self, payment, intent)
   elseif is_open and (err.outcome == "unknown" or payment.state == "sent") then
     return reconcile(self, payment, intent)
@@ -298,7 +298,7 @@ local function refill(self)
   return self.left
 end
 
--- The refused payment whose look is due first, and how long it is until then (ms).
+-- The rejected payment whose look is due first, and how long it is until then (ms).
 local function next_parked(self)
   local first
   for i, payment in ipairs(self.parked) do
@@ -307,13 +307,13 @@ local function next_parked(self)
   return first, first and self.parked[first].look_at - self.client:now()
 end
 
--- Rests while others are at work on what is left, or while it is not due yet.
-local function rest(self)
+-- Sleeps while others are at work on what is left, or while it is not due yet.
+local function sleep(self)
   local first, ms = next_parked(self)
-  if not first or self.is_resting then return schedule.sleep(self.idle_ms) end
-  self.is_resting = true -- one task is enough to wait by the client's clock
-  history_check.rest(self, math.max(1, math.min(ms, 1000)))
-  self.is_resting = false
+  if not first or self.is_sleeping then return schedule.sleep(self.idle_ms) end
+  self.is_sleeping = true -- one task is enough to wait by the client's clock
+  history_check.sleep(self, math.max(1, math.min(ms, 1000)))
+  self.is_sleeping = false
 end
 
 local function next_payment(self)
@@ -325,7 +325,7 @@ local function next_payment(self)
     local left = refill(self)
     if #self.hand == 0 then
       if left == 0 and not self.parked[1] then return nil end
-      rest(self)
+      sleep(self)
     end
   end
 end
@@ -348,7 +348,7 @@ local function at_work(self, tasks)
   return working
 end
 
--- What happens now and then while the tasks work: leases are renewed, and progress is told.
+-- What happens now and then while the tasks work: leases are renewed, and progress is reported.
 local function attend(self, tasks)
   local renew_at = self.clock() + self.lease_ms / 3
   while at_work(self, tasks) do
@@ -356,17 +356,17 @@ local function attend(self, tasks)
       renew_at = self.clock() + self.lease_ms / 3
       self.journal.db:transaction(function(tx) queue.renew(tx, self) end)
     end
-    self.tell()
+    self.report_progress()
     local ends = self.clock() + self.progress_ms
     while at_work(self, tasks) and self.clock() < ends do schedule.sleep(20) end
   end
-  self.tell()
+  self.report_progress()
 end
 
 --- Runs a worker until nothing is left to do. Returns nothing, or what kept it from going on.
 function M.run(self)
   self.hand, self.parked, self.look_for_abandoned_at, self.refill_at, self.sending = {}, {}, 0, 0, 0
-  self.is_resting, self.waiting_for = false, nil
+  self.is_sleeping, self.waiting_for = false, nil
   local ok, problem = self.journal.db:transaction(function(tx)
     queue.reclaim(tx, self)
     queue.unblock(tx, self.queue, self.account)
@@ -379,7 +379,7 @@ function M.run(self)
     local tasks = {}
     for i = 1, self.concurrency do
       tasks[i] = schedule.spawn(work, self)
-      tasks[i].heard = true -- what it raises is raised below, when the others have ended
+      tasks[i].joined = true -- what it raises is raised below, when the others have ended
     end
     attend(self, tasks)
     for _, task in ipairs(tasks) do schedule.join(task) end

@@ -1,18 +1,18 @@
 -- SPDX-License-Identifier: MIT
--- What to say when an operation that is not a read ends with an unknown outcome: what reconciles it.
+-- What to say when a write call ends with an unknown outcome: what reconciles it.
 
 local M = {}
 
--- {call} reconciles it, {through} is where it looks, {which} is what it looks for.
+-- {call} reconciles it, {lookup} is where it looks, {which} is what it looks for.
 local advice = {
-  handle = "do not run it again: {call} looks in {through} for {which}",
-  name = "do not run it again: {call} looks in {through} for {which}",
-  token = "do not run it again: {call} looks in {through} for the key with {which}; "
+  client_id = "do not run it again: {call} looks in {lookup} for {which}",
+  name = "do not run it again: {call} looks in {lookup} for {which}",
+  token = "do not run it again: {call} looks in {lookup} for the key with {which}; "
     .. "its secret is lost, so it has to be deleted before another is made",
-  match = "do not run it again: {call} looks in {through} for the one record with the same {which}",
-  state = "{call} looks in {through} whether {which} is as wanted",
+  match = "do not run it again: {call} looks in {lookup} for the one record with the same {which}",
+  state = "{call} looks in {lookup} whether {which} is as requested",
   ["repeat"] = "it may be run again: doing it twice is the same as once",
-  nothing = "do not run it again by machine: nothing identifies it but its remark; a person must look in {through}",
+  nothing = "do not run it again by machine: nothing identifies it but its remark; a person must look in {lookup}",
 }
 advice.conversion = advice.match
 
@@ -27,14 +27,15 @@ end
 
 -- What is looked for, and the way.
 local function which(reconcile, values)
-  local handle, equal = reconcile.handle, reconcile.on and table.concat(reconcile.on, ", ")
-  if handle and not values then
-    local sent = ("the %s that was sent"):format(handle)
-    return reconcile.made and ("%s, or without one for the same %s"):format(sent, equal) or sent, reconcile.by
-  elseif handle and values[handle] then
-    return ('%s "%s"'):format(handle, shown(handle, values[handle])), reconcile.by
+  local client_id, equal = reconcile.client_id, reconcile.match_on and table.concat(reconcile.match_on, ", ")
+  if client_id and not values then
+    local sent = ("the %s that was sent"):format(client_id)
+    return reconcile.generated_id and ("%s, or without one for the same %s"):format(sent, equal) or sent,
+      reconcile.strategy
+  elseif client_id and values[client_id] then
+    return ('%s "%s"'):format(client_id, shown(client_id, values[client_id])), reconcile.strategy
   end
-  return equal or "", reconcile.by == "handle" and "match" or reconcile.by
+  return equal or "", reconcile.strategy == "client_id" and "match" or reconcile.strategy
 end
 
 --- The advice for `row`, as a sentence without its full stop; nil for a read.
@@ -46,7 +47,7 @@ function M.of(row, values)
   if not reconcile then return nil end
   local found, way = which(reconcile, values)
   local words = {
-    call = values and "client:reconcile(err)" or BY_HAND:format(row.full_name), through = reconcile.through,
+    call = values and "client:reconcile(err)" or BY_HAND:format(row.full_name), lookup = reconcile.lookup,
       which = found,
   }
   return (advice[way]:gsub("{(%l+)}", words))

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- Intents before they are reconciled: one may come from a file, another process or by hand.
 
-local allowed = require "purser.util.option_schema"
-local check = require "purser.call.validate"
+local option_schema = require "purser.util.option_schema"
+local validate = require "purser.call.validate"
 local operations = require "purser.api.operations"
 
 local M = {}
@@ -21,9 +21,9 @@ local function as_sent(intent, values)
 end
 
 --- The row of an intent that a caller may have read from anywhere, and the intent as it was sent; or nil and a
---- complaint.
+--- message.
 ---@param intent any
----@return table|nil row, purser.Intent|string intent_or_complaint
+---@return table|nil row, purser.Intent|string intent_or_message
 function M.row_of(intent)
   if type(intent) ~= "table" or type(intent.params) ~= "table" or type(intent.sent_at) ~= "number"
     or intent.sent_at ~= math.floor(intent.sent_at) then
@@ -36,14 +36,14 @@ function M.row_of(intent)
     return nil, "the intent's sent_at does not have 13 digits; it is epoch milliseconds (seconds times 1000)"
   end
   local window = intent.recv_window
-  if window ~= nil and not allowed.fits(window, { 1 }) then
+  if window ~= nil and not option_schema.matches(window, { 1 }) then
     return nil, "the intent's recv_window must be a whole number of milliseconds"
   end
   local known = {}
   for name, value in pairs(intent.params) do
     if row.by_name[name] then known[name] = value end
   end
-  local values, err = check.check(row, known)
+  local values, err = validate.check(row, known)
   if not values then return nil, err.message end
   return row, as_sent(intent, values)
 end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Whether a record that a history shows is that of a call, as far as its content tells.
+-- Whether a record that a history shows is that of a call, as far as its content shows.
 
 local decimal = require "purser.decimal"
 
@@ -15,64 +15,66 @@ local function amount_of(value)
   return type(value) == "string" and #value <= 100 and decimal(value) or nil
 end
 
-local function same_amount(wanted, shown)
-  local a, b = amount_of(wanted), amount_of(shown)
+local function same_amount(requested, shown)
+  local a, b = amount_of(requested), amount_of(shown)
   return a ~= nil and b ~= nil and a == b
 end
 
 --- Whether a record shows what the intent's parameters said. A parameter that was not given may be anything.
 function M.agrees(params, record, names)
   for _, name in ipairs(names) do
-    local wanted, shown = params[name], record[name]
-    if wanted ~= nil and wanted ~= shown and not (name == "amount" and same_amount(wanted, shown)) then return false end
+    local requested, shown = params[name], record[name]
+    if requested ~= nil and requested ~= shown and not (name == "amount" and same_amount(requested, shown)) then
+      return false
+    end
   end
   return true
 end
 
 -- Whether an amount is equal as far as it is shown: with fewer places, cut or rounded.
-local function is_shortened(wanted, shown, text)
+local function is_shortened(requested, shown, text)
   local places = #(text:match "%.(%d*)$" or "")
   local step = places == 0 and "1" or "0." .. ("0"):rep(places - 1) .. "1"
-  return (wanted - shown):abs() < decimal(step)
+  return (requested - shown):abs() < decimal(step)
 end
 
 -- An amount may be cut, and be shown with or without the fee.
-local function may_be_amount(wanted, shown, record)
-  local a, b = amount_of(wanted), amount_of(shown)
+local function may_be_amount(requested, shown, record)
+  local a, b = amount_of(requested), amount_of(shown)
   if not a or not b or a == b or is_shortened(a, b, shown) then return true end
   local fee = amount_of(record.transactionFee)
   return fee ~= nil and (a == b + fee or b == a + fee)
 end
 
--- Whether a text is another one, in any case, and perhaps with a memo behind it: "T...:100".
+-- Whether a text is another one, in any case, and perhaps with a memo after it: "T...:100".
 local function begins_with(text, start)
   return text:sub(1, #start) == start and not text:find("^%w", #start + 1)
 end
 
 --- Whether two texts that people spell may name the same thing.
-function M.may_name(wanted, shown)
-  local a, b = tostring(wanted):lower(), tostring(shown):lower()
+function M.may_name(requested, shown)
+  local a, b = tostring(requested):lower(), tostring(shown):lower()
   return a == b or begins_with(a, b) or begins_with(b, a)
 end
 
 --- Whether an id that is shown may be the one that was sent: in another case, cut, or with something around it.
-function M.may_be_id(wanted, shown)
-  if type(shown) ~= "string" or type(wanted) ~= "string" or shown == wanted then return shown == wanted end
-  local a, b = wanted:lower(), shown:lower()
+function M.may_be_id(requested, shown)
+  if type(shown) ~= "string" or type(requested) ~= "string" or shown == requested then return shown == requested end
+  local a, b = requested:lower(), shown:lower()
   if a == b then return true end
   local long, short = #a > #b and a or b, #a > #b and b or a
   return #short >= 8 and long:find(short, 1, true) ~= nil
 end
 
---- Whether nothing that the record shows speaks against its being the call's. Upper and lower case, a memo behind an
+--- Whether nothing that the record shows contradicts its being the call's. Upper and lower case, a memo after an
 --- address, places of an amount and what is not shown at all are no difference.
 function M.may_agree(params, record, names)
   for _, name in ipairs(names) do
-    local wanted, shown = params[name], record[name]
-    if wanted ~= nil and not M.is_blank(shown) then
-      local may = name == "amount" and may_be_amount(wanted, shown, record)
-        or name == "address" and M.may_name(wanted, shown)
-        or name ~= "amount" and tostring(wanted):lower() == tostring(shown):lower()
+    local requested, shown = params[name], record[name]
+    if requested ~= nil and not M.is_blank(shown) then
+      local may = name == "amount" and may_be_amount(requested, shown, record)
+        or name == "address" and M.may_name(requested, shown)
+        or name ~= "amount" and tostring(requested):lower() == tostring(shown):lower()
       if not may then return false end
     end
   end
@@ -82,10 +84,10 @@ end
 --- Whether a record that carries the right id shows another payment all the same: the id was used for two. An amount
 --- may be shown without the fee that it was asked for with, and an address with its memo.
 function M.contradicts(params, record)
-  local wanted, shown = amount_of(params.amount), amount_of(record.amount)
-  if wanted and shown and wanted ~= shown then
+  local requested, shown = amount_of(params.amount), amount_of(record.amount)
+  if requested and shown and requested ~= shown then
     local fee = amount_of(record.transactionFee)
-    if not fee or shown + fee ~= wanted then return true end
+    if not fee or shown + fee ~= requested then return true end
   end
   local address = params.address
   return type(address) == "string" and type(record.address) == "string"

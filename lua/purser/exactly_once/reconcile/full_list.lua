@@ -2,13 +2,13 @@
 -- Every record of a list or history, for who concludes from one that is missing: purser.history does the reading.
 
 local history = require "purser.history"
-local keys = require "purser.history.record_id"
+local record_id = require "purser.history.record_id"
 
 local M = {}
 
 -- Where the service does not keep to the window that it was asked for, two windows may show the same record.
 local function each_id_once(row, records)
-  local key_of, seen, list = keys.of(row.paging or {}), {}, {}
+  local key_of, seen, list = record_id.of(row.paging or {}), {}, {}
   for _, record in ipairs(records) do
     local key, is_id = key_of(record)
     if not (is_id and seen[key]) then list[#list + 1] = record end
@@ -18,8 +18,8 @@ local function each_id_once(row, records)
 end
 
 --- All records of a read operation between `first` and `last` (epoch ms; not used where the operation has no windows).
---- Returns nil, nil and why when the service shows too few of them to tell; and the records, nil and why when nothing
---- shows that they are all.
+--- Returns nil, nil and why when the service shows too few of them to conclude; and the records, nil and why when
+--- nothing shows that they are all.
 ---@param run fun(row: table, params: table): any, purser.Error|nil
 ---@param row table        the operation that lists
 ---@param params table     its other parameters

@@ -10,17 +10,17 @@
 -- `not_done` is a promise, so it is waited for: the service takes a request until it is `recv_window` old, and a new
 -- record may take a while (`visibility_delay_ms`) to be seen. Only when both have passed and the record is still
 -- missing was nothing done. What the row's `reconcile` says decides where to look and what has to be equal; where two
--- records fit, nobody guesses.
+-- records match, nobody guesses.
 
-local allowed = require "purser.util.option_schema"
-local checked = require "purser.exactly_once.reconcile.check_intent"
+local option_schema = require "purser.util.option_schema"
+local check_intent = require "purser.exactly_once.reconcile.check_intent"
 local compare = require "purser.exactly_once.reconcile.compare"
 local errors = require "purser.call.errors"
 local intents = require "purser.exactly_once.intent"
 local operations = require "purser.api.operations"
-local questions = require "purser.exactly_once.reconcile.queries"
-local rivals = require "purser.exactly_once.reconcile.recent_calls"
-local scan = require "purser.exactly_once.reconcile.full_list"
+local queries = require "purser.exactly_once.reconcile.queries"
+local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
+local full_list = require "purser.exactly_once.reconcile.full_list"
 
 local M = {}
 
@@ -43,14 +43,14 @@ local M = {}
 local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, wait = "boolean", recreate = "boolean" }
 
 --- What is wrong with options of reconcile, and with which; or nil.
----@return string|nil complaint, string|nil name
+---@return string|nil message, string|nil name
 function M.check_options(options)
-  return allowed.check(options, rules, "reconcile option")
+  return option_schema.check(options, rules, "reconcile option")
 end
 
--- Handles cannot be mistaken, so they are looked for with this much to spare.
-local HANDLE_MARGIN_MS = 60000
-local HANDLE_AFTER_MS = 3600000
+-- Ids cannot be mistaken, so they are looked for with this much to spare.
+local ID_MARGIN_MS = 60000
+local ID_AFTER_MS = 3600000
 -- The service takes a timestamp that is up to a second ahead of its clock, so by its clock we may be early by as much.
 local AHEAD_MS = 1000
 
@@ -67,8 +67,9 @@ end
 -- Lists records between two times. Of a list that cannot be shown to be complete `look.incomplete` says why: what is in
 -- it is there, and what is not in it may be there all the same. Nil, nil and why when there is no such list at all.
 local function list(look, first, last, narrow)
-  local through = operations.by_name[look.reconcile.through]
-  local records, err, why = scan.all(look.read, through, questions.ask(look, narrow), first, last, look.reconcile.time)
+  local through = operations.by_name[look.reconcile.lookup]
+  local records, err, why = full_list.all(look.read, through, queries.ask(look, narrow), first, last,
+    look.reconcile.time_member)
   look.incomplete = records and why
   return records, err, why
 end
@@ -78,7 +79,7 @@ local function undecided(candidates, reason)
 end
 
 local function has_failed(look, record)
-  return look.reconcile.failed ~= nil and record.status == look.reconcile.failed
+  return look.reconcile.failed_status ~= nil and record.status == look.reconcile.failed_status
 end
 
 -- What a record that was found says.
@@ -89,13 +90,13 @@ local function found(look, record)
   return { outcome = "done", record = record }
 end
 
-local NOTHING_YET, ASK_AGAIN = {}, {}
+local NOTHING_YET, RETRY_LOOK = {}, {}
 
 -- Looks by a narrow question, which finds most records with one request; and where that shows nothing, and a record
 -- that exists must be seen, by the broad one.
 local function narrow_then_broad(look, way)
   local answer, err, why = way(look, true)
-  if answer ~= NOTHING_YET or not look.late or questions.are_same(look) then return answer, err, why end
+  if answer ~= NOTHING_YET or not look.late or queries.are_same(look) then return answer, err, why end
   return way(look, false)
 end
 
@@ -106,18 +107,18 @@ local function nothing_but(look, candidates, reason)
 end
 
 -- The codes by which the service says for good that this key does not list sub-accounts: it lacks a permission, or its
--- account is no broker. Any other refusal may pass, so it is an error of the look.
+-- account is no broker. Any other rejection may pass, so it is an error of the look.
 local MAY_NOT_LIST = { ["700007"] = true, ["730603"] = true }
 
 -- What it means that a late look shows nothing: `not_done`. A list that was asked for by the name of a sub-account
--- shows nothing, too, where the service spells that name in another way. Then it is ASK_AGAIN: the next look asks in
+-- shows nothing, too, where the service spells that name in another way. Then it is RETRY_LOOK: the next look asks in
 -- that spelling, or without a name that is listed nowhere.
 local function missing(look)
   if look.incomplete then return undecided({}, look.incomplete) end
-  local asked, again = questions.ask(look), false
+  local asked, again = queries.ask(look), false
   for _, name in ipairs(look.reconcile.accounts and { "subAccount", "fromAccount", "toAccount" } or {}) do
     local spelled, err = asked[name], nil
-    if spelled then spelled, err = questions.spelling_of(look, spelled) end
+    if spelled then spelled, err = queries.spelling_of(look, spelled) end
     if err and not MAY_NOT_LIST[err.code] then return nil, err end
     if err then
       return undecided({}, "nothing shows how the service spells the sub-account, because they cannot be listed: "
@@ -128,18 +129,18 @@ local function missing(look)
     end
     again, look.spelled[name] = again or spelled ~= asked[name], spelled
   end
-  return again and ASK_AGAIN or { outcome = "not_done" }
+  return again and RETRY_LOOK or { outcome = "not_done" }
 end
 
--- The ways to reconcile. Each looks once and returns a reconciliation; NOTHING_YET when another look might show more;
+-- The strategies. Each looks once and returns a reconciliation; NOTHING_YET when another look might show more;
 -- or nil and an error. `look.late` is true once a record that exists must be seen.
-local ways = {}
+local strategies = {}
 
--- How many equal calls may have made one of these records: those without a known end, and those that were told of a
+-- How many equal calls may have made one of these records: those without a known end, and those that got the id of a
 -- record that is not here. One of the latter may be too new to be listed; then there is more to wait for. Also the ids
 -- that belong to them. Nil and an error when the journal cannot be read.
-local function rivals_among(look, records, first, last)
-  local claimed, open = look.rivals(first)
+local function equal_calls_among(look, records, first, last)
+  local claimed, open = look.equal_calls(first)
   if not claimed then return nil, journal_error(open) end
   local listed = {}
   for _, record in ipairs(records) do listed[intents.id_of(record) or ""] = true end
@@ -159,47 +160,47 @@ local function by_match(look)
   local last = look.last
   local records, err, why = list(look, first, last)
   if not records then return nil, err, why end
-  local claimed, open = rivals_among(look, records, first, last)
+  local claimed, open = equal_calls_among(look, records, first, last)
   if not claimed then return nil, open end
   local exact, near = {}, {}
   for _, record in ipairs(records) do
-    if within(record, reconcile.time, first, last) and not claimed[intents.id_of(record) or ""]
-      and may_agree(params, record, reconcile.near or reconcile.on) then
+    if within(record, reconcile.time_member, first, last) and not claimed[intents.id_of(record) or ""]
+      and may_agree(params, record, reconcile.candidate_on or reconcile.match_on) then
       near[#near + 1] = record
-      if agrees(params, record, reconcile.on) then exact[#exact + 1] = record end
+      if agrees(params, record, reconcile.match_on) then exact[#exact + 1] = record end
     end
   end
   if #near == 0 or not look.late then return NOTHING_YET end
   if look.incomplete then return undecided(near, look.incomplete) end
   if #exact == 1 and #near == 1 and open == 0 then return found(look, exact[1]) end
   if open > 0 then return undecided(near, "an equal call without a known end could have made it as well") end
-  return undecided(near, #exact > 1 and "more than one record fits" or "a record fits in part")
+  return undecided(near, #exact > 1 and "more than one record matches" or "a record matches in part")
 end
 
-ways.match = by_match
+strategies.match = by_match
 
 local UNNAMED = "the service shows a record of equal content without any id, which may be this call's"
 local SPELLED = "the service shows a record of equal content whose id may be the one that was sent, in another spelling"
 
-local function by_handle(look, narrow)
-  local name, params = look.reconcile.handle, look.intent.params
+local function by_client_id(look, narrow)
+  local name, params = look.reconcile.client_id, look.intent.params
   local first = look.intent.sent_at - AHEAD_MS - look.skew_ms
-  local last = math.min(look.now() + HANDLE_MARGIN_MS, look.deadline + HANDLE_AFTER_MS)
+  local last = math.min(look.now() + ID_MARGIN_MS, look.deadline + ID_AFTER_MS)
   local records, err, why = list(look, first, last, narrow)
   if not records then return nil, err, why end
-  local claimed, open = look.rivals(first)
+  local claimed, open = look.equal_calls(first)
   if not claimed then return nil, journal_error(open) end
   local other
   local unnamed, reason = {}, UNNAMED
   for _, record in ipairs(records) do
     if record[name] == params[name] then
-      local fits = not contradicts(params, record)
-      if fits and not has_failed(look, record) then return found(look, record) end
-      if not other or not fits then other = record end
+      local matches = not contradicts(params, record)
+      if matches and not has_failed(look, record) then return found(look, record) end
+      if not other or not matches then other = record end
     elseif (is_blank(record[name]) or compare.may_be_id(params[name], record[name]))
-      and within(record, look.reconcile.time, first, look.last)
+      and within(record, look.reconcile.time_member, first, look.last)
       and not claimed[intents.id_of(record) or ""] and not has_failed(look, record)
-      and may_agree(params, record, look.reconcile.on) then
+      and may_agree(params, record, look.reconcile.match_on) then
       unnamed[#unnamed + 1] = record
       if not is_blank(record[name]) then reason = SPELLED end
     end
@@ -211,41 +212,41 @@ local function by_handle(look, narrow)
   return found(look, other)
 end
 
-function ways.handle(look)
-  if not look.intent.params[look.reconcile.handle] then return by_match(look) end
-  return narrow_then_broad(look, by_handle)
+function strategies.client_id(look)
+  if not look.intent.params[look.reconcile.client_id] then return by_match(look) end
+  return narrow_then_broad(look, by_client_id)
 end
 
 -- A name can be taken only once, so a record of that name is ours unless it is older than the call.
 local function by_name(look, narrow)
-  local name, time = look.reconcile.handle, look.reconcile.time
-  local wanted, candidates = look.intent.params[name], {}
+  local name, time = look.reconcile.client_id, look.reconcile.time_member
+  local requested, candidates = look.intent.params[name], {}
   local records, err, why = list(look, 0, 0, narrow)
   if not records then return nil, err, why end
   for _, record in ipairs(records) do
     local at, shown = record[time], record[name]
     local is_older = type(at) == "number" and at < look.intent.sent_at - AHEAD_MS - look.skew_ms
-    if shown == wanted then
+    if shown == requested then
       if not is_older then return { outcome = "done", record = record } end
       return { outcome = "not_done", record = record, reason = "the name had been taken before" }
-    elseif not is_older and (is_blank(shown) or tostring(shown):lower() == wanted:lower()) then
+    elseif not is_older and (is_blank(shown) or tostring(shown):lower() == requested:lower()) then
       candidates[#candidates + 1] = record
     end
   end
   return nothing_but(look, candidates, "the service shows a record whose name may be the one that was sent")
 end
 
-function ways.name(look)
+function strategies.name(look)
   return narrow_then_broad(look, by_name)
 end
 
-function ways.token(look)
+function strategies.token(look)
   local answer, err, why = by_match(look)
   if answer and answer.outcome == "done" then answer.secret_lost = true end
   return answer, err, why
 end
 
--- Whether a record is in the state that the call wanted.
+-- Whether a record is in the state that the call requested.
 local states = {}
 
 function states.present(_, record)
@@ -280,56 +281,56 @@ end
 local NINETY_DAYS = 90 * 86400000
 
 -- Whether a record that does not show the name that is looked for may be it: names are left out, or hidden in part.
-local function may_be_named(shown, wanted)
+local function may_be_named(shown, requested)
   return is_blank(shown)
-    or type(shown) == "string" and (shown:find("*", 1, true) ~= nil or shown:lower() == wanted:lower())
+    or type(shown) == "string" and (shown:find("*", 1, true) ~= nil or shown:lower() == requested:lower())
 end
 
 local function by_state(look, narrow)
-  local name = look.reconcile.handle
+  local name = look.reconcile.client_id
   local now = look.now()
   local records, err, why = list(look, now - NINETY_DAYS + 60000, now, narrow)
   if not records then return nil, err, why end
   local record
   local candidates = {}
   for _, other in ipairs(records) do
-    local shown, wanted = other[name], look.intent.params[name]
-    if shown == wanted then
+    local shown, requested = other[name], look.intent.params[name]
+    if shown == requested then
       record = other
-    elseif may_be_named(shown, wanted) then
+    elseif may_be_named(shown, requested) then
       candidates[#candidates + 1] = other
     end
   end
   if not record and #candidates > 0 then
     return nothing_but(look, candidates, "the service shows a record whose name may be the one that was sent")
   end
-  return states[look.reconcile.wanted](look, record)
+  return states[look.reconcile.target_state](look, record)
 end
 
-function ways.state(look)
+function strategies.state(look)
   return narrow_then_broad(look, by_state)
 end
 
 -- Doing it twice is the same as doing it once.
-ways["repeat"] = function(look)
+strategies["repeat"] = function(look)
   local record, err = look.read(look.row, look.intent.params)
   if record then return { outcome = "done", record = record } end
   if err.outcome == "rejected" and err.kind ~= "throttled" then
-    return { outcome = "not_done", reason = "it was refused when it was repeated: " .. err.message }
+    return { outcome = "not_done", reason = "it was rejected when it was repeated: " .. err.message }
   end
   return nil, err
 end
 
 -- Nothing identifies it. A record that carries the same remark reconciles that it was done; nothing ever reconciles
 -- that it was not.
-function ways.nothing(look)
+function strategies.nothing(look)
   local answer, err, why = by_match(look)
   if not answer then
     if err and err.phase == "journal" then return nil, err end
     return undecided({}, "nothing identifies it, and the history cannot be read: " .. (err and err.message or why))
   end
   if answer.outcome == "done" and not look.intent.params.remark then
-    return undecided({ answer.record }, "one record fits, but without a remark nothing says that it is this one")
+    return undecided({ answer.record }, "one record matches, but without a remark nothing says that it is this one")
   end
   if answer == NOTHING_YET and look.late then
     return undecided({}, "nothing identifies it but its remark; a person must look")
@@ -353,32 +354,36 @@ end
 
 -- C13: a batch whose coins were all asked for; where there is none, the coins themselves say whether there is still
 -- something to convert. Neither batches nor answers have an id, so another call for coins of a batch may have made it.
-function ways.conversion(look)
+function strategies.conversion(look)
   local first = look.intent.sent_at - AHEAD_MS - look.skew_ms
   local last = look.last
   local batches, err, why = list(look, first, last)
   if not batches then return nil, err, why end
-  local asked, fitting = coins_of(look.intent), {}
+  local asked, matching = coins_of(look.intent), {}
   for _, batch in ipairs(batches) do
-    if within(batch, look.reconcile.time, first, last) and may_hold(batch, asked) then fitting[#fitting + 1] = batch end
+    if within(batch, look.reconcile.time_member, first, last) and may_hold(batch, asked) then
+      matching[#matching + 1] = batch
+    end
   end
-  local claimed, open = look.rivals(first)
+  local claimed, open = look.equal_calls(first)
   if not claimed then return nil, journal_error(open) end
   if not look.late then return NOTHING_YET end
-  if look.incomplete then return undecided(fitting, look.incomplete) end
-  if #fitting > 1 then return undecided(fitting, "more than one batch fits") end
-  local batch = fitting[1]
+  if look.incomplete then return undecided(matching, look.incomplete) end
+  if #matching > 1 then return undecided(matching, "more than one batch matches") end
+  local batch = matching[1]
   if batch then
-    if #(batch.convertDetails or {}) == 0 then return undecided(fitting, "a batch that shows no coins fits in part") end
-    local others = rivals.others(look.host.rivals, look.row, look.intent, first, last)
+    if #(batch.convertDetails or {}) == 0 then
+      return undecided(matching, "a batch that shows no coins matches in part")
+    end
+    local others = recent_calls.others(look.host.recent_calls, look.row, look.intent, first, last)
     for _, other in ipairs(others) do
       if may_hold(batch, coins_of(other)) then open = open + 1 end
     end
-    if open > 0 then return undecided(fitting, "another conversion of these coins could have made it as well") end
+    if open > 0 then return undecided(matching, "another conversion of these coins could have made it as well") end
     return { outcome = "done", record = batch }
   end
   local coins
-  coins, err = look.read(operations.by_name[look.reconcile.also], {})
+  coins, err = look.read(operations.by_name[look.reconcile.second_list], {})
   if not coins then return nil, err end
   for _, coin in ipairs(coins) do
     if asked[tostring(coin.asset):upper()] and not coin.code then return { outcome = "not_done" } end
@@ -390,7 +395,7 @@ end
 
 -- Deletes a key whose secret is lost, and makes it again.
 local function recreate(look, answer)
-  local undo = operations.by_name[look.reconcile.undo]
+  local undo = operations.by_name[look.reconcile.delete_operation]
   local params = { subAccount = look.intent.params.subAccount, apiKey = answer.record.apiKey }
   local ok, err = look.read(undo, params)
   if not ok and err.outcome == "unknown" then
@@ -411,19 +416,22 @@ local UNDOCUMENTED_REACH_DAYS = 7
 
 -- Too long ago for the list that would show it.
 local function out_of_reach(look)
-  local through = operations.by_name[look.reconcile.through]
-  if not through or look.reconcile.by == "state" or not (through.paging and through.paging.time) then return false end
+  local through = operations.by_name[look.reconcile.lookup]
+  if not through or look.reconcile.strategy == "state" or not (through.paging and through.paging.time_member) then
+    return false
+  end
   local window = through.window or {}
-  local days = window.reach_days or window.reach_months and window.reach_months * 30 or UNDOCUMENTED_REACH_DAYS
+  local days = window.retention_days or window.retention_months and window.retention_months * 30
+    or UNDOCUMENTED_REACH_DAYS
   return look.intent.sent_at < look.now() - days * 86400000 + 3600000
 end
 
--- One look: a reconciliation, NOTHING_YET or ASK_AGAIN; or nil and an error.
+-- One look: a reconciliation, NOTHING_YET or RETRY_LOOK; or nil and an error.
 local function look_once(look)
-  local now, told = look.now(), look.correction()
+  local now, correction = look.now(), look.correction()
   look.late, look.incomplete = now >= look.deadline, nil
-  local answer, err, why = ways[look.reconcile.by](look)
-  if answer and (look.correction() ~= told or look.now() < now) then
+  local answer, err, why = strategies[look.reconcile.strategy](look)
+  if answer and (look.correction() ~= correction or look.now() < now) then
     return NOTHING_YET -- the clock was wrong when the look began, which may have been too early
   end
   if answer == NOTHING_YET and look.late then answer, err, why = missing(look) end
@@ -437,7 +445,7 @@ local LOOKS_AT_INCOMPLETE = 3
 
 local function look_until_decided(look)
   if out_of_reach(look) then
-    return undecided({}, "it is too long ago: nothing shows that " .. look.reconcile.through
+    return undecided({}, "it is too long ago: nothing shows that " .. look.reconcile.lookup
       .. " reaches back that far")
   end
   local incomplete = 0
@@ -446,7 +454,7 @@ local function look_until_decided(look)
     if not answer then return nil, err end
     local doubted = answer.outcome == "undecided" and look.incomplete ~= nil
     incomplete = incomplete + (doubted and 1 or 0)
-    local decided = answer ~= NOTHING_YET and answer ~= ASK_AGAIN
+    local decided = answer ~= NOTHING_YET and answer ~= RETRY_LOOK
     if decided and not (doubted and incomplete < LOOKS_AT_INCOMPLETE) then return answer end
     local now = look.now()
     if look.options.wait == false and now < look.deadline then
@@ -459,30 +467,30 @@ local function look_until_decided(look)
   end
 end
 
-local function complain(message)
+local function argument_error(message)
   return nil, errors.argument(nil, message)
 end
 
---- Reconciles an intent for `host`: { run = fn(row, params), now = fn, pause = fn(ms), rivals, journal,
+--- Reconciles an intent for `host`: { run = fn(row, params), now = fn, pause = fn(ms), recent_calls, journal,
 --- visibility_delay_ms, recv_window }, and where there are any: correction = fn, by how much the clock was set right,
 --- and signs_as = fn(name), whether this client's key is of that account.
 -- Users call client:reconcile.
 ---@return purser.Reconciliation|nil, purser.Error|nil
 function M.reconcile(host, intent, options)
   options = options or {}
-  local complaint, name = M.check_options(options)
-  if complaint then return nil, errors.argument(name, complaint) end
+  local message, name = M.check_options(options)
+  if message then return nil, errors.argument(name, message) end
   if errors.is(intent) then
     if intent.outcome ~= "unknown" then return { outcome = "not_done", reason = intent.message } end
-    if not intent.intent then return complain "the error has no intent: it is that of a read, or of no call" end
+    if not intent.intent then return argument_error "the error has no intent: it is that of a read, or of no call" end
     intent = intent.intent
   end
   local row
-  row, intent = checked.row_of(intent)
-  if not row then return complain(intent) end
+  row, intent = check_intent.row_of(intent)
+  if not row then return argument_error(intent) end
   if intent.account and host.signs_as and not host.signs_as(intent.account) then
-    return complain(('it was signed by account "%s", whose records this client may not see; reconcile it with that '
-      .. 'account\'s client (where it is one account with a new key, give the client account = "%s")')
+    return argument_error(('it was signed by account "%s", whose records this client may not see; reconcile it with '
+      .. 'that account\'s client (where it is one account with a new key, give the client account = "%s")')
       :format(tostring(intent.account), tostring(intent.account)))
   end
   local look = {
@@ -492,9 +500,9 @@ function M.reconcile(host, intent, options)
     poll_ms = math.max(1, options.poll_ms or 1000), spelled = {},
     visible_ms = (intent.recv_window or host.recv_window) + AHEAD_MS + (options.visibility_delay_ms
       or host.visibility_delay_ms),
-    rivals = function(first)
-      if host.journal and intent.id then return host.journal:rivals(intent, first) end
-      return rivals.of(host.rivals, row, intent, first)
+    equal_calls = function(first)
+      if host.journal and intent.id then return host.journal:equal_calls(intent, first) end
+      return recent_calls.of(host.recent_calls, row, intent, first)
     end,
   }
   look.deadline = intent.sent_at + look.visible_ms
@@ -507,7 +515,8 @@ function M.reconcile(host, intent, options)
     if other then answer = { outcome = "done", record = other, reason = "its answer is in the journal" } end
   end
   if answer.outcome ~= "undecided" then
-    rivals.note(host.rivals, row, intent, answer.record and intents.id_of(answer.record), answer.outcome == "not_done")
+    recent_calls.note(host.recent_calls, row, intent, answer.record and intents.id_of(answer.record),
+      answer.outcome == "not_done")
   end
   if answer.secret_lost and options.recreate then return recreate(look, answer) end
   return answer

@@ -4,7 +4,7 @@
 -- own spelling.
 
 local operations = require "purser.api.operations"
-local scan = require "purser.exactly_once.reconcile.full_list"
+local full_list = require "purser.exactly_once.reconcile.full_list"
 
 local M = {}
 
@@ -17,7 +17,7 @@ local capitals = { coin = true, fromAccountType = true, toAccountType = true }
 ---@return table params
 function M.ask(look, narrow)
   local reconcile, params = look.reconcile, {}
-  for _, name in ipairs(reconcile.pass or {}) do
+  for _, name in ipairs(reconcile.copy_params or {}) do
     local value = look.intent.params[name]
     params[name] = not narrow and capitals[name] and type(value) == "string" and value:upper() or value
   end
@@ -40,7 +40,7 @@ end
 function M.spelling_of(look, name)
   local spelled
   for _, filter in ipairs { { subAccount = name }, {} } do
-    local records, err = scan.all(look.read, operations.by_name[look.reconcile.accounts], filter, 0, 0)
+    local records, err = full_list.all(look.read, operations.by_name[look.reconcile.accounts], filter, 0, 0)
     if not records then return nil, err end
     for _, record in ipairs(records) do
       if record.subAccount == name then return name end

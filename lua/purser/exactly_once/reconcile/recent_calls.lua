@@ -71,12 +71,12 @@ function M.close(self, entry, id, over)
 end
 
 --- Whether the record `id` was made by another call, of whatever operation. Two that carry one id by which the service
---- tells calls apart may have made it together.
+--- distinguishes calls may have made it together.
 function M.is_others(self, row, intent, id)
   local entry = id and self.by_id[id]
   if not entry or entry == entry_of(equals_of(self, row, intent), intent) then return false end
-  local handle = row.reconcile.made and row.reconcile.handle
-  return not handle or intent.params[handle] == nil or intent.params[handle] ~= entry.intent.params[handle]
+  local client_id = row.reconcile.generated_id and row.reconcile.client_id
+  return not client_id or intent.params[client_id] == nil or intent.params[client_id] ~= entry.intent.params[client_id]
 end
 
 --- Notes a call, and how it ended, as close() takes it. Returns the entry, for close().

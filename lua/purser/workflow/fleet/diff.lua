@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- What is there against what is declared: the steps that make it so.
 --
--- A key is known by its note. The service's note is the declared one, or the declared one with a mark behind it
--- ("trading #4fK09aQz"), which tells the keys of one note apart; a key made by hand with the bare note counts as well.
+-- A key is known by its note. The service's note is the declared one, or the declared one with a mark after it
+-- ("trading #4fK09aQz"), which distinguishes the keys of one note; a key made by hand with the bare note counts as
+-- well.
 
 local M = {}
 

@@ -17,13 +17,13 @@
 -- secret of a key; with it, keys whose secret was lost are found by their note, and deleted. Nothing here prints or
 -- keeps a secret.
 
-local allowed = require "purser.util.option_schema"
+local option_schema = require "purser.util.option_schema"
 local core = require "purser.core"
 local declaration = require "purser.workflow.fleet.spec"
 local diff = require "purser.workflow.fleet.diff"
 local errors = require "purser.call.errors"
 local history = require "purser.history"
-local moves = require "purser.workflow.fleet.transfers"
+local transfers = require "purser.workflow.fleet.transfers"
 local plain_text = require "purser.util.plain_text"
 
 local M = {}
@@ -37,7 +37,7 @@ Plan.__index = Plan
 -- How long to look for what may show up late after an answer was lost.
 local PATIENCE_MS = 10000
 
---- Checks a declaration. Returns the fleet, or nil and an error that tells every problem of it.
+--- Checks a declaration. Returns the fleet, or nil and an error that reports every problem of it.
 ---@param given table
 function M.new(given)
   local problems = declaration.check(given)
@@ -87,7 +87,7 @@ function Plan:__tostring()
   return table.concat(lines, "\n")
 end
 
---- The steps that make it as declared. `steps`, `orphans` (keys whose secret was lost; only where the vault can tell),
+--- The steps that make it as declared. `steps`, `orphans` (keys whose secret was lost; only where the vault knows),
 --- `unmanaged` (keys that are not declared: they stay), `warnings`, and `changes`: how many steps are not mere repeats.
 ---@return table|nil plan, purser.Error|nil err
 function Fleet:plan()
@@ -112,7 +112,7 @@ end
 ---@return table[]|nil orphans, purser.Error|nil err
 function Fleet:orphans()
   if not self.vault.holds then
-    return nil, errors.config("the vault cannot tell which secrets it has; give it `holds`")
+    return nil, errors.config("the vault does not know which secrets it has; give it `holds`")
   end
   local plan, err = self:plan()
   return plan and plan.orphans, err
@@ -195,12 +195,12 @@ function steps.create_key(self, step, again)
   local key, err = api(self):create_api_key { subAccount = step.account, note = note,
     permissions = step.key.permissions, ip = step.key.ip }
   if key and key.secretKey then
-    local complaint = store(self, step, key)
+    local message = store(self, step, key)
     step.apiKey = key.apiKey
-    if not complaint then return true end
+    if not message then return true end
     local gone = steps.delete_key(self, { account = step.account, apiKey = key.apiKey })
     return nil, errors.new { kind = "workflow", outcome = gone and "rejected" or "unknown", phase = "fleet",
-      message = ("%s; the new key %s of %s %s"):format(complaint, key.apiKey, step.account,
+      message = ("%s; the new key %s of %s %s"):format(message, key.apiKey, step.account,
         gone and "was deleted" or "could not be deleted") }
   end
   if err and err.outcome ~= "unknown" then return nil, err end
@@ -211,7 +211,7 @@ function steps.create_key(self, step, again)
     if not gone then return nil, problem end
   end
   if again then return nil, err or errors.new { kind = "workflow", outcome = "rejected", phase = "fleet",
-    message = "the service made a key and told no secret; the key was deleted" } end
+    message = "the service made a key and showed no secret; the key was deleted" } end
   return steps.create_key(self, step, true)
 end
 
@@ -220,7 +220,7 @@ local function public(step)
 end
 
 -- Does the steps in order. Returns those that were done; or nil and an error with `details.done`.
-local function carry_out(self, list)
+local function execute(self, list)
   local done = {}
   for _, step in ipairs(list) do
     local ok, err = steps[step.what](self, step)
@@ -239,14 +239,14 @@ end
 function Fleet:apply()
   local plan, err = self:plan()
   if not plan then return nil, err end
-  return carry_out(self, plan.steps)
+  return execute(self, plan.steps)
 end
 
 ------------------------------------------------------------------------------------------------------------ rotation
 
 local function check_options(given, rules)
-  local complaint, name = allowed.check(given, rules, "option")
-  return complaint and errors.argument(name, complaint)
+  local message, name = option_schema.check(given, rules, "option")
+  return message and errors.argument(name, message)
 end
 
 local rotate_rules = { account = "string", note = "string", max_age_ms = { 0 } }
@@ -266,7 +266,7 @@ local function each_declared(self, given, visit)
   end
 end
 
---- Makes a second key beside each that is older than `max_age_ms` (0: all), or those of one `account` and `note`. The
+--- Makes a second key next to each that is older than `max_age_ms` (0: all), or those of one `account` and `note`. The
 --- old ones stay until retire(). A key that has a younger one already is left alone, so that it can be gone on with.
 ---@param given { account: string|nil, note: string|nil, max_age_ms: integer|nil }|nil
 ---@return table[]|nil done, purser.Error|nil err
@@ -282,7 +282,7 @@ function Fleet:rotate(given)
     end
   end)
   if err then return nil, err end
-  return carry_out(self, list)
+  return execute(self, list)
 end
 
 --- Deletes every key that has a younger one of its note, once the younger is `overlap_ms` old (default: a day).
@@ -303,7 +303,7 @@ function Fleet:retire(given)
     end
   end)
   if err then return nil, err end
-  return carry_out(self, list)
+  return execute(self, list)
 end
 
 ------------------------------------------------------------------------------------------------------------ balances
@@ -322,7 +322,7 @@ function Fleet:sweep(given)
   local err = check_options(given, { to = { "parent" }, leave = "any", assets = "table" })
   if err then return nil, err end
   if not given.to then return nil, errors.argument("to", 'a sweep goes to = "parent"') end
-  return moves.sweep(self.client, self.group, names_of(self), given)
+  return transfers.sweep(self.client, self.group, names_of(self), given)
 end
 
 --- Plans to bring an `asset` from the parent to the fleet: `amounts` by account name, or `each` for all. Returns moves.
@@ -332,7 +332,7 @@ function Fleet:distribute(given)
   local err = check_options(given, { asset = "string", amounts = "table", each = "any" })
   if err then return nil, err end
   if not given.asset then return nil, errors.argument("asset", "distribute needs an asset") end
-  return moves.distribute(self.client, self.group, names_of(self), given)
+  return transfers.distribute(self.client, self.group, names_of(self), given)
 end
 
 return M

@@ -21,8 +21,8 @@ local function check_value(where, row, name, value, problems)
     if param.required then problems[#problems + 1] = ("%s: %s is missing"):format(where, name) end
     return
   end
-  local ok, complaint = kinds[param[2]].check(value, param)
-  if not ok then problems[#problems + 1] = ("%s: %s %s"):format(where, name, complaint) end
+  local ok, message = kinds[param[2]].check(value, param)
+  if not ok then problems[#problems + 1] = ("%s: %s %s"):format(where, name, message) end
 end
 
 local function check_keys(group, account, where, problems)

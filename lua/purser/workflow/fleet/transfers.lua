@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Balances between a parent and its sub-accounts: planned as moves, each with an id of its own, and carried out so that
+-- Balances between a parent and its sub-accounts: planned as moves, each with an id of its own, and executed so that
 -- none is made twice. A move whose outcome is unknown is reconciled (client:reconcile, by its id) before anything more
 -- is sent: it is made again only when it is certain that it was not made.
 
@@ -64,7 +64,7 @@ function send(self, move, opts)
 end
 
 -- Brings one move to its end. Returns true, or nil and the error that stops the rest.
-local function carry_out(self, move, opts)
+local function execute(self, move, opts)
   if move.state == "planned" then
     local ok, err = send(self, move, opts)
     if ok or err.outcome ~= "unknown" then return ok, err end
@@ -82,7 +82,7 @@ function Moves:execute(opts)
       return stop(self, move, errors.new { kind = "workflow", outcome = "rejected", phase = "fleet",
         message = "this move failed; plan again" })
     elseif move.state ~= "done" then
-      local ok, err = carry_out(self, move, opts)
+      local ok, err = execute(self, move, opts)
       if not ok then return stop(self, move, err) end
     end
   end
@@ -107,7 +107,7 @@ function Moves:__tostring()
   return table.concat(lines, "\n")
 end
 
--- A positive or zero decimal, or nil and a complaint that names it.
+-- A positive or zero decimal, or nil and a message that names it.
 local function amount_of(what, text)
   local value = type(text) ~= "table" and decimal(text)
   if not value or value:sign() < 0 or (type(text) == "number" and text ~= math.floor(text)) then
