@@ -20,7 +20,7 @@ description = {
 dependencies = { "lua >= 5.1, < 5.5", "argparse >= 0.7" }
 -- Flags cannot be added here; docs/install.md has those that harden the modules, for the command line of LuaRocks.
 -- Without a file to look for, LuaRocks only sets the folders (CURL_DIR=... overrides them) and leaves the search to the
--- compiler, which knows its system's multiarch folders. A missing header then ends in src/core/needs.c, which names the
+-- compiler, which knows its system's multiarch folders. A missing header then ends in src/core/check_deps.c, which names the
 -- package to install.
 external_dependencies = { CURL = {}, CRYPTO = {} }
 build = {
@@ -29,18 +29,18 @@ build = {
     ["purser.core"] = {
       sources = {
         -- made: core
-        "src/core/needs.c",
-        "src/bind/bind.c",
-        "src/bind/clock.c",
-        "src/bind/core.c",
-        "src/bind/decimal.c",
-        "src/bind/decoder.c",
+        "src/core/check_deps.c",
+        "src/bind/core_clock.c",
+        "src/bind/core_files.c",
+        "src/bind/core_library.c",
+        "src/bind/core_module.c",
         "src/bind/decoder_type.c",
-        "src/bind/files.c",
-        "src/bind/layout.c",
-        "src/bind/library.c",
-        "src/bind/secret.c",
-        "src/bind/signer.c",
+        "src/bind/l_decimal.c",
+        "src/bind/l_decoder.c",
+        "src/bind/l_layout.c",
+        "src/bind/l_secret.c",
+        "src/bind/l_signer.c",
+        "src/bind/lpu.c",
         "src/core/buf.c",
         "src/core/clock.c",
         "src/core/decimal.c",
@@ -69,12 +69,12 @@ build = {
     ["purser.http"] = {
       sources = {
         -- made: http
-        "src/core/needs.c",
-        "src/bind/bind.c",
-        "src/bind/http.c",
+        "src/core/check_deps.c",
         "src/bind/http_fields.c",
         "src/bind/http_module.c",
-        "src/bind/http_multi.c",
+        "src/bind/l_http_easy.c",
+        "src/bind/l_http_multi.c",
+        "src/bind/lpu.c",
         "src/core/buf.c",
         "src/core/clock.c",
         "src/core/http_callbacks.c",
@@ -165,10 +165,15 @@ build = {
     ["purser.exactly_once.reconcile.advice"] = "lua/purser/exactly_once/reconcile/advice.lua",
     ["purser.exactly_once.reconcile.check_intent"] = "lua/purser/exactly_once/reconcile/check_intent.lua",
     ["purser.exactly_once.reconcile.compare"] = "lua/purser/exactly_once/reconcile/compare.lua",
+    ["purser.exactly_once.reconcile.conversion"] = "lua/purser/exactly_once/reconcile/conversion.lua",
     ["purser.exactly_once.reconcile.full_list"] = "lua/purser/exactly_once/reconcile/full_list.lua",
     ["purser.exactly_once.reconcile"] = "lua/purser/exactly_once/reconcile/init.lua",
+    ["purser.exactly_once.reconcile.look"] = "lua/purser/exactly_once/reconcile/look.lua",
     ["purser.exactly_once.reconcile.queries"] = "lua/purser/exactly_once/reconcile/queries.lua",
     ["purser.exactly_once.reconcile.recent_calls"] = "lua/purser/exactly_once/reconcile/recent_calls.lua",
+    ["purser.exactly_once.reconcile.service"] = "lua/purser/exactly_once/reconcile/service.lua",
+    ["purser.exactly_once.reconcile.shift"] = "lua/purser/exactly_once/reconcile/shift.lua",
+    ["purser.exactly_once.reconcile.strategies"] = "lua/purser/exactly_once/reconcile/strategies.lua",
     ["purser.exactly_once.run"] = "lua/purser/exactly_once/run.lua",
     ["purser.exactly_once.write_call"] = "lua/purser/exactly_once/write_call.lua",
     ["purser.history.cursor"] = "lua/purser/history/cursor.lua",
@@ -229,6 +234,7 @@ build = {
     ["purser.util.calendar"] = "lua/purser/util/calendar.lua",
     ["purser.util.digest"] = "lua/purser/util/digest.lua",
     ["purser.util.frozen"] = "lua/purser/util/frozen.lua",
+    ["purser.util.lazy"] = "lua/purser/util/lazy.lua",
     ["purser.util.loopback"] = "lua/purser/util/loopback.lua",
     ["purser.util.option_messages"] = "lua/purser/util/option_messages.lua",
     ["purser.util.option_schema"] = "lua/purser/util/option_schema.lua",

@@ -298,8 +298,9 @@ describe("the check of the histories", function()
     add(payouts, 1, 2)
     assert(payouts:run())
     local first = looks()
+    for _, statement in pairs(journal.db.statements) do statement:close() end -- SQLite closes no connection before them
     journal.db.handle:close()
-    journal.db.handle = nil
+    journal.db.handle, journal.db.statements = nil, {}
     add(payouts, 3, 3)
     assert(payouts:run())
     assert.is_true(looks() > first)

@@ -1,55 +1,15 @@
 -- SPDX-License-Identifier: MIT
--- Asks a simulator directly, with requests written and signed here: methods and paths come from the interface document,
--- not from the client's rows, so that a mistake there is seen.
+-- Asks a simulator directly, with requests written and signed here: methods and paths are those of the specs' own
+-- transcription of the interface document, not those of the client's rows, so that a mistake there is seen.
 
 local core = require "purser.core"
 local json = require "purser.json"
 
 local M = {}
 
--- id -> method, path, where its parameters travel ("query" unless asked)
-local operations = {
-  A1 = { "GET", "/api/v3/broker/sub-account/universalTransfer" },
-  A2 = { "POST", "/api/v3/broker/sub-account/virtualSubAccount", "object" },
-  A3 = { "GET", "/api/v3/broker/sub-account/list" },
-  A4 = { "GET", "/api/v3/broker/sub-account/status" },
-  A5 = { "POST", "/api/v3/broker/sub-account/apiKey", "object" },
-  A6 = { "GET", "/api/v3/broker/sub-account/apiKey" },
-  A7 = { "DELETE", "/api/v3/broker/sub-account/apiKey", "object" },
-  A8 = { "POST", "/api/v3/broker/capital/deposit/subAddress", "object" },
-  A9 = { "GET", "/api/v3/broker/capital/deposit/subAddress" },
-  A10 = { "GET", "/api/v3/broker/capital/deposit/subHisrec" },
-  A11 = { "GET", "/api/v3/broker/capital/deposit/subHisrec/getall" },
-  A12 = { "POST", "/api/v3/broker/capital/withdraw/apply", "object" },
-  A13 = { "POST", "/api/v3/broker/sub-account/universalTransfer", "object" },
-  A14 = { "POST", "/api/v3/broker/sub-account/futures", "object" },
-  A15 = { "GET", "/api/v3/broker/rebate/taxQuery" },
-  B1 = { "POST", "/api/v3/sub-account/virtualSubAccount" },
-  B2 = { "GET", "/api/v3/sub-account/list" },
-  B3 = { "POST", "/api/v3/sub-account/apiKey", "array" },
-  B4 = { "GET", "/api/v3/sub-account/apiKey" },
-  B5 = { "DELETE", "/api/v3/sub-account/apiKey", "array" },
-  B6 = { "POST", "/api/v3/capital/sub-account/universalTransfer" },
-  B7 = { "GET", "/api/v3/capital/sub-account/universalTransfer" },
-  B8 = { "GET", "/api/v3/sub-account/asset" },
-  C1 = { "GET", "/api/v3/capital/config/getall" },
-  C2 = { "POST", "/api/v3/capital/withdraw" },
-  C3 = { "DELETE", "/api/v3/capital/withdraw" },
-  C4 = { "GET", "/api/v3/capital/deposit/hisrec" },
-  C5 = { "GET", "/api/v3/capital/withdraw/history" },
-  C6 = { "POST", "/api/v3/capital/deposit/address" },
-  C7 = { "GET", "/api/v3/capital/deposit/address" },
-  C8 = { "GET", "/api/v3/capital/withdraw/address" },
-  C9 = { "POST", "/api/v3/capital/transfer" },
-  C10 = { "GET", "/api/v3/capital/transfer" },
-  C11 = { "GET", "/api/v3/capital/transfer/tranId" },
-  C12 = { "GET", "/api/v3/capital/convert/list" },
-  C13 = { "POST", "/api/v3/capital/convert" },
-  C14 = { "GET", "/api/v3/capital/convert" },
-  C15 = { "POST", "/api/v3/capital/transfer/internal" },
-  C16 = { "GET", "/api/v3/capital/transfer/internal" },
-  C17 = { "POST", "/api/v3/capital/withdraw/apply" },
-}
+-- id -> method, path, where its parameters travel
+local operations = {}
+for _, entry in pairs(require "contract") do operations[entry[1]] = { entry[2], entry[3], entry[6] } end
 
 M.operations = operations
 
@@ -87,7 +47,7 @@ end
 function M.request(sim, who, id, params, opts)
   local operation = operations[id]
   opts = opts or {}
-  local form = opts.form or operation[3] or "query"
+  local form = opts.form or operation[3]
   local parts = {}
   local own = opts.query or (form == "query" and M.query(params or {})) or ""
   if own ~= "" then parts[1] = own end

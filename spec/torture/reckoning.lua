@@ -84,16 +84,11 @@ local function add_up(done)
   return sums
 end
 
--- What reconciling says of a list without a total that grew each time it was turned: other workers pay meanwhile.
-local GROWS = "the list seems not to turn its pages"
-
 -- Whether a payment may be undecided although nothing is equal to it: nothing says whose a record without an id is that
--- the journal lacks; no record proves anything whose members the service hid; and a list without a total that grows
--- while it is read shows records again, as one does that cannot be turned.
+-- the journal lacks, and no record proves anything whose members the service hid.
 local function is_explained(self, payment)
   local row = operations.by_name[payment.operation]
   return self.lacks and not row.reconcile.client_id or self.noise and self.noise:explains(row)
-    or row.reconcile.client_id and payment.message:find(GROWS, 1, true) ~= nil
 end
 
 -- Equal payments that nothing identifies: how many there are is checked with the totals.

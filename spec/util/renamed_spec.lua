@@ -94,6 +94,7 @@ local places = {
   timeout_ms = { deadline_ms = { function()
     return message_of(client.wallet:wait_withdrawal("1", { timeout_ms = 1 }))
   end } },
+  most_ms = { max_ms = { function() return message_of(client.wallet:wait_withdrawal("1", { most_ms = 1 })) end } },
   look = { force = { function() return retry { look = false } end } },
   keep = { leave = { function() return sweep { to = "parent", keep = "5" } end } },
   check_saved = { require_saved_address = { function()

@@ -2,6 +2,8 @@
 -- The options that say which service to talk to and with whose keys, and the client they make.
 
 local credentials = require "purser.cli.credentials"
+local lazy = require "purser.util.lazy"
+local purser = lazy "purser"
 
 local M = {}
 
@@ -64,7 +66,7 @@ M.wrap_transport = nil
 local function wrapped(inner)
   local message
   if not inner then
-    inner, message = require("purser").transport.curl { connect_timeout_ms = 3000 }
+    inner, message = purser.transport.curl { connect_timeout_ms = 3000 }
     if not inner then return nil, message end
   end
   return M.wrap_transport(inner)
@@ -77,8 +79,8 @@ end
 ---@return string place_or_message  the service, and where it and the keys come from, for questions
 ---@return table|nil sources  { url, service, keys, base_url, profile }
 function M.open(options, overrides)
-  local keys, wrong = credentials.find(options.credentials)
-  if not keys then return nil, wrong end
+  local keys, problem = credentials.find(options.credentials)
+  if not keys then return nil, problem end
   local service = service_of(options, keys)
   if not service then
     return nil, "which service? give --base-url (or PURSER_BASE_URL), such as http://127.0.0.1:8080 for `purser sim`; "
@@ -90,11 +92,10 @@ function M.open(options, overrides)
   }
   for name, value in pairs(overrides or {}) do requested[name] = value end
   if M.wrap_transport then
-    local problem
     requested.transport, problem = wrapped(requested.transport)
     if not requested.transport then return nil, problem end
   end
-  local client, err = require("purser").new(requested)
+  local client, err = purser.new(requested)
   keys.secret:close() -- the client has made of it what it needs
   -- allow_insecure is for programs: here nothing permits it
   if not client then

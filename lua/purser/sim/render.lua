@@ -164,7 +164,7 @@ local function new_output(set, salt, leaf)
     local generator = prng.new(set.seed, salt)
     order = function(members) generator:shuffle(members) end
   end
-  local out = json_writer.writer { spaced = set.white_space, escaped = set.escapes, order = order }
+  local out = json_writer.writer(order)
   out.set, out.leaf = set, leaf
   function out.records(members, list)
     local items = {}
@@ -219,7 +219,7 @@ local function write_answer(out, form, result)
   else json = answer_rows(out, form, result)
   end
   if form.envelope and not out.set.no_envelope then json = enveloped(out, json) end
-  return out.document(json)
+  return json
 end
 
 --- The JSON text that answers operation `row` with the canonical `result`.
@@ -236,7 +236,7 @@ function M.plain(members, variant)
   local out = new_output(variants.resolve(variant), "plain")
   local parts = {}
   for _, member in ipairs(members) do parts[#parts + 1] = out.member(member[1], digits(member[2])) end
-  return out.document(out.object(parts))
+  return out.object(parts)
 end
 
 --- A rejection: the HTTP status and the JSON text. `row` is nil when the path is unknown.
@@ -259,7 +259,7 @@ function M.rejection(code, message, variant, row)
     parts[#parts + 1] = out.member("traceId", out.text "7f000001-0")
   end
   local ok = set.error_http_200 and row and (row.group == "sub_account" or row.id == "A2")
-  return ok and 200 or 400, out.document(out.object(parts))
+  return ok and 200 or 400, out.object(parts)
 end
 
 local function sample_record(members)

@@ -34,8 +34,6 @@ local switches = {
   { "extra_members", "every record has members that the document does not know", live = true },
   { "null_members", "members without a value are null where the document leaves them out", live = true },
   { "shuffled", "members come in another order, drawn from `seed`" },
-  { "white_space", "white space wherever JSON allows it" },
-  { "escapes", "every second character of names and texts is a \\u escape" },
   { "error_code_text", "the code of a rejection is a string", live = true },
   { "error_message", "a rejection's text is in `message` instead of `msg`" },
   { "error_extra_members", "a rejection has further members, the code not first" },

@@ -10,6 +10,7 @@ return {
   visibility_lag_ms = "visibility_delay_ms", lag_ms = "visibility_delay_ms", settle_ms = "late_arrival_ms",
   serial = "no_duplicates", users = "recipients", other_assets = "allow_unlisted_assets", look = "force",
   check_saved = "require_saved_address", keep = "leave", timeout_ms = "deadline_ms",
+  most_ms = "max_ms",
   -- the shell: options and commands
   ["--settle"] = "--reconcile", ["--go"] = "--execute", ["--for"] = "--deadline", ["--keep"] = "--leave",
   ["--keys"] = "--credentials", ["--check-saved"] = "--require-saved-address", ["--idle-exit"] = "--idle-timeout",

@@ -39,8 +39,9 @@ end
 ---@return string|false|nil spelled, purser.Error|nil err
 function M.spelling_of(look, name)
   local spelled
+  local function read(row, params) return look.service:read(row, params) end
   for _, filter in ipairs { { subAccount = name }, {} } do
-    local records, err = full_list.all(look.read, operations.by_name[look.reconcile.accounts], filter, 0, 0)
+    local records, err = full_list.all(read, operations.by_name[look.reconcile.accounts], filter, 0, 0)
     if not records then return nil, err end
     for _, record in ipairs(records) do
       if record.subAccount == name then return name end

@@ -2,7 +2,7 @@
 /* core.read_secret, core.take_secret and core.read_credentials: secrets that never become Lua strings.
  *
  * A secret is made closed; what is read goes into it at once, so an error of Lua finds nothing that is not wiped. */
-#include "secret_object.h"
+#include "l_secret.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static pu_secret_text *check_secret(lua_State *L, int index)
     return luaL_checkudata(L, index, TYPE);
 }
 
-const pu_secret_text *pu_check_secret(lua_State *L, int index)
+const pu_secret_text *lpu_check_secret(lua_State *L, int index)
 {
     return check_secret(L, index);
 }
@@ -27,12 +27,12 @@ static pu_secret_text *push_closed(lua_State *L)
 {
     pu_secret_text *text = lua_newuserdata(L, sizeof *text);
     *text = (pu_secret_text){0};
-    pu_settype(L, TYPE);
+    lpu_set_type(L, TYPE);
     return text;
 }
 
 /* Pushes why the file was not taken. The path is quoted, nothing of the file is. */
-static void push_refusal(lua_State *L, const char *path, enum pu_file_fault fault, int code)
+static void push_file_error(lua_State *L, const char *path, enum pu_file_fault fault, int code)
 {
     char mode[] = {(char)('0' + (code >> 6 & 7)), (char)('0' + (code >> 3 & 7)), (char)('0' + (code & 7)), '\0'};
     switch (fault) {
@@ -50,7 +50,7 @@ static void push_refusal(lua_State *L, const char *path, enum pu_file_fault faul
 }
 
 /* nil and the message on top */
-static int refuse(lua_State *L)
+static int return_error(lua_State *L)
 {
     lua_pushnil(L);
     lua_insert(L, -2);
@@ -63,7 +63,7 @@ static bool read_key(lua_State *L, pu_secret_text *text, const char *path)
     int code;
     enum pu_file_fault fault = pu_secret_text_read(text, path, PU_SECRET_MAX, &code);
     if (fault != PU_FILE_OK) {
-        push_refusal(L, path, fault, code);
+        push_file_error(L, path, fault, code);
         return false;
     }
     pu_secret_text_trim(text);
@@ -80,7 +80,7 @@ static int read_secret(lua_State *L)
     pu_secret_text *text = push_closed(L);
     if (read_key(L, text, path)) return 1;
     pu_secret_text_close(text);
-    return refuse(L);
+    return return_error(L);
 }
 
 /* core.take_secret(name) -> secret | nil, message. The variable is gone afterwards. */
@@ -100,7 +100,7 @@ static int take_secret(lua_State *L)
     } else {
         lua_pushfstring(L, "the variable %s is not set; a secret is taken from it only once", name);
     }
-    return refuse(L);
+    return return_error(L);
 }
 
 /* ---- a credentials file ---- */
@@ -170,10 +170,10 @@ static bool finish(lua_State *L, pu_secret_text *secret)
 }
 
 /* nil, message, whether there is no such file */
-static int refuse_file(lua_State *L, enum pu_file_fault fault, int code)
+static int return_file_error(lua_State *L, enum pu_file_fault fault, int code)
 {
-    push_refusal(L, lua_tostring(L, PATH), fault, code);
-    refuse(L);
+    push_file_error(L, lua_tostring(L, PATH), fault, code);
+    return_error(L);
     lua_pushboolean(L, fault == PU_FILE_SYSTEM && (code == ENOENT || code == ENOTDIR));
     return 3;
 }
@@ -184,11 +184,11 @@ static int read_private(lua_State *L)
 {
     int code;
     luaL_checktype(L, PATH, LUA_TSTRING);
-    size_t max = lua_isnoneornil(L, 2) ? PU_SECRET_MAX : (size_t)pu_checkinteger(L, 2, 1, INT32_MAX);
+    size_t max = lua_isnoneornil(L, 2) ? PU_SECRET_MAX : (size_t)lpu_check_integer(L, 2, 1, INT32_MAX);
     lua_settop(L, PATH);
     pu_secret_text *whole = push_closed(L);
     enum pu_file_fault fault = pu_secret_text_read(whole, lua_tostring(L, PATH), max, &code);
-    if (fault != PU_FILE_OK) return refuse_file(L, fault, code);
+    if (fault != PU_FILE_OK) return return_file_error(L, fault, code);
     lua_pushlstring(L, whole->data, whole->len);
     pu_secret_text_close(whole);
     return 1;
@@ -204,12 +204,12 @@ static int read_credentials(lua_State *L)
     pu_secret_text *whole = push_closed(L), *secret = push_closed(L); /* path whole secret */
     lua_createtable(L, 0, ENTRIES);
     enum pu_file_fault fault = pu_secret_text_read(whole, lua_tostring(L, PATH), PU_SECRET_MAX, &code);
-    if (fault != PU_FILE_OK) return refuse_file(L, fault, code);
+    if (fault != PU_FILE_OK) return return_file_error(L, fault, code);
     bool fine = read_lines(L, whole, secret) && finish(L, secret);
     pu_secret_text_close(whole);
     if (fine) return 1;
     pu_secret_text_close(secret);
-    return refuse(L);
+    return return_error(L);
 }
 
 /* ---- the object, and the memory ---- */
@@ -228,7 +228,7 @@ static int secret_tostring(lua_State *L)
 
 static void set_size(lua_State *L, const char *name, size_t bytes)
 {
-    pu_pushinteger(L, (int64_t)bytes);
+    lpu_push_integer(L, (int64_t)bytes);
     lua_setfield(L, -2, name);
 }
 
@@ -253,7 +253,7 @@ static int harden_process(lua_State *L)
     return 1;
 }
 
-void pu_bind_secret(lua_State *L)
+void lpu_bind_secret(lua_State *L)
 {
     static const luaL_Reg methods[] = {{"close", secret_close}, {NULL, NULL}};
     static const luaL_Reg meta[] = {
@@ -266,6 +266,6 @@ void pu_bind_secret(lua_State *L)
                                          {"harden_process", harden_process},
                                          {NULL, NULL}};
     pu_secret_start(); /* here, and not at the first key: other threads may be inside OpenSSL by then */
-    pu_newtype(L, TYPE, methods, meta);
-    pu_setfuncs(L, functions, 0);
+    lpu_new_type(L, TYPE, methods, meta);
+    lpu_set_functions(L, functions, 0);
 }

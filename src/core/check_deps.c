@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What has to be installed, checked before anything else is compiled: whoever lacks a header reads the name of its
- * package instead of the compiler's complaint. First in the rockspec's list of sources for that reason.
+ * What has to be installed, checked before anything else is compiled: a missing header is reported with the name
+ * of its package. First in the rockspec's list of sources for that reason.
  */
 #ifdef __has_include
 #if !__has_include(<curl/curl.h>)

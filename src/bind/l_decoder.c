@@ -5,9 +5,9 @@
  *   - A decoding lays out the Lua stack as below; the sink's functions run between Lua calls that can raise, and hold
  *     nothing that a longjmp would lose.
  *
- *         decoder  text  companion  key of slot 0 ... key of slot n-1  remembered strings  tables under way ...
+ *         decoder  text  uservalue  key of slot 0 ... key of slot n-1  remembered strings  tables under way ...
  *
- *   - Keys are made once, kept in the companion table and fetched to their place on the stack at first use. There are
+ *   - Keys are made once, kept in the uservalue and fetched to their place on the stack at first use. There are
  *     places for the names known when the decoding begins and for a few more.
  *   - Making a Lua string costs more than recognising one. Coins, networks and states repeat, so short strings go
  *     through a small table of those made before in the same document; a field that rarely repeats stops asking.
@@ -17,7 +17,7 @@
  *     back. Its plan is retired then, and freed when the Lua state ends. */
 #include <string.h>
 
-#include "bind.h"
+#include "lpu.h"
 #include "decode.h"
 #include "decoder_type.h"
 #include "json.h"
@@ -108,11 +108,11 @@ static inline void ends_of(const lua_sink *sink, const char *text, size_t len, u
     *tail = *head;
 }
 
-static inline bool is_remembered(const remembered *value, const remembered *wanted)
+static inline bool is_remembered(const remembered *value, const remembered *sought)
 {
-    size_t len = wanted->len;
-    return value->head == wanted->head && value->tail == wanted->tail && value->len == len && value->text &&
-           (len <= 16 || memcmp(value->text + 8, wanted->text + 8, len - 16) == 0);
+    size_t len = sought->len;
+    return value->head == sought->head && value->tail == sought->tail && value->len == len && value->text &&
+           (len <= 16 || memcmp(value->text + 8, sought->text + 8, len - 16) == 0);
 }
 
 /* Pushes a short string, the one made before when it is still remembered. */
@@ -126,17 +126,17 @@ static inline void push_text(lua_sink *sink, const pu_entry *entry)
         return;
     }
     uint8_t *patience = &sink->patience[entry->slot];
-    remembered wanted = {.text = text, .len = len};
-    ends_of(sink, text, len, &wanted.head, &wanted.tail);
-    uint64_t hash = (wanted.head ^ wanted.tail << 1 ^ len) * UINT64_C(0x9E3779B97F4A7C15);
+    remembered sought = {.text = text, .len = len};
+    ends_of(sink, text, len, &sought.head, &sought.tail);
+    uint64_t hash = (sought.head ^ sought.tail << 1 ^ len) * UINT64_C(0x9E3779B97F4A7C15);
     uint32_t place = (uint32_t)(hash >> (64 - sink->values_log));
-    if (!is_remembered(&sink->values[place], &wanted)) {
+    if (!is_remembered(&sink->values[place], &sought)) {
         if (sink->values[place].text) place ^= 1; /* the first to come keeps its place, the others share the second */
-        if (!is_remembered(&sink->values[place], &wanted)) {
+        if (!is_remembered(&sink->values[place], &sought)) {
             *patience = *patience > MISS ? (uint8_t)(*patience - MISS) : 0;
             lua_pushlstring(L, text, len);
-            pu_copy(L, -1, sink->first_value + (int)place);
-            sink->values[place] = wanted;
+            lpu_copy(L, -1, sink->first_value + (int)place);
+            sink->values[place] = sought;
             return;
         }
     }
@@ -150,7 +150,7 @@ static inline void push_value(lua_sink *sink, const pu_entry *entry)
     switch (entry->kind) {
     case PU_ENTRY_TEXT: push_text(sink, entry); break;
     case PU_ENTRY_ESCAPED: push_escaped(L, entry->text, entry->len); break;
-    case PU_ENTRY_INTEGER: pu_pushinteger(L, entry->integer); break;
+    case PU_ENTRY_INTEGER: lpu_push_integer(L, entry->integer); break;
     case PU_ENTRY_NULL: lua_pushnil(L); break;
     default: lua_pushboolean(L, entry->kind == PU_ENTRY_TRUE);
     }
@@ -168,7 +168,7 @@ static void fetch_key(lua_sink *sink, uint16_t slot)
         lua_rawseti(L, COMPANION, slot + 1);
     }
     if (slot >= sink->key_places) return; /* learned in this document, when all places were taken */
-    pu_copy(L, -1, FIRST_KEY + slot);
+    lpu_copy(L, -1, FIRST_KEY + slot);
     sink->fetched[slot] = true;
 }
 
@@ -243,8 +243,8 @@ static decoder *check_decoder(lua_State *L, int index)
     return self;
 }
 
-/* nil, message, offset */
-static int push_fault(lua_State *L, const pu_fault *fault)
+/* nil, message, offset; and `true` after them when the document has a member twice */
+static int push_decode_error(lua_State *L, const pu_decode_error *fault)
 {
     lua_pushnil(L);
     if (fault->error.code != PU_TYPE) {
@@ -257,11 +257,13 @@ static int push_fault(lua_State *L, const pu_fault *fault)
     } else {
         lua_pushfstring(L, "%s was found, %s was expected", fault->found, fault->expected);
     }
-    pu_pushinteger(L, (int64_t)fault->error.offset);
-    return 3;
+    lpu_push_integer(L, (int64_t)fault->error.offset);
+    if (fault->error.code != PU_REPEATED) return 3;
+    lua_pushboolean(L, 1);
+    return 4;
 }
 
-/* How many strings are worth remembering, as a power of two. Each takes a place on the stack of whoever decodes, and a
+/* How many strings are worth remembering, as a power of two. Each takes a place on the stack of the call that decodes, and a
  * stack of many places is a burden in every task that has one. */
 static int values_log_for(size_t len)
 {
@@ -271,7 +273,7 @@ static int values_log_for(size_t len)
     return log;
 }
 
-/* Expects the decoder, the text and the companion, and nothing else, on the stack. The decoder stays there: a
+/* Expects the decoder, the text and the uservalue, and nothing else, on the stack. The decoder stays there: a
  * collection during the decoding must not find it unused. */
 static int decode(lua_State *L, decoder *self)
 {
@@ -293,10 +295,10 @@ static int decode(lua_State *L, decoder *self)
     luaL_checkstack(L, sink.key_places + values + LUA_MINSTACK, "the shape has too many fields");
     lua_settop(L, COMPANION + sink.key_places + values);
 
-    pu_fault fault;
+    pu_decode_error fault;
     self->decoding++;
     enum pu_code code = pu_decode(plan, text, len, &sink.calls, &fault);
-    int results = code == PU_OK ? 1 : push_fault(L, &fault); /* which quotes the plan */
+    int results = code == PU_OK ? 1 : push_decode_error(L, &fault); /* which quotes the plan */
     self->decoding--;
     return results;
 }
@@ -306,7 +308,7 @@ static int decoder_decode(lua_State *L)
     luaL_checkudata(L, 1, TYPE_NAME);
     luaL_checktype(L, TEXT, LUA_TSTRING);
     lua_settop(L, TEXT);
-    pu_getcompanion(L, 1);
+    lpu_get_uservalue(L, 1);
     return decode(L, check_decoder(L, 1));
 }
 
@@ -325,17 +327,17 @@ static int module_decoder(lua_State *L)
 {
     luaL_checkany(L, 1);
     lua_settop(L, 1);
-    decoder *self = pu_newuserdata(L, sizeof *self); /* type self */
+    decoder *self = lpu_new_userdata(L, sizeof *self); /* type self */
     *self = (decoder){.retired = lua_touserdata(L, lua_upvalueindex(1))};
-    pu_settype(L, TYPE_NAME);
+    lpu_set_type(L, TYPE_NAME);
     lua_newtable(L); /* type self shapes */
-    self->plan = pu_plan_new(PU_INTEGER_MIN, PU_INTEGER_MAX);
+    self->plan = pu_plan_new(LPU_INTEGER_MIN, LPU_INTEGER_MAX);
     if (!self->plan) return luaL_error(L, "not enough memory");
-    pu_compile_type(L, self->plan);
-    lua_newtable(L); /* type self shapes companion */
-    pu_push_type_text(L, 1);
+    lpu_compile_type(L, self->plan);
+    lua_newtable(L); /* type self shapes uservalue */
+    lpu_push_type_text(L, 1);
     lua_setfield(L, -2, "description");
-    pu_setcompanion(L, 2);
+    lpu_set_uservalue(L, 2);
     lua_settop(L, 2);
     return 1;
 }
@@ -372,23 +374,23 @@ static int decoder_tostring(lua_State *L)
         lua_pushliteral(L, "purser.decoder (closed)");
         return 1;
     }
-    pu_getcompanion(L, 1);
+    lpu_get_uservalue(L, 1);
     lua_getfield(L, -1, "description");
     lua_pushfstring(L, "purser.decoder (%s)", lua_tostring(L, -1));
     return 1;
 }
 
-void pu_bind_decoder(lua_State *L)
+void lpu_bind_decoder(lua_State *L)
 {
     static const luaL_Reg methods[] = {{"decode", decoder_decode}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", decoder_gc}, {"__tostring", decoder_tostring}, {NULL, NULL}};
     static const luaL_Reg none[] = {{NULL, NULL}}, retired_meta[] = {{"__gc", retired_gc}, {NULL, NULL}};
-    pu_newtype(L, TYPE_NAME, methods, meta);
-    pu_newtype(L, RETIRED_NAME, none, retired_meta);
+    lpu_new_type(L, TYPE_NAME, methods, meta);
+    lpu_new_type(L, RETIRED_NAME, none, retired_meta);
     luaL_getmetatable(L, TYPE_NAME); /* module metatable */
     retired_plans *retired = lua_newuserdata(L, sizeof *retired);
     *retired = (retired_plans){NULL, false};
-    pu_settype(L, RETIRED_NAME);
+    lpu_set_type(L, RETIRED_NAME);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, RETIRED_NAME); /* module metatable retired */
     lua_pushcclosure(L, module_decoder, 1);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* core.layout: see docs/architecture.md for what it offers.
  *
- * The companion table holds two lists of names as Lua strings, in the order they travel: reading a value is
+ * The uservalue holds two lists of names as Lua strings, in the order they travel: reading a value is
  * then two raw table accesses, without hashing a name again. */
-#include "layout_object.h"
+#include "l_layout.h"
 
 #include <string.h>
 
@@ -22,13 +22,13 @@ enum { KEPT_CAPACITY = 1 << 14 };
 
 static const char layout_tag;
 
-void pu_resetbuf(pu_buf *buf)
+void lpu_reset_buf(pu_buf *buf)
 {
     if (buf->cap > KEPT_CAPACITY) pu_buf_free(buf);
     buf->len = 0;
 }
 
-int pu_pushfailure(lua_State *L, const pu_error *error)
+int lpu_push_error(lua_State *L, const pu_error *error)
 {
     lua_pushnil(L);
     lua_pushstring(L, error->message);
@@ -37,13 +37,13 @@ int pu_pushfailure(lua_State *L, const pu_error *error)
 
 static layout_object *check_object(lua_State *L, int index)
 {
-    layout_object *object = pu_checktagged(L, index, sizeof *object, &layout_tag, LAYOUT_TYPE);
+    layout_object *object = lpu_check_tagged(L, index, sizeof *object, &layout_tag, LAYOUT_TYPE);
     if (!object->layout.query) luaL_error(L, "layout is closed");
     return object;
 }
 
 /* The value is on top of the stack. */
-static int refuse_value(lua_State *L, int names, size_t slot)
+static int value_error(lua_State *L, int names, size_t slot)
 {
     const char *type = luaL_typename(L, -1);
     if (lua_type(L, -1) == LUA_TNUMBER) type = "a number that is no exact integer (pass a string)";
@@ -56,13 +56,13 @@ static int refuse_value(lua_State *L, int names, size_t slot)
 static void read_values(lua_State *L, int index, int list, int table, size_t count, pu_value *values)
 {
     luaL_checkstack(L, (int)count + 4, "too many values");
-    pu_getcompanion(L, index);
-    lua_rawgeti(L, -1, list); /* companion names */
+    lpu_get_uservalue(L, index);
+    lua_rawgeti(L, -1, list); /* uservalue names */
     int names = lua_gettop(L);
     for (size_t i = 0; i < count; i++) {
         pu_value *value = &values[i];
-        lua_rawgeti(L, names, (int)i + 1); /* companion names value... name */
-        switch (pu_rawget(L, table)) {     /* companion names value... value */
+        lua_rawgeti(L, names, (int)i + 1); /* uservalue names value... name */
+        switch (lpu_raw_get(L, table)) {     /* uservalue names value... value */
         case LUA_TSTRING:
             value->kind = PU_STRING;
             value->text = lua_tolstring(L, -1, &value->len);
@@ -76,12 +76,12 @@ static void read_values(lua_State *L, int index, int list, int table, size_t cou
             break;
         default:
             value->kind = PU_INTEGER;
-            if (!pu_tointeger(L, -1, &value->integer)) refuse_value(L, names, i);
+            if (!lpu_to_integer(L, -1, &value->integer)) value_error(L, names, i);
         }
     }
 }
 
-const pu_layout *pu_readquery(lua_State *L, int index, int table, pu_value values[PU_LAYOUT_MAX])
+const pu_layout *lpu_read_query(lua_State *L, int index, int table, pu_value values[PU_LAYOUT_MAX])
 {
     const pu_layout *layout = &check_object(L, index)->layout;
     luaL_checktype(L, table, LUA_TTABLE);
@@ -96,11 +96,11 @@ static int layout_query(lua_State *L)
     pu_value values[PU_LAYOUT_MAX];
     pu_error error;
     read_values(L, 1, QUERY_NAMES, 2, object->layout.query_count, values);
-    pu_resetbuf(&object->text);
+    lpu_reset_buf(&object->text);
     object->uses++;
     if (pu_layout_query(&object->layout, values, &object->text, &error) != PU_OK)
-        return pu_pushfailure(L, &error);
-    return pu_pushbuilt(L, &object->text, &object->uses);
+        return lpu_push_error(L, &error);
+    return lpu_push_built(L, &object->text, &object->uses);
 }
 
 static int layout_body(lua_State *L)
@@ -110,11 +110,11 @@ static int layout_body(lua_State *L)
     pu_value values[PU_LAYOUT_MAX];
     pu_error error;
     read_values(L, 1, BODY_NAMES, 2, object->layout.body_count, values);
-    pu_resetbuf(&object->text);
+    lpu_reset_buf(&object->text);
     object->uses++;
     if (pu_layout_body(&object->layout, values, &object->text, &error) != PU_OK)
-        return pu_pushfailure(L, &error);
-    return pu_pushbuilt(L, &object->text, &object->uses);
+        return lpu_push_error(L, &error);
+    return lpu_push_built(L, &object->text, &object->uses);
 }
 
 static int layout_gc(lua_State *L)
@@ -158,7 +158,7 @@ static enum pu_body_form check_form(lua_State *L, int index)
     return (enum pu_body_form)luaL_checkoption(L, index, "none", forms);
 }
 
-/* Puts the names of the list at `index`, in the order of `slots`, under `list` of the companion on top of the
+/* Puts the names of the list at `index`, in the order of `slots`, under `list` of the uservalue on top of the
  * stack. */
 static void keep_names(lua_State *L, int index, int list, const pu_slot *slots, size_t count)
 {
@@ -179,30 +179,30 @@ static int new_layout(lua_State *L)
     bool sorted = lua_toboolean(L, 4);
     lua_settop(L, 4);
 
-    layout_object *object = pu_newuserdata(L, sizeof *object);
+    layout_object *object = lpu_new_userdata(L, sizeof *object);
     memset(object, 0, sizeof *object);
     object->tag = &layout_tag;
-    pu_buf_init(&object->text, PU_TEXT_MAX);
+    pu_buf_init(&object->text, LPU_TEXT_MAX);
     object->text.secret = true; /* a body may hold a funds password's hash */
-    pu_settype(L, LAYOUT_TYPE);
+    lpu_set_type(L, LAYOUT_TYPE);
 
     pu_error error;
     if (pu_layout_open(&object->layout, query, query_count, body, body_count, form, sorted, &error) !=
         PU_OK) {
         return luaL_error(L, "layout: %s", error.message);
     }
-    lua_createtable(L, 2, 0); /* ... layout companion */
+    lua_createtable(L, 2, 0); /* ... layout uservalue */
     keep_names(L, 1, QUERY_NAMES, object->layout.query, query_count);
     keep_names(L, 2, BODY_NAMES, object->layout.body, body_count);
-    pu_setcompanion(L, 5);
+    lpu_set_uservalue(L, 5);
     return 1;
 }
 
-void pu_bind_layout(lua_State *L)
+void lpu_bind_layout(lua_State *L)
 {
     static const luaL_Reg methods[] = {{"query", layout_query}, {"body", layout_body}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", layout_gc}, {"__tostring", layout_tostring}, {NULL, NULL}};
-    pu_newtype(L, LAYOUT_TYPE, methods, meta);
+    lpu_new_type(L, LAYOUT_TYPE, methods, meta);
     lua_pushcfunction(L, new_layout);
     lua_setfield(L, -2, "layout");
 }

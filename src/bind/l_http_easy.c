@@ -7,7 +7,7 @@
 #define TYPE "purser.http"
 
 typedef struct http {
-    pu_http_object object;
+    lpu_http_object object;
     pu_http_easy easy;
 } http;
 
@@ -16,12 +16,12 @@ static http *check_http(lua_State *L)
     return luaL_checkudata(L, 1, TYPE);
 }
 
-static bool open_easy(pu_http_object *object, pu_error *error)
+static bool open_easy(lpu_http_object *object, pu_error *error)
 {
     return pu_http_easy_open(&((http *)object)->easy, &object->options, error);
 }
 
-static void close_easy(pu_http_object *object)
+static void close_easy(lpu_http_object *object)
 {
     pu_http_easy_close(&((http *)object)->easy);
 }
@@ -29,27 +29,27 @@ static void close_easy(pu_http_object *object)
 /* http.easy(options) -> http | nil, message */
 static int http_new(lua_State *L)
 {
-    static const pu_http_kind kind = {TYPE, sizeof(http), open_easy, close_easy};
-    return pu_http_new(L, &kind);
+    static const lpu_http_kind kind = {TYPE, sizeof(http), open_easy, close_easy};
+    return lpu_http_new(L, &kind);
 }
 
-/* Between reading the request and pushing the answer nobody else may use the handle or its buffers. */
+/* Between reading the request and pushing the response no other call may use the handle or its buffers. */
 static int send_alone(lua_State *L)
 {
     http *self = lua_touserdata(L, 1);
     pu_http_request request;
-    if (self->object.open) pu_http_read_request(L, 2, &request, &self->object.lines);
+    if (self->object.open) lpu_http_read_request(L, 2, &request, &self->object.lines);
     else memset(&request, 0, sizeof request);
     pu_http_send(&self->easy, &request);
-    return pu_http_push_answer(L, &self->easy.answer);
+    return lpu_http_push_response(L, &self->easy.response);
 }
 
-static int refuse_second(lua_State *L)
+static int push_in_use(lua_State *L)
 {
-    static const pu_http_answer answer = {
+    static const pu_http_response response = {
         .failure = PU_HTTP_TRANSPORT, .outcome = PU_OUTCOME_NOT_SENT,
         .message = "the transport is in use: a finaliser cannot send through it just now"};
-    return pu_http_push_answer(L, &answer);
+    return lpu_http_push_response(L, &response);
 }
 
 /* http:send(request) -> response | nil, failure */
@@ -58,34 +58,34 @@ static int http_send(lua_State *L)
     http *self = check_http(L);
     luaL_checktype(L, 2, LUA_TTABLE);
     lua_settop(L, 2);
-    if (self->object.busy) return refuse_second(L);
-    int results = pu_guarded(L, &self->object.busy, send_alone);
-    if (self->object.closing) pu_http_release(&self->object);
+    if (self->object.busy) return push_in_use(L);
+    int results = lpu_guarded(L, &self->object.busy, send_alone);
+    if (self->object.closing) lpu_http_release(&self->object);
     return results < 0 ? lua_error(L) : results;
 }
 
 /* http:discard(connection) */
 static int http_discard(lua_State *L)
 {
-    return pu_http_discard(L, &check_http(L)->easy.own);
+    return lpu_http_discard(L, &check_http(L)->easy.own);
 }
 
 static int http_close(lua_State *L)
 {
-    return pu_http_close(&check_http(L)->object);
+    return lpu_http_close(&check_http(L)->object);
 }
 
 static int http_tostring(lua_State *L)
 {
-    return pu_http_push_name(L, &check_http(L)->object);
+    return lpu_http_push_name(L, &check_http(L)->object);
 }
 
-void pu_bind_http(lua_State *L)
+void lpu_bind_http_easy(lua_State *L)
 {
     static const luaL_Reg methods[] = {{"send", http_send}, {"discard", http_discard}, {"close", http_close}, {NULL, NULL}};
     static const luaL_Reg meta[] = {
         {"__gc", http_close}, {"__close", http_close}, {"__tostring", http_tostring}, {NULL, NULL}};
-    pu_newtype(L, TYPE, methods, meta);
+    lpu_new_type(L, TYPE, methods, meta);
     lua_pushcfunction(L, http_new);
     lua_setfield(L, -2, "easy");
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* core.signer, and the small functions beside it: see docs/architecture.md for what they offer.
+/* core.signer, and small functions next to it: see docs/architecture.md for what they offer.
  *
  * `sign_query` is the hot path: it reads the values, builds into a buffer the signer keeps, signs it where it
  * lies, and makes one Lua string. Nothing is allocated outside Lua, so an error Lua raises on the way has
  * nothing to lose. */
 #include <string.h>
 
-#include "bind.h"
+#include "lpu.h"
 #include "digest.h"
-#include "layout_object.h"
+#include "l_layout.h"
 #include "percent.h"
-#include "secret_object.h"
+#include "l_secret.h"
 #include "signer.h"
 
 #define SIGNER_TYPE "purser.signer"
@@ -26,7 +26,7 @@ static const char signer_tag;
 
 static signer_object *check_signer(lua_State *L, int index)
 {
-    return pu_checktagged(L, index, sizeof(signer_object), &signer_tag, SIGNER_TYPE);
+    return lpu_check_tagged(L, index, sizeof(signer_object), &signer_tag, SIGNER_TYPE);
 }
 
 /* The last look before the key is used: no call of Lua that can allocate may follow it. */
@@ -47,7 +47,7 @@ static int signer_sign(lua_State *L)
     size_t len;
     pu_error error;
     if (pu_signer_sign(&object->signer, &message, signature, &len, &error) != PU_OK)
-        return pu_pushfailure(L, &error);
+        return lpu_push_error(L, &error);
     lua_pushlstring(L, signature, len);
     return 1;
 }
@@ -72,26 +72,26 @@ static int signer_sign_query(lua_State *L)
     message.more = luaL_optlstring(L, 5, "", &message.more_len);
 
     pu_value values[PU_LAYOUT_MAX];
-    const pu_layout *layout = pu_readquery(L, 2, 3, values);
+    const pu_layout *layout = lpu_read_query(L, 2, 3, values);
     check_open(L, object);
 
     char signature[PU_SIGNATURE_TEXT];
     size_t len;
     pu_error error;
     pu_buf *text = &object->text;
-    pu_resetbuf(text);
+    lpu_reset_buf(text);
     object->uses++;
-    if (pu_layout_query(layout, values, text, &error) != PU_OK) return pu_pushfailure(L, &error);
+    if (pu_layout_query(layout, values, text, &error) != PU_OK) return lpu_push_error(L, &error);
     message.text = text->data;
     message.len = text->len;
     if (pu_signer_sign(&object->signer, &message, signature, &len, &error) != PU_OK)
-        return pu_pushfailure(L, &error);
+        return lpu_push_error(L, &error);
     enum pu_code code = append_signature(text, &name, object->signer.encoding, signature, len);
     if (code != PU_OK) {
-        error.message = code == PU_NOMEM ? "out of memory" : "the text is too long";
-        return pu_pushfailure(L, &error);
+        error.message = code == PU_NO_MEMORY ? "out of memory" : "the text is too long";
+        return lpu_push_error(L, &error);
     }
-    return pu_pushbuilt(L, text, &object->uses);
+    return lpu_push_built(L, text, &object->uses);
 }
 
 static int signer_algorithm(lua_State *L)
@@ -131,16 +131,16 @@ static int new_signer(lua_State *L)
 {
     static const char *const encodings[] = {"hex", "base64", NULL};
     const pu_algorithm *algorithm = check_algorithm(L, 1);
-    const pu_secret_text *secret = lua_type(L, 2) == LUA_TUSERDATA ? pu_check_secret(L, 2) : NULL;
+    const pu_secret_text *secret = lua_type(L, 2) == LUA_TUSERDATA ? lpu_check_secret(L, 2) : NULL;
     if (!secret) luaL_checktype(L, 2, LUA_TSTRING); /* a number's text is not the key that was meant */
     enum pu_encoding encoding = luaL_checkoption(L, 3, "hex", encodings) ? PU_BASE64 : PU_HEX;
 
-    signer_object *object = pu_newuserdata(L, sizeof *object);
+    signer_object *object = lpu_new_userdata(L, sizeof *object);
     memset(object, 0, sizeof *object);
     object->tag = &signer_tag;
-    pu_buf_init(&object->text, PU_TEXT_MAX);
+    pu_buf_init(&object->text, LPU_TEXT_MAX);
     object->text.secret = true; /* a query may hold a funds password's hash */
-    pu_settype(L, SIGNER_TYPE);
+    lpu_set_type(L, SIGNER_TYPE);
 
     size_t len = 0;
     const char *key = secret ? secret->data : lua_tolstring(L, 2, &len);
@@ -148,7 +148,7 @@ static int new_signer(lua_State *L)
     luaL_argcheck(L, key, 2, "the secret is closed");
     pu_error error;
     if (pu_signer_open(&object->signer, algorithm, key, len, encoding, &error) != PU_OK) {
-        return pu_pushfailure(L, &error);
+        return lpu_push_error(L, &error);
     }
     return 1;
 }
@@ -159,7 +159,7 @@ static int md5_hex(lua_State *L)
     const char *text = luaL_checklstring(L, 1, &len);
     char hex[PU_MD5_HEX];
     pu_error error;
-    if (pu_md5_hex(text, len, hex, &error) != PU_OK) return pu_pushfailure(L, &error);
+    if (pu_md5_hex(text, len, hex, &error) != PU_OK) return lpu_push_error(L, &error);
     lua_pushlstring(L, hex, sizeof hex);
     return 1;
 }
@@ -167,9 +167,9 @@ static int md5_hex(lua_State *L)
 static int random_token(lua_State *L)
 {
     char token[256];
-    size_t len = (size_t)pu_checkinteger(L, 1, 1, (int64_t)sizeof token);
+    size_t len = (size_t)lpu_check_integer(L, 1, 1, (int64_t)sizeof token);
     pu_error error;
-    if (pu_random_token(token, len, &error) != PU_OK) return pu_pushfailure(L, &error);
+    if (pu_random_token(token, len, &error) != PU_OK) return lpu_push_error(L, &error);
     lua_pushlstring(L, token, len);
     return 1;
 }
@@ -186,7 +186,7 @@ static int percent_encode(lua_State *L)
     return 1;
 }
 
-void pu_bind_signer(lua_State *L)
+void lpu_bind_signer(lua_State *L)
 {
     static const luaL_Reg methods[] = {{"sign", signer_sign},
                                        {"sign_query", signer_sign_query},
@@ -200,6 +200,6 @@ void pu_bind_signer(lua_State *L)
                                          {"random_token", random_token},
                                          {"percent_encode", percent_encode},
                                          {NULL, NULL}};
-    pu_newtype(L, SIGNER_TYPE, methods, meta);
-    pu_setfuncs(L, functions, 0);
+    lpu_new_type(L, SIGNER_TYPE, methods, meta);
+    lpu_set_functions(L, functions, 0);
 }

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "bind.h"
+#include "lpu.h"
 #include "decimal.h"
 
 #define TYPE "purser.decimal"
@@ -30,7 +30,7 @@ static pu_decimal *push_empty(lua_State *L)
 {
     pu_decimal *d = lua_newuserdata(L, sizeof *d);
     *d = (pu_decimal){0};
-    pu_settype(L, TYPE);
+    lpu_set_type(L, TYPE);
     return d;
 }
 
@@ -44,7 +44,7 @@ static const char *push_converted(lua_State *L, int index)
 
     if (lua_type(L, index) == LUA_TSTRING) {
         text = lua_tolstring(L, index, &len);
-    } else if (pu_tointeger(L, index, &integer)) {
+    } else if (lpu_to_integer(L, index, &integer)) {
         len = (size_t)snprintf(digits, sizeof digits, "%" PRId64, integer);
     } else {
         return lua_type(L, index) == LUA_TNUMBER ? A_FLOAT : NOT_A_DECIMAL;
@@ -83,7 +83,7 @@ static const pu_decimal *check_operand(lua_State *L, int index)
 
 static int check_done(lua_State *L, enum pu_code code)
 {
-    if (code == PU_TOO_BIG) return luaL_error(L, "the result has more than 253 digits");
+    if (code == PU_TOO_LARGE) return luaL_error(L, "the result has more than 253 digits");
     if (code != PU_OK) return luaL_error(L, "out of memory");
     return 1;
 }
@@ -148,7 +148,7 @@ static int compare(lua_State *L)
 
 static int decimal_compare(lua_State *L)
 {
-    pu_pushinteger(L, compare(L));
+    lpu_push_integer(L, compare(L));
     return 1;
 }
 
@@ -173,7 +173,7 @@ static int decimal_eq(lua_State *L)
 
 static int decimal_sign(lua_State *L)
 {
-    pu_pushinteger(L, pu_decimal_sign(check_operand(L, 1)));
+    lpu_push_integer(L, pu_decimal_sign(check_operand(L, 1)));
     return 1;
 }
 
@@ -188,7 +188,7 @@ static int decimal_text(lua_State *L)
 {
     const pu_decimal *d = check_operand(L, 1);
     unsigned places = d->scale;
-    if (!lua_isnoneornil(L, 2)) places = (unsigned)pu_checkinteger(L, 2, 0, PU_DECIMAL_SCALE_MAX);
+    if (!lua_isnoneornil(L, 2)) places = (unsigned)lpu_check_integer(L, 2, 0, PU_DECIMAL_SCALE_MAX);
 
     char text[PU_DECIMAL_FIXED_MAX];
     size_t len = 0;
@@ -248,9 +248,9 @@ static const luaL_Reg meta[] = {
     {"__gc", decimal_gc},   {NULL, NULL},
 };
 
-void pu_bind_decimal(lua_State *L)
+void lpu_bind_decimal(lua_State *L)
 {
-    pu_newtype(L, TYPE, methods, meta);
+    lpu_new_type(L, TYPE, methods, meta);
     lua_pushcfunction(L, new_decimal);
     lua_setfield(L, -2, "decimal");
 }

@@ -50,7 +50,7 @@ static int64_t option_integer(lua_State *L, const char *name, int64_t otherwise,
 {
     int64_t value = otherwise;
     lua_getfield(L, 1, name);
-    if (!lua_isnil(L, -1) && (!pu_tointeger(L, -1, &value) || value < low || value > high))
+    if (!lua_isnil(L, -1) && (!lpu_to_integer(L, -1, &value) || value < low || value > high))
         luaL_error(L, "httpd.listen: %s is out of range", name);
     lua_pop(L, 1);
     return value;
@@ -123,7 +123,7 @@ static void push_headers(lua_State *L, const httpd_request *request)
 
 static int next_alone(lua_State *L)
 {
-    int64_t timeout_ms = lua_isnoneornil(L, 2) ? -1 : pu_checkinteger(L, 2, 0, INT32_MAX);
+    int64_t timeout_ms = lua_isnoneornil(L, 2) ? -1 : lpu_check_integer(L, 2, 0, INT32_MAX);
     httpd_request *request = httpd_wait(check_server(L), timeout_ms);
     if (!request) {
         lua_pushnil(L);
@@ -133,7 +133,7 @@ static int next_alone(lua_State *L)
     size_t len;
     const char *body = httpd_body(request, &len);
     lua_createtable(L, 0, 6);
-    pu_pushinteger(L, httpd_id(request));
+    lpu_push_integer(L, httpd_id(request));
     lua_setfield(L, -2, "id");
     lua_pushstring(L, httpd_method(request));
     lua_setfield(L, -2, "method");
@@ -162,12 +162,12 @@ static int server_next(lua_State *L)
     handle *h = check_handle(L);
     lua_settop(L, 2);
     check_server(L);
-    if (!lua_isnil(L, 2)) pu_checkinteger(L, 2, 0, INT32_MAX);
+    if (!lua_isnil(L, 2)) lpu_check_integer(L, 2, 0, INT32_MAX);
     if (h->busy) { /* asked by a finaliser, for which there is nothing just now */
         lua_pushnil(L);
         return 1;
     }
-    int results = pu_guarded(L, &h->busy, next_alone);
+    int results = lpu_guarded(L, &h->busy, next_alone);
     if (h->closing) release(h);
     return results < 0 ? lua_error(L) : results;
 }
@@ -176,17 +176,17 @@ static int server_next(lua_State *L)
 
 static httpd_request *check_request(lua_State *L, const httpd_server *server)
 {
-    int64_t id = pu_checkinteger(L, 2, INT32_MIN, PU_INTEGER_MAX);
+    int64_t id = lpu_check_integer(L, 2, INT32_MIN, LPU_INTEGER_MAX);
     httpd_request *request = httpd_find(server, id);
     luaL_argcheck(L, request, 2, "no request of this id is open");
     return request;
 }
 
-/* Status, headers and body from `first` on, checked so that nothing behind this can raise while a response is
+/* Status, headers and body from `first` on, checked so that nothing after this can raise while a response is
  * held. */
 static unsigned check_answer(lua_State *L, int first)
 {
-    unsigned status = (unsigned)pu_checkinteger(L, first, 200, 599);
+    unsigned status = (unsigned)lpu_check_integer(L, first, 200, 599);
     if (!lua_isnoneornil(L, first + 1)) {
         luaL_checktype(L, first + 1, LUA_TTABLE);
         for (lua_pushnil(L); lua_next(L, first + 1); lua_pop(L, 1))
@@ -204,7 +204,7 @@ static const char *body_at(lua_State *L, int index, size_t *len)
 }
 
 /* Adds the headers at `index` and sends; the id is closed whatever comes of it, except when a header is
- * refused. */
+ * rejected. */
 static int answer(lua_State *L, httpd_server *server, httpd_request *request, unsigned status,
                   struct MHD_Response *response, int index)
 {
@@ -265,18 +265,18 @@ static int server_fail(lua_State *L)
     httpd_pace pace = {.limit = len / 2};
     if (fault == 3) {
         pace.limit = len;
-        pace.piece = (size_t)(lua_isnoneornil(L, 7) ? 1 : pu_checkinteger(L, 7, 1, INT32_MAX));
-        pace.interval_ms = lua_isnoneornil(L, 8) ? DEFAULT_DRIP_MS : pu_checkinteger(L, 8, 1, INT32_MAX);
+        pace.piece = (size_t)(lua_isnoneornil(L, 7) ? 1 : lpu_check_integer(L, 7, 1, INT32_MAX));
+        pace.interval_ms = lua_isnoneornil(L, 8) ? DEFAULT_DRIP_MS : lpu_check_integer(L, 8, 1, INT32_MAX);
     }
     struct MHD_Response *response = httpd_paced_response(request, body, len, pace);
     return answer(L, server, request, status, response, 5);
 }
 
-/* ---- the rest ---- */
+/* ---- the other methods ---- */
 
 static int server_port(lua_State *L)
 {
-    pu_pushinteger(L, httpd_port(check_server(L)));
+    lpu_push_integer(L, httpd_port(check_server(L)));
     return 1;
 }
 
@@ -300,7 +300,7 @@ static int server_tostring(lua_State *L)
 
 static int now_ms(lua_State *L)
 {
-    pu_pushinteger(L, httpd_now_ms());
+    lpu_push_integer(L, httpd_now_ms());
     return 1;
 }
 
@@ -318,24 +318,24 @@ static const luaL_Reg meta[] = {
 
 static const luaL_Reg functions[] = {{"listen", httpd_lua_listen}, {"now_ms", now_ms}, {NULL, NULL}};
 
-PU_EXPORT int luaopen_purser_httpd(lua_State *L);
+LPU_EXPORT int luaopen_purser_httpd(lua_State *L);
 
 int luaopen_purser_httpd(lua_State *L)
 {
-    pu_checkversion(L);
+    lpu_check_version(L);
     luaL_newmetatable(L, TYPE);
     lua_pushliteral(L, TYPE);
     lua_setfield(L, -2, "__name");
-    pu_setfuncs(L, meta, 0);
+    lpu_set_functions(L, meta, 0);
     lua_newtable(L);
-    pu_setfuncs(L, methods, 0);
+    lpu_set_functions(L, methods, 0);
     lua_setfield(L, -2, "__index");
     lua_pushliteral(L, "purser: this metatable is private");
     lua_setfield(L, -2, "__metatable");
     lua_pop(L, 1);
 
     lua_newtable(L);
-    pu_setfuncs(L, functions, 0);
+    lpu_set_functions(L, functions, 0);
     httpd_add_signals(L);
     return 1;
 }

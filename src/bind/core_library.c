@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "bind.h"
+#include "lpu.h"
 
 /* core.library(path, name) -> function | nil, message. As package.loadlib, which has every symbol looked up at once, in
  * all the libraries that come with the module; here each is looked up when it is first called. The library stays. */
@@ -23,7 +23,7 @@ static int library(lua_State *L)
     return 1;
 }
 
-void pu_bind_library(lua_State *L)
+void lpu_bind_library(lua_State *L)
 {
     lua_pushcfunction(L, library);
     lua_setfield(L, -2, "library");
