@@ -7,6 +7,7 @@ local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
 local json = require "purser.json"
+local lazy = require "purser.util.lazy"
 local loopback = require "purser.util.loopback"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
@@ -14,6 +15,7 @@ local nearest = require "purser.util.suggest"
 local plain_text = require "purser.util.plain_text"
 local profiles = require "purser.api.profiles"
 local report = require "purser.cli.report"
+local drift = lazy "purser.cli.drift"
 
 local M = { summary = "Check the clock, TLS, the key, its permissions and the weights." }
 
@@ -203,7 +205,7 @@ end
 
 --- Runs the checks. Returns 0 when nothing failed, else the exit code of the worst failure.
 function M.start(options)
-  if options.drift then return require("purser.cli.drift").start(options) end
+  if options.drift then return drift.start(options) end
   local findings = setmetatable({ code = report.DONE }, Findings)
   examine(findings, options)
   local text = options.format == "json" and as_json(findings) or as_text(findings)

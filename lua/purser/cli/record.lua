@@ -3,6 +3,7 @@
 -- to a file, redacted; see docs/recordings.md.
 
 local connection = require "purser.cli.connection"
+local purser = require "purser"
 local report = require "purser.cli.report"
 
 local M = { summary = "Run a command and record its exchanges, redacted." }
@@ -34,7 +35,7 @@ local function recorder_for(path)
   local function make(inner)
     if recorder then return nil, "a second client cannot be recorded" end
     local problem
-    recorder, problem = require("purser").transport.record(inner, { file = path })
+    recorder, problem = purser.transport.record(inner, { file = path })
     return recorder, problem
   end
   return make, function() return recorder end

@@ -8,9 +8,11 @@ local harmless = require "purser.api.harmless"
 local json = require "purser.json"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
+local purser = require "purser"
 local reads = require "purser.cli.drift.reads"
 local redact = require "purser.util.redact"
 local report = require "purser.cli.report"
+local version = require "purser.version"
 
 local M = {}
 
@@ -86,7 +88,7 @@ function M.as_json(result, profile)
     skipped[i] = json.object { { "operation", one.operation }, { "why", one.why } }
   end
   return output.json(json.object {
-    { "purser", require "purser.version" }, { "profile", profile or "default" }, { "compared", result.compared },
+    { "purser", version }, { "profile", profile or "default" }, { "compared", result.compared },
     { "findings", json.list(findings) }, { "not_compared", json.list(skipped) },
   }, "  ")
 end
@@ -109,7 +111,7 @@ end
 --- Runs the comparison. Returns 0 when nothing differs, 1 when something does, else the code of the failure.
 ---@param options table of argparse
 function M.start(options)
-  local inner, problem = require("purser").transport.curl { connect_timeout_ms = 3000 }
+  local inner, problem = purser.transport.curl { connect_timeout_ms = 3000 }
   if not inner then return report.bad_input("doctor: %s", problem) end
   local capture = reads.capture(inner)
   local client, place, sources = connection.open(options, { retry = false, transport = capture })

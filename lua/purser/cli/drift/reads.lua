@@ -3,6 +3,7 @@
 
 local core = require "purser.core"
 local form = require "purser.cli.drift.form"
+local purser = require "purser"
 
 local M = {}
 
@@ -79,7 +80,7 @@ end
 -- A withdrawal to an address of somebody else, so that the history shows one that left.
 local function withdraw(sim, client)
   local other = assert(sim:account { name = "Far", role = "main", balances = { USDT = "1" } })
-  local far = assert(require("purser").new { base_url = "http://127.0.0.1:1", transport = sim:transport(),
+  local far = assert(purser.new { base_url = "http://127.0.0.1:1", transport = sim:transport(),
     api_key = other.api_key, secret_key = other.secret_key, clock = function() return sim:now() end })
   local address = assert(far.wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" })
   far:close()
@@ -114,7 +115,6 @@ local variants = { "document", "live", "error_message" }
 ---@return table
 function M.expected(profile, rename)
   local expected = {}
-  local purser = require "purser"
   for _, variant in ipairs(variants) do
     local sim = purser.sim.new { seed = 11, variant = variant, profile = profile }
     local owner = assert(sim:account { name = "Drift", role = "broker", email = "drift@mail.example",
