@@ -62,7 +62,7 @@ function M.client_id()
   return core.random_token(32)
 end
 
-local transports = { "curl", "multi", "openresty", "record", "replay" }
+local transports = { "curl", "multi", "openresty", "cosocket", "record", "replay" }
 
 -- What makes a transport. Those of recordings get the list of what may stay in one.
 local function transport_of(name)
