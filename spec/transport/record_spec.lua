@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Recordings: every exchange is written, no secret of the run is in them, and a replay answers from them alone.
 
+local check = require "purser.transport.check"
 local command = require "command"
 local core = require "purser.core"
 local files = require "files"
@@ -153,6 +154,17 @@ describe("a recording", function()
       assert.matches("could not be written: .*disk", message)
       assert.equal(0, recorder.count)
     end
+  end)
+
+  it("takes nothing from what the transport inside promises", function()
+    local hostile = assert(check.start())
+    local report = check.run(hostile, function(options)
+      local inner, message = purser.transport.curl(options)
+      if not inner then return nil, message end
+      return purser.transport.record(inner, { write = function() return true end })
+    end)
+    hostile:stop()
+    assert.matches("\n%d%d+ passed, 0 failed", "\n" .. tostring(report))
   end)
 
   it("takes a transport and one place to write to, and nothing else", function()
