@@ -161,6 +161,12 @@ function M.code(add, code, known, read)
   add("other code", "code", "one that is known for the operation", shown)
 end
 
+local function capacities(profile)
+  local set = {}
+  for _, pool in pairs(profile.pools) do set[("%d"):format(pool.capacity)] = true end
+  return set
+end
+
 --- Compares status and headers. `state.used` is what the service counted so far.
 ---@param headers table<string, string>  redacted, names in lower case
 function M.headers(add, response, headers, known, row, profile, state)
@@ -176,14 +182,14 @@ function M.headers(add, response, headers, known, row, profile, state)
   for name, value in pairs(headers) do
     local number = value:find "^%d+$" and tonumber(value)
     if number and name:find("used-weight", 1, true) then
-      local weight, before = row and row.weight or 1, state[name]
+      local weight, before = row and (profile.weights[row.full_name] or row.weight) or 1, state[name]
       if before and number > before and number - before ~= weight then
         add("other weight", name, ("%d"):format(weight), ("%d"):format(number - before))
       end
       state[name] = number
     elseif number and name:find("limit", 1, true) and not name:find "remaining" and not name:find "reset"
-      and number ~= profile.weight_limit then
-      add("other limit", name, ("%d"):format(profile.weight_limit), ("%d"):format(number))
+      and not capacities(profile)[("%d"):format(number)] then
+      add("other limit", name, list_of(capacities(profile)), ("%d"):format(number))
     end
   end
 end
