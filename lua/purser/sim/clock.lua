@@ -27,11 +27,14 @@ function M.new(mode, start)
 end
 
 function M.restore(state)
-  return M.new(state.mode, state.latest)
+  local clock = M.new(state.mode, state.latest)
+  -- A real clock went on while nothing ran: it is the wall clock and the advances. Older snapshots lack the offset.
+  if state.offset then clock.offset = state.offset end
+  return clock
 end
 
 function Clock:snapshot()
-  return { mode = self.mode, latest = self:now() }
+  return { mode = self.mode, latest = self:now(), offset = self.mode == "real" and self.offset or nil }
 end
 
 function Clock:now()

@@ -35,6 +35,7 @@ local request_parser = require "purser.sim.request_parser"
 local resolve_profile = require "purser.api.resolve_profile"
 local rules = require "purser.sim.rules"
 local scenario = require "purser.sim.scenario"
+local switches = require "purser.sim.switches"
 local timers = require "purser.sim.timers"
 local transfers = require "purser.sim.transfers"
 local withdrawals = require "purser.sim.withdrawals"
@@ -80,9 +81,8 @@ local meta = { __index = Sim, __name = "purser.sim" }
 local rules_of_options = {
   seed = "number", start_time = "number", clock = { "virtual", "real" }, variant = "any",
   profile = "string or table", strict = "boolean", record_requests = { 0, option_schema.EXACT },
-  visibility_delay_ms = { 0, option_schema.EXACT }, transfer_wait_ms = { 0, option_schema.EXACT },
-  repeated_ids = { "execute", "reject" },
 }
+for name, rule in pairs(switches.rules) do rules_of_options[name] = rule end
 
 -- What a new simulator and a restored one have in common.
 local function build(options)
@@ -91,8 +91,7 @@ local function build(options)
   if not profile then error("purser.sim: " .. wrong, 0) end
   local sim = setmetatable({
     options = options, profile = profile, variant = render.resolve(options.variant), seed = options.seed or 1,
-    dice = prng.new(options.seed or 1, "service"), granted = {}, lag = options.visibility_delay_ms or 0,
-    rejects_repeated_ids = options.repeated_ids == "reject",
+    dice = prng.new(options.seed or 1, "service"), granted = {}, switches = switches.of(options),
   }, meta)
   sim.fault_state = faults.new { seed = sim.seed, variant = options.variant, now = function() return sim:now() end }
   for _, name in ipairs(order) do concepts[name].setup(sim) end
@@ -107,9 +106,7 @@ end
 --   profile            conventions of signing and placement, as in purser.new
 --   strict             checks the books after every request (true)
 --   record_requests    how many requests sim:requests() remembers (100)
---   visibility_delay_ms  how long a new record is missing from histories and lists (0)
---   repeated_ids       what becomes of a clientTranId or withdrawOrderId that was used before: "execute" or "reject"
---   transfer_wait_ms   how long a C9 transfer stays WAIT (0)
+-- and the switches of purser.sim.switches; docs/simulator.md says what each does.
 ---@param options table|nil
 function M.new(options)
   local sim = build(history.copy(options or {}))
@@ -170,8 +167,9 @@ end
 
 --- The latest time of records that histories show: `last`, or earlier when records become visible late.
 function Sim:visible(last)
-  if self.lag == 0 then return last end
-  local seen = self.clock:now() - self.lag
+  local delay = self.switches.visibility_delay_ms
+  if delay == 0 then return last end
+  local seen = self.clock:now() - delay
   return last and last < seen and last or seen
 end
 
@@ -225,6 +223,7 @@ local function execute(sim, row, request, query_text, facts)
     facts.outcome = "applied"
     response.status, response.body = 200, render.answer(row, result, sim.variant)
   else
+    code = render.code(code, sim.variant, row)
     facts.outcome, facts.code, facts.signed = "rejected", code, signed
     response.status, response.body = render.rejection(code, message, sim.variant, row)
     response.code = code
