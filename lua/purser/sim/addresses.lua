@@ -51,7 +51,7 @@ local function owner_key(uid, coin, network) return uid .. "|" .. coin .. "|" ..
 local function public(record)
   return {
     address = record.address, coin = record.coin, network = record.network, memo = record.memo,
-    netWork = coins.network(record.coin, record.network).short,
+    netWork = coins.short_id(record.coin, record.network),
   }
 end
 

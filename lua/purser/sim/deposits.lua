@@ -90,7 +90,7 @@ end
 function M.public(record, now)
   return {
     amount = record.amount, coin = record.coin, network = record.network,
-    netWork = coins.network(record.coin, record.network).short, status = record.status,
+    netWork = coins.short_id(record.coin, record.network), status = record.status,
     address = record.address, addressTag = record.memo, txId = record.tx_id,
     unlockConfirm = ("%d"):format(record.needed), confirmTimes = ("%d"):format(confirmations(record, now)),
     insertTime = record.time, memo = record.memo, transHash = record.tx_id, updateTime = record.updated or record.time,

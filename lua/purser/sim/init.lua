@@ -25,6 +25,7 @@ local internal = require "purser.sim.internal"
 local keys = require "purser.sim.keys"
 local lazy = require "purser.util.lazy"
 local ledger = require "purser.sim.ledger"
+local live = require "purser.sim.live"
 local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local prng = require "purser.sim.prng"
@@ -57,16 +58,19 @@ local order = {
 }
 
 local handlers = { C1 = coins.handlers.C1 }
+for id, handler in pairs(live.handlers) do handlers[id] = handler end
 for _, name in ipairs(order) do
   for id, handler in pairs(concepts[name].handlers) do handlers[id] = handler end
 end
 
 -- path -> method -> row
 local routes = {}
-for _, row in ipairs(operations.list) do
-  assert(handlers[row.id] and rules.by_id[row.id], row.id .. ": the simulator lacks it")
-  routes[row.path] = routes[row.path] or {}
-  routes[row.path][row.method] = row
+for _, rows in ipairs { operations.list, operations.groups.live } do
+  for _, row in ipairs(rows) do
+    assert(handlers[row.id] and rules.by_id[row.id], row.id .. ": the simulator lacks it")
+    routes[row.path] = routes[row.path] or {}
+    routes[row.path][row.method] = row
+  end
 end
 
 -- What the schedule's items do when their time has come.
@@ -187,11 +191,12 @@ function Sim:verify()
   return audit.verify(self)
 end
 
--- The two requests that nobody has to sign: ping and server time.
+-- The requests that nobody has to sign: ping, server time and market data.
 local function answer_unsigned(sim, path, method)
   if method ~= "GET" then return nil end
   if path == sim.profile.ping_path then return render.plain({}, sim.variant) end
   if path == sim.profile.time_path then return render.plain({ { "serverTime", sim:now() } }, sim.variant) end
+  return live.market(sim, path)
 end
 
 local function headers_of(sim)

@@ -42,6 +42,7 @@ local listed_key = members "note apiKey permissions ip creatTime<createTime:time
 local named = members "subAccount"
 local address = with_seen("netWork", members "address:address coin network memo?")
 local wallet_address = with_seen("netWork", members "address:other_address coin network memo?")
+local live_key = members "note accessKey createTime permissions remainingValidity:count ipWhiteList status"
 local deposit_seen = "netWork transHash updateTime:time"
 local withdrawal_id = members "id:id"
 local transfer_id = members "tranId:id"
@@ -108,4 +109,11 @@ return {
   C16 = { page = members("tranId:id asset amount:amount toAccountType toAccount fromAccount status timestamp:time"),
     order = numbers_first },
   C17 = { record = withdrawal_id, single = "array" },
+
+  L1 = { record = members("makerCommission? takerCommission? canTrade:flag canWithdraw:flag canDeposit:flag "
+    .. "updateTime? accountType balances:records permissions:texts", members "asset free:amount locked:amount") },
+  L2 = { record = live_key },
+  L3 = { record = live_key },
+  L4 = { record = members "status" },
+  L5 = { record = members "uid" },
 }

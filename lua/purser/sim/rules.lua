@@ -225,6 +225,9 @@ M.by_id = {
   C14 = { first, last, page, count("limit", 1, 1000) },
   C15 = { must("toAccountType", "identifier"), must "toAccount", may("areaCode", "area_code"), asset, amount },
   C16 = { first, last, page, count("limit", 10), may "tranId" },
+  L1 = {}, L4 = {}, L5 = {},
+  L2 = { must "accessKey" },
+  L3 = { must "apiKey", { "ipWhiteList", "ips", required = MANDATORY, max = 20 }, may "note" },
   C17 = { coin, may "withdrawOrderId", may "network", address, memo, amount, remark },
 }
 

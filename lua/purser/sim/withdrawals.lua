@@ -235,7 +235,7 @@ local function public(record, now)
   local coin = coins.by_name[record.coin]
   return {
     id = record.id, withdrawOrderId = record.order_id, txId = record.tx_id, coin = record.coin,
-    network = record.network, netWork = coins.network(record.coin, record.network).short,
+    network = record.network, netWork = coins.short_id(record.coin, record.network),
     address = record.address, amount = record.amount,
     transferType = record.to_uid and 1 or 0, status = record.status,
     transactionFee = record.fee, confirmNo = confirmations(record, now), applyTime = record.time,
