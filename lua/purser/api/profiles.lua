@@ -20,6 +20,7 @@ M.default = {
   max_recv_window = 60000,        -- ms
   object_body = "object",         -- group A POST and DELETE: object (JSON object body) | query
   array_body = "array",           -- B3 and B5: array (JSON array holding one object) | object | query
+  key_days = 90,                  -- how long a key without an IP list is valid
   live_operations = false,        -- true: the operations of live.lua may be called
   ping_path = "/api/v3/ping",
   time_path = "/api/v3/time",
