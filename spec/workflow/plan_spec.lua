@@ -28,7 +28,8 @@ describe("plan_withdraw", function()
     assert.same({ "1", "21.5" }, { plan.fee, plan.total })
     assert.equal(table.concat({
       "Withdrawal of 20.50 USDT", "  network  TRX (Tron(TRC20))", "  to       " .. TRON,
-      "  limits   10 to 10000000, in steps of 0.000001", "  fee      1 USDT, assumed to come on top; with the amount 21.5",
+      "  limits   10 to 10000000, in steps of 0.000001",
+      "  fee      1 USDT, assumed to come on top; with the amount 21.5",
       "  ok       nothing speaks against it" }, "\n"), tostring(plan))
     local result = assert(plan:execute())
     assert.equal(result.id, assert(client.wallet:wait_withdrawal { withdrawOrderId = plan.params.withdrawOrderId }).id)

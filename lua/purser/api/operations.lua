@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- All operations: the rows of broker.lua, sub_account.lua and wallet.lua, which are `list`; and by name and id alone those
--- of live.lua, which the interface document does not have.
+-- All operations: the rows of broker.lua, sub_account.lua and wallet.lua, which are `list`; and by name and id alone
+-- those of live.lua, which the interface document does not have.
 --
 -- A row that uses a word row_schema.lua does not list, a kind or shape that does not exist, or a name twice, fails when
 -- all rows are read: in every test, the documentation and the command line. A program that calls one group reads that
@@ -22,7 +22,7 @@ local function prepare(group, row)
   row.full_name = group .. "." .. row.name
 end
 
--- The groups of the interface document; and all, with the one of operations that only the live service is known to have.
+-- The groups of the interface document; and all, with that of operations that only the live service is known to have.
 local M = {
   group_names = { "broker", "sub_account", "wallet" },
   all_group_names = { "broker", "sub_account", "wallet", "live" },

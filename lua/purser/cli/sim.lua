@@ -8,6 +8,7 @@ local control = lazy "purser.sim.control"
 local files = lazy "purser.cli.file"
 local http_server = lazy "purser.sim.serve"
 local json = lazy "purser.json"
+local resolve_profile = lazy "purser.api.resolve_profile"
 local to_json = lazy "purser.sim.to_json"
 local simulator = lazy "purser.sim"
 
@@ -85,12 +86,23 @@ local function of_world(options)
   local made = {
     seed = options.seed, clock = options.clock, variant = options.variant,
     saved_addresses_only = options.saved_addresses_only, strict = not options.no_strict,
+    rate_limit = options.rate_limit,
   }
   for _, option in ipairs(world_options) do
     local argument = option[1]:gsub("-", "_")
     made[option.name or argument] = options[argument]
   end
   return made
+end
+
+-- The pools of a profile, or one pool of an address.
+local function pools(text)
+  if text == "default" or text == "mexc" then
+    return assert(resolve_profile(text)).pools
+  end
+  local capacity, window_ms = text:match "^([1-9]%d?%d?%d?%d?%d?)/([1-9]%d?%d?%d?%d?%d?)$"
+  if not capacity then return nil, ("%q is no profile, and not like 300/10000"):format(text) end
+  return { ip = { capacity = tonumber(capacity), window_ms = tonumber(window_ms) } }
 end
 
 --- Adds the options to a command of argparse.
@@ -115,6 +127,8 @@ function M.define(parser)
     :argname("ID=STATE"):count("*"):convert(id_and_state)
   parser:option("--withdrawal-state", "With --at: put a withdrawal into a state, by its number or name.")
     :argname("ID=STATE"):count("*"):convert(id_and_state)
+  parser:option("--rate-limit", "HTTP 429 above these pools, then bans of minutes: default or mexc, as in the profile; "
+    .. "or CAPACITY/MILLISECONDS."):argname("POOLS"):convert(pools)
   parser:option("--idle-timeout", "End after so many seconds without a request."):argname("SECONDS"):convert(whole)
   parser:flag("--demo", "Open a demonstration account and print its keys.")
   parser:flag("--any-host", "Answer the service's paths whatever name the Host of a request is.")

@@ -227,7 +227,8 @@ end
 
 local withdraw_rules = {
   coin = "any", network = "any", netWork = "any", address = "any", amount = "any", memo = "any", remark = "any",
-  contractAddress = "string", includeFee = "boolean", withdrawOrderId = "any", require_saved_address = "boolean", max_age_ms = { 0 },
+  contractAddress = "string", includeFee = "boolean", withdrawOrderId = "any",
+  require_saved_address = "boolean", max_age_ms = { 0 },
 }
 
 local function take_amount(plan, given)
@@ -243,9 +244,9 @@ end
 
 --- Plans wallet.withdraw (C2). Takes its parameters, with `network` (or `netWork`) by any name people use;
 --- `includeFee = true` asks the service to take the fee out of the amount, a parameter that only the live service is
---- known to have; without it the fee is assumed to come on top. `require_saved_address = true` looks the address up among the saved ones; `max_age_ms` (300000) is how old the coin
---- configuration and the plan may be. Returns a plan, with its problems; nil and an error only when it could not be
---- made at all.
+--- known to have; without it the fee is assumed to come on top. `require_saved_address = true` looks the address up
+--- among the saved ones; `max_age_ms` (300000) is how old the coin configuration and the plan may be. Returns a plan,
+--- with its problems; nil and an error only when it could not be made at all.
 ---@param client purser.Client
 ---@param given table
 ---@return purser.Plan|nil plan, purser.Error|nil err

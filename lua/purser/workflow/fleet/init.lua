@@ -277,7 +277,8 @@ local function is_due(self, key, given)
 end
 
 --- Makes a second key next to each that is older than `max_age_ms` (0: all), or ends within `ends_within_ms` because it
---- has no IP list, or those of one `account` and `note`. The old ones stay until retire(). A key that has a younger one already is left alone, so that it can be gone on with.
+--- has no IP list, or those of one `account` and `note`. The old ones stay until retire(). A key that has a younger one
+--- already is left alone, so that it can be gone on with.
 ---@param given { account: string|nil, note: string|nil, max_age_ms: integer|nil, ends_within_ms: integer|nil }|nil
 ---@return table[]|nil done, purser.Error|nil err
 function Fleet:rotate(given)
