@@ -94,6 +94,7 @@ build = {
     },
     -- made: modules
     ["purser.api.broker"] = "lua/purser/api/broker.lua",
+    ["purser.api.live"] = "lua/purser/api/live.lua",
     ["purser.api.operations"] = "lua/purser/api/operations.lua",
     ["purser.api.parameters"] = "lua/purser/api/parameters.lua",
     ["purser.api.profile_overrides"] = "lua/purser/api/profile_overrides.lua",
@@ -222,6 +223,7 @@ build = {
     ["purser.sim.json_writer"] = "lua/purser/sim/json_writer.lua",
     ["purser.sim.keys"] = "lua/purser/sim/keys.lua",
     ["purser.sim.ledger"] = "lua/purser/sim/ledger.lua",
+    ["purser.sim.live"] = "lua/purser/sim/live.lua",
     ["purser.sim.paging"] = "lua/purser/sim/paging.lua",
     ["purser.sim.prng"] = "lua/purser/sim/prng.lua",
     ["purser.sim.random_text"] = "lua/purser/sim/random_text.lua",
@@ -236,6 +238,7 @@ build = {
     ["purser.sim.scenario"] = "lua/purser/sim/scenario.lua",
     ["purser.sim.serve"] = "lua/purser/sim/serve.lua",
     ["purser.sim.signature_diagnosis"] = "lua/purser/sim/signature_diagnosis.lua",
+    ["purser.sim.switches"] = "lua/purser/sim/switches.lua",
     ["purser.sim.timers"] = "lua/purser/sim/timers.lua",
     ["purser.sim.to_json"] = "lua/purser/sim/to_json.lua",
     ["purser.sim.transfers"] = "lua/purser/sim/transfers.lua",
