@@ -163,6 +163,34 @@
 ---@field status? string  status
 ---@field timestamp? integer  time, ms
 
+---@class purser.record.live_account
+---@field canTrade? boolean  trading is possible
+---@field canWithdraw? boolean  withdrawals are possible
+---@field canDeposit? boolean  deposits are possible
+---@field accountType string  business account
+---@field balances? purser.record.live_balance[]  what the account has, one entry an asset
+---@field permissions? string[]  permission names, comma-separated
+
+---@class purser.record.live_api_key
+---@field note? string  remark
+---@field accessKey string  public key
+---@field status? string  status
+---@field permissions? string  permission names, comma-separated
+---@field ipWhiteList? string  addresses the key is bound to, comma-separated
+---@field createTime? string  time of creation, ms
+---@field remainingValidity? integer  days until the key ends; -999 for ever, 0 ended
+
+---@class purser.record.live_balance
+---@field asset? string  asset
+---@field free? string  available
+---@field locked? string  not available: in orders or waiting withdrawals
+
+---@class purser.record.live_kyc_status
+---@field status string  status
+
+---@class purser.record.live_uid
+---@field uid string  user id
+
 ---@class purser.record.named_sub_account
 ---@field subAccount string  name of the sub-account
 
@@ -1014,6 +1042,75 @@ function Wallet:internal_transfer_history(params, opts) end
 ---@return purser.Error? err
 function Wallet:withdraw_legacy(params, opts) end
 
+---@class purser.live.api_key.params
+---@field accessKey string|integer  text; the public key
+
+---@class purser.live.change_api_key.params
+---@field apiKey string|integer  text; the public key
+---@field ipWhiteList string[]|string  IP addresses, a list or comma-separated; at most 20
+---@field note? string|integer  text; remark of the key
+
+--- What the live service has beyond the interface document. A profile has to allow them.
+---@class purser.Live
+local Live = {}
+
+--- L1 `GET /api/v3/account`
+---
+--- The balances of the account whose key signs, and what the account may do.
+---
+--- Permission SPOT_ACCOUNT_READ, weight 10; reads; retried by itself when that may help.
+---@param params? {}
+---@param opts? purser.CallOptions
+---@return purser.record.live_account? result
+---@return purser.Error? err
+function Live:account(params, opts) end
+
+--- L2 `GET /api/v3/apiKeyInfo`
+---
+--- What the service has on record of a key: permissions, IP list, days left.
+---
+--- Permission SPOT_ACCOUNT_READ, weight 1; reads; retried by itself when that may help.
+---@param params purser.live.api_key.params
+---@param opts? purser.CallOptions
+---@return purser.record.live_api_key? result
+---@return purser.Error? err
+function Live:api_key(params, opts) end
+
+--- L3 `POST /api/v3/apiKeyInfo`
+---
+--- Changes the IP list of a key.
+---
+--- Permission SPOT_ACCOUNT_WRITE, weight 1; changes; sent once.
+---
+--- When the outcome is unknown: It may be run again: twice is the same as once.
+---@param params purser.live.change_api_key.params
+---@param opts? purser.CallOptions
+---@return purser.record.live_api_key? result
+---@return purser.Error? err
+function Live:change_api_key(params, opts) end
+
+--- L4 `GET /api/v3/kyc/status`
+---
+--- How far the account is identified: 1 not, 2 primary, 3 advanced, 4 institutional.
+---
+--- Permission SPOT_ACCOUNT_READ, weight 1; reads; retried by itself when that may help.
+---@param params? {}
+---@param opts? purser.CallOptions
+---@return purser.record.live_kyc_status? result
+---@return purser.Error? err
+function Live:kyc_status(params, opts) end
+
+--- L5 `GET /api/v3/uid`
+---
+--- The user id of the account.
+---
+--- Permission SPOT_ACCOUNT_READ, weight 1; reads; retried by itself when that may help.
+---@param params? {}
+---@param opts? purser.CallOptions
+---@return purser.record.live_uid? result
+---@return purser.Error? err
+function Live:uid(params, opts) end
+
 ---@class purser.Options
 ---@field base_url? string  Where the service is. https://; http:// only to this machine. Default: of the profile.
 ---@field profile? string|table  The signing conventions. Default: "default".
@@ -1076,6 +1173,7 @@ function Wallet:withdraw_legacy(params, opts) end
 ---@field broker purser.Broker
 ---@field sub_account purser.SubAccount
 ---@field wallet purser.Wallet
+---@field live purser.Live
 ---@field profile table  the conventions in use
 local Client = {}
 

@@ -86,6 +86,41 @@ describe("purser sim", function()
     client:close()
   end)
 
+  it("takes every option of purser.sim.new", function()
+    local _, world = start { "--clock", "virtual", "--start-time", "1700000000000", "--profile", "mexc",
+      "--visibility-delay", "60000", "--transfer-wait", "1000", "--repeated-ids", "reject", "--fee", "inside",
+      "--unnamed-accounts", "execute", "--max-sub-accounts", "1", "--key-days", "2", "--record-requests", "3",
+      "--no-strict", "--saved-addresses-only", "--variant", "live,shuffled" }
+    assert.equal(1700000000000, world:now())
+    local account = assert(world:account { name = "House", balances = { USDT = "100" } })
+    local client = client_of(world, world.url, account, { profile = "mexc", generate_ids = false })
+    assert(client.sub_account:create_sub_account { subAccount = "onlydesk1", note = "x" })
+    local more, err = client.sub_account:create_sub_account { subAccount = "otherdesk", note = "x" }
+    assert.is_nil(more)
+    assert.matches("At most 1", err.message, 1, true)
+    assert.same({}, assert(client.sub_account:list_sub_accounts()))
+    local payment = { coin = "USDT", netWork = "TRX", address = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC", amount = "20",
+      withdrawOrderId = "a" }
+    local _, unsaved = client.wallet:withdraw(payment)
+    assert.equal("10212", unsaved.code)
+    assert(world:save_address { account = "House", coin = "USDT", network = "TRX", address = payment.address })
+    assert(client.wallet:withdraw(payment))
+    local _, repeated = client.wallet:withdraw(payment)
+    assert.equal("33333", repeated.code)
+    assert.equal("80", assert(client.live:account()).balances[1].free)
+    local own = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" }
+    assert(client.sub_account:transfer(own))
+    assert(client.wallet:transfer(own))
+    assert(world:advance(60000))
+    assert.equal("SUCCESS", assert(client.wallet:transfer_history {
+      fromAccountType = "SPOT", toAccountType = "FUTURES" }).rows[1].status)
+    assert.equal(3, #assert(world:requests()))
+    assert(world:advance(2 * 86400000))
+    local _, ended = client.wallet:coins()
+    assert.equal("10072", ended.code)
+    client:close()
+  end)
+
   it("keeps its state in a file, and one demo account in it", function()
     local path = os.tmpname()
     os.remove(path)

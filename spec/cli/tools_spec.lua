@@ -217,6 +217,32 @@ describe("purser doctor", function()
     assert.equal("missing: SPOT_ACCOUNT_READ, SPOT_WITHDRAW_READ, SPOT_TRANSFER_READ", findings.permissions.text)
   end)
 
+  it("shows the days, the IP list and the permissions of the key where the profile has them", function()
+    local function under(fields)
+      local named = assert(service.world:account(fields))
+      local code, findings, out = doctor({ PURSER_API_KEY = named.api_key, PURSER_SECRET_KEY = named.secret_key },
+        "--profile", "mexc", "--base-url", service.url)
+      assert.equal(0, code, out)
+      assert.is_nil(out:find(named.api_key, 1, true))
+      return findings, out
+    end
+    local findings, out = under { name = "Open" }
+    assert.matches("VALID; it ends in 90 days", out, 1, true)
+    assert.matches("on record: .*SPOT_WITHDRAW_WRITE", out)
+    assert.equal("warn", findings["ip list"].state)
+    findings, out = under { name = "Safe", ip = "127.0.0.1" }
+    assert.matches("VALID; it does not end", out, 1, true)
+    assert.same({ "ok", "1 addresses" }, { findings["ip list"].state, findings["ip list"].text })
+    findings = under { name = "Reader", permissions = "SPOT_ACCOUNT_READ" }
+    assert.equal("ok", findings["ip list"].state)
+    local other = require("service").start { "--key-days", "10" }
+    assert(other.world:account { name = "Old", api_key = "mx0oldoldold", secret_key = "x" })
+    local _, told = doctor({ PURSER_API_KEY = "mx0oldoldold", PURSER_SECRET_KEY = "x" }, "--profile", "mexc",
+      "--base-url", other.url)
+    other.stop()
+    assert.same({ "warn", "VALID; it ends in 10 days" }, { told.key.state, told.key.text })
+  end)
+
   it("distinguishes a wrong secret from an unknown key, each with its cure", function()
     local code, findings = doctor { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = "wrong" }
     assert.equal(1, code)

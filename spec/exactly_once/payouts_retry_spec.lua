@@ -32,7 +32,7 @@ end
 
 before_each(function()
   path = os.tmpname()
-  sim = purser.sim.new { seed = 5 }
+  sim = purser.sim.new { seed = 5, key_days = 0 }
   account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
   assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
   journal = assert(purser.journal.open { sqlite = path })

@@ -68,7 +68,7 @@ describe("money in the simulator", function()
     end)
 
     it("carry a client id once where repeated ids are rejected, whichever operation is used", function()
-      sim.rejects_repeated_ids = true
+      sim.switches.repeated_ids = "reject"
       params.clientTranId = ("a1"):rep(16)
       get(sim, house, "A13", params)
       assert.equal("730002", rejection(sim, house, "A13", params))
@@ -224,7 +224,7 @@ describe("money in the simulator", function()
     end)
 
     it("take an order id once where repeated ids are rejected, for C2 and C17 together", function()
-      sim.rejects_repeated_ids = true
+      sim.switches.repeated_ids = "reject"
       get(sim, house, "C2", params)
       assert.equal("33333", rejection(sim, house, "C2", params))
       params.netWork, params.network = nil, "Tron(TRC20)"

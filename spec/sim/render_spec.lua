@@ -133,6 +133,19 @@ local edits = {
   token_name = { C12 = { { "convertPlatformToken", "convertMx" } } },
   address_with_memo = {
     A9 = { { '"rAddr"', '"rAddr:31"' }, { '"memo":"31"', '"memo":""' } },
+  },
+  bare_transfer_ids = { B6 = { { '"44"', "44" } } },
+  hex_ids = {}, -- of records that are made while it is on
+  padded_amounts = {
+    A10 = { { '00"', '00000000000000"' } }, A11 = { { '00"', '00000000000000"' } },
+    C4 = { { '00"', '00000000000000"' } },
+    C5 = { { '"amount":"9"', '"amount":"9.000000000000000000"' }, { '"1"', '"1.000000000000000000"' } },
+  },
+  other_networks = {}, -- their records here lack netWork
+  output_numbers = { A10 = { { '"0xab:0"', '"0xab:0:0"' } }, A11 = { { '"0xab:0"', '"0xab:0:0"' } },
+    C4 = { { '"0xab:0"', '"0xab:0:0"' } } },
+  seen_members = {}, -- their records here lack them
+  other_addresses_with_memo = {
     C6 = { { '"rAddr"', '"rAddr:31"' }, { '"memo":"31"', '"memo":""' } },
     A10 = { { '"TAddr"', '"TAddr:77"' }, { '"memo":"77"', '"memo":""' } },
     A11 = { { '"TAddr"', '"TAddr:77"' }, { '"memo":"77"', '"memo":""' } },
@@ -238,14 +251,15 @@ describe("a set of variants", function()
     assert.same(render.resolve { "bare_ids", "shuffled" }, render.resolve "bare_ids,shuffled")
     assert.same(render.resolve { "bare_ids" }, render.resolve { bare_ids = true, shuffled = false })
     local set = render.resolve { "live", "shuffled", seed = 9 }
-    assert.is_true(set.shuffled and set.bare_ids and set.counted_lists)
+    assert.is_true(set.shuffled and set.hex_ids and set.counted_lists)
     assert.equal(9, set.seed)
     assert.equal(set, render.resolve(set))
   end)
 
   it('"live" is what the live service shows', function()
-    assert.equal('{"id":45,"explorerUrl":', answer("C2", "live"):sub(1, 23))
-    assert.matches('^{"result":%[{"tranId":9007199254740993,', answer("A1", "live"))
+    assert.equal('{"id":"45","explorerUrl":', answer("C2", "live"):sub(1, 25))
+    assert.matches('^{"result":%[{"tranId":"9007199254740993",', answer("A1", "live"))
+    assert.equal('{"tranId":44,', answer("B6", "live"):sub(1, 13))
     assert.matches('"convertMx":"0.5"', answer("C12", "live"), 1, true)
   end)
 end)
@@ -290,10 +304,17 @@ describe("the client reads the same result", function()
   local unwrap = require "purser.call.unwrap"
   local lossy = { states_null = true }
 
+  -- What some switches say otherwise: the same amount with more zeros, the same transaction with its output.
+  local function is_same(want, have)
+    if type(have) ~= "string" or type(want) ~= "string" then return want == have end
+    return have == want or have == want .. ":0" or have:gsub("0+$", "") == want:gsub("0+$", "")
+      or have:gsub("%.0+$", "") == want
+  end
+
   -- Where `have` lacks a member of `want` or has another value; members that `want` does not know are extra.
   local function difference(want, have, path)
     if type(want) ~= "table" then
-      return want ~= have and ("%s: %s instead of %s"):format(path, tostring(have), tostring(want)) or nil
+      return not is_same(want, have) and ("%s: %s instead of %s"):format(path, tostring(have), tostring(want)) or nil
     end
     if type(have) ~= "table" then return path .. ": no table" end
     if #want ~= #have then return path .. ": another number of records" end

@@ -76,6 +76,22 @@ describe("a run of the simulator", function()
     assert.same(sim:counts(), copy:counts())
   end)
 
+  it("has a real clock that went on while nothing ran, with every advance", function()
+    local sim, accounts = world(4, { clock = "real" })
+    sim:advance(5000)
+    assert(sim:deposit { account = accounts.house.uid, coin = "USDT", network = "TRX", amount = "5" })
+    local snapshot = sim:snapshot()
+    snapshot.clock.latest = snapshot.clock.latest - HOUR -- as if it had been taken an hour ago
+    for _, item in ipairs(snapshot.schedule.items) do item.at = item.at - HOUR end
+    local before = core.now_ms()
+    sim = purser.sim.restore(snapshot)
+    assert.is_true(sim:now() >= before + 5000)
+    assert.equal(5, get(sim, accounts.house, "C4")[1].status)
+    assert(sim:verify())
+    local virtual = world(4, { clock = "virtual" })
+    assert.equal(virtual:now(), purser.sim.restore(virtual:snapshot()):now())
+  end)
+
   it("meets the same faults after a snapshot that went through JSON", function()
     local sim, accounts = world(4)
     sim:fault { kind = "lost_answer", operation = "C6", skip = 2, times = 2 }

@@ -6,7 +6,8 @@
 --   service.stop()  -> exit code
 --
 -- It listens on a free port. It ends when it is stopped, and by itself after five minutes without a request, so that a
--- test that dies leaves no process behind.
+-- test that dies leaves no process behind. Further options come from SIM_OPTIONS: the examples run with every switch
+-- of the simulator at its hardest by `make examples-hardest`.
 
 local remote = require "purser.sim.remote"
 
@@ -43,6 +44,7 @@ end
 ---@param last_line string|nil pattern of the last line to wait for, when it is not the first
 function M.start(arguments, last_line)
   local all = { "--port", "0", "--idle-timeout", "300" }
+  for word in (os.getenv "SIM_OPTIONS" or ""):gmatch "%S+" do all[#all + 1] = word end
   for _, argument in ipairs(arguments or {}) do all[#all + 1] = argument end
   local service = M.launch(all, last_line or "listening on")
   service.url = (service.lines[1] or ""):match("listening on (http://%S+)$")

@@ -27,6 +27,7 @@ local M = {}
 ---@field nonsense_in integer|nil  of so many reads one gets an answer that shows no list (0: none)
 ---@field blanks boolean|nil       a third of these are lists with one member of their records hidden
 ---@field unsure_in integer|nil    of so many write calls one gets a code that proves nothing (0: none)
+---@field fee string|nil           whether a withdrawal's fee is "on_top" (the default) or "inside" its amount
 ---@field repeated_ids string|nil  what the service does with an id that was used before ("execute"), or "reject"
 ---@field twin_in integer|nil     one in so many payments that nothing identifies has an equal (20)
 ---@field accounts integer|nil     that share the journal, the queue and the keys: 1 or 2 (1)
@@ -135,7 +136,8 @@ function M.varied(seed, folder, tell)
     jumps_once_in = ({ 1000, 300, 3000 })[seed % 3 + 1], share = ({ 0.3, 0.5, 0.1, 0, 0.3 })[seed % 5 + 1],
     nonsense_in = ({ 0, 4, 12 })[math.floor(seed / 4) % 3 + 1],
     unsure_in = ({ 6, 0, 20 })[math.floor(seed / 5) % 3 + 1],
-    blanks = math.floor(seed / 12) % 2 == 1, repeated_ids = seed % 7 == 0 and "reject" or "execute" }
+    blanks = math.floor(seed / 12) % 2 == 1, repeated_ids = seed % 7 == 0 and "reject" or "execute",
+    fee = seed % 5 == 0 and "inside" or "on_top" }
 end
 
 return M

@@ -284,7 +284,7 @@ local function prepare(state)
     unsafe_without_write_ahead = state.unsafe }
   state.simulator = purser.sim.new { seed = state.seed, clock = "real", strict = false,
     start_time = state.started + roll:roll(1600) - 800, visibility_delay_ms = roll:roll(LAG_MS) - 1,
-    repeated_ids = state.repeated_ids }
+    repeated_ids = state.repeated_ids, fee = state.fee }
   state.noise = Noise.new { roll = roll, nonsense_in = state.nonsense_in, unsure_in = state.unsure_in,
     blanks = state.blanks }
   state.ask = function(request) return state.noise:ask(state.simulator, request) end

@@ -148,6 +148,21 @@ describe("a fleet", function()
     for _, key in ipairs(keys) do assert.equal(NOW + 40 * DAY, key.createTime) end
   end)
 
+  it("rotates keys without an IP list before they end, and no others", function()
+    local sim, fleet, client = world()
+    assert(fleet:apply())
+    local parent = sim.keys.by_uid[sim.accounts.list[1].uid][1]
+    parent.ip = "127.0.0.1"
+    sim.key_tools[parent.api_key] = nil
+    sim:advance(75 * DAY)
+    assert.same({}, assert(fleet:rotate { ends_within_ms = 14 * DAY }))
+    sim:advance(2 * DAY)
+    local done = assert(fleet:rotate { ends_within_ms = 14 * DAY })
+    assert.same({ 2, "trading", "trading" }, { #done, done[1].note, done[2].note })
+    assert.same({}, assert(fleet:rotate { ends_within_ms = 14 * DAY }))
+    assert.equal(3, #assert(client.sub_account:list_api_keys { subAccount = "traders01" }))
+  end)
+
   it("reports every problem of a declaration at once", function()
     local fleet, err = purser.fleet.new { client = {}, vault = 1, accounts = {
       { name = "short", note = "x", keys = { { note = "a#b", permissions = { "SPOT_FLY" } }, { nots = "x" } } },

@@ -28,11 +28,41 @@ describe("plan_withdraw", function()
     assert.same({ "1", "21.5" }, { plan.fee, plan.total })
     assert.equal(table.concat({
       "Withdrawal of 20.50 USDT", "  network  TRX (Tron(TRC20))", "  to       " .. TRON,
-      "  limits   10 to 10000000, in steps of 0.000001", "  fee      1 USDT; with the amount 21.5",
+      "  limits   10 to 10000000, in steps of 0.000001",
+      "  fee      1 USDT, assumed to come on top; with the amount 21.5",
       "  ok       nothing speaks against it" }, "\n"), tostring(plan))
     local result = assert(plan:execute())
     assert.equal(result.id, assert(client.wallet:wait_withdrawal { withdrawOrderId = plan.params.withdrawOrderId }).id)
     assert.equal(1, received(sim, "wallet.withdraw"))
+  end)
+
+  it("can ask for the fee inside the amount, and says what arrives", function()
+    local sim, client = world()
+    local plan = assert(client.wallet:plan_withdraw { coin = "USDT", network = "TRX", address = TRON, amount = "20",
+      includeFee = true })
+    assert.same({ "1", "20", "19" }, { plan.fee, plan.total, plan.arrives })
+    assert.matches("asked for inside the amount; 19 arrives", tostring(plan), 1, true)
+    assert(plan:execute())
+    assert.matches("&includeFee=true", sim:requests()[#sim:requests()].target, 1, true)
+    assert.equal("980", sim:state().accounts[1].spot[1].free)
+    assert(sim:verify())
+  end)
+
+  it("compares the sum with the balance where the profile shows it", function()
+    local sim, _, owner = world { USDT = "20" }
+    local function plan_under(profile, fee_inside)
+      local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key, profile = profile,
+        secret_key = owner.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
+      return assert(client.wallet:plan_withdraw { coin = "USDT", network = "TRX", address = TRON, amount = "20",
+        includeFee = fee_inside })
+    end
+    assert.is_true(plan_under("default").ok)
+    assert.same({ "the balance of 20 USDT is less than 21" }, plan_under("mexc").problems)
+    assert.is_true(plan_under("mexc", true).ok)
+    sim:fault { kind = "server_error", operation = "live.account", times = 9, when = "before", status = 500 }
+    local plan = plan_under "mexc"
+    assert.is_true(plan.ok)
+    assert.matches("the balance cannot be read", plan.warnings[1], 1, true)
   end)
 
   -- The age of such a plan was counted from before its clock was set right, so it was too old at once.

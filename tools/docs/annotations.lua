@@ -36,7 +36,7 @@ end
 -- Members that every operation with this shape is sure to return.
 local function essential_members()
   local sure = {}
-  for _, row in ipairs(operations.list) do
+  for _, row in pairs(operations.by_id) do
     local form, shape = pages.result_of(row)
     local essential = form == "record" and row.result.required_member or false
     if sure[shape] == nil then sure[shape] = essential elseif sure[shape] ~= essential then sure[shape] = false end
@@ -177,6 +177,7 @@ local tail = [[
 ---@field broker purser.Broker
 ---@field sub_account purser.SubAccount
 ---@field wallet purser.Wallet
+---@field live purser.Live
 ---@field profile table  the conventions in use
 local Client = {}
 
@@ -238,7 +239,7 @@ function M.file()
   write_choices(lines)
   write_records(lines)
   write_pages(lines)
-  for _, group in ipairs { "broker", "sub_account", "wallet" } do write_group(lines, group) end
+  for _, group in ipairs(operations.all_group_names) do write_group(lines, group) end
   write_options(lines, "Options", words.options)
   write_options(lines, "CallOptions", words.call_options)
   lines[#lines + 1] = tail

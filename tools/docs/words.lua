@@ -11,6 +11,8 @@ M.groups = {
     about = "What a main account does with its sub-accounts. Only its own key is accepted here." },
   wallet = { title = "Wallet operations", class = "Wallet",
     about = "What an account does with its own wallet: coins, deposits, withdrawals, transfers, conversions." },
+  live = { title = "Operations of the live service", class = "Live",
+    about = "What the live service has beyond the interface document. A profile has to allow them." },
 }
 
 M.effects = {
@@ -24,6 +26,10 @@ M.signers = { main = "the main account's", sub = "the sub-account's own" }
 
 -- Members that mean the same wherever they stand.
 M.members = {
+  accessKey = "public key", accountType = "business account", balances = "what the account has, one entry an asset",
+  canDeposit = "deposits are possible", canTrade = "trading is possible", canWithdraw = "withdrawals are possible",
+  ipWhiteList = "addresses the key is bound to, comma-separated",
+  remainingValidity = "days until the key ends; -999 for ever, 0 ended",
   address = "address, without the memo", addressTag = "address tag", amount = "amount",
   applyTime = "time of the request, ms", apiKey = "public key", asset = "asset", balance = "balance",
   clientTranId = "your own id of the transfer",

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- All operations: the rows of broker.lua, sub_account.lua and wallet.lua.
+-- All operations: the rows of broker.lua, sub_account.lua and wallet.lua, which are `list`; and by name and id alone
+-- those of live.lua, which the interface document does not have.
 --
 -- A row that uses a word row_schema.lua does not list, a kind or shape that does not exist, or a name twice, fails when
 -- all rows are read: in every test, the documentation and the command line. A program that calls one group reads that
@@ -21,11 +22,15 @@ local function prepare(group, row)
   row.full_name = group .. "." .. row.name
 end
 
-local M = { group_names = { "broker", "sub_account", "wallet" } }
+-- The groups of the interface document; and all, with that of operations that only the live service is known to have.
+local M = {
+  group_names = { "broker", "sub_account", "wallet" },
+  all_group_names = { "broker", "sub_account", "wallet", "live" },
+}
 
 -- A group is read when it is first asked for: a program that only withdraws does not pay for the broker.
 M.groups = setmetatable({}, { __index = function(groups, group)
-  if group ~= "broker" and group ~= "sub_account" and group ~= "wallet" then return nil end
+  if group ~= "broker" and group ~= "sub_account" and group ~= "wallet" and group ~= "live" then return nil end
   local rows = require("purser.api." .. group)
   for _, row in ipairs(rows) do prepare(group, row) end
   groups[group] = rows
@@ -35,12 +40,12 @@ end })
 -- What is asked over all groups.
 local function load_all()
   local list, by_name, by_id = {}, {}, {}
-  for _, group in ipairs(M.group_names) do
+  for _, group in ipairs(M.all_group_names) do
     for _, row in ipairs(M.groups[group]) do
       row_schema.check(row)
       assert(not by_name[row.full_name], row.full_name .. ": defined twice")
       assert(not by_id[row.id], row.full_name .. ": its id is taken")
-      list[#list + 1] = row
+      if not row.live then list[#list + 1] = row end
       by_name[row.full_name], by_id[row.id] = row, row
     end
   end

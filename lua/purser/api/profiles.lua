@@ -21,6 +21,8 @@ M.default = {
   max_recv_window = 60000,        -- ms
   object_body = "object",         -- group A POST and DELETE: object (JSON object body) | query
   array_body = "array",           -- B3 and B5: array (JSON array holding one object) | object | query
+  key_days = 90,                  -- how long a key without an IP list is valid
+  live_operations = false,        -- true: the operations of live.lua may be called
   ping_path = "/api/v3/ping",
   time_path = "/api/v3/time",
   success_codes = { ["0"] = true, ["200"] = true },
@@ -44,6 +46,7 @@ M.mexc = {
   base_url = "https://api.mexc.com",
   hosts = { ["api.mexc.com"] = true },
   array_body = "query",
+  live_operations = true,
   -- docs/limits.md says whose reading this is, and of when.
   pools = {
     ip = { capacity = 300, window_ms = 10000 },

@@ -30,6 +30,7 @@ local row_words = {
   moves = "table",       -- what a write call that moves funds moves, and where to (see moves_words)
   reconcile = "table",      -- how an unknown outcome is found out
   deprecated = "string", -- what to call instead
+  live = "boolean",      -- only the live service is known to have it; a profile has to allow such operations
   -- what operations.lua adds
   group = "string", full_name = "string", by_name = "table", names = "table", required = "table",
 }

@@ -116,4 +116,19 @@ return {
     { "tranId", "string" }, { "asset", "string" }, { "amount", "string" }, { "toAccountType", "string" },
     { "toAccount", "string" }, { "fromAccount", "string" }, { "status", "string" }, { "timestamp", "integer" },
   },
+  -- L1
+  live_account = {
+    { "canTrade", "boolean" }, { "canWithdraw", "boolean" }, { "canDeposit", "boolean" }, { "accountType", "string" },
+    { "balances", { list = { record = "live_balance" } } }, { "permissions", { list = "string" } },
+  },
+  live_balance = { { "asset", "string" }, { "free", "string" }, { "locked", "string" } },
+  -- L2, L3: the time is text, or a number of milliseconds
+  live_api_key = {
+    { "note", "string" }, { "accessKey", "string" }, { "status", "string" }, { "permissions", "string" },
+    { "ipWhiteList", "string" }, { "createTime", "string" }, { "remainingValidity", "integer" },
+  },
+  -- L4
+  live_kyc_status = { { "status", "string" } },
+  -- L5
+  live_uid = { { "uid", "string" } },
 }

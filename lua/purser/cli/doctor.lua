@@ -159,6 +159,55 @@ local function check_permissions(findings, client)
   return spent
 end
 
+local FOR_EVER, SOON_DAYS = -999, 14
+
+local function check_validity(findings, key)
+  local days = key.remainingValidity
+  local text = ("%s; "):format(key.status or "of a state that is not said")
+  if key.status and key.status ~= "VALID" then
+    findings:add("fail", "key", "the service says that it is " .. key.status, "make another key", report.REJECTED)
+  elseif days == FOR_EVER then
+    findings:add("ok", "key", text .. "it does not end")
+  elseif type(days) ~= "number" then
+    findings:add("warn", "key", text .. "the service does not say when it ends", "look at its page")
+  elseif days <= SOON_DAYS then
+    findings:add("warn", "key", text .. ("it ends in %d days"):format(days),
+      "make another key, or give this one an IP list: then it does not end")
+  else
+    findings:add("ok", "key", text .. ("it ends in %d days"):format(days))
+  end
+end
+
+local function check_ip_list(findings, key)
+  local list, permissions = key.ipWhiteList or "", key.permissions or ""
+  local _, commas = list:gsub(",", ",")
+  if list ~= "" then
+    findings:add("ok", "ip list", ("%d addresses"):format(commas + 1))
+  elseif permissions:find("_WRITE", 1, true) then
+    findings:add("warn", "ip list", "none: whoever has the key may write from anywhere",
+      "give the key an IP list on the service's page, or by live.change_api_key")
+  else
+    findings:add("ok", "ip list", "none")
+  end
+end
+
+-- What the service has on record of the key, where the profile has that operation: the days that are left, the IP list
+-- and the permissions, those to write among them. Returns the weight that was spent.
+local function check_record(findings, client)
+  if not client.profile.live_operations then return 0 end
+  local request = client:prepare "wallet.convertible_balances"
+  local api_key = request and request.headers[client.profile.key_header]
+  local key, err = client:call("live.api_key", { accessKey = api_key })
+  if not key then
+    findings:add("warn", "key", "its days and permissions cannot be read: " .. tostring(err), "look at its page")
+    return 1
+  end
+  check_validity(findings, key)
+  check_ip_list(findings, key)
+  findings:add("ok", "permissions", "on record: " .. (key.permissions or "not said"))
+  return 1
+end
+
 local function check_weights(findings, client, spent, profile_name)
   local heaviest, pools = {}, {}
   for _, row in ipairs(operations.list) do
@@ -212,6 +261,7 @@ local function examine(findings, options)
   if offset then
     check_clock(findings, offset, span, options.recv_window or 5000)
     local spent = check_permissions(findings, client)
+    if findings.code == report.DONE then spent = spent + check_record(findings, client) end
     check_weights(findings, client, spent + 1, sources.profile or "default")
   end
   client:close()

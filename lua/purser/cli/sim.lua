@@ -53,6 +53,48 @@ local function port_number(text)
   return number
 end
 
+local function id_and_state(text)
+  local id, state = text:match("^([^=]+)=([%w_]+)$")
+  if not id then return nil, ("%q is not of the form ID=STATE"):format(text) end
+  return { id = id, status = state }
+end
+
+local function any_text(text) return text end
+
+-- The options of purser.sim.new that take a value and have no rule of their own below: name, help, what it takes.
+local world_options = {
+  { "profile", "Conventions of signing and placement, as in purser.new.", "NAME", convert = any_text },
+  { "start-time", "Where the clock starts, in epoch milliseconds.", "MS", convert = whole },
+  { "record-requests", "How many requests the simulator remembers (100).", "N", convert = whole },
+  { "visibility-delay", "How long a new record is missing from histories and lists (0).", "MS", convert = whole,
+    name = "visibility_delay_ms" },
+  { "transfer-wait", "How long a transfer between spot and futures waits (0).", "MS", convert = whole,
+    name = "transfer_wait_ms" },
+  { "repeated-ids", "What becomes of a write call whose id was used before (execute).", "WHAT",
+    choices = { "execute", "reject" } },
+  { "fee", "Whether the fee comes on top of a withdrawal's amount, or is taken out of it (on_top).", "WHERE",
+    choices = { "on_top", "inside" } },
+  { "unnamed-accounts", "What becomes of a transfer that names neither account (reject).", "WHAT",
+    choices = { "reject", "execute" } },
+  { "max-sub-accounts", "How many sub-accounts a main account may create; 0 for any number (30).", "N",
+    convert = whole },
+  { "key-days", "After how many days a key without an IP list ends; 0 for never (90).", "N", convert = whole },
+}
+
+-- The options of purser.sim.new.
+local function of_world(options)
+  local made = {
+    seed = options.seed, clock = options.clock, variant = options.variant,
+    saved_addresses_only = options.saved_addresses_only, strict = not options.no_strict,
+    rate_limit = options.rate_limit,
+  }
+  for _, option in ipairs(world_options) do
+    local argument = option[1]:gsub("-", "_")
+    made[option.name or argument] = options[argument]
+  end
+  return made
+end
+
 -- The pools of a profile, or one pool of an address.
 local function pools(text)
   if text == "default" or text == "mexc" then
@@ -70,10 +112,21 @@ function M.define(parser)
   parser:option("--host", "Address to listen on; only loopback is accepted.", "127.0.0.1")
   parser:option("--seed", "Seed of everything that is left to chance.", "1"):convert(whole)
   parser:option("--state", "File to save to at the end, and to start from when it exists; what it holds wins over "
-    .. "--seed, --variant and --clock."):argname("FILE")
+    .. "the options of a new simulator."):argname("FILE")
   parser:option("--variant", "Form of the answers: document, live, or names of switches joined by commas.", "document")
   parser:option("--clock", "real goes with the wall clock, virtual stands still until it is advanced.", "real")
     :choices { "real", "virtual" }
+  for _, option in ipairs(world_options) do
+    local defined = parser:option("--" .. option[1], option[2]):argname(option[3])
+    if option.choices then defined:choices(option.choices) else defined:convert(option.convert) end
+  end
+  parser:flag("--saved-addresses-only", "Withdrawals go to addresses of the account's address book alone.")
+  parser:flag("--no-strict", "Do not check the books after every request.")
+  parser:option("--at", "Serve nothing: drive the simulator that runs at this URL."):argname("URL")
+  parser:option("--deposit-state", "With --at: put a deposit into a state, by its number or name.")
+    :argname("ID=STATE"):count("*"):convert(id_and_state)
+  parser:option("--withdrawal-state", "With --at: put a withdrawal into a state, by its number or name.")
+    :argname("ID=STATE"):count("*"):convert(id_and_state)
   parser:option("--rate-limit", "HTTP 429 above these pools, then bans of minutes: default or mexc, as in the profile; "
     .. "or CAPACITY/MILLISECONDS."):argname("POOLS"):convert(pools)
   parser:option("--idle-timeout", "End after so many seconds without a request."):argname("SECONDS"):convert(whole)
@@ -112,8 +165,7 @@ local function make(options)
   end
   local ok, made = pcall(function()
     if state then return simulator.restore(state) end
-    return simulator.new { seed = options.seed, clock = options.clock, variant = options.variant,
-      rate_limit = options.rate_limit }
+    return simulator.new(of_world(options))
   end)
   if not ok then return nil, (tostring(made):gsub("^purser%.sim: ", "")) end
   return made, nil, state == nil
@@ -184,9 +236,30 @@ local function advised(message)
   return (message:gsub(" unless allow_remote is true$", "; give --host 127.0.0.1, or ::1"))
 end
 
+-- Puts deposits and withdrawals of a running simulator into states, and prints each record.
+local function drive(options)
+  local world, message = simulator.connect(options.at)
+  if not world then return fail(1, "%s", message) end
+  local status = 0
+  for _, kind in ipairs { "deposit", "withdrawal" } do
+    for _, asked in ipairs(options[kind .. "_state"]) do
+      local record, wrong = world["set_" .. kind](world, asked.id, asked.status)
+      if record then terminal.write(json.encode(to_json.writable(record)) .. "\n")
+      else status = fail(2, "%s %s: %s", kind, shown(asked.id), shown(tostring(wrong)))
+      end
+    end
+  end
+  world:close()
+  return status
+end
+
 --- Runs the command. Returns the exit code: 0 ended as asked, 1 could not serve or save, 2 bad input.
 ---@param options table of argparse
 function M.start(options)
+  if options.at then return drive(options) end
+  if options.deposit_state[1] or options.withdrawal_state[1] then
+    return fail(2, "--deposit-state and --withdrawal-state are for a simulator that runs; give --at URL")
+  end
   local httpd, missing = need("purser.httpd", "build it with libmicrohttpd (Debian: libmicrohttpd-dev)")
   if not httpd then return fail(1, "%s", missing) end
 

@@ -311,7 +311,7 @@ local function workflow_of(group, name)
 end
 
 -- One method an operation, made from the rows when the group is first used.
-for _, group in ipairs(operations.group_names) do
+for _, group in ipairs(operations.all_group_names) do
   local methods
   group_types[group] = {
     __name = "purser." .. group, __metatable = "purser." .. group,

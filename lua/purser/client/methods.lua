@@ -42,7 +42,7 @@ local private = require "purser.util.private"
 local history = lazy "purser.history"
 local watch = lazy "purser.workflow.watch"
 
-local M = { broker = {}, sub_account = {}, wallet = {} }
+local M = { broker = {}, sub_account = {}, wallet = {}, live = {} }
 
 -- each_<what>: one walk for every row that says how it is paged.
 for _, row in ipairs(operations.list) do

@@ -188,14 +188,14 @@ function M.new(client, list)
     if message then return nil, errors.config("purser.restricted: " .. message, hint) end
   end
   local granted, calls = {}, {}
-  for _, group in ipairs(operations.group_names) do granted[group] = {} end
+  for _, group in ipairs(operations.all_group_names) do granted[group] = {} end
   for name, row in pairs(rows) do
     calls[name] = run_of(self, row)
     granted[row.group][row.name] = calls[name]
     if row.paging then granted[row.group]["each_" .. row.paging.iterator] = walk_of(self, row) end
   end
   local members = {}
-  for _, group in ipairs(operations.group_names) do members[group] = make_group(group, granted[group]) end
+  for _, group in ipairs(operations.all_group_names) do members[group] = make_group(group, granted[group]) end
   function members.call(_, name, params, opts)
     local call = calls[name]
     if not call then return not_granted(tostring(name)) end

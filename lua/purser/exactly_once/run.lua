@@ -2,6 +2,7 @@
 -- The one entry of every operation: a read call is run by the pipeline, a write call by write_call.lua, which is loaded
 -- with the first one.
 
+local errors = require "purser.call.errors"
 local lazy = require "purser.util.lazy"
 local pipeline = require "purser.call.pipeline"
 local write_call = lazy "purser.exactly_once.write_call"
@@ -16,7 +17,13 @@ end
 ---@param row table
 ---@return fun(client: purser.State, row: table, params: table|nil, opts: table|nil): any, purser.Error|nil
 function M.of(row)
-  return row.effect == "read" and pipeline.run or write
+  local run = row.effect == "read" and pipeline.run or write
+  if not row.live then return run end
+  return function(client, ...)
+    if client.profile.live_operations then return run(client, ...) end
+    return nil, errors.config(row.full_name .. ": the interface document does not have this operation; give the client "
+      .. 'profile = "mexc", or a profile with live_operations = true')
+  end
 end
 
 --- Runs the operation of a row.

@@ -49,7 +49,10 @@ end
 local function owner_key(uid, coin, network) return uid .. "|" .. coin .. "|" .. network end
 
 local function public(record)
-  return { address = record.address, coin = record.coin, network = record.network, memo = record.memo }
+  return {
+    address = record.address, coin = record.coin, network = record.network, memo = record.memo,
+    netWork = coins.short_id(record.coin, record.network),
+  }
 end
 
 function M.setup(sim)

@@ -5,6 +5,7 @@
 
 local coins = require "purser.sim.coins"
 local decimal = require "purser.decimal"
+local deposits = require "purser.sim.deposits"
 local ledger = require "purser.sim.ledger"
 local transfers = require "purser.sim.transfers"
 local withdrawals = require "purser.sim.withdrawals"
@@ -35,6 +36,7 @@ local function check_locks(sim)
   end
   withdrawals.each_lock(sim, lock)
   transfers.each_lock(sim, lock)
+  deposits.each_lock(sim, lock)
   for place, assets in pairs(sim.ledger.places) do
     if place:sub(-7) == "/locked" then
       for asset, amount in pairs(assets) do found[place .. " " .. asset] = amount end
@@ -48,12 +50,14 @@ local function check_world(sim)
   local expected = {}
   for asset, amount in pairs(sim.granted) do add(expected, asset, decimal(amount):negate()) end
   for _, record in ipairs(sim.deposits.all) do
-    if record.status == 5 and not record.inside then add(expected, record.coin, decimal(record.amount):negate()) end
+    if deposits.place_of(record) and not record.inside then
+      add(expected, record.coin, decimal(record.amount):negate())
+    end
   end
   for _, record in ipairs(sim.withdrawals.all) do
-    if record.status == 6 or record.status == 7 then
+    if withdrawals.place_of[record.status] == "sent" then
       add(expected, record.coin, decimal(record.fee))
-      if not record.to_uid then add(expected, record.coin, decimal(record.amount)) end
+      if not record.to_uid then add(expected, record.coin, withdrawals.net_of(record)) end
     end
   end
   for _, batch in ipairs(sim.conversions.all) do

@@ -41,6 +41,7 @@ local function find_key(sim, request)
   if not api_key or not keys.is_api_key(api_key) then return nil, "700001" end
   local key = sim.keys.by_key[api_key]
   if not key then return nil, "10072" end
+  if keys.days_left(sim, key) == 0 then return nil, "10072", "The key has ended" end
   return key
 end
 
@@ -126,10 +127,10 @@ end
 --- signature the texts: { expected, received = what the client signed, when that is known, mistake = in words }.
 function M.check(sim, row, request, query_text)
   if not check_content_type(request) then return nil, "700013" end
-  local key, code = find_key(sim, request)
-  if not key then return nil, code end
+  local key, code, message = find_key(sim, request)
+  if not key then return nil, code, message end
   local signed, signature = request_parser.split(query_text, sim.profile.signature_name)
-  local query, message
+  local query
   query, code, message = request_parser.query(signed)
   if not query then return nil, code, message end
   if not signature or signature == "" then

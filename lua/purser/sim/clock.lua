@@ -27,11 +27,14 @@ function M.new(mode, start)
 end
 
 function M.restore(state)
-  return M.new(state.mode, state.latest)
+  local clock = M.new(state.mode, state.latest)
+  -- A real clock went on while nothing ran: it is the wall clock and the advances. Older snapshots lack the offset.
+  if state.offset then clock.offset = state.offset end
+  return clock
 end
 
 function Clock:snapshot()
-  return { mode = self.mode, latest = self:now() }
+  return { mode = self.mode, latest = self:now(), offset = self.mode == "real" and self.offset or nil }
 end
 
 function Clock:now()
@@ -60,6 +63,12 @@ function M.http_date(ms)
   local t = fields(ms)
   return ("%s, %02d %s %04d %02d:%02d:%02d GMT"):format(weekdays[t.wday], t.day, months[t.month], t.year, t.hour, t.min,
     t.sec)
+end
+
+--- A time as the live service writes it: 2023-11-14T22:13:20.000+00:00.
+function M.iso_date(ms)
+  local t = fields(ms)
+  return ("%04d-%02d-%02dT%02d:%02d:%02d.%03d+00:00"):format(t.year, t.month, t.day, t.hour, t.min, t.sec, ms % 1000)
 end
 
 --- The day of a time as yyyymmdd, in UTC.

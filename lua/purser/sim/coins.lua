@@ -116,6 +116,12 @@ function M.network(coin, name, any)
   return entry and (entry.by_long[name] or any and entry.by_short[name]) or nil
 end
 
+--- The short id of a coin's network with that long name; nil where there is none.
+function M.short_id(coin, long)
+  local network = M.network(coin, long)
+  return network and network.short
+end
+
 --- C1: every coin with its networks.
 M.handlers = { C1 = function() return M.list end }
 

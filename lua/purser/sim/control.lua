@@ -51,6 +51,12 @@ routes["POST /sim/failures"] = function(sim, body)
   return nil, "name the withdrawal or the transfer by its id"
 end
 
+routes["POST /sim/states"] = function(sim, body)
+  if body.withdrawal then return sim:set_withdrawal(body.withdrawal, body.status) end
+  if body.deposit then return sim:set_deposit(body.deposit, body.status) end
+  return nil, "name the deposit or the withdrawal by its id"
+end
+
 routes["DELETE /sim/faults"] = function(sim)
   sim:disarm()
   return done()

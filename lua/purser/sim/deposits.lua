@@ -2,7 +2,8 @@
 -- Deposits: seen on a chain, confirmed block by block, credited once.
 --
 -- 4 pending -> 5 success when the network's confirmations have come. One below a hundredth of the network's withdrawal
--- minimum is 1, small, and stays so: it is never credited.
+-- minimum is 1, small, and stays so: it is never credited. sim:set_deposit puts a deposit into any of the states 1 to
+-- 12, where it stays. Its funds are free in state 5, locked in state 9 (credited early), and not there in the others.
 
 local addresses = require "purser.sim.addresses"
 local decimal = require "purser.decimal"
@@ -14,7 +15,7 @@ local random_text = require "purser.sim.random_text"
 
 local M = {}
 
-local SMALL, PENDING, SUCCESS = 1, 4, 5
+local SMALL, PENDING, SUCCESS, EARLY, LAST = 1, 4, 5, 9, 12
 
 function M.setup(sim)
   sim.deposits = history.new(function(record) return record.uid, record.parent and "of " .. record.parent end)
@@ -60,7 +61,24 @@ end
 
 --- The scheduled moment: the last confirmation has come.
 function M.due(sim, id, at)
-  credit(sim, sim.deposits.by_id[id], at)
+  local record = sim.deposits.by_id[id]
+  if not record.held then credit(sim, record, at) end
+end
+
+-- Where the funds of a deposit are in a state; nil where the account does not have them.
+local function place_in(record, status)
+  if status == SUCCESS then return ledger.place(record.uid, "SPOT") end
+  if status == EARLY then return ledger.place(record.uid, "SPOT", "locked") end
+end
+
+--- Where the funds of a deposit are; nil where the account does not have them.
+function M.place_of(record) return place_in(record, record.status) end
+
+--- What is locked for deposits that were credited early: calls found(uid, "SPOT", asset, amount) for each.
+function M.each_lock(sim, found)
+  for _, record in ipairs(sim.deposits.all) do
+    if record.status == EARLY then found(record.uid, "SPOT", record.coin, decimal(record.amount)) end
+  end
 end
 
 local function confirmations(record, now)
@@ -71,11 +89,29 @@ end
 --- A deposit as histories show it.
 function M.public(record, now)
   return {
-    amount = record.amount, coin = record.coin, network = record.network, status = record.status,
+    amount = record.amount, coin = record.coin, network = record.network,
+    netWork = coins.short_id(record.coin, record.network), status = record.status,
     address = record.address, addressTag = record.memo, txId = record.tx_id,
     unlockConfirm = ("%d"):format(record.needed), confirmTimes = ("%d"):format(confirmations(record, now)),
-    insertTime = record.time, memo = record.memo,
+    insertTime = record.time, memo = record.memo, transHash = record.tx_id, updateTime = record.updated or record.time,
   }
+end
+
+--- Puts a deposit into a state (1 to 12), and its funds where that state has them. It stays there. Returns the deposit
+--- as histories show it, or nil and why not.
+function M.set(sim, id, status)
+  local record = sim.deposits.by_id[id]
+  if not record then return nil, "there is no such deposit" end
+  if type(status) ~= "number" or status % 1 ~= 0 or status < SMALL or status > LAST then
+    return nil, "the states of deposits are 1 to 12"
+  end
+  if record.inside then return nil, "the deposit came from an account of the platform" end
+  local from, to = M.place_of(record) or ledger.WORLD, place_in(record, status) or ledger.WORLD
+  if from ~= to and not sim.ledger:move(record.coin, decimal(record.amount), from, to) then
+    return nil, "the funds of the deposit were spent since"
+  end
+  record.status, record.updated, record.held = status, sim:now(), true
+  return M.public(record, sim:now())
 end
 
 --- The filter of a history by coin and status, or nil when neither is asked for.

@@ -156,11 +156,13 @@ end
 local function rows_of(requested)
   if requested == nil then return nil end
   local rows, known = {}, {}
-  for _, row in ipairs(operations.list) do
-    for _, word in ipairs { row.full_name, row.id, row.group, row.effect } do
-      if requested == word then rows[row] = true end
+  for _, list in ipairs { operations.list, operations.groups.live } do
+    for _, row in ipairs(list) do
+      for _, word in ipairs { row.full_name, row.id, row.group, row.effect } do
+        if requested == word then rows[row] = true end
+      end
+      known[#known + 1] = row.full_name
     end
-    known[#known + 1] = row.full_name
   end
   if next(rows) == nil then fail("unknown operation %q%s", requested, suggest.hint(requested, known)) end
   return rows

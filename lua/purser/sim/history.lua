@@ -11,7 +11,7 @@ History.__index = History
 
 ---@param keys fun(record: table): string, string|nil
 function M.new(keys)
-  return setmetatable({ keys = keys, all = {}, lists = {}, by_id = {} }, History)
+  return setmetatable({ keys = keys, all = {}, lists = {}, by_id = {}, moved = 0 }, History)
 end
 
 -- The number of records of `list` whose time is below `time` (or at most `time`, when `through`).
@@ -26,6 +26,8 @@ local function count_before(list, time, through)
   return low
 end
 
+-- A record that is older than the last one waits in `list.late` until the list is read: sorting many at once costs
+-- less than making room for each.
 local function insert(lists, key, record)
   local list = lists[key]
   if not list then
@@ -36,8 +38,36 @@ local function insert(lists, key, record)
   if not last or last.time <= record.time then
     list[#list + 1] = record
   else
-    table.insert(list, math.floor(count_before(list, record.time, true)) + 1, record)
+    list.late = list.late or {}
+    list.late[#list.late + 1] = { record = record, order = #list.late }
   end
+end
+
+-- Puts the late records of a list into their places: behind those of the same time. Returns how many records moved.
+local function merge(list)
+  local late = list.late
+  list.late = nil
+  table.sort(late, function(a, b)
+    return a.record.time < b.record.time or a.record.time == b.record.time and a.order < b.order
+  end)
+  local i, j, moved = #list, #late, 0
+  while j > 0 do
+    local from = list[i]
+    if from and from.time > late[j].record.time then
+      list[i + j], i = from, i - 1
+    else
+      list[i + j], j = late[j].record, j - 1
+    end
+    moved = moved + 1
+  end
+  return moved
+end
+
+-- The list of a key, in order; nil when it has none.
+local function list_of(self, key)
+  local list = self.lists[key]
+  if list and list.late then self.moved = self.moved + merge(list) end
+  return list
 end
 
 --- Adds a record; its `id`, when it has one, finds it again.
@@ -54,7 +84,7 @@ end
 --- `filter`. Also returns how many there are in the whole window, unless a filter makes that unknown.
 ---@return table[] records, integer|nil total
 function History:page(key, first, last, skip, limit, filter)
-  local list = self.lists[key]
+  local list = list_of(self, key)
   if not list then return {}, 0 end
   local low, high = first and count_before(list, first) or 0, last and count_before(list, last, true) or #list
   local found, size = {}, 0

@@ -25,6 +25,7 @@ local internal = require "purser.sim.internal"
 local keys = require "purser.sim.keys"
 local lazy = require "purser.util.lazy"
 local ledger = require "purser.sim.ledger"
+local live = require "purser.sim.live"
 local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local prng = require "purser.sim.prng"
@@ -36,6 +37,7 @@ local request_parser = require "purser.sim.request_parser"
 local resolve_profile = require "purser.api.resolve_profile"
 local rules = require "purser.sim.rules"
 local scenario = require "purser.sim.scenario"
+local switches = require "purser.sim.switches"
 local timers = require "purser.sim.timers"
 local transfers = require "purser.sim.transfers"
 local withdrawals = require "purser.sim.withdrawals"
@@ -57,16 +59,19 @@ local order = {
 }
 
 local handlers = { C1 = coins.handlers.C1 }
+for id, handler in pairs(live.handlers) do handlers[id] = handler end
 for _, name in ipairs(order) do
   for id, handler in pairs(concepts[name].handlers) do handlers[id] = handler end
 end
 
 -- path -> method -> row
 local routes = {}
-for _, row in ipairs(operations.list) do
-  assert(handlers[row.id] and rules.by_id[row.id], row.id .. ": the simulator lacks it")
-  routes[row.path] = routes[row.path] or {}
-  routes[row.path][row.method] = row
+for _, rows in ipairs { operations.list, operations.groups.live } do
+  for _, row in ipairs(rows) do
+    assert(handlers[row.id] and rules.by_id[row.id], row.id .. ": the simulator lacks it")
+    routes[row.path] = routes[row.path] or {}
+    routes[row.path][row.method] = row
+  end
 end
 
 -- What the schedule's items do when their time has come.
@@ -81,9 +86,9 @@ local meta = { __index = Sim, __name = "purser.sim" }
 local rules_of_options = {
   seed = "number", start_time = "number", clock = { "virtual", "real" }, variant = "any",
   profile = "string or table", strict = "boolean", record_requests = { 0, option_schema.EXACT },
-  visibility_delay_ms = { 0, option_schema.EXACT }, transfer_wait_ms = { 0, option_schema.EXACT },
-  repeated_ids = { "execute", "reject" }, rate_limit = "boolean or table",
+  rate_limit = "boolean or table",
 }
+for name, rule in pairs(switches.rules) do rules_of_options[name] = rule end
 
 -- What a new simulator and a restored one have in common.
 local function build(options)
@@ -92,8 +97,7 @@ local function build(options)
   if not profile then error("purser.sim: " .. wrong, 0) end
   local sim = setmetatable({
     options = options, profile = profile, variant = render.resolve(options.variant), seed = options.seed or 1,
-    dice = prng.new(options.seed or 1, "service"), granted = {}, lag = options.visibility_delay_ms or 0,
-    rejects_repeated_ids = options.repeated_ids == "reject",
+    dice = prng.new(options.seed or 1, "service"), granted = {}, switches = switches.of(options),
     rate_limit_state = rate_limit.new(options.rate_limit, profile),
   }, meta)
   sim.fault_state = faults.new { seed = sim.seed, variant = options.variant, now = function() return sim:now() end }
@@ -109,10 +113,8 @@ end
 --   profile            conventions of signing and placement, as in purser.new
 --   strict             checks the books after every request (true)
 --   record_requests    how many requests sim:requests() remembers (100)
---   visibility_delay_ms  how long a new record is missing from histories and lists (0)
---   repeated_ids       what becomes of a clientTranId or withdrawOrderId that was used before: "execute" or "reject"
 --   rate_limit         true: the profile's pools, with 429 and bans; or a table of pools by name (false)
---   transfer_wait_ms   how long a C9 transfer stays WAIT (0)
+-- and the switches of purser.sim.switches; docs/simulator.md says what each does.
 ---@param options table|nil
 function M.new(options)
   local sim = build(history.copy(options or {}))
@@ -175,8 +177,9 @@ end
 
 --- The latest time of records that histories show: `last`, or earlier when records become visible late.
 function Sim:visible(last)
-  if self.lag == 0 then return last end
-  local seen = self.clock:now() - self.lag
+  local delay = self.switches.visibility_delay_ms
+  if delay == 0 then return last end
+  local seen = self.clock:now() - delay
   return last and last < seen and last or seen
 end
 
@@ -194,11 +197,12 @@ function Sim:verify()
   return audit.verify(self)
 end
 
--- The two requests that nobody has to sign: ping and server time.
+-- The requests that nobody has to sign: ping, server time and market data.
 local function answer_unsigned(sim, path, method)
   if method ~= "GET" then return nil end
   if path == sim.profile.ping_path then return render.plain({}, sim.variant) end
   if path == sim.profile.time_path then return render.plain({ { "serverTime", sim:now() } }, sim.variant) end
+  return live.market(sim, path)
 end
 
 local function headers_of(sim)
@@ -230,6 +234,7 @@ local function execute(sim, row, request, query_text, facts)
     facts.outcome = "applied"
     response.status, response.body = 200, render.answer(row, result, sim.variant)
   else
+    code = render.code(code, sim.variant, row)
     facts.outcome, facts.code, facts.signed = "rejected", code, signed
     response.status, response.body = render.rejection(code, message, sim.variant, row)
     response.code = code

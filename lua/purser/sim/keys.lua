@@ -6,6 +6,8 @@ local random_text = require "purser.sim.random_text"
 
 local M = {}
 
+local DAY = 86400000
+
 local GREATEST_NUMBER = 30
 
 function M.setup(sim)
@@ -23,6 +25,13 @@ end
 --- Whether a text has the form of a public key.
 function M.is_api_key(text)
   return text:find("^%w+$") ~= nil and #text >= 8 and #text <= 64
+end
+
+--- The days that a key has left, rounded up: nil for one that does not end, which has an IP list; 0 when it has ended.
+function M.days_left(sim, key)
+  local days = sim.switches.key_days
+  if key.ip or days == 0 then return nil end
+  return math.max(0, math.ceil((key.created + days * DAY - sim:now()) / DAY))
 end
 
 --- Makes a key for an account: { permissions, ip, note }. `api_key` and `secret_key` are drawn unless given.

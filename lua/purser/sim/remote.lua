@@ -102,6 +102,12 @@ end
 --- Lets a withdrawal fail.
 function World:fail_withdrawal(id) return post(self, "/sim/failures", { withdrawal = id }) end
 
+--- Puts a deposit into a state, by its number or name.
+function World:set_deposit(id, status) return post(self, "/sim/states", { deposit = id, status = status }) end
+
+--- Puts a withdrawal into a state, by its number or name.
+function World:set_withdrawal(id, status) return post(self, "/sim/states", { withdrawal = id, status = status }) end
+
 --- Lets a waiting transfer fail.
 function World:fail_transfer(id) return post(self, "/sim/failures", { transfer = id }) end
 

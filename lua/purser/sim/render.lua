@@ -69,9 +69,37 @@ function kinds.id(out, value)
   return out.set.bare_ids and value:find("^%d+$") and is_integer_text(value) and value or out.text(value)
 end
 
+function kinds.bare_id(out, value)
+  return out.set.bare_transfer_ids and is_integer_text(value) and value or kinds.id(out, value)
+end
+
 function kinds.amount(out, value)
   return out.set.bare_amounts and is_number_text(value) and value or out.text(value)
 end
+
+-- An amount with that many decimals.
+local function padded(out, value, places)
+  if out.set.padded_amounts and is_number_text(value) then
+    local fraction = value:match "%.(%d+)$"
+    value = value .. (fraction and "" or ".") .. ("0"):rep(places - #(fraction or ""))
+  end
+  return kinds.amount(out, value)
+end
+
+function kinds.deposit_amount(out, value) return padded(out, value, 30) end
+function kinds.padded_amount(out, value) return padded(out, value, 18) end
+
+-- The short id of a record's network, or the standard that its long name has in parentheses, unless both are the same.
+local function other_network(out, value, record, is_short)
+  local short, standard = record.netWork, value:match "%((.-)%)$"
+  if not out.set.other_networks or not short or not standard or short == standard then return out.text(value) end
+  return out.text(is_short and short or standard)
+end
+
+function kinds.deposit_network(out, value, record) return other_network(out, value, record, true) end
+function kinds.withdrawal_network(out, value, record) return other_network(out, value, record, false) end
+
+function kinds.output(out, value) return out.text(out.set.output_numbers and value .. ":0" or value) end
 
 function kinds.time(out, value)
   return out.set.times_as_text and out.text(digits(value)) or digits(value)
@@ -105,12 +133,17 @@ function kinds.flag(out, value)
   return out.set.flags_as_text and out.text(text) or text
 end
 
-local function joins_memo(out, record)
-  return out.set.address_with_memo and record.address and record.memo and record.memo ~= ""
+-- Kind of an address -> the switch that joins the memo to it.
+local joining = { address = "address_with_memo", other_address = "other_addresses_with_memo" }
+
+local function joins_memo(out, record, kind)
+  return out.set[joining[kind]] and record.address and record.memo and record.memo ~= ""
 end
 
-function kinds.address(out, value, record)
-  return out.text(joins_memo(out, record) and value .. ":" .. record.memo or value)
+for kind in pairs(joining) do
+  kinds[kind] = function(out, value, record)
+    return out.text(joins_memo(out, record, kind) and value .. ":" .. record.memo or value)
+  end
 end
 
 function kinds.texts(out, list)
@@ -128,9 +161,9 @@ end
 
 -- Whether this record's address carries the memo, so that the member `memo` stays empty.
 local function memo_is_in_address(out, members, member, record)
-  if not out.set.address_with_memo or member.canonical ~= "memo" or not joins_memo(out, record) then return false end
+  if member.canonical ~= "memo" then return false end
   for _, other in ipairs(members) do
-    if other.kind == "address" then return true end
+    if joining[other.kind] and joins_memo(out, record, other.kind) then return true end
   end
   return false
 end
@@ -144,12 +177,17 @@ local function write_value(out, members, member, record)
   return kinds[member.kind](out, value, record)
 end
 
-local function write_record(out, members, record)
-  local parts = {}
+local function write_members(out, members, record, parts)
   for _, member in ipairs(members) do
     local json = write_value(out, members, member, record)
     if json then parts[#parts + 1] = out.member(spelling(member.name, out.set), json) end
   end
+end
+
+local function write_record(out, members, record)
+  local parts = {}
+  write_members(out, members, record, parts)
+  if members.seen and out.set.seen_members then write_members(out, members.seen, record, parts) end
   if out.set.extra_members then
     for _, extra in ipairs(extras) do
       if not has_member(members, extra[1]) then parts[#parts + 1] = out.member(extra[1], extra[2](out)) end
@@ -237,6 +275,15 @@ function M.plain(members, variant)
   local parts = {}
   for _, member in ipairs(members) do parts[#parts + 1] = out.member(member[1], digits(member[2])) end
   return out.object(parts)
+end
+
+-- Code of the interface -> operation -> the code that was seen instead.
+local codes_seen = { ["140001"] = { B8 = "700004", B3 = "730002", B4 = "730002" } }
+
+--- The code that a rejection has in a variant.
+function M.code(code, variant, row)
+  local seen = codes_seen[code]
+  return seen and variants.resolve(variant).error_codes_seen and seen[row.id] or code
 end
 
 --- A rejection: the HTTP status and the JSON text. `row` is nil when the path is unknown.

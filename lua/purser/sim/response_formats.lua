@@ -7,8 +7,12 @@
 --   name<canonical:kind?     `canonical` where the document's spelling differs from the canonical name; `kind` where it
 --                            is not text; `?` where the document says "or null"; others are left out
 --
+-- `seen` of a list of members: further members that the live service was seen to answer.
+--
 -- Kinds: text, id, amount, state and confirmations (numbers), state_text and account_state (their digits), time (a
--- number), time_text, count, flag, address; texts, a list of texts; records, whose members are the next argument.
+-- number), time_text, count, flag, address; bare_id, other_address, deposit_amount, padded_amount, deposit_network,
+-- withdrawal_network and output, which a switch changes; texts, a list of texts; records, whose members are the next
+-- argument.
 
 local function members(words, ...)
   local list, nested, used = {}, { ... }, 0
@@ -27,11 +31,19 @@ local function members(words, ...)
   return list
 end
 
+local function with_seen(words, list)
+  list.seen = members(words)
+  return list
+end
+
 local transfer_ids = "tranId:id fromAccount toAccount clientTranId asset amount:amount fromAccountType toAccountType "
 local created = members "subAccount note timestamp:time"
 local listed_key = members "note apiKey permissions ip creatTime<createTime:time"
 local named = members "subAccount"
-local address = members "address:address coin network memo?"
+local address = with_seen("netWork", members "address:address coin network memo?")
+local wallet_address = with_seen("netWork", members "address:other_address coin network memo?")
+local live_key = members "note accessKey createTime permissions remainingValidity:count ipWhiteList status"
+local deposit_seen = "netWork transHash updateTime:time"
 local withdrawal_id = members "id:id"
 local transfer_id = members "tranId:id"
 local wallet_transfer = "tranId:id clientTranId? asset amount:amount fromAccountType toAccountType "
@@ -55,10 +67,11 @@ return {
   A7 = { record = named },
   A8 = { record = address },
   A9 = { list = address },
-  A10 = { list = members("amount:amount coin network status:state_text address:address addressTag txId unlockConfirm "
-    .. "confirmTimes insertTime:time memo") },
-  A11 = { list = members("amount:amount coin network status:state address:address txId unlockConfirm confirmTimes "
-    .. "insertTime:time memo") },
+  A10 = { list = with_seen(deposit_seen, members("amount:deposit_amount coin network:deposit_network "
+    .. "status:state_text address:other_address addressTag txId:output unlockConfirm confirmTimes insertTime:time "
+    .. "memo")) },
+  A11 = { list = with_seen(deposit_seen, members("amount:deposit_amount coin network:deposit_network status:state "
+    .. "address:other_address txId:output unlockConfirm confirmTimes insertTime:time memo")) },
   A12 = { record = withdrawal_id },
   A13 = { record = transfer_id },
   A14 = { record = members "subAccount isFuturesEnabled:flag timestamp:time_text", envelope = true, single = "array" },
@@ -69,23 +82,23 @@ return {
   B3 = { record = members "subAccount note apiKey secretKey permissions ip creatTime<createTime:time" },
   B4 = { list = listed_key, inside = "subAccount" },
   B5 = { record = named },
-  B6 = { record = transfer_id, single = "array" },
+  B6 = { record = members "tranId:bare_id", single = "array" },
   B7 = { list = members(transfer_ids .. "fromSymbol toSymbol status timestamp:time"), counted = true },
   B8 = { list = members "asset free:amount locked:amount", inside = "balances" },
 
   C1 = { list = members("coin name networkList:records", network) },
   C2 = { record = withdrawal_id, single = "object" },
   C3 = { record = withdrawal_id },
-  C4 = { list = members("amount:amount coin network status:state address:address addressTag txId unlockConfirm "
-    .. "confirmTimes insertTime:time memo") },
-  C5 = { list = members("id:id withdrawOrderId txId? coin network address amount:amount transferType:count "
-    .. "status:state transactionFee:amount confirmNo:confirmations? applyTime:time updateTime:time remark memo "
-    .. "transHash coinId:id vcoinId:id") },
-  C6 = { record = address, single = "object" },
-  C7 = { list = address },
+  C4 = { list = with_seen(deposit_seen, members("amount:deposit_amount coin network:deposit_network status:state "
+    .. "address:other_address addressTag txId:output unlockConfirm confirmTimes insertTime:time memo")) },
+  C5 = { list = members("id:id withdrawOrderId txId:output? coin network:withdrawal_network address "
+    .. "amount:padded_amount transferType:count status:state transactionFee:padded_amount confirmNo:confirmations? "
+    .. "applyTime:time updateTime:time remark memo transHash coinId:id vcoinId:id") },
+  C6 = { record = wallet_address, single = "object" },
+  C7 = { list = wallet_address },
   C8 = { page = members "coin network address addressTag memo?", order = data_first },
   C9 = { record = transfer_id, single = "array" },
-  C10 = { rows = members(wallet_transfer .. "fromSymbol? toSymbol? status timestamp:time") },
+  C10 = { rows = with_seen("symbol", members(wallet_transfer .. "fromSymbol? toSymbol? status timestamp:time")) },
   C11 = { record = members(wallet_transfer .. "symbol? status timestamp:time") },
   C12 = { list = members "convertPlatformToken:amount convertUsdt:amount balance:amount asset code message" },
   C13 = { record = members("successList:texts failedList:records totalConvert:amount convertFee:amount",
@@ -96,4 +109,11 @@ return {
   C16 = { page = members("tranId:id asset amount:amount toAccountType toAccount fromAccount status timestamp:time"),
     order = numbers_first },
   C17 = { record = withdrawal_id, single = "array" },
+
+  L1 = { record = members("makerCommission? takerCommission? canTrade:flag canWithdraw:flag canDeposit:flag "
+    .. "updateTime? accountType balances:records permissions:texts", members "asset free:amount locked:amount") },
+  L2 = { record = live_key },
+  L3 = { record = live_key },
+  L4 = { record = members "status" },
+  L5 = { record = members "uid" },
 }

@@ -225,19 +225,22 @@ M.by_id = {
   C14 = { first, last, page, count("limit", 1, 1000) },
   C15 = { must("toAccountType", "identifier"), must "toAccount", may("areaCode", "area_code"), asset, amount },
   C16 = { first, last, page, count("limit", 10), may "tranId" },
+  L1 = {}, L4 = {}, L5 = {},
+  L2 = { must "accessKey" },
+  L3 = { must "apiKey", { "ipWhiteList", "ips", required = MANDATORY, max = 20 }, may "note" },
   C17 = { coin, may "withdrawOrderId", may "network", address, memo, amount, remark },
 }
+
+--- Operation id -> the rules of parameters that the interface document lacks and the live service has.
+M.newer = { C2 = { may("includeFee", "flag") } }
 
 local function missing(code, name)
   return nil, code, code == MANDATORY and ("Mandatory parameter '%s' was not sent"):format(name) or nil
 end
 
---- Checks the texts that arrived for an operation. Returns the values for its handler, or nil, code, message.
----@param row table
----@param texts table<string, string>
-function M.check(row, texts)
-  local values = {}
-  for _, rule in ipairs(M.by_id[row.id]) do
+-- Checks texts by a list of rules; puts their values into `values`. Returns true, or nil, code, message.
+local function check_all(row, list, texts, values)
+  for _, rule in ipairs(list) do
     local name, text = rule[1], texts[rule[1]]
     if text == nil or text == "" then
       if rule.required then return missing(rule.required, name) end
@@ -252,6 +255,17 @@ function M.check(row, texts)
       values[name] = value
     end
   end
+  return true
+end
+
+--- Checks the texts that arrived for an operation. Returns the values for its handler, or nil, code, message.
+---@param row table
+---@param texts table<string, string>
+function M.check(row, texts)
+  local values = {}
+  local ok, code, message = check_all(row, M.by_id[row.id], texts, values)
+  if ok and M.newer[row.id] then ok, code, message = check_all(row, M.newer[row.id], texts, values) end
+  if not ok then return nil, code, message end
   if values.startTime and values.endTime and values.startTime > values.endTime then
     return nil, bad_value(row), "startTime is later than endTime"
   end

@@ -12,6 +12,7 @@ local ledger = require "purser.sim.ledger"
 local rebates = require "purser.sim.rebates"
 local rules = require "purser.sim.rules"
 local random_text = require "purser.sim.random_text"
+local text_rules = require "purser.api.text"
 local transfers = require "purser.sim.transfers"
 local withdrawals = require "purser.sim.withdrawals"
 
@@ -27,6 +28,7 @@ local rules_of = {
     futures_balances = "table", email = "string", mobile = "string", uid = "string",
     permissions = "string or table", ip = "string or table",
     api_key = "string", secret_key = "string", note = "string", funds_password = "string",
+    saved_addresses_only = "boolean",
   },
   deposit = {
     account = reference, address = "string", coin = "string", network = "string", amount = "string or number",
@@ -104,7 +106,8 @@ local function joined(list) return type(list) == "table" and table.concat(list, 
 
 --- Opens an account with funds and a key of all permissions: { name, role = "broker"|"main"|"user"|"sub", parent,
 --- balances = { USDT = "1000" }, futures_balances, email, mobile, uid, permissions, ip, api_key, secret_key,
---- funds_password (MD5 hex) }. Returns { uid, api_key, secret_key }, or nil and what is wrong.
+--- funds_password (MD5 hex), saved_addresses_only (C2 and C17 take no other address) }. Returns { uid, api_key,
+--- secret_key }, or nil and what is wrong.
 function World:account(fields)
   local role, parent = check_account(self, fields)
   if not role then return nil, parent end
@@ -119,6 +122,7 @@ function World:account(fields)
   local account = accounts.add(self, {
     role = role, parent = parent and parent.uid, name = fields.name, note = fields.note, email = fields.email,
     mobile = fields.mobile, uid = fields.uid, funds_password = fields.funds_password,
+    saved_addresses_only = fields.saved_addresses_only,
   })
   grant(self, account, "SPOT", spot)
   grant(self, account, "FUTURES", futures)
@@ -190,6 +194,31 @@ end
 function World:fail_withdrawal(id)
   self:run_due()
   return withdrawals.fail(self, id)
+end
+
+-- A state by its number, or by the name that the interface gives it.
+local function state_number(status, names)
+  for number, name in ipairs(text_rules.choices[names]) do
+    if status == name then return number end
+  end
+  return tonumber(status)
+end
+
+--- Puts a deposit into a state: its id, and the state's number (1 to 12) or name. It stays there until it is put into
+--- another. Returns the deposit as histories show it; nil and why not.
+function World:set_deposit(id, status)
+  self:run_due()
+  local deposit, wrong = deposits.set(self, id, state_number(status, "deposit_states"))
+  self:check()
+  return deposit, wrong
+end
+
+--- Puts a withdrawal into a state: its id, and the state's number (1 to 10) or name. See set_deposit.
+function World:set_withdrawal(id, status)
+  self:run_due()
+  local withdrawal, wrong = withdrawals.set(self, id, state_number(status, "withdrawal_states"))
+  self:check()
+  return withdrawal, wrong
 end
 
 --- Ends a transfer that waits (option transfer_wait_ms) as failed; its funds come back.

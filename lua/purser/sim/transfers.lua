@@ -4,6 +4,7 @@
 
 local accounts = require "purser.sim.accounts"
 local coins = require "purser.sim.coins"
+local core = require "purser.core"
 local decimal = require "purser.decimal"
 local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
@@ -35,10 +36,13 @@ local function add_family(sim, record)
   if record.client_id then sim.client_ids[client_key(record.parent, record.client_id)] = true end
 end
 
---- The next transfer id: digits alone, and more of them than a floating-point number can hold.
-function M.next_id(sim)
+--- The next transfer id: digits alone, and more of them than a floating-point number can hold; or 32 hexadecimal digits
+--- where a switch asks for them. `is_number`: of an operation that has no such ids.
+function M.next_id(sim, is_number)
   sim.transfer_number = sim.transfer_number + 1
-  return ("%d%06d"):format(sim:now(), sim.transfer_number % 1000000)
+  local digits = ("%d%06d"):format(sim:now(), sim.transfer_number % 1000000)
+  if is_number or not sim.variant.hex_ids then return digits end
+  return core.md5_hex(("%d %s"):format(sim.seed, digits))
 end
 
 -- One side of a family transfer: the parent when no name is given. Returns nil, code, message when it cannot take part.
@@ -58,6 +62,9 @@ end
 
 -- A13, B6
 local function transfer(sim, parent, values, row)
+  if not values.fromAccount and not values.toAccount and sim.switches.unnamed_accounts == "reject" then
+    return nil, "700004", "fromAccount or toAccount must be sent, but both were empty/null"
+  end
   local from, code, message = side(sim, parent, values.fromAccount, values.fromAccountType, row)
   if not from then return nil, code, message end
   local to
@@ -68,7 +75,7 @@ local function transfer(sim, parent, values, row)
   end
   if not coins.by_name[values.asset] then return nil, "10232" end
   local client_id = values.clientTranId
-  if client_id and sim.rejects_repeated_ids and sim.client_ids[client_key(parent.uid, client_id)] then
+  if client_id and sim.switches.repeated_ids == "reject" and sim.client_ids[client_key(parent.uid, client_id)] then
     return nil, rules.bad_value(row), "clientTranId was used before"
   end
   if not sim.ledger:move(values.asset, values.amount, ledger.place(from.uid, values.fromAccountType),
@@ -76,7 +83,7 @@ local function transfer(sim, parent, values, row)
     return nil, "10101"
   end
   local record = {
-    parent = parent.uid, id = M.next_id(sim), client_id = client_id, asset = values.asset,
+    parent = parent.uid, id = M.next_id(sim, row.id == "B6"), client_id = client_id, asset = values.asset,
     amount = tostring(values.amount), from = from.uid, to = to.uid, from_type = values.fromAccountType,
     to_type = values.toAccountType, status = "SUCCESS", time = sim:now(),
   }
@@ -139,7 +146,7 @@ local function wallet_transfer(sim, account, values, row)
   if not accounts.has_futures(sim, account) then
     return nil, rules.bad_value(row), "The futures business of the account is not enabled"
   end
-  local wait = sim.options.transfer_wait_ms or 0
+  local wait = sim.switches.transfer_wait_ms
   local record = {
     uid = account.uid, asset = values.asset, amount = tostring(values.amount), from_type = values.fromAccountType,
     to_type = values.toAccountType, status = wait > 0 and "WAIT" or "SUCCESS", time = sim:now(),

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: MIT
 -- Withdrawals: checked, locked, audited, packaged, confirmed, done; cancelled while that is still possible.
 --
--- The amount is what goes out; the fee comes on top. Both are locked when the withdrawal is applied for, and leave
--- together when it is packaged into a transaction. States: 1 applied, 2 auditing, 4 processing, 5 packaging,
--- 6 confirming, 7 success, 8 failed, 9 cancelled.
+-- The fee comes on top of the amount, or is taken out of it: the switch `fee` says which, and `includeFee` of a request
+-- goes before it. All is locked when the withdrawal is applied for, and leaves together when it is packaged into a
+-- transaction. States: 1 applied, 2 auditing, 3 waiting, 4 processing, 5 packaging, 6 confirming, 7 success, 8 failed,
+-- 9 cancelled, 10 manual. A state that sim:set_withdrawal set stays: no timer moves such a withdrawal on.
 
 local addresses = require "purser.sim.addresses"
 local coins = require "purser.sim.coins"
@@ -24,6 +25,13 @@ local next_state = {
   [1] = { 2, 1000 }, [2] = { 4, 20000 }, [4] = { PACKAGING, 30000 }, [PACKAGING] = { CONFIRMING, 60000 },
 }
 
+-- Where the funds of a withdrawal are in each state.
+local place_of = {
+  "locked", "locked", "locked", "locked", "locked", "sent", "sent", "back", "back", [10] = "locked",
+}
+
+M.place_of = place_of
+
 function M.setup(sim)
   sim.withdrawals = history.new(function(record) return record.uid end)
   sim.withdraw_order_ids = {}
@@ -36,9 +44,18 @@ local function add(sim, record)
   if record.order_id then sim.withdraw_order_ids[order_key(record.uid, record.order_id)] = true end
 end
 
+-- What the account pays, and what arrives at the address.
 local function total_of(record)
-  return decimal(record.amount):add(record.fee)
+  local amount = decimal(record.amount)
+  return record.fee_inside and amount or amount:add(record.fee)
 end
+
+local function net_of(record)
+  local amount = decimal(record.amount)
+  return record.fee_inside and amount:sub(record.fee) or amount
+end
+
+M.net_of = net_of
 
 -- The two places that a withdrawal's funds are at, of the account or of its record.
 local function places(owner)
@@ -56,8 +73,15 @@ local function pay_out(sim, record)
   local _, locked = places(record)
   local destination = ledger.WORLD
   if record.to_uid then destination = ledger.place(record.to_uid, "SPOT") end
-  assert(sim.ledger:move(record.coin, decimal(record.amount), locked, destination))
+  assert(sim.ledger:move(record.coin, net_of(record), locked, destination))
   assert(sim.ledger:move(record.coin, decimal(record.fee), locked, ledger.WORLD))
+end
+
+-- The deposit of a withdrawal to an account of the platform.
+local function arrive_inside(sim, record, at)
+  local network = coins.network(record.coin, record.network)
+  deposits.arrive_inside(sim, sim.accounts.by_uid[record.to_uid], network, { amount = tostring(net_of(record)),
+    address = record.address, memo = record.memo, tx_id = record.tx_id, time = at })
 end
 
 local function confirmed_at(record) return record.updated + record.needed * record.block_ms end
@@ -65,14 +89,11 @@ local function confirmed_at(record) return record.updated + record.needed * reco
 --- The scheduled moment: on to the next state.
 function M.due(sim, id, at)
   local record = sim.withdrawals.by_id[id]
+  if record.held then return end
   local step = next_state[record.status]
   if record.status == CONFIRMING then
     record.status, record.updated = SUCCESS, at
-    if record.to_uid then
-      local network = coins.network(record.coin, record.network)
-      deposits.arrive_inside(sim, sim.accounts.by_uid[record.to_uid], network,
-        { amount = record.amount, address = record.address, memo = record.memo, tx_id = record.tx_id, time = at })
-    end
+    if record.to_uid then arrive_inside(sim, record, at) end
   elseif step then
     record.status, record.updated = step[1], at
     if record.status == CONFIRMING then
@@ -112,23 +133,45 @@ local function check_amount(row, network, values)
   if step and amount:round_down(step):compare(amount) ~= 0 then return bad, "The amount is no multiple of " .. step end
 end
 
+-- A12 checks its own; C2 and C17 do where the account, or else the simulator, takes saved addresses only.
+local function check_saved(sim, account, values, row, network)
+  local only = account.saved_addresses_only
+  if only == nil then only = sim.switches.saved_addresses_only end
+  if only and row.group == "wallet" and not addresses.is_saved(sim, account, network, values.address, values.memo) then
+    return "10212"
+  end
+end
+
+local function fee_is_inside(sim, values)
+  if values.includeFee then return values.includeFee == "true" end
+  return sim.switches.fee == "inside"
+end
+
 -- Applies for a withdrawal from `account` over `network`.
 local function apply(sim, account, values, row, network)
   local code, message = check_network(row, network, values)
   if not code then code, message = check_destination(row, network, values) end
+  if not code then code, message = check_saved(sim, account, values, row, network) end
   if not code then code, message = check_amount(row, network, values) end
   if code then return nil, code, message end
   local order_id = values.withdrawOrderId
-  if order_id and sim.rejects_repeated_ids and sim.withdraw_order_ids[order_key(account.uid, order_id)] then
+  local is_repeated = order_id and sim.withdraw_order_ids[order_key(account.uid, order_id)]
+  if is_repeated and sim.switches.repeated_ids == "reject" then
     return nil, rules.bad_value(row), "withdrawOrderId was used before"
   end
   local amount, fee = tostring(values.amount), network.public.withdrawFee
+  local inside = fee_is_inside(sim, values)
+  if inside and values.amount:compare(fee) <= 0 then
+    return nil, rules.bad_value(row), "The amount does not cover the fee of " .. fee
+  end
   local free, locked = places(account)
-  if not sim.ledger:move(network.coin, values.amount:add(fee), free, locked) then return nil, "10101" end
+  local total = inside and values.amount or values.amount:add(fee)
+  if not sim.ledger:move(network.coin, total, free, locked) then return nil, "10101" end
   local destination = addresses.find(sim, network, values.address, values.memo)
   local record = {
     uid = account.uid, id = random_text.draw(sim.dice, 32, random_text.HEX), order_id = order_id, coin = network.coin,
     network = network.long, address = values.address, memo = values.memo, amount = amount, fee = fee,
+    fee_inside = inside or nil,
     remark = values.remark, status = APPLIED, time = sim:now(), updated = sim:now(), block_ms = network.block_ms,
     to_uid = destination and destination.uid, needed = network.public.minConfirm,
   }
@@ -183,15 +226,6 @@ local function cancel(sim, account, values)
   return { id = record.id }
 end
 
---- Ends a withdrawal as failed before it is packaged; its funds come back. Returns true, or nil and why not.
-function M.fail(sim, id)
-  local record = sim.withdrawals.by_id[id]
-  if not record then return nil, "there is no such withdrawal" end
-  if record.status > PACKAGING then return nil, "the withdrawal has been sent or has ended" end
-  give_back(sim, record, FAILED, sim:now())
-  return true
-end
-
 local function confirmations(record, now)
   if record.status == SUCCESS then return record.needed end
   if record.status == CONFIRMING then return math.floor((now - record.updated) / record.block_ms) end
@@ -201,12 +235,61 @@ local function public(record, now)
   local coin = coins.by_name[record.coin]
   return {
     id = record.id, withdrawOrderId = record.order_id, txId = record.tx_id, coin = record.coin,
-    network = record.network, address = record.address, amount = record.amount,
+    network = record.network, netWork = coins.short_id(record.coin, record.network),
+    address = record.address, amount = record.amount,
     transferType = record.to_uid and 1 or 0, status = record.status,
     transactionFee = record.fee, confirmNo = confirmations(record, now), applyTime = record.time,
     updateTime = record.updated, remark = record.remark, memo = record.memo, transHash = record.tx_id,
     coinId = coin.id, vcoinId = coin.id,
   }
+end
+
+--- Ends a withdrawal as failed before it is sent; its funds come back. Returns true, or nil and why not.
+function M.fail(sim, id)
+  local record = sim.withdrawals.by_id[id]
+  if not record then return nil, "there is no such withdrawal" end
+  if place_of[record.status] ~= "locked" then return nil, "the withdrawal has been sent or has ended" end
+  give_back(sim, record, FAILED, sim:now())
+  return true
+end
+
+-- Takes the funds of a withdrawal that ended, or was sent, back into the lock. Returns true, or nil and why not.
+local function lock_again(sim, record)
+  local free, locked = places(record)
+  if place_of[record.status] == "back" then
+    if sim.ledger:move(record.coin, total_of(record), free, locked) then return true end
+    return nil, "the funds of the withdrawal came back and were spent since"
+  end
+  if record.to_uid then return nil, "the withdrawal was paid to an account of the platform" end
+  assert(sim.ledger:move(record.coin, total_of(record), ledger.WORLD, locked))
+  record.tx_id = nil
+  return true
+end
+
+--- Puts a withdrawal into a state (1 to 10), and its funds where that state has them. It stays there: no timer moves it
+--- on. Returns the withdrawal as histories show it, or nil and why not.
+function M.set(sim, id, status)
+  local record = sim.withdrawals.by_id[id]
+  if not record then return nil, "there is no such withdrawal" end
+  local now, from, to = sim:now(), place_of[record.status], place_of[status]
+  if not to then return nil, "the states of withdrawals are 1 to 10" end
+  if from ~= to and from ~= "locked" then
+    local ok, wrong = lock_again(sim, record)
+    if not ok then return nil, wrong end
+  end
+  local arrives = record.to_uid and status == SUCCESS and record.status ~= SUCCESS
+  if record.to_uid and record.status == SUCCESS and status ~= SUCCESS then
+    return nil, "the withdrawal was paid to an account of the platform"
+  end
+  if from ~= to and to == "sent" then
+    pay_out(sim, record)
+    record.tx_id = random_text.draw(sim.dice, 64, random_text.HEX)
+  elseif from ~= to and to == "back" then
+    give_back(sim, record, status, now)
+  end
+  record.status, record.updated, record.held = status, now, true
+  if arrives then arrive_inside(sim, record, now) end
+  return public(record, now)
 end
 
 -- C5
@@ -225,7 +308,7 @@ M.handlers = { C2 = withdraw, C17 = withdraw_legacy, A12 = withdraw_sub, C3 = ca
 --- What is locked for withdrawals that have not been sent: calls found(uid, "SPOT", asset, amount) for each.
 function M.each_lock(sim, found)
   for _, record in ipairs(sim.withdrawals.all) do
-    if record.status <= PACKAGING then found(record.uid, "SPOT", record.coin, total_of(record)) end
+    if place_of[record.status] == "locked" then found(record.uid, "SPOT", record.coin, total_of(record)) end
   end
 end
 

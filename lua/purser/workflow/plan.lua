@@ -32,6 +32,17 @@ local function reject(plan, message)
     message = message }
 end
 
+-- The options of the call, with the plan's own further parameters.
+local function with_extra(plan, opts)
+  if not plan.extra_params then return opts end
+  local all, extra = {}, {}
+  for name, value in pairs(opts or {}) do all[name] = value end
+  for name, value in pairs(all.extra_params or {}) do extra[name] = value end
+  for name, value in pairs(plan.extra_params) do extra[name] = value end
+  all.extra_params = extra
+  return all
+end
+
 --- Does it. A plan is executed once: again only when the service rejected it or nothing was sent. A plan with
 --- problems, or one that is older than its `max_age_ms`, is rejected.
 ---@param opts table|nil  options of the call
@@ -48,7 +59,7 @@ function Plan:execute(opts)
   end
   if self.existing then return self.existing end
   self.state = "unknown" -- until an answer says otherwise
-  local result, err = self.client:call(self.operation, self.params, opts)
+  local result, err = self.client:call(self.operation, self.params, with_extra(self, opts))
   if result then
     self.state, self.result = "done", result
   elseif err.outcome ~= "unknown" then
@@ -117,7 +128,7 @@ local function limit(plan, network, member)
   return value
 end
 
-local function check_amount(plan, network, amount)
+local function check_amount(plan, network, amount, given)
   local min, max = limit(plan, network, "withdrawMin"), limit(plan, network, "withdrawMax")
   local step, fee = limit(plan, network, "withdrawIntegerMultiple"), limit(plan, network, "withdrawFee")
   line(plan, "limits", "%s to %s%s", min and tostring(min) or "?", max and tostring(max) or "?",
@@ -135,9 +146,15 @@ local function check_amount(plan, network, amount)
         tostring(rounded))
     end
   end
-  if fee then
-    plan.fee, plan.total = tostring(fee), tostring(amount + fee)
-    line(plan, "fee", "%s %s; with the amount %s", plan.fee, network.coin or plan.params.coin, plan.total)
+  if fee and given.includeFee then
+    plan.fee, plan.total, plan.arrives = tostring(fee), tostring(amount), tostring(amount - fee)
+    line(plan, "fee", "%s %s, asked for inside the amount; %s arrives", plan.fee, network.coin or given.coin,
+      plan.arrives)
+    if amount:compare(fee) <= 0 then problem(plan, "the amount does not cover the fee of %s", plan.fee) end
+  elseif fee then
+    plan.fee, plan.total, plan.arrives = tostring(fee), tostring(amount + fee), tostring(amount)
+    line(plan, "fee", "%s %s, assumed to come on top; with the amount %s", plan.fee, network.coin or given.coin,
+      plan.total)
   else
     warn(plan, "the fee is not known")
   end
@@ -187,9 +204,31 @@ local function require_saved_address(plan, client, network, given)
   problem(plan, "the address is not among the saved addresses of %s on this network", given.coin)
 end
 
+-- Compares the sum with the balance, where the profile has an operation that shows it.
+local function check_balance(plan, client, given)
+  if not client.profile.live_operations or not plan.total then return end
+  local account, err = client:call "live.account"
+  if not account or not account.balances then
+    warn(plan, "the balance cannot be read: %s", err and err.message or "the answer does not show it")
+    return
+  end
+  local free = decimal "0"
+  for _, balance in ipairs(account.balances) do
+    if balance.asset == given.coin then free = decimal(balance.free or "") end
+  end
+  if not free then
+    warn(plan, "the balance is no decimal; it was not checked")
+  elseif free:compare(decimal(plan.total)) < 0 then
+    problem(plan, "the balance of %s %s is less than %s", tostring(free), given.coin, plan.total)
+  else
+    line(plan, "balance", "%s %s", tostring(free), given.coin)
+  end
+end
+
 local withdraw_rules = {
   coin = "any", network = "any", netWork = "any", address = "any", amount = "any", memo = "any", remark = "any",
-  contractAddress = "string", withdrawOrderId = "any", require_saved_address = "boolean", max_age_ms = { 0 },
+  contractAddress = "string", includeFee = "boolean", withdrawOrderId = "any",
+  require_saved_address = "boolean", max_age_ms = { 0 },
 }
 
 local function take_amount(plan, given)
@@ -204,9 +243,10 @@ local function take_amount(plan, given)
 end
 
 --- Plans wallet.withdraw (C2). Takes its parameters, with `network` (or `netWork`) by any name people use;
---- `require_saved_address = true` looks the address up among the saved ones; `max_age_ms` (300000) is how old the coin
---- configuration and the plan may be. Returns a plan, with its problems; nil and an error only when it could not be
---- made at all.
+--- `includeFee = true` asks the service to take the fee out of the amount, a parameter that only the live service is
+--- known to have; without it the fee is assumed to come on top. `require_saved_address = true` looks the address up
+--- among the saved ones; `max_age_ms` (300000) is how old the coin configuration and the plan may be. Returns a plan,
+--- with its problems; nil and an error only when it could not be made at all.
 ---@param client purser.Client
 ---@param given table
 ---@return purser.Plan|nil plan, purser.Error|nil err
@@ -231,9 +271,10 @@ function M.withdraw(client, given)
     if given.contractAddress and given.contractAddress:lower() ~= (network.contract or ""):lower() then
       problem(plan, "contractAddress is not that of %s on this network", given.coin)
     end
-    if amount then check_amount(plan, network, amount) end
+    if amount then check_amount(plan, network, amount, given) end
     if given.require_saved_address then err = require_saved_address(plan, client, network, given) end
     if err then return nil, err end
+    check_balance(plan, client, given)
   end
   -- an id of one's own is what an unknown outcome is reconciled by
   local order_id, wrong = given.withdrawOrderId, nil
@@ -244,6 +285,7 @@ function M.withdraw(client, given)
     amount = amount and tostring(amount), remark = given.remark, contractAddress = given.contractAddress,
     withdrawOrderId = order_id,
   }
+  if given.includeFee then plan.extra_params = { includeFee = true } end
   plan.ok = #plan.problems == 0
   return plan
 end

@@ -248,7 +248,7 @@ local function check_options(given, rules)
   return errors.option(option_schema.check(given, rules, "option"))
 end
 
-local rotate_rules = { account = "string", note = "string", max_age_ms = { 0 } }
+local rotate_rules = { account = "string", note = "string", max_age_ms = { 0 }, ends_within_ms = { 0 } }
 local retire_rules = { account = "string", note = "string", overlap_ms = { 0 } }
 
 -- Calls `visit(account, declared key, live keys)` for the keys that `given.account` and `given.note` select.
@@ -265,9 +265,20 @@ local function each_declared(self, given, visit)
   end
 end
 
---- Makes a second key next to each that is older than `max_age_ms` (0: all), or those of one `account` and `note`. The
---- old ones stay until retire(). A key that has a younger one already is left alone, so that it can be gone on with.
----@param given { account: string|nil, note: string|nil, max_age_ms: integer|nil }|nil
+local DAY_MS = 86400000
+
+-- Whether a key's age or end asks for another: it is older than `max_age_ms`, or has no IP list and ends soon.
+local function is_due(self, key, given)
+  local age = self.client:now() - (key.createTime or 0)
+  if not given.ends_within_ms then return age >= (given.max_age_ms or 0) end
+  if given.max_age_ms and age >= given.max_age_ms then return true end
+  return (key.ip or "") == "" and age >= self.client.profile.key_days * DAY_MS - given.ends_within_ms
+end
+
+--- Makes a second key next to each that is older than `max_age_ms` (0: all), or ends within `ends_within_ms` because it
+--- has no IP list, or those of one `account` and `note`. The old ones stay until retire(). A key that has a younger one
+--- already is left alone, so that it can be gone on with.
+---@param given { account: string|nil, note: string|nil, max_age_ms: integer|nil, ends_within_ms: integer|nil }|nil
 ---@return table[]|nil done, purser.Error|nil err
 function Fleet:rotate(given)
   given = given or {}
@@ -275,7 +286,7 @@ function Fleet:rotate(given)
   if err then return nil, err end
   local list = {}
   err = each_declared(self, given, function(account, declared, live)
-    if #live == 1 and (live[1].createTime or 0) <= self.client:now() - (given.max_age_ms or 0) then
+    if #live == 1 and is_due(self, live[1], given) then
       list[#list + 1] = { what = "create_key", account = account.name, key = declared, note = declared.note,
         why = "rotation" }
     end

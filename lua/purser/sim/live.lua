@@ -1,0 +1,97 @@
+-- SPDX-License-Identifier: MIT
+-- What the live service has beyond the interface document: the account, its key and its identity (L1 to L5), and the
+-- market data that other programs read before they do anything else.
+
+local accounts = require "purser.sim.accounts"
+local clock = require "purser.sim.clock"
+local coins = require "purser.sim.coins"
+local json = require "purser.json"
+local keys = require "purser.sim.keys"
+
+local M = {}
+
+-- L1
+local function account_of(sim, account)
+  return {
+    canTrade = true, canWithdraw = not account.frozen, canDeposit = true, accountType = "SPOT",
+    balances = accounts.balances(sim, account, "SPOT"), permissions = { "SPOT" },
+  }
+end
+
+-- The key of that name, when it is one of the account or of its sub-accounts; or nil, code.
+local function find_key(sim, account, api_key)
+  local key = sim.keys.by_key[api_key]
+  local owner = key and sim.accounts.by_uid[key.uid]
+  if not owner or owner.uid ~= account.uid and owner.parent ~= account.uid then return nil, "730706" end
+  return key
+end
+
+local FOR_EVER = -999
+
+local function public(sim, key)
+  local days = keys.days_left(sim, key)
+  return {
+    note = key.note, accessKey = key.api_key, status = "VALID", permissions = key.permissions,
+    ipWhiteList = key.ip or "", createTime = clock.iso_date(key.created), remainingValidity = days or FOR_EVER,
+  }
+end
+
+-- L2
+local function key_of(sim, account, values)
+  local key, code = find_key(sim, account, values.accessKey)
+  if not key then return nil, code end
+  return public(sim, key)
+end
+
+-- L3
+local function change_key(sim, account, values)
+  local key, code = find_key(sim, account, values.apiKey)
+  if not key then return nil, code end
+  key.ip, key.note = values.ipWhiteList, values.note or key.note
+  sim.key_tools[key.api_key] = nil
+  return public(sim, key)
+end
+
+-- L4: everyone is identified as far as a person can be.
+local function kyc_status() return { status = "3" } end
+
+-- L5
+local function uid_of(_, account) return { uid = account.uid } end
+
+M.handlers = { L1 = account_of, L2 = key_of, L3 = change_key, L4 = kyc_status, L5 = uid_of }
+
+local function symbols()
+  local list = {}
+  for _, coin in ipairs(coins.list) do
+    if coin.coin ~= "USDT" and coins.by_name[coin.coin].price then
+      list[#list + 1] = json.object {
+        { "symbol", coin.coin .. "USDT" }, { "status", "1" }, { "baseAsset", coin.coin },
+        { "baseAssetPrecision", 8 }, { "quoteAsset", "USDT" }, { "quotePrecision", 8 }, { "quoteAssetPrecision", 8 },
+        { "baseCommissionPrecision", 8 }, { "quoteCommissionPrecision", 8 },
+        { "orderTypes", json.list { "LIMIT", "MARKET", "LIMIT_MAKER" } }, { "isSpotTradingAllowed", true },
+        { "isMarginTradingAllowed", false }, { "quoteAmountPrecision", "1" }, { "baseSizePrecision", "0.00000001" },
+        { "permissions", json.list { "SPOT" } }, { "filters", json.list {} }, { "maxQuoteAmount", "2000000" },
+        { "makerCommission", "0" }, { "takerCommission", "0.0005" },
+      }
+    end
+  end
+  return json.list(list)
+end
+
+-- Path -> the JSON text that answers a GET which nobody has to sign. There is nothing to trade.
+local market = {
+  ["/api/v3/exchangeInfo"] = function(sim)
+    return json.encode(json.object { { "timezone", "CST" }, { "serverTime", sim:now() },
+      { "rateLimits", json.list {} }, { "exchangeFilters", json.list {} }, { "symbols", symbols() } })
+  end,
+  ["/api/v1/contract/detail"] = function()
+    return '{"success":true,"code":0,"data":[]}'
+  end,
+}
+
+--- The answer to a GET of market data, as JSON text; nil where there is none on that path.
+function M.market(sim, path)
+  return market[path] and market[path](sim)
+end
+
+return M
