@@ -136,6 +136,7 @@ for kind, make in pairs { blocking = curl.new, multi = multi.new } do
       local function client_of(t)
         return assert(purser.new {
           base_url = peer:url(), api_key = "k", secret_key = "s", transport = t, retry = false, correct_clock = false,
+            rate_limit = false, -- which would wait after a 403
         })
       end
 
