@@ -56,8 +56,8 @@ function M.restricted(client, names)
   return restricted.new(client, names)
 end
 
---- Loads at once what a program will need later, so that no call, error or reconciling opens a file: see purser.preload.
----@param names string[]|nil  "curl" (without a list), "multi", "openresty", "cosocket", "journal", "payouts", "fleet", "sim"
+--- Loads at once what a program will need later, so that no call, error or reconciling opens a file.
+---@param names string[]|nil  the parts besides clients, see purser.preload; without it "curl"
 ---@return true|nil, purser.Error|nil err
 function M.preload(names)
   return preload.load(names)

@@ -4,8 +4,8 @@
 ---
 ---     assert(purser.preload { "curl", "journal" })
 ---
---- Afterwards Purser opens no file for a call, an error, a retry, a walk or reconciling. What it cannot load at start is
---- read by others: the certificates by libcurl (give `ca_pem`), names by the system's resolver, a journal's database.
+--- Afterwards Purser opens no file for a call, an error, a retry, a walk or reconciling. Others still open theirs:
+--- libcurl those with certificates (give `ca_pem`), the system's resolver its own, SQLite the journal.
 
 local core = require "purser.core"
 local errors = require "purser.call.errors"
@@ -22,7 +22,7 @@ local always = {
   "purser.workflow.watch", "purser.workflow.coins",
 }
 
--- What is loaded only when it is named. `others` are modules of others that may be missing: the part's first use says so.
+-- What is loaded only when it is named. `others` may be missing: the part's first use says so.
 local parts = {
   curl = { "purser.transport.curl" },
   multi = { "purser.transport.multi" },
@@ -49,26 +49,27 @@ local function load_lazies()
 end
 
 -- OpenSSL and libcurl read their settings at their first use.
-local function use_once(made)
+local function use_once(opened)
   local signer = assert(core.signer("hmac-sha256", "preload"))
   signer:sign ""
   signer:close()
   assert(core.random_token(1))
-  if made then made:close() end
+  for _, transport in ipairs(opened) do transport:close() end
 end
 
 local function load(names)
   for _, name in ipairs(always) do require(name) end
-  local made
+  local opened = {}
   for _, name in ipairs(names) do
     for _, module in ipairs(parts[name]) do require(module) end
     for _, module in ipairs(parts[name].others or {}) do pcall(require, module) end
     if name == "curl" or name == "multi" then
-      made = assert(require("purser.transport." .. name).new(name == "curl" and { base_url = "http://127.0.0.1" } or {}))
+      local new = require("purser.transport." .. name).new
+      opened[#opened + 1] = assert(new(name == "curl" and { base_url = "http://127.0.0.1" } or {}))
     end
   end
   load_lazies()
-  use_once(made)
+  use_once(opened)
   return operations.list ~= nil
 end
 

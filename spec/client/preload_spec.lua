@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What is loaded when: nothing behind a write call that reconciling needs, and nothing at all after purser.preload. Each
--- check is a process of its own, for this one has loaded everything long ago.
+-- What is loaded when: nothing behind a write call that reconciling needs, and nothing at all after
+-- purser.preload. Each check is a process of its own.
 
 local lua = os.getenv "LUA" or "lua5.4"
 
@@ -77,7 +77,7 @@ describe("before the first write call is sent", function()
 end)
 
 describe("purser.preload", function()
-  it("leaves nothing to be loaded by calls, errors, retries, walks, waits, plans, hooks and a restricted client", function()
+  it("leaves nothing to be loaded by calls, errors, walks, waits, plans, hooks and a restricted client", function()
     assert.equal("all went\n", run(PRELUDE .. [[
       assert(purser.preload { "sim" })
       close_files()
