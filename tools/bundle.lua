@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- All Lua modules of Purser as one Lua file, for hosts with one script: `lua tools/bundle.lua > purser.lua`. The command
--- line, the check of transports and the annotations stay out. With `c` as argument: a C file that holds it.
+-- All Lua modules of Purser as one Lua file, for hosts with one script: `lua tools/bundle.lua > purser.lua`. The
+-- command line, the check of transports and the annotations stay out. With `c` as argument: a C file that holds it.
 
 local HEAD = [[
 -- SPDX-License-Identifier: MIT
@@ -55,7 +55,9 @@ local parts = { HEAD:format(dofile "lua/purser/version.lua") }
 local pipe = assert(io.popen "find lua -name '*.lua' | LC_ALL=C sort")
 for path in pipe:lines() do
   local name = path:gsub("^lua/", ""):gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")
-  if not (name == "purser.cli" or name:find "^purser%.cli%." or name:find "^purser%.transport%.check" or name == "purser.meta") then
+  local stays_out = (name .. "."):find "^purser%.cli%." or name:find "^purser%.transport%.check"
+    or name == "purser.meta"
+  if not stays_out then
     parts[#parts + 1] = ("modules[%q] = function(require, ...) -- luacheck: ignore\n%s\nend\n"):format(name, read(path))
   end
 end

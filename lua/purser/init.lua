@@ -23,6 +23,7 @@ local lazy = require "purser.util.lazy"
 local version = require "purser.version"
 local clients = lazy "purser.client"
 local frozen = lazy "purser.util.frozen"
+local harmless = lazy "purser.api.harmless"
 local operations = lazy "purser.api.operations"
 local preload = lazy "purser.preload"
 local rate_limit = lazy "purser.call.rate_limit"
@@ -34,7 +35,7 @@ local suggest = lazy "purser.util.suggest"
 ---@class purser
 ---@field operations table[]   the rows of all operations, also by full name; a copy each time it is read
 ---@field profiles table       the conventions by profile name; read-only
----@field rate_limit fun(options: purser.RateLimitOptions?): table  a request-weight budget, for purser.new
+---@field rate_limit fun(options: purser.RateLimitOptions?): table  a rate limit, for purser.new { rate_limit = ... }
 ---@field decimal fun(value: any): purser.decimal?, string?   an exact amount
 ---@field secrets table        secret keys that no Lua string holds
 ---@field sim table            the simulator
@@ -69,7 +70,14 @@ function M.client_id()
   return core.random_token(32)
 end
 
-local transports = { "curl", "multi", "openresty", "cosocket" }
+local transports = { "curl", "multi", "openresty", "cosocket", "record", "replay" }
+
+-- What makes a transport. Those of recordings get the list of what may stay in one.
+local function transport_of(name)
+  local make = require("purser.transport." .. name).new
+  if name ~= "record" and name ~= "replay" then return make end
+  return function(first, options) return make(first, options, harmless) end
+end
 
 local function no_transport(name)
   error(('purser.transport has no "%s"%s; there are %s, and an object of your own is given as it is'):format(
@@ -93,7 +101,7 @@ local members = {
     return setmetatable({}, { __index = function(made, requested)
       for _, name in ipairs(transports) do
         if name == requested then
-          made[name] = require("purser.transport." .. name).new
+          made[name] = transport_of(name)
           return made[name]
         end
       end

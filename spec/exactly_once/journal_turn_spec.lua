@@ -117,7 +117,7 @@ describe("a journal used by several coroutines", function()
       slept = slept + 1
       if slept == 3 then assert(other:rows "COMMIT") end
     end })
-    other = assert(require("purser.exactly_once.journal.database").open { sqlite = path })
+    other = assert(require("purser.util.database").open { sqlite = path })
     assert(other:rows "BEGIN IMMEDIATE")
     assert(client_of(journal).wallet:withdraw(payment(10)))
     assert.equal(3, slept)

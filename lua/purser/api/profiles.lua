@@ -8,6 +8,7 @@ local M = {}
 
 M.default = {
   base_url = nil,
+  hosts = {},                     -- by name, the hosts that are the service's own: `purser doctor` warns of any other
   algorithm = "hmac-sha256",      -- hmac-sha256 | hmac-sha512 | ed25519 | rsa-sha256
   encoding = "hex",               -- of the signature: hex | base64
   order = "sent",                 -- of the query: sent (parameters, recvWindow, timestamp) | sorted (by name)
@@ -32,14 +33,27 @@ M.default = {
   -- Operations, by full name, whose success envelope without data is known to mean an empty list. It is believed for a
   -- plain read alone, never by reconciling or a walk.
   null_lists = {},
-  weight_limit = 500,             -- request weight in one window
-  weight_window_ms = 10000,
+  -- What all calls of one address (scope "ip") or of one key's account share, by name: so much weight in any window.
+  pools = { ip = { capacity = 500, window_ms = 10000 } },
+  -- Request weights, by operation, that differ from the document's: those are in the rows.
+  weights = {},
 }
 
 M.mexc = {
   base = "default",
   base_url = "https://api.mexc.com",
+  hosts = { ["api.mexc.com"] = true },
   array_body = "query",
+  -- docs/limits.md says whose reading this is, and of when.
+  pools = {
+    ip = { capacity = 300, window_ms = 10000 },
+    account = { capacity = 500, window_ms = 10000, scope = "account" },
+  },
+  weights = {
+    ["broker.transfer"] = 50, -- stated nowhere: as the other transfers
+    ["sub_account.transfer"] = 50, ["wallet.transfer"] = 50,
+    ["wallet.deposit_history"] = 10, ["wallet.withdraw_legacy"] = 10,
+  },
 }
 
 return M

@@ -9,14 +9,14 @@
 -- What cannot be recorded is not sent. Passwords and secret keys are never written.
 
 local core = require "purser.core"
-local database = require "purser.exactly_once.journal.database"
+local database = require "purser.util.database"
 local errors = require "purser.call.errors"
 local intents = require "purser.exactly_once.intent"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
-local postgresql = require "purser.exactly_once.journal.postgresql"
+local postgresql = require "purser.util.database.postgresql"
 local prune = require "purser.exactly_once.journal.prune"
 local schema = require "purser.exactly_once.journal.schema"
 local guards = lazy "purser.exactly_once.guard"
@@ -393,8 +393,8 @@ local function error_of(options)
 end
 
 --- Opens a journal, and makes its tables when the database is new: { sqlite = path } or { postgresql = { database =,
---- user =, password =, host =, port =, sslmode =, sslrootcert =, allow_insecure = } }, lock_timeout_ms (5000), and `sleep(ms)`, by which coroutines of
---- this host wait: without it a wait for SQLite's lock stops the thread.
+--- user =, password =, host =, port =, sslmode =, sslrootcert =, allow_insecure = } }, lock_timeout_ms (5000), and
+--- `sleep(ms)`, by which coroutines of this host wait: without it a wait for SQLite's lock stops the thread.
 --- A server that is not this machine must show a certificate with its name (sslmode "verify-full"), unless
 --- allow_insecure = true. Returns it; or nil and an error of kind "config".
 ---@return purser.Journal|nil, purser.Error|nil
