@@ -5,9 +5,12 @@
 #   make test       set up, build, and run every check, the specs on Lua 5.4 and LuaJIT; closes with `N passed, N failed`
 #   make spec SPEC=spec/call   one folder of specs or one file; with LUA=luajit on LuaJIT
 #   make test-all   the specs once for each Lua: 5.1, 5.2, 5.3, 5.4 and LuaJIT
-#   make            build for one Lua (LUA=lua5.1|lua5.2|lua5.3|lua5.4|luajit, default lua5.4)
+#   make            build for one Lua (LUA=lua5.1|lua5.2|lua5.3|lua5.4|lua5.5|luajit, default lua5.4)
 #   make lint       luacheck, and the C sources once more with every warning an error
 #   make install    into PREFIX (default /usr/local); PRECOMPILED=1 for quick starts with this very Lua; make uninstall
+#   make bundle, static   all Lua in one file; libpurser.a with a pkg-config file (docs/hosts.md)
+#   make deb, deb-test   Debian packages in build/deb; their installation in a clean chroot (as root)
+#   make test-platforms   i386, arm64, s390x, clang, musl: every warning an error, by cross compilers and qemu-user
 #   make dist       a release in build/dist: archive, list of parts (SPDX), checksums; the same bytes every time
 #   make reproducible, checksec   two clones build the same bytes; what the linker and compiler harden
 #   make docs       the generated parts of docs/, the annotation file and the lists in the rockspecs
@@ -27,7 +30,7 @@ LUA     ?= lua5.4
 PREFIX  ?= /usr/local
 BUILD   ?= build/$(LUA)
 
-KNOWN   := lua5.1 lua5.2 lua5.3 lua5.4 luajit
+KNOWN   := lua5.1 lua5.2 lua5.3 lua5.4 lua5.5 luajit
 ifeq ($(filter $(LUA),$(KNOWN)),)
 $(error LUA=$(LUA): no such Lua is known; give one of $(KNOWN))
 endif
@@ -39,7 +42,8 @@ UNCHECKED := $(findstring -fsanitize,$(CC) $(CFLAGS))$(filter -O0,$(CFLAGS))
 HARDEN  := -fstack-protector-strong $(if $(UNCHECKED),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 # The same bytes wherever the clone lies: debug information has paths from the clone on. The shell knows the folder by
 # the name that the compiler uses for it.
-STRICT   = -std=c99 -D_POSIX_C_SOURCE=200809L -fPIC -fvisibility=hidden $(HARDEN) "-ffile-prefix-map=$$PWD=." \
+# A host whose Lua was built as C++ throws through Purser's frames: they need tables for that on every processor.
+STRICT   = -std=c99 -D_POSIX_C_SOURCE=200809L -fPIC -fexceptions -fvisibility=hidden $(HARDEN) "-ffile-prefix-map=$$PWD=." \
   $(WARN) $(EXTRA_CFLAGS)
 
 LUA_CFLAGS   = $(shell pkg-config --cflags $(LUA))

@@ -17,7 +17,7 @@ description = {
   license = "MIT",
 }
 -- The journal and payouts also need LuaDBI (luadbi-sqlite3 or luadbi-postgresql), which most programs do without.
-dependencies = { "lua >= 5.1, < 5.5", "argparse >= 0.7" }
+dependencies = { "lua >= 5.1, < 5.6", "argparse >= 0.7" }
 -- Flags cannot be added here; docs/install.md has those that harden the modules, for the command line of LuaRocks.
 -- Without a file to look for, LuaRocks only sets the folders (CURL_DIR=... overrides them) and leaves the search to the
 -- compiler, which knows its system's multiarch folders. A missing header then ends in src/core/check_deps.c, which names the
@@ -34,6 +34,7 @@ build = {
         "src/bind/core_files.c",
         "src/bind/core_library.c",
         "src/bind/core_module.c",
+        "src/bind/core_swap.c",
         "src/bind/decoder_type.c",
         "src/bind/l_decimal.c",
         "src/bind/l_decoder.c",
@@ -85,6 +86,7 @@ build = {
         "src/core/http_outcome.c",
         "src/core/http_sigpipe.c",
         "src/core/http_sockets.c",
+        "src/core/http_wait.c",
         "src/core/http_watch.c",
         "src/core/ip.c",
         -- end: http
@@ -189,6 +191,7 @@ build = {
     ["purser.exactly_once.reconcile.full_list"] = "lua/purser/exactly_once/reconcile/full_list.lua",
     ["purser.exactly_once.reconcile"] = "lua/purser/exactly_once/reconcile/init.lua",
     ["purser.exactly_once.reconcile.look"] = "lua/purser/exactly_once/reconcile/look.lua",
+    ["purser.exactly_once.reconcile.modules"] = "lua/purser/exactly_once/reconcile/modules.lua",
     ["purser.exactly_once.reconcile.queries"] = "lua/purser/exactly_once/reconcile/queries.lua",
     ["purser.exactly_once.reconcile.readings"] = "lua/purser/exactly_once/reconcile/readings.lua",
     ["purser.exactly_once.reconcile.recent_calls"] = "lua/purser/exactly_once/reconcile/recent_calls.lua",
@@ -211,6 +214,7 @@ build = {
     ["purser.json"] = "lua/purser/json.lua",
     ["purser.libcurl"] = "lua/purser/libcurl.lua",
     ["purser.meta"] = "lua/purser/meta.lua",
+    ["purser.preload"] = "lua/purser/preload.lua",
     ["purser.schedule"] = "lua/purser/schedule.lua",
     ["purser.secrets"] = "lua/purser/secrets.lua",
     ["purser.sim.accounts"] = "lua/purser/sim/accounts.lua",
@@ -269,6 +273,7 @@ build = {
     ["purser.util.database"] = "lua/purser/util/database/init.lua",
     ["purser.util.database.postgresql"] = "lua/purser/util/database/postgresql.lua",
     ["purser.util.database.sqlite"] = "lua/purser/util/database/sqlite.lua",
+    ["purser.util.database.turn"] = "lua/purser/util/database/turn.lua",
     ["purser.util.digest"] = "lua/purser/util/digest.lua",
     ["purser.util.frozen"] = "lua/purser/util/frozen.lua",
     ["purser.util.heap"] = "lua/purser/util/heap.lua",

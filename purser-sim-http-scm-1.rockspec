@@ -12,7 +12,7 @@ description = {
   ]],
   license = "MIT",
 }
-dependencies = { "lua >= 5.1, < 5.5", "purser" }
+dependencies = { "lua >= 5.1, < 5.6", "purser" }
 external_dependencies = { MICROHTTPD = {} }
 build = {
   type = "builtin",

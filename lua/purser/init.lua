@@ -25,6 +25,7 @@ local clients = lazy "purser.client"
 local frozen = lazy "purser.util.frozen"
 local harmless = lazy "purser.api.harmless"
 local operations = lazy "purser.api.operations"
+local preload = lazy "purser.preload"
 local rate_limit = lazy "purser.call.rate_limit"
 local renamed = lazy "purser.util.renamed"
 local restricted = lazy "purser.client.restricted"
@@ -54,6 +55,13 @@ end
 ---@return table|nil restricted, purser.Error|nil err
 function M.restricted(client, names)
   return restricted.new(client, names)
+end
+
+--- Loads at once what a program will need later, so that no call, error or reconciling opens a file.
+---@param names string[]|nil  the parts besides clients, see purser.preload; without it "curl"
+---@return true|nil, purser.Error|nil err
+function M.preload(names)
+  return preload.load(names)
 end
 
 --- A fresh clientTranId: 32 random letters and digits; or nil and a message when OpenSSL has no random bytes.

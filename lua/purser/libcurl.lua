@@ -3,13 +3,14 @@
 --
 -- libcurl brings thirty libraries. `require` would look up all their symbols, of which a program uses a few; so the
 -- module is opened by core.library, which leaves each to its first use. A host that has it under package.preload, or
--- where it is not a file, gets it by `require`.
+-- where it is not a file, gets it by `require`; so does one that has no `package`.
 
 local core = require "purser.core"
 
 local NAME, OPEN = "purser.http", "luaopen_purser_http"
 
-local path = not package.loaded[NAME] and not package.preload[NAME] and package.searchpath
+local package = rawget(_G, "package")
+local path = package and package.searchpath and not package.loaded[NAME] and not package.preload[NAME]
   and package.searchpath(NAME, package.cpath)
 local open = path and core.library(path, OPEN)
 if open then package.loaded[NAME] = open(NAME, path) end

@@ -180,7 +180,7 @@ describe("make", function()
   it("names the Luas that it knows when it is given another", function()
     for _, wrong in ipairs { "5.4", "lua9", "lua" } do
       local said = table.concat(lines_of(("env -u BUILD ${MAKE:-make} -s LUA=%s 2>&1"):format(wrong)), "\n")
-      assert.matches("LUA=" .. wrong .. ": .*lua5.1 lua5.2 lua5.3 lua5.4 luajit", said)
+      assert.matches("LUA=" .. wrong .. ": .*lua5.1 lua5.2 lua5.3 lua5.4 lua5.5 luajit", said)
     end
   end)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every difference between Lua 5.1, 5.2, 5.3, 5.4 and LuaJIT that the binding meets, and nothing else.
+/* Every difference between Lua 5.1 to 5.5 and LuaJIT that the binding meets, and nothing else.
  *
  * The bodies under src/bind are written for the newest API; this header supplies what an older one lacks. */
 #ifndef PURSER_BIND_COMPAT_H

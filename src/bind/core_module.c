@@ -16,5 +16,6 @@ int luaopen_purser_core(lua_State *L)
     lpu_bind_decimal(L);
     lpu_bind_files(L);
     lpu_bind_library(L);
+    lpu_bind_swap(L);
     return 1;
 }

@@ -141,7 +141,7 @@ static int layout_tostring(lua_State *L)
 static size_t read_names(lua_State *L, int index, pu_name names[PU_LAYOUT_MAX])
 {
     luaL_checktype(L, index, LUA_TTABLE);
-    size_t count = lua_rawlen(L, index);
+    size_t count = (size_t)lua_rawlen(L, index);
     luaL_argcheck(L, count <= PU_LAYOUT_MAX, index, "at most 64 names");
     for (size_t i = 0; i < count; i++) {
         lua_rawgeti(L, index, (int)i + 1);

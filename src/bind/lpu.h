@@ -24,6 +24,7 @@ void lpu_bind_decoder(lua_State *L);
 void lpu_bind_decimal(lua_State *L);
 void lpu_bind_files(lua_State *L);
 void lpu_bind_library(lua_State *L);
+void lpu_bind_swap(lua_State *L);
 
 /* Those of purser.http: */
 void lpu_bind_http_easy(lua_State *L);

@@ -1,15 +1,19 @@
 -- SPDX-License-Identifier: MIT
 -- The one entry of every operation: a read call is run by the pipeline, a write call by write_call.lua, which is loaded
--- with the first one.
+-- with the first one, with all that reconciling needs.
 
 local errors = require "purser.call.errors"
 local lazy = require "purser.util.lazy"
 local pipeline = require "purser.call.pipeline"
+local reconcile_modules = lazy "purser.exactly_once.reconcile.modules"
 local write_call = lazy "purser.exactly_once.write_call"
 
 local M = {}
 
+local reconcile_ready = false
+
 local function write(...)
+  reconcile_ready = reconcile_ready or reconcile_modules.rows ~= nil
   return write_call.run(...)
 end
 

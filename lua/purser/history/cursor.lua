@@ -83,8 +83,8 @@ function M.read(text, operation)
   if not name then return nil, "is not a cursor that walk:cursor() returned" end
   if name ~= operation then return nil, ("is one of %s, not of %s"):format(name, operation) end
   local known = {}
-  for digits in list:gmatch("m?%x+") do
-    if version == "1" then digits = digests.old(digits) end
+  for written in list:gmatch("m?%x+") do
+    local digits = version == "1" and digests.old(written) or written
     if digests.is_old(digits) and digests.old_problem() then return nil, digests.old_problem() end
     known[digits] = (known[digits] or 0) + 1
   end

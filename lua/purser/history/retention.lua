@@ -10,16 +10,11 @@ local DAY = 86400000
 --- A walk that begins as early as possible begins this much later, so that it is not too late when it gets there.
 M.MARGIN_MS = 60000
 
-local function civil(ms)
-  local t = os.date("!*t", math.floor(ms / 1000)) -- numbers only: no locale
-  return t.year, t.month, t.day
-end
-
 -- `count` calendar months before; a day that the month lacks becomes the first of the next, which is never too early.
 local function months_before(ms, count)
-  local year, month, day = civil(ms)
-  local index = year * 12 + month - 1 - count
-  return calendar.days(math.floor(index / 12), index % 12 + 1, day) * DAY + ms % DAY
+  local date = calendar.civil(ms)
+  local index = date.year * 12 + date.month - 1 - count
+  return calendar.days(math.floor(index / 12), index % 12 + 1, date.day) * DAY + ms % DAY
 end
 
 --- The earliest time the history shows at `now`, or nil when no limit is documented. A history that begins at a

@@ -54,13 +54,9 @@ end
 local weekdays = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" }
 local months = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" }
 
-local function fields(ms)
-  return os.date("!*t", math.floor(ms / 1000)) -- numbers only: no locale
-end
-
 --- The value of a Date header.
 function M.http_date(ms)
-  local t = fields(ms)
+  local t = calendar.civil(ms)
   return ("%s, %02d %s %04d %02d:%02d:%02d GMT"):format(weekdays[t.wday], t.day, months[t.month], t.year, t.hour, t.min,
     t.sec)
 end
@@ -73,7 +69,7 @@ end
 
 --- The day of a time as yyyymmdd, in UTC.
 function M.day_text(ms)
-  local t = fields(ms)
+  local t = calendar.civil(ms)
   return ("%04d%02d%02d"):format(t.year, t.month, t.day)
 end
 
@@ -86,7 +82,7 @@ local month_days = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 }
 
 --- The same day and time of day `count` calendar months earlier, or that month's last day when it is shorter.
 function M.months_before(ms, count)
-  local t = fields(ms)
+  local t = calendar.civil(ms)
   local index = t.year * 12 + t.month - 1 - count
   local month = index % 12 + 1
   local year = math.floor(index / 12)

@@ -19,8 +19,9 @@ local page_headers = {
 }
 
 local function read_page()
-  local path = debug.getinfo(1, "S").source:match("^@(.*)%.lua$") .. ".html"
-  local file, message = io.open(path, "rb")
+  local source = debug and debug.getinfo(1, "S").source:match("^@(.*)/console%.lua$")
+  if not (source and io) then return nil, "the page is a file beside console.lua, which this host has not" end
+  local file, message = io.open(source .. "/console.html", "rb")
   if not file then return nil, message end
   local text = file:read("*a")
   file:close()

@@ -12,4 +12,27 @@ function M.days(year, month, day)
     + day - 719469
 end
 
+--- The civil date and time of day of epoch milliseconds. It needs no `os`, which a host may lack.
+---@param ms integer
+---@return { year: integer, month: integer, day: integer, hour: integer, min: integer, sec: integer, wday: integer }
+function M.civil(ms)
+  local floor = math.floor
+  local seconds = floor(ms / 1000)
+  local days = floor(seconds / 86400)
+  seconds = seconds - days * 86400
+  local shifted = days + 719468 -- since 0000-03-01
+  local era = floor(shifted / 146097)
+  local of_era = shifted - era * 146097
+  local year = floor((of_era - floor(of_era / 1460) + floor(of_era / 36524) - floor(of_era / 146096)) / 365)
+  local of_year = of_era - (365 * year + floor(year / 4) - floor(year / 100))
+  local index = floor((5 * of_year + 2) / 153) -- 0: March
+  local month = index < 10 and index + 3 or index - 9
+  return {
+    year = year + era * 400 + (month <= 2 and 1 or 0), month = month,
+    day = of_year - floor((153 * index + 2) / 5) + 1,
+    hour = floor(seconds / 3600), min = floor(seconds % 3600 / 60), sec = seconds % 60,
+    wday = (days + 4) % 7 + 1, -- 1: Sunday
+  }
+end
+
 return M

@@ -19,9 +19,14 @@ local function load_and_call(stand_in, ...)
   return require(stand_in[1])(...)
 end
 
+local M = { names = {} } -- of all modules that something stands for, in the order in which they were named
+
 --- What stands for the module of this name.
 ---@param name string  of a module that is a table, a function or both
 ---@return any
-return function(name)
+local function stand_in_of(_, name)
+  M.names[#M.names + 1] = name
   return setmetatable({ name }, { __index = load_at_read, __call = load_and_call })
 end
+
+return setmetatable(M, { __call = stand_in_of })

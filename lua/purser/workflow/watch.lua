@@ -57,8 +57,8 @@ local function read_cursor(self, text)
   local version, since, list = text:match("^purser([12]);watch;(%d%d%d%d%d%d%d%d%d%d%d%d%d);([%xm:,%-%.]*)$")
   if not since then return "is not a cursor of watch_deposits" end
   self.since = math.floor(tonumber(since))
-  for digits, time, states in list:gmatch("(m?%x+):(%d+):([%d%-%.]+)") do
-    if version == "1" then digits = digests.old(digits) end
+  for written, time, states in list:gmatch("(m?%x+):(%d+):([%d%-%.]+)") do
+    local digits = version == "1" and digests.old(written) or written
     self.has_old = self.has_old or digests.is_old(digits)
     self.known[digits] = { time = math.floor(tonumber(time)), states = states }
   end

@@ -379,6 +379,7 @@ Journal.__close = Journal.close
 
 local rules = {
   sqlite = "string", postgresql = "table", lock_timeout_ms = { 0, 2 ^ 31 - 1 }, unsafe_without_write_ahead = "boolean",
+  sleep = "function",
 }
 
 local function error_of(options)
@@ -400,7 +401,8 @@ local function name_of(options)
 end
 
 --- Opens a journal, and makes its tables when the database is new: { sqlite = path } or { postgresql = { database =,
---- user =, password =, host =, port =, sslmode =, sslrootcert =, allow_insecure = } }, and lock_timeout_ms (5000).
+--- user =, password =, host =, port =, sslmode =, sslrootcert =, allow_insecure = } }, lock_timeout_ms (5000), and
+--- `sleep(ms)`, by which coroutines of this host wait: without it a wait for SQLite's lock stops the thread.
 --- A server that is not this machine must show a certificate with its name (sslmode "verify-full"), unless
 --- allow_insecure = true. Returns it; or nil and an error of kind "config".
 ---@return purser.Journal|nil, purser.Error|nil

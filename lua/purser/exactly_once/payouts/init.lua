@@ -17,17 +17,16 @@ local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local intents = require "purser.exactly_once.intent"
 local json = require "purser.json"
-local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local private = require "purser.util.private"
 local progress = require "purser.exactly_once.payouts.progress"
 local queue = require "purser.exactly_once.payouts.queue"
+local reconcile = require "purser.exactly_once.reconcile"
 local retry = require "purser.exactly_once.payouts.retry"
 local validate = require "purser.call.validate"
 local witness = require "purser.exactly_once.payouts.witness"
 local worker = require "purser.exactly_once.payouts.worker"
-local reconcile = lazy "purser.exactly_once.reconcile"
 
 ---@class purser.Payouts
 local Payouts = { __name = "purser.payouts" }

@@ -12,6 +12,7 @@ local rejected = require "purser.exactly_once.payouts.rejected"
 local schedule = require "purser.schedule"
 local service_clock = require "purser.call.clock"
 local write_call = require "purser.exactly_once.write_call"
+require "purser.exactly_once.reconcile.modules" -- before a payment is sent: see there
 
 local M = {}
 

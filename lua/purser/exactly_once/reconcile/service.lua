@@ -2,7 +2,6 @@
 -- What reconciling needs of a client: its reads, its clock, and what it knows of its own calls.
 
 local pipeline = require "purser.call.pipeline"
-local run = require "purser.exactly_once.run"
 local write_call = require "purser.exactly_once.write_call"
 
 local M = {}
@@ -26,7 +25,8 @@ end
 
 --- Runs an operation once, as the client does.
 function Service:read(row, params)
-  return run.call(self.client, row, params)
+  local run = row.effect == "read" and pipeline.run or write_call.run
+  return run(self.client, row, params)
 end
 
 --- The service's time, as far as it is known.

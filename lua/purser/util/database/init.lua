@@ -8,6 +8,7 @@ local core = require "purser.core"
 local generations = require "purser.util.database.generations"
 local postgresql = require "purser.util.database.postgresql"
 local sqlite = require "purser.util.database.sqlite"
+local turns = require "purser.util.database.turn"
 
 local Database = { __name = "purser.util.database" }
 Database.__index = Database
@@ -126,11 +127,43 @@ local function run(self, sql, ...)
   return rows, statement:affected()
 end
 
+-- SQLite's own wait for another process's lock stops the whole thread. With the host's `sleep` there is none, and what
+-- finds the file locked, and has done nothing, is run again until `lock_timeout_ms` have passed.
+local function patiently(self, sql, ...)
+  local rows, affected = run(self, sql, ...)
+  if rows or not self.sleep or self.kind ~= sqlite or self.busy then return rows, affected end
+  local ends = core.monotonic_ms() + self.lock_timeout_ms
+  while not rows and tostring(affected):find("database is locked", 1, true) and core.monotonic_ms() < ends do
+    self.sleep(5)
+    rows, affected = run(self, sql, ...)
+  end
+  return rows, affected
+end
+
+-- Takes the turn of the connection. Returns what leaves it; or nil and a message.
+local function enter(self)
+  local turn, abandoned = self.turn:enter()
+  if turn == nil then return nil, abandoned end
+  if abandoned then -- whatever was under way is undone with its connection
+    drop(self)
+    self.busy = false
+  end
+  return turn
+end
+
 --- Runs one statement with `$1`, `$2` ... (SQLite takes them in the order of their first use, so they stand in order)
 --- and returns its rows (a list of maps of text) and how many it changed; or nil and a message. A server's connection
 --- that fails outside of a transaction may be lost: it is given up, and what only reads is tried once more.
 function Database:rows(sql, ...)
-  local rows, affected = run(self, sql, ...)
+  local turn, message = enter(self)
+  if turn == nil then return nil, message end
+  local rows, affected = self:rows_in_turn(sql, ...)
+  self.turn:leave(turn)
+  return rows, affected
+end
+
+function Database:rows_in_turn(sql, ...)
+  local rows, affected = patiently(self, sql, ...)
   if rows or self.kind ~= postgresql or self.busy or not self.handle then return rows, affected end
   drop(self)
   if not sql:find "^%s*SELECT" then return nil, affected end
@@ -198,17 +231,19 @@ local function within(self, fn)
   return counted, result, second
 end
 
---- Runs `fn(transaction)` and commits; what `fn` returns is returned. When anything fails, all of it is undone, and
---- nil and the problem are returned.
-function Database:transaction(fn)
+local function start(self)
   local ok, message = ensure(self)
   if not ok then return nil, message end
   message = self.kind.connection_error(self)
   if message then return nil, message end
-  ok, message = begin(self)
-  if not ok then return nil, message end
+  return begin(self)
+end
+
+-- Runs `fn` in the transaction that was begun, and ends it. It raises what was raised.
+local function conclude(self, fn)
   self.busy = true
   local went, counted, result, second = pcall(within, self, fn)
+  local ok, message
   if went then
     went, ok, message = pcall(self.rows, self, "COMMIT")
     if went and ok then
@@ -227,6 +262,23 @@ function Database:transaction(fn)
   return nil, result.problem
 end
 
+--- Runs `fn(transaction)` and commits; what `fn` returns is returned. When anything fails, all of it is undone, and
+--- nil and the problem are returned.
+function Database:transaction(fn)
+  local turn, message = enter(self)
+  if turn == nil then return nil, message end
+  local ok
+  ok, message = start(self)
+  if not ok then
+    self.turn:leave(turn)
+    return nil, message
+  end
+  local went, result, second = pcall(conclude, self, fn)
+  self.turn:leave(turn)
+  if not went then error(result, 0) end
+  return result, second
+end
+
 --- Counts what this process commits from now on, in the journal and here: one that falls behind lacks commits.
 function Database:count_commits()
   self.counted = generations.new()
@@ -243,11 +295,12 @@ function Database:close()
 end
 
 --- Opens a database: { sqlite = path } or { postgresql = { database, user, password, host, port, sslmode, sslrootcert,
---- allow_insecure } }, lock_timeout_ms, and relaxed: a commit of SQLite may be lost with the machine's power.
+--- allow_insecure } }, lock_timeout_ms, sleep, and relaxed: a commit of SQLite may be lost with the machine's power.
 function M.open(options)
   local kind = options.sqlite and sqlite or postgresql
   local self = setmetatable({ name = kind.name, kind = kind, statements = {},
-    lock_timeout_ms = options.lock_timeout_ms or 5000, relaxed = options.relaxed,
+    lock_timeout_ms = options.lock_timeout_ms or 5000, relaxed = options.relaxed, sleep = options.sleep or false,
+    turn = turns.new(options.lock_timeout_ms or 5000, options.sleep),
     connect = function(driver) return kind.connect(driver, options) end, -- the password is in here alone
   }, Database)
   local ok, message = ensure(self)

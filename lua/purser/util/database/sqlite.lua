@@ -84,6 +84,7 @@ function M.greet(db)
   assert(db:rows("PRAGMA synchronous = " .. (db.relaxed and "NORMAL" or "FULL")))
   assert(db:rows "SELECT name FROM sqlite_master LIMIT 1") -- the first read makes the log and its index
   note_files(db)
+  if db.sleep then assert(db:rows "PRAGMA busy_timeout = 0") end
 end
 
 --- What keeps the open connection from being used, or nil.

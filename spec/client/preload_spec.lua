@@ -1,0 +1,149 @@
+-- SPDX-License-Identifier: MIT
+-- What is loaded when: nothing behind a write call that reconciling needs, and nothing at all after
+-- purser.preload. Each check is a process of its own.
+
+local lua = os.getenv "LUA" or "lua5.4"
+
+local function run(script)
+  local path = os.tmpname()
+  local file = assert(io.open(path, "w"))
+  file:write(script)
+  file:close()
+  local pipe = assert(io.popen(("%s %s 2>&1"):format(lua, path)))
+  local text = pipe:read "*a"
+  pipe:close()
+  os.remove(path)
+  return text
+end
+
+-- `close_files()` leaves a Lua that can open no file and find no module. The simulator stands for the service; with
+-- `lose` set its answer to a write is lost, executed or not.
+local PRELUDE = [[
+  local purser = require "purser"
+  local function close_files()
+    for i = #(package.searchers or package.loaders), 2, -1 do (package.searchers or package.loaders)[i] = nil end
+    io.open, io.lines, io.popen, loadfile, dofile = nil, nil, nil, nil, nil
+    package.searchpath, package.loadlib = nil, nil
+    require("purser.core").library = nil
+  end
+  local sim, account, client, lose
+  local function start()
+    sim = purser.sim.new { seed = 11 }
+    account = assert(sim:account { name = "Acme", role = "broker", email = "acme@mail.example",
+      balances = { USDT = "1000", DOGE = "20", ADA = "3" } })
+    local sub = assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+    assert(sub)
+    local service = sim:transport()
+    local transport = { sleep = function(_, ms) return service:sleep(ms) end, send = function(_, request)
+      local how = request.method ~= "GET" and lose
+      if not how then return service:send(request) end
+      close_files()
+      lose = nil
+      if how == "executed" then service:send(request) end
+      return nil, { kind = "transport", outcome = "unknown", phase = "receive", sends = 1, message = "lost" }
+    end }
+    client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
+      secret_key = account.secret_key, transport = transport, clock = function() return sim:now() end,
+      rate_limit = false })
+  end
+]]
+
+local calls = {
+  { "wallet.withdraw", [[{ coin = "USDT", netWork = "TRX", address = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm",
+    amount = "20" }]] },
+  { "wallet.transfer", [[{ fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }]] },
+  { "wallet.convert", [[{ asset = { "DOGE", "ADA" } }]] },
+  { "wallet.create_deposit_address", [[{ coin = "USDT", network = "Tron(TRC20)" }]] },
+  { "broker.create_api_key", [[{ subAccount = "tradingdesk1", note = "bot", permissions = "SPOT_DEAL_READ" }]] },
+  { "sub_account.transfer", [[{ toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT",
+    asset = "USDT", amount = "7.5" }]] },
+}
+
+describe("before the first write call is sent", function()
+  for _, call in ipairs(calls) do
+    for how, outcome in pairs { executed = "done", ["not executed"] = "not_done" } do
+      it(("all is loaded that reconciles a lost %s that was %s"):format(call[1], how), function()
+        assert.equal(outcome .. "\n", run(PRELUDE .. ([[
+          start()
+          lose = %q
+          local group, name = ("%s"):match "(.*)%%.(.*)"
+          local _, err = client[group][name](client[group], %s)
+          assert(not lose and err.outcome == "unknown", tostring(err))
+          print(assert(client:reconcile(err)).outcome)
+        ]]):format(how, call[1], call[2])))
+      end)
+    end
+  end
+end)
+
+describe("purser.preload", function()
+  it("leaves nothing to be loaded by calls, errors, walks, waits, plans, hooks and a restricted client", function()
+    assert.equal("all went\n", run(PRELUDE .. [[
+      assert(purser.preload { "sim" })
+      close_files()
+      start()
+      local function fails(_, err) assert(err and tostring(err) ~= "", "an error was expected") end
+      assert(client.wallet:coins())
+      assert(client.broker:list_sub_accounts {})
+      fails(client.wallet:withdraw { coins = "USDT" })
+      fails(client.wallet:deposit_addresses { coin = "US DT" })
+      assert(not pcall(function() return client.wallet.withdrw end))
+      fails(purser.new { base_ur = "x" })
+      lose = "executed"
+      fails(client.wallet:deposit_history { from = 3, to = 2 })
+      lose = nil
+      for _ in client:each("wallet.deposit_history", { from = sim:now() - 1000 }) do end
+      assert(client.wallet:each_deposit { from = sim:now() - 1000 })
+      local address = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
+      assert(client.wallet:plan_withdraw { coin = "USDT", netWork = "TRX", address = address, amount = "20" })
+      local sent = assert(client.wallet:withdraw { coin = "USDT", netWork = "TRX", address = address, amount = "20" })
+      fails(client.wallet:wait_withdrawal(sent, { deadline_ms = 1 }))
+      assert(client.wallet:watch_deposits { coin = "USDT", from = sim:now() })
+      assert(client:sync_clock())
+      assert(purser.restricted(client, { "wallet.*" }))
+      assert(purser.operations and purser.profiles and purser.decimal "1.5" and purser.client_id())
+      assert(purser.rate_limit {} and purser.run(function() purser.sleep(0) return true end))
+      local seen
+      local hooked = assert(purser.new { base_url = "http://localhost", api_key = "k", secret_key = "s",
+        transport = sim:transport(), hooks = { after = function() seen = true end } })
+      hooked:ping()
+      assert(seen)
+      print "all went"
+    ]]))
+  end)
+
+  for _, name in ipairs { "curl", "multi", "cosocket", "openresty", "journal", "payouts", "fleet" } do
+    it(("loads the part %s, whose use then finds no module missing"):format(name), function()
+      local uses = {
+        curl = "assert(purser.transport.curl { base_url = 'http://127.0.0.1:1' }):close()",
+        multi = "assert(purser.transport.multi()):close()",
+        journal = [[local path = os.tmpname()
+          os.remove(path)
+          assert(purser.journal.open { sqlite = path }):close()
+          os.remove(path)]],
+        payouts = "assert(purser.payouts)", fleet = "assert(purser.fleet)",
+        cosocket = "assert(purser.transport.cosocket)", openresty = "assert(purser.transport.openresty)",
+      }
+      assert.equal("used\n", run(PRELUDE .. ("assert(purser.preload { %q }) close_files() %s print 'used'"):format(name,
+        uses[name])))
+    end)
+  end
+
+  it("says which part does not exist, and which there are", function()
+    local purser = require "purser"
+    local ok, err = purser.preload { "journl" }
+    assert.is_nil(ok)
+    assert.equal("config", err.kind)
+    assert.matches('no part "journl".*"journal".*curl, fleet, journal', err.message)
+    assert.is_nil((purser.preload "journal"))
+  end)
+
+  it("returns an error where a module is missing", function()
+    assert.matches("^config purser.preload: .*plan", run(PRELUDE .. [[
+      package.loaded["purser.workflow.plan"] = nil
+      package.preload["purser.workflow.plan"] = function() error("module plan is not here", 0) end
+      local ok, err = purser.preload()
+      print(err.kind, err.message)
+    ]]):gsub("\t", " "))
+  end)
+end)

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The whole of Purser in one function, for programs that ship no file beside themselves: its Lua modules are in here as
+ * one text (tools/bundle.lua), its C modules are linked. Part of libpurser.a alone. */
+#include "compat.h"
+
+int luaopen_purser_core(lua_State *L);
+int luaopen_purser_http(lua_State *L);
+LPU_EXPORT int luaopen_purser(lua_State *L);
+
+/* In a file that tools/bundle.lua makes. */
+extern const char purser_bundle[];
+extern const size_t purser_bundle_size;
+
+int luaopen_purser(lua_State *L)
+{
+    if (luaL_loadbuffer(L, purser_bundle, purser_bundle_size, "@purser.lua") != 0) return lua_error(L);
+    lua_createtable(L, 0, 2);
+    lua_pushcfunction(L, luaopen_purser_core);
+    lua_setfield(L, -2, "purser.core");
+    lua_pushcfunction(L, luaopen_purser_http);
+    lua_setfield(L, -2, "purser.http");
+    lua_call(L, 1, 1);
+    return 1;
+}
