@@ -129,7 +129,7 @@ local function check_amount(plan, network, amount)
     problem(plan, "the amount %s is above the maximum of %s", tostring(amount), tostring(max))
   end
   if step and step:sign() > 0 then
-    local rounded = amount:round_down(step)
+    local rounded = amount:round_down_to(step)
     if rounded:compare(amount) ~= 0 then
       problem(plan, "the amount %s is no multiple of %s; the next below is %s", tostring(amount), tostring(step),
         tostring(rounded))
