@@ -22,6 +22,7 @@ void pu_bind_secret(lua_State *L);
 void pu_bind_signer(lua_State *L);
 void pu_bind_decoder(lua_State *L);
 void pu_bind_decimal(lua_State *L);
+void pu_bind_terminal(lua_State *L);
 void pu_bind_files(lua_State *L);
 void pu_bind_library(lua_State *L);
 

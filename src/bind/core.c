@@ -14,6 +14,7 @@ int luaopen_purser_core(lua_State *L)
     pu_bind_signer(L);
     pu_bind_decoder(L);
     pu_bind_decimal(L);
+    pu_bind_terminal(L);
     pu_bind_files(L);
     pu_bind_library(L);
     return 1;
