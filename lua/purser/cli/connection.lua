@@ -48,11 +48,18 @@ local function service_of(options, keys)
       "PURSER_PROFILE")
 end
 
+-- Enough of an API key to distinguish it from another.
+local function masked(api_key)
+  if #api_key < 12 then return api_key:sub(1, 2) .. "..." end
+  return api_key:sub(1, 5) .. "..." .. api_key:sub(-3)
+end
+
 -- Where the keys go, as the client has it.
 local function describe(client, service, keys)
   local request = client:prepare "ping"
   local sources = { url = request and request.url:match "^%a+://[^/]+" or "the service", service = service.source,
-    keys = keys.source, base_url = service.base_url, profile = service.profile }
+    keys = keys.source, base_url = service.base_url, profile = service.profile,
+    key = masked(keys.api_key), account = keys.account or "the one that the key belongs to" }
   return ("%s (from %s) with the keys from %s"):format(sources.url, sources.service, sources.keys), sources
 end
 

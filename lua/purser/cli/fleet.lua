@@ -134,32 +134,32 @@ function actions.orphans(fleet)
   return finish(list)
 end
 
-function actions.apply(fleet, options, place)
+function actions.apply(fleet, options, sources)
   local plan, err = fleet:plan()
   if not plan then return finish(nil, err) end
   if #plan.steps == 0 then return show(plan) end
-  return confirm.ask(options, "This makes it so at " .. place, confirm.lines(plan)) or finish(fleet:apply())
+  return confirm.ask(options, "This makes it so", sources, confirm.lines(plan)) or finish(fleet:apply())
 end
 
-function actions.rotate(fleet, options, place)
+function actions.rotate(fleet, options, sources)
   local age = options.days or 90
-  return confirm.ask(options, "This makes keys at " .. place,
-    { ("A second key is made next to each that is older than %s days."):format(age) })
+  return confirm.ask(options, "This makes keys", sources,
+    { { "keys", ("A second one is made next to each that is older than %s days."):format(age) } })
     or finish(fleet:rotate { max_age_ms = milliseconds(age) })
 end
 
-function actions.retire(fleet, options, place)
+function actions.retire(fleet, options, sources)
   local age = options.days or 1
-  return confirm.ask(options, "This deletes keys at " .. place,
-    { ("Each key is deleted whose successor is older than %s days."):format(age) })
+  return confirm.ask(options, "This deletes keys", sources,
+    { { "keys", ("Each is deleted whose successor is older than %s days."):format(age) } })
     or finish(fleet:retire { overlap_ms = milliseconds(age) })
 end
 
-function actions.sweep(fleet, options, place)
+function actions.sweep(fleet, options, sources)
   local moves, err = fleet:sweep { to = "parent", leave = options.leave }
   if not moves then return finish(nil, err) end
   if #moves.moves == 0 then return show(moves) end
-  local code = confirm.ask(options, "This moves money at " .. place, confirm.lines(moves))
+  local code = confirm.ask(options, "This moves money", sources, confirm.lines(moves))
   if code then return code end
   local done
   done, err = moves:execute()
@@ -179,7 +179,7 @@ function M.start(options)
     client = client, group = declared.group, accounts = declared.accounts,
     vault = { store = vault.store, holds = vault.holds },
   }
-  local code = fleet and actions[options.action](fleet, options, place) or report.bad_input("%s", err.message)
+  local code = fleet and actions[options.action](fleet, options, sources) or report.bad_input("%s", err.message)
   vault.close()
   client:close()
   return code

@@ -10,6 +10,7 @@ local files = require "purser.cli.file"
 local listing = require "purser.cli.listing"
 local output = require "purser.cli.output"
 local parser = require "purser.cli.parser"
+local preflight = require "purser.cli.preflight"
 local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
@@ -78,26 +79,30 @@ end
 ---------------------------------------------------------------------------------------------------- confirmation
 
 local questions = {
-  create = "This creates something at ", change = "This changes something at ", transfer = "This moves money at ",
+  create = "This creates something", change = "This changes something", transfer = "This moves money",
 }
 
 local function facts(row, params)
-  local lines = { ("  %s (%s)"):format(row.full_name, row.id) }
+  local lines = { { "operation", ("%s (%s)"):format(row.full_name, row.id) } }
   for _, param in ipairs(row.params) do
     local value = params[param[1]]
     if param.plain then value = (value or params[param.plain]) and "***" end
-    if value ~= nil then lines[#lines + 1] = ("  %-16s %s"):format(param[1], tostring(value)) end
+    if value ~= nil then lines[#lines + 1] = { param[1], tostring(value) } end
   end
   return lines
 end
 
--- nil when the operation may go on, else the exit code.
-local function may_go_on(row, params, options, place)
+-- nil when the operation may go on, else the exit code. `planned` is what a plan has to say.
+local function may_go_on(row, params, options, sources, planned)
   if row.effect == "read" or options.yes then return nil end
   if not terminal.can_ask() then
     return report.bad_input("%s is a write call, and there is no terminal to confirm it on; give --yes", row.full_name)
   end
-  return confirm.ask(options, questions[row.effect] .. place, facts(row, params))
+  local fields = facts(row, params)
+  for _, field in ipairs(planned or {}) do
+    if field[1] ~= "to" then fields[#fields + 1] = field end -- the address and the memo stand there already
+  end
+  return confirm.ask(options, questions[row.effect], sources, fields)
 end
 
 ---------------------------------------------------------------------------------------------------- secret of a key
@@ -249,8 +254,10 @@ function M.run(row, options)
     local text = dry_run.show(request, row, client.profile, options.format)
     code = report.write(text) and report.DONE or report.NOT_WRITTEN
   else
-    code = may_go_on(row, params, options, place)
-      or complete(client, row, params, options, call_options, now, handle_note, sources)
+    local checked, planned
+    checked, code, planned = preflight.run(client, row, params, options)
+    code = code or may_go_on(row, checked, options, sources, planned)
+      or complete(client, row, checked, options, call_options, now, handle_note, sources)
   end
   client:close()
   return code

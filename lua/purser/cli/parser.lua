@@ -6,6 +6,7 @@ local listing = require "purser.cli.listing"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
 local parameters = require "purser.api.parameters"
+local preflight = require "purser.cli.preflight"
 local reconcile = require "purser.cli.reconcile"
 local terminal = require "purser.cli.terminal"
 local param_help = require "purser.cli.param_help"
@@ -70,6 +71,7 @@ local function add_own_options(command, row)
       :argname("<when>")
     command:option("--until", "Instead of --endTime, in the same forms."):argname("<when>")
   end
+  preflight.define(command, row)
   if listing.has_pages(row) then command:flag("--all", "Fetch every page.") end
   if M.creates_key(row) then
     command:mutex(

@@ -35,12 +35,57 @@ function M.write(text, is_raw)
   return ok, reason
 end
 
---- Shows what would be done, and reads what is typed. Each text is one line, whatever it holds.
----@param texts string[]
+--- The columns of the terminal that a stream goes to; 80 where it does not say.
+---@param fd integer  1 output, 2 error
+---@return integer
+function M.width(fd)
+  return core.terminal_width(fd) or 80
+end
+
+-- A character and how many columns it may take: all but ASCII is taken for wide.
+local CHARACTER = "[%z\1-\127\194-\244][\128-\191]*"
+
+-- The parts of a text that fit `room` columns each.
+local function parts_of(text, room)
+  local parts, part, used = {}, {}, 0
+  for character in text:gmatch(CHARACTER) do
+    local width = #character == 1 and 1 or 2
+    if used + width > room and used > 0 then
+      parts[#parts + 1], part, used = table.concat(part), {}, 0
+    end
+    part[#part + 1], used = character, used + width
+  end
+  parts[#parts + 1] = table.concat(part)
+  return parts
+end
+
+local LABEL = 16
+
+--- A label and its value as lines of at most `width` columns. All of the value stands after a bar, and blanks that
+--- could push a part of it to the next line are visible: no value looks like a label, or like the next field.
+---@param label string
+---@param value string
+---@param width integer
+---@return string
+function M.field(label, value, width)
+  local text = plain_text.clean(value):gsub("   +", function(blanks) return ("\\x20"):rep(#blanks) end)
+  local room, lines = math.max(20, width - LABEL - 6), {}
+  local parts = parts_of(text, room)
+  for i, part in ipairs(parts) do
+    lines[i] = ("  %-" .. LABEL .. "s | %s"):format(i == 1 and label or "", part)
+  end
+  return table.concat(lines, "\n")
+end
+
+--- Shows what would be done, and reads what is typed.
+---@param heading string
+---@param fields table[]  { label, value }
 ---@return string|nil
-function M.ask(texts)
-  local lines = {}
-  for i, text in ipairs(texts) do lines[i] = plain_text.clean(text) end
+function M.ask(heading, fields)
+  local lines, width = { plain_text.clean(heading) }, M.width(2)
+  for _, field in ipairs(fields) do
+    lines[#lines + 1] = M.field(field[1], tostring(field[2]), width)
+  end
   io.stderr:write(table.concat(lines, "\n"), "\nType yes to do it: ")
   io.stderr:flush()
   return io.stdin:read "*l"
