@@ -102,6 +102,7 @@ local function run(arguments)
     report_usage(parser, arguments, options)
     return 2
   end
+  terminal.settings.quiet, terminal.settings.no_input = options.quiet, options.no_input
   local groups = require("purser.api.operations").groups
   if groups[options.command] then
     local name = options.command .. "." .. options.operation

@@ -83,6 +83,7 @@ local function add_own_options(command, row)
     command:flag("--yes", "Do it without asking.")
     reconcile.define(command)
   end
+  if row.effect ~= "read" then connection.define_writes(command) end
   command:flag("--dry-run", "Print the signed request, key and signature masked, and send nothing.")
 end
 
@@ -161,7 +162,7 @@ function M.build(requested)
   for _, group in ipairs { "wallet", "broker", "sub_account" } do
     add_group(parser, group, operations.groups[group], requested)
   end
-  for _, name in ipairs { "export", "wait", "withdraw-plan", "fleet", "operations", "doctor", "sim", "completion" } do
+  for _, name in ipairs { "export", "wait", "withdraw-plan", "payouts", "journal", "watch", "fleet", "operations", "doctor", "sim", "completion" } do
     local module = require("purser.cli." .. name:gsub("-", "_"))
     module.define(parser:command(name):summary(module.summary))
   end

@@ -43,6 +43,11 @@ end
 
 M.say = terminal.say
 
+--- Says what is good to know; not with --quiet.
+function M.note(...)
+  if not terminal.settings.quiet then terminal.say(...) end
+end
+
 --- Says what is wrong with what was asked. Returns the exit code.
 function M.bad_input(...)
   M.say(...)

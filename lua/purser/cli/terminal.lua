@@ -5,7 +5,7 @@
 local core = require "purser.core"
 local plain_text = require "purser.util.plain_text"
 
-local M = {}
+local M = { settings = {} } -- quiet, no_input: of the command line
 
 --- Text of several lines with visible escapes for what hides; its line ends and tabs stay.
 ---@param text any
@@ -93,7 +93,7 @@ end
 
 --- Whether a question reaches a person: there is a terminal to ask on, and one to answer.
 function M.can_ask()
-  return core.is_terminal(0) and core.is_terminal(2)
+  return not M.settings.no_input and core.is_terminal(0) and core.is_terminal(2)
 end
 
 --- A line on a terminal that says how far something is: a function that shows it, and one that takes it away.

@@ -26,6 +26,7 @@ function M.define(command)
   command:flag("--execute", "Make the withdrawal when nothing speaks against it; it asks first.")
   command:flag("--yes", "Make it without asking.")
   reconcile.define(command)
+  connection.define_writes(command)
   connection.define(command)
 end
 
