@@ -153,7 +153,7 @@ function actions.rotate(fleet, options, sources)
   local age = options.days or 90
   local all = age == 0 and " Days are 0: that is EVERY key of the fleet." or ""
   return confirm.ask(options, "This makes keys", sources,
-    { { "keys", ("A second one is made next to each that is older than %s days.%s"):format(age, all) } })
+    { { "keys", ("Each that is older than %s days gets a second one.%s"):format(age, all) } })
     or finish(fleet:rotate { max_age_ms = milliseconds(age) })
 end
 

@@ -88,6 +88,68 @@ local function fill_streams()
   end
 end
 
+local UNKNOWN, OWN_ERROR, INTERRUPTED = 4, 70, 130
+
+-- What this run has sent, if so much was loaded.
+local function what_happened()
+  local activity = package.loaded["purser.cli.activity"]
+  if not activity then return "nothing was sent", false end
+  return activity.summary(), activity.open > 0
+end
+
+-- An error of the command itself, or Ctrl-C: Lua would end with 1, which means that the service rejected it.
+local function broken(problem)
+  local interrupted = tostring(problem):find("interrupted!", 1, true)
+  local summary, is_open = what_happened()
+  terminal.clear_line()
+  terminal.say("%s%s; %s", interrupted and "interrupted" or "stopped by an error of its own: ",
+    interrupted and "" or tostring(problem), summary)
+  if not interrupted then
+    for line in debug.traceback("", 2):gmatch "[^\n]+" do terminal.say("%s", line) end
+  end
+  if is_open then
+    terminal.say("OUTCOME UNKNOWN: look what became of it before it is run again"
+      .. (terminal.settings.journal and "; `purser journal recover --journal FILE` does" or ""))
+  end
+  return is_open and UNKNOWN or interrupted and INTERRUPTED or OWN_ERROR
+end
+
+-- Runs the command that was parsed.
+local function dispatch(options, parser)
+  local groups = require("purser.api.operations").groups
+  if groups[options.command] then
+    local name = options.command .. "." .. options.operation
+    return require("purser.cli.operation").run(require("purser.api.operations").by_name[name], options)
+  end
+  return require("purser.cli." .. options.command:gsub("-", "_")).start(options, parser)
+end
+
+-- Commands whose exit code says what they found: their result is whole all the same.
+local reports_states = { payouts = true, doctor = true, journal = true }
+
+-- The same with the result in the file of --output, which is there whole or not at all.
+local function run_into_file(options, parser)
+  local path = options.output
+  if not path then return dispatch(options, parser) end
+  local draft, reason = require("purser.cli.file").draft(path)
+  if not draft then
+    terminal.say("--output %s cannot be written: %s; nothing was sent", path, tostring(reason))
+    return 2
+  end
+  terminal.settings.output = draft
+  local ok, code = xpcall(function() return dispatch(options, parser) end, broken)
+  terminal.settings.output = nil
+  if not ok or code ~= 0 and not (reports_states[options.command] and code < 5) then
+    draft.discard()
+    if ok then terminal.say("--output %s was left as it was", path) end
+    return code
+  end
+  ok, reason = draft.commit()
+  if ok then return code end
+  terminal.say("--output %s could not be written: %s", path, tostring(reason))
+  return 5
+end
+
 local function run(arguments)
   local found, message = pcall(require, "argparse")
   if not found then
@@ -103,25 +165,10 @@ local function run(arguments)
     return 2
   end
   terminal.settings.quiet, terminal.settings.no_input = options.quiet, options.no_input
-  local groups = require("purser.api.operations").groups
-  if groups[options.command] then
-    local name = options.command .. "." .. options.operation
-    return require("purser.cli.operation").run(require("purser.api.operations").by_name[name], options)
-  end
-  return require("purser.cli." .. options.command:gsub("-", "_")).start(options, parser)
-end
-
-local UNKNOWN = 4 -- of report.lua, which may be what could not be loaded
-
--- An error of the command itself, or Ctrl-C: Lua would end with 1, which means that nothing happened.
-local function broken(problem)
-  local interrupted = tostring(problem):find("interrupted!", 1, true)
-  terminal.say("%s", interrupted and "interrupted" or "stopped by an error of its own: " .. tostring(problem))
-  if not interrupted then
-    for line in debug.traceback("", 2):gmatch "[^\n]+" do terminal.say("%s", line) end
-  end
-  terminal.say "unless it only reads, look what became of it before it is run again"
-  return UNKNOWN
+  if options.json then options.format = "json" elseif options.csv then options.format = "csv" end
+  terminal.settings.json, terminal.settings.time = options.json, options.time
+  terminal.settings.journal = options.journal or os.getenv "PURSER_JOURNAL"
+  return run_into_file(options, parser)
 end
 
 --- Runs one command line. Returns the exit code.

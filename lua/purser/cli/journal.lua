@@ -23,8 +23,7 @@ function M.define(command)
   command:option("--state", "list: open, unknown, done, rejected, not_sent, not_done or undecided."):argname("<state>")
     :choices { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" }
   command:option("--limit", "list: at most so many, the oldest (all)."):argname("<n>"):convert(tonumber)
-  command:option("--format", "table (default), json or csv."):argname("<format>"):choices(output.formats)
-    :default("table"):show_default(false)
+  output.define(command)
   connection.define_writes(command)
   connection.define(command)
 end

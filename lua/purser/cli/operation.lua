@@ -196,6 +196,7 @@ end
 
 local function show_result(row, result, options)
   local shown = parser.creates_key(row) and not options.show_secret and hide_secret(result) or result
+  shown = output.filtered(row, shown, options.filters or {})
   local text = output.render(row, shown, options.format, options.shown, options.raw)
   if report.write(text, options.raw) then return report.DONE end
   if row.effect ~= "read" then report.say("%s was done; do not run it again", row.full_name) end
@@ -237,6 +238,8 @@ function M.run(row, options)
   options.shown, message = output.columns(options, row)
   message = message or output.message(options)
   if message then return report.bad_input("%s", message) end
+  options.filters, message = output.filters(options, row)
+  if not options.filters then return report.bad_input("%s", message) end
   if needs_secret_option(row, options) then
     return report.bad_input("the service shows the new key's secret this once, and it would be lost; give "
       .. "--secret-file FILE or --show-secret")

@@ -87,14 +87,6 @@ local function add_own_options(command, row)
   command:flag("--dry-run", "Print the signed request, key and signature masked, and send nothing.")
 end
 
-local function add_output_options(command)
-  command:option("--format", "table (default), json or csv."):argname("<format>"):choices(output.formats)
-    :default("table"):show_default(false)
-  command:option("--columns", "Members to show, joined by commas (table and csv); `purser operations NAME` lists them.")
-    :argname("<names>")
-  output.define_raw(command)
-end
-
 local effects = {
   create = "It creates something, so it asks first unless --yes is given.",
   change = "It changes something, so it asks first unless --yes is given.",
@@ -119,7 +111,7 @@ local function fill_operation(command, row)
   end
   if #options > 0 then command:group("Parameters", (table.unpack or unpack)(options)) end -- luacheck: ignore
   add_own_options(command, row)
-  add_output_options(command)
+  output.define(command, row)
   command:option("--extra", "A parameter that this version does not know, as name=value; may be repeated.")
     :argname("<name=value>"):count("*")
   connection.define(command)
@@ -140,9 +132,9 @@ local function add_group(parser, group, rows, requested)
 end
 
 local EPILOG = [[
-Exit codes: 0 done; 1 rejected by the service; 2 bad input, nothing sent; 3 not sent;
-4 OUTCOME UNKNOWN: do not repeat before looking, the message says where;
-5 done, but the result could not be written.
+Exit codes: 0 done; 1 rejected by the service; 2 bad input, nothing sent; 3 not sent, or a read without an answer;
+4 OUTCOME UNKNOWN of a write call: do not repeat before looking, the message says where;
+5 done, but the result could not be written; 130 interrupted, no write call is open.
 Keys come from --credentials FILE, else from PURSER_API_KEY and PURSER_SECRET_KEY. The service comes from --base-url and
 --profile, else from that file, else from PURSER_BASE_URL and PURSER_PROFILE.
 `purser GROUP OPERATION --help` lists the options of an operation.

@@ -2,6 +2,7 @@
 -- How a command ends: its exit code, and what it says on standard error.
 
 local codes = require "purser.codes"
+local json = require "purser.json"
 local operations = require "purser.api.operations"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
@@ -10,8 +11,8 @@ local M = {
   DONE = 0,
   REJECTED = 1,   -- the service said no
   BAD_INPUT = 2, -- nothing was sent, because of what was asked
-  NOT_SENT = 3,  -- nothing was sent, because the service could not be reached
-  UNKNOWN = 4,   -- something was sent and no answer says what became of it
+  NOT_SENT = 3,  -- nothing was sent, because the service could not be reached; or a read had no answer in time
+  UNKNOWN = 4,   -- a write call was sent and no answer says what became of it
   NOT_WRITTEN = 5, -- it was done, but its result could not be written
 }
 
@@ -92,15 +93,33 @@ function M.lost_key(row, account, api_key)
   return M.NOT_WRITTEN
 end
 
+--- Prints an error as one line of JSON.
+---@param err purser.Error
+---@param cure string|nil
+function M.say_error(err, cure)
+  local members = {}
+  for _, name in ipairs { "message", "kind", "outcome", "operation", "parameter", "code", "phase", "http_status",
+    "retry_after", "advice" } do
+    local value = err[name]
+    if type(value) == "string" or type(value) == "number" then members[#members + 1] = { name, value } end
+  end
+  if cure then members[#members + 1] = { "cure", cure } end
+  terminal.say_json(json.object { { "error", json.object(members) } })
+end
+
 local function unknown(row, params, err)
+  if terminal.settings.json then M.say_error(err) end
+  if row.effect == "read" then
+    local text = tostring(err):gsub(", outcome unknown", ""):gsub("timeout_ms allows more", "--timeout allows more")
+    M.say("no answer: %s", text)
+    M.say("it only reads, so it may be run again")
+    return M.NOT_SENT
+  end
   -- the advice speaks of a program's client; here it is a person who looks
   M.say("OUTCOME UNKNOWN: %s", (tostring(err):gsub("client:reconcile%(err%) looks in ([%l_]+)%.", "look in %1 ")))
-  if row.effect == "read" then
-    M.say("it only reads, so it may be run again")
-    return
-  end
   local command = reconciling_command(row, params)
   if command then M.say("see what became of it with: %s", command) end
+  return M.UNKNOWN
 end
 
 --- Says what an operation failed with. Returns the exit code.
@@ -109,13 +128,16 @@ end
 ---@param err purser.Error
 function M.failure(row, params, err)
   if err.outcome == "unknown" then
-    unknown(row, params, err)
-    return M.UNKNOWN
+    return unknown(row, params, err)
   end
-  M.say("%s", tostring(err))
+  if terminal.settings.json then
+    M.say_error(err, M.cure(err.code, row.full_name and row or operations.by_name[err.operation]))
+  else
+    M.say("%s", tostring(err))
+  end
   if err.kind == "argument" or err.kind == "config" then return M.BAD_INPUT end
   local cure = M.cure(err.code, row.full_name and row or operations.by_name[err.operation])
-  if cure then M.say("%s", cure) end
+  if cure and not terminal.settings.json then M.say("%s", cure) end
   return err.outcome == "rejected" and M.REJECTED or M.NOT_SENT
 end
 

@@ -3,6 +3,7 @@
 -- service, a proxy, a depositor) moves no cursor, reverses no text and forges no line: see purser.plain_text.
 
 local core = require "purser.core"
+local json = require "purser.json"
 local plain_text = require "purser.util.plain_text"
 
 local M = { settings = {} } -- quiet, no_input: of the command line
@@ -16,9 +17,26 @@ function M.lines(text)
   return (text:gsub("[^\n\t]+", function(part) return plain_text.clean(part) end))
 end
 
---- Says something on standard error, on a line of its own.
+local is_shown = false -- a line of progress
+
+--- Takes the line of progress away, if there is one.
+function M.clear_line()
+  if is_shown then io.stderr:write("\r\27[K") end
+  io.stderr:flush()
+  is_shown = false
+end
+
+--- Prints a value on standard error, as a line of JSON.
+function M.say_json(value)
+  M.clear_line()
+  io.stderr:write(plain_text.as_json(json.encode(value)), "\n")
+end
+
+--- Says something on standard error, on a line of its own; as JSON with --json.
 ---@param speaker string  the command
 function M.say_as(speaker, text)
+  M.clear_line()
+  if M.settings.json then return M.say_json(json.object { { "message", text } }) end
   io.stderr:write(speaker, ": ", plain_text.clean(text), "\n")
 end
 
@@ -26,9 +44,10 @@ function M.say(...)
   M.say_as("purser", string.format(...))
 end
 
---- Writes to standard output. `is_raw` keeps the exact bytes, unless they go to a terminal.
+--- Writes to standard output, or to the file of --output. `is_raw` keeps the exact bytes, unless they go to a terminal.
 ---@return any ok, string|nil reason
 function M.write(text, is_raw)
+  if M.settings.output then return M.settings.output:write(is_raw and text or M.lines(text)) end
   if not is_raw or core.is_terminal(1) then text = M.lines(text) end
   local ok, reason = io.stdout:write(text)
   if ok then ok, reason = io.stdout:flush() end
@@ -99,18 +118,13 @@ end
 --- A line on a terminal that says how far something is: a function that shows it, and one that takes it away.
 ---@return fun(text: string), fun()
 function M.progress_line()
-  local shown = false
   local function show(text)
-    if not core.is_terminal(2) then return end
-    io.stderr:write("\r\27[K", plain_text.clean(text))
+    if M.settings.quiet or not core.is_terminal(2) then return end
+    io.stderr:write("\r\27[K", (plain_text.clean(text):sub(1, M.width(2) - 1)))
     io.stderr:flush()
-    shown = true
+    is_shown = true
   end
-  local function clear()
-    if shown then io.stderr:write("\r\27[K") end
-    io.stderr:flush()
-  end
-  return show, clear
+  return show, M.clear_line
 end
 
 return M

@@ -73,8 +73,14 @@ end
 
 --- "2026-01-31 10:00:00" (UTC) of epoch milliseconds; the milliseconds are shown when there are any.
 ---@param ms integer
+---@param style string|nil  utc (default), local, iso or ms
 ---@return string
-function M.show_time(ms)
+function M.show_time(ms, style)
+  if style == "ms" then return ("%d"):format(ms) end
+  if style == "local" then return os.date("%Y-%m-%d %H:%M:%S %Z", math.floor(ms / 1000)) end
+  if style == "iso" then
+    return os.date("!%Y-%m-%dT%H:%M:%S", math.floor(ms / 1000)) .. (".%03dZ"):format(ms % 1000)
+  end
   local seconds = math.floor(ms / 1000)
   local rest = ms - seconds * 1000
   return os.date("!%Y-%m-%d %H:%M:%S", seconds) .. (rest > 0 and (".%03d"):format(rest) or "")

@@ -27,8 +27,7 @@ function M.define(command)
   command:option("--poll", "How long between two looks: 5s, 1m; default 10s."):argname("<duration>")
   command:option("--deadline", "End after so long: 45s, 30m; without it, never."):argname("<duration>")
     :target("duration")
-  command:option("--format", "table (default), json (one object a line) or csv."):argname("<format>")
-    :choices(output.formats):default("table"):show_default(false)
+  output.define(command)
   connection.define(command)
 end
 

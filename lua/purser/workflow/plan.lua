@@ -276,7 +276,8 @@ function M.withdraw(client, given, operation)
   if not all then return nil, read_at end
   local plan = new_plan(client, operation or "wallet.withdraw", given, read_at)
   plan.title = ("Withdrawal of %s %s"):format(tostring(given.amount or "?"), tostring(given.coin or "?"))
-  local network, amount = find_network(plan, all, { coin = given.coin, network = given.network or given.netWork }), nil
+  local network = find_network(plan, all, { coin = given.coin, network = given.network or given.netWork })
+  local amount
   amount, err = check_withdrawal(plan, client, network, given)
   if err then return nil, err end
   plan.params = withdraw_params(plan, given, network, amount)
