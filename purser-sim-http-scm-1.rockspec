@@ -20,8 +20,8 @@ build = {
     ["purser.httpd"] = {
       sources = {
         -- made: httpd
-        "src/httpd/needs.c",
-        "src/httpd/httpd_lua.c",
+        "src/httpd/check_deps.c",
+        "src/httpd/httpd_module.c",
         "src/httpd/server.c",
         "src/httpd/signals.c",
         -- end: httpd

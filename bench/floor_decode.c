@@ -70,11 +70,11 @@ static void find_repeats(lua_State *L, plan *self, const value *end)
     lua_pop(L, 1);
 }
 
-/* The strings stay alive in the records, which the companion table holds beside the names. */
+/* The strings stay alive in the records, which the uservalue holds beside the names. */
 static int make_plan(lua_State *L)
 {
     int records = (int)lua_rawlen(L, 1), keys = (int)lua_rawlen(L, 2);
-    plan *self = pu_newuserdata(L, sizeof *self);
+    plan *self = lpu_new_userdata(L, sizeof *self);
     *self = (plan){.records = records, .keys = keys};
     lua_newtable(L);
     lua_pushcfunction(L, gc);
@@ -85,7 +85,7 @@ static int make_plan(lua_State *L)
     lua_setfield(L, -2, "records");
     lua_pushvalue(L, 2);
     lua_setfield(L, -2, "names");
-    pu_setcompanion(L, 3);
+    lpu_set_uservalue(L, 3);
     self->values = calloc((size_t)records * (size_t)keys, sizeof *self->values);
     self->counts = calloc((size_t)records, sizeof *self->counts);
     if (!self->values || !self->counts) return luaL_error(L, "not enough memory");
@@ -106,7 +106,7 @@ static int make_plan(lua_State *L)
         }
         lua_pop(L, 1);
     }
-    pu_getcompanion(L, 3);
+    lpu_get_uservalue(L, 3);
     find_repeats(L, self, to);
     lua_setfield(L, -2, "repeats");
     lua_settop(L, 3);
@@ -117,9 +117,9 @@ static int build_with(lua_State *L, way how)
 {
     const plan *self = lua_touserdata(L, 1);
     lua_settop(L, 1);
-    pu_getcompanion(L, 1);
-    lua_getfield(L, 2, "names"); /* plan companion names */
-    lua_getfield(L, 2, "repeats"); /* plan companion names repeats */
+    lpu_get_uservalue(L, 1);
+    lua_getfield(L, 2, "names"); /* plan uservalue names */
+    lua_getfield(L, 2, "repeats"); /* plan uservalue names repeats */
     luaL_checkstack(L, self->keys + self->repeats + LUA_MINSTACK, NULL);
     for (int key = 1; how != KEYS_IN_TABLE && key <= self->keys; key++) lua_rawgeti(L, 3, key);
     for (int i = 1; how == REPEATS_ON_STACK && i <= self->repeats; i++) lua_rawgeti(L, 4, i);
@@ -133,7 +133,7 @@ static int build_with(lua_State *L, way how)
             else lua_pushvalue(L, first_key + from->key);
             if (how == REPEATS_ON_STACK && from->repeat) lua_pushvalue(L, first_repeat + from->repeat);
             else if (from->text) lua_pushlstring(L, from->text, from->len);
-            else pu_pushinteger(L, from->integer);
+            else lpu_push_integer(L, from->integer);
             lua_rawset(L, -3);
         }
         lua_rawseti(L, -2, i + 1);
@@ -156,7 +156,7 @@ static int build_with_repeats(lua_State *L)
     return build_with(L, REPEATS_ON_STACK);
 }
 
-PU_EXPORT int luaopen_floor_decode(lua_State *L);
+LPU_EXPORT int luaopen_floor_decode(lua_State *L);
 
 int luaopen_floor_decode(lua_State *L)
 {

@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: MIT
 -- Holds the direction of the layers: a module of lua/purser requires only modules of its own layer and of lower ones,
--- and no module requires itself through others. It reads every `require` with a literal name, those inside functions,
--- too.
+-- and no module requires itself through others. It reads every `require` and `lazy` (util/lazy.lua) with a literal
+-- name. Each stands at the margin: none in a function, where the head of the file would not show it.
 -- Closes with `N passed, N failed`; `lua tools/layers.lua`, and `make lint` runs it.
 
 -- From the lowest layer up. A file on top of lua/purser is a public name; those named here belong to a layer.
 local order = { "base", "util", "transport", "api", "sim", "call", "history", "exactly_once", "workflow", "client",
   "top", "cli" }
 local base = { core = true, http = true, httpd = true, version = true, decimal = true, json = true, libcurl = true,
-  schedule = true, codes = true, secrets = true }
+  schedule = true, codes = true, secrets = true, http1 = true }
 local layer_of_public = { csv = "util" }
 
 local rank = {}
@@ -42,13 +42,17 @@ for _, path in ipairs(lines_of "find lua -name '*.lua' ! -name meta.lua | LC_ALL
   local number = 0
   for line in io.lines(path) do
     number = number + 1
-    for needed in line:gsub("%-%-.*", ""):gmatch "require *%(?[\"'](purser[%w_.]*)[\"']" do
-      requires[name][#requires[name] + 1] = { name = needed, place = path .. ":" .. number, late = line:find "^%s" }
+    for how, needed in line:gsub("%-%-.*", ""):gmatch "(%a+) *%(?[\"'](purser[%w_.]*)[\"']" do
+      if how == "require" or how == "lazy" then
+        requires[name][#requires[name] + 1] = {
+          name = needed, place = path .. ":" .. number, is_inside = line:find "^%s", is_lazy = how == "lazy",
+        }
+      end
     end
   end
 end
 
-local late = 0
+local lazies = 0
 for _, name in ipairs(names) do
   for _, needed in ipairs(requires[name]) do
     local own, other = layer_of(name), layer_of(needed.name)
@@ -57,7 +61,11 @@ for _, name in ipairs(names) do
     else
       passed = passed + 1
     end
-    if needed.late then late = late + 1 end
+    if needed.is_inside and not needed.name:find "%.$" then -- not where the rest of the name is computed
+      bad('%s: %s is required inside a function; write `local name = lazy "%s"` at the top of the file', needed.place,
+        needed.name, needed.name)
+    end
+    if needed.is_lazy then lazies = lazies + 1 end
   end
 end
 
@@ -74,6 +82,6 @@ local function visit(name, way)
 end
 for _, name in ipairs(names) do visit(name, {}) end
 
-if arg[1] == "late" then print(late .. " requires stand inside functions") end
+if arg[1] == "lazy" then print(lazies .. " modules are loaded at their first use") end
 print(("%d passed, %d failed"):format(passed, failed))
 os.exit(failed == 0)

@@ -7,10 +7,10 @@
 
 -- Everything here needs the C core, and what `require` says of one that is missing, or was built for another Lua, is
 -- long and names no cure.
-local found, problem = pcall(require, "purser.core")
+local found, core = pcall(require, "purser.core")
 if not found then
   local lua = rawget(_G, "jit") and "luajit" or "lua" .. _VERSION:match "%d%.%d"
-  problem = tostring(problem)
+  local problem = tostring(core)
   local other = problem:find("undefined symbol: lua", 1, true) or problem:find("version mismatch", 1, true)
     or problem:find("incompatible", 1, true)
   local missing = problem:find("module 'purser.core' not found", 1, true)
@@ -18,6 +18,17 @@ if not found then
     :format(other and "was built for another Lua than this one, " .. lua or missing and "is not on package.cpath"
       or "cannot be loaded", lua, (other or missing) and "" or ": " .. problem), 0)
 end
+
+local lazy = require "purser.util.lazy"
+local version = require "purser.version"
+local clients = lazy "purser.client"
+local frozen = lazy "purser.util.frozen"
+local operations = lazy "purser.api.operations"
+local rate_limit = lazy "purser.call.rate_limit"
+local renamed = lazy "purser.util.renamed"
+local restricted = lazy "purser.client.restricted"
+local schedule = lazy "purser.schedule"
+local suggest = lazy "purser.util.suggest"
 
 ---@class purser
 ---@field operations table[]   the rows of all operations, also by full name; a copy each time it is read
@@ -27,51 +38,49 @@ end
 ---@field secrets table        secret keys that no Lua string holds
 ---@field sim table            the simulator
 ---@field transport table<string, fun(options: table?): purser.Transport>  transports by name
-local M = { _VERSION = require "purser.version" }
+local M = { _VERSION = version }
 
 --- Makes a client. Returns it, or nil and an error of kind "config".
 ---@param options purser.Options
 ---@return purser.Client|nil client, purser.Error|nil err
 function M.new(options)
-  return require("purser.client").new(options)
+  return clients.new(options)
 end
 
 --- A client of these operations alone, for scripts that are not trusted: see docs/sandboxes.md.
 ---@param client purser.Client
----@param operations string[]  full names; a name with `*` stands for reads
+---@param names string[]  full names; a name with `*` stands for reads
 ---@return table|nil restricted, purser.Error|nil err
-function M.restricted(client, operations)
-  return require("purser.client.restricted").new(client, operations)
+function M.restricted(client, names)
+  return restricted.new(client, names)
 end
 
 --- A fresh clientTranId: 32 random letters and digits; or nil and a message when OpenSSL has no random bytes.
 ---@return string|nil id, string|nil message
 function M.client_id()
-  return require("purser.core").random_token(32)
+  return core.random_token(32)
 end
 
-local transports = { "curl", "multi", "openresty" }
+local transports = { "curl", "multi", "openresty", "cosocket" }
 
 local function no_transport(name)
   error(('purser.transport has no "%s"%s; there are %s, and an object of your own is given as it is'):format(
-    tostring(name), require("purser.util.suggest").hint(tostring(name), transports), table.concat(transports, ", ")), 3)
+    tostring(name), suggest.hint(tostring(name), transports), table.concat(transports, ", ")), 3)
 end
 
--- What is loaded when it is first used.
-local lazy = {
-  profiles = function() return require "purser.util.frozen"(require "purser.api.profiles") end,
-  rate_limit = function() return require("purser.call.rate_limit").new end,
-  decimal = function() return require "purser.decimal" end,
-  run = function() return require("purser.schedule").run end,
-  spawn = function() return require("purser.schedule").spawn end,
-  join = function() return require("purser.schedule").join end,
-  all = function() return require("purser.schedule").all end,
-  sleep = function() return require("purser.schedule").sleep end,
-  secrets = function() return require "purser.secrets" end,
-  fleet = function() return require "purser.workflow.fleet" end,
-  sim = function() return require "purser.sim" end,
-  journal = function() return require "purser.exactly_once.journal" end,
-  payouts = function() return require "purser.exactly_once.payouts" end,
+local profiles = "purser.api.profiles"
+
+-- Members that are loaded or made at their first use: the name of a module, or a function that makes the member.
+local members = {
+  decimal = "purser.decimal", secrets = "purser.secrets", fleet = "purser.workflow.fleet", sim = "purser.sim",
+  journal = "purser.exactly_once.journal", payouts = "purser.exactly_once.payouts",
+  profiles = function() return frozen(require(profiles)) end,
+  rate_limit = function() return rate_limit.new end,
+  run = function() return schedule.run end,
+  spawn = function() return schedule.spawn end,
+  join = function() return schedule.join end,
+  all = function() return schedule.all end,
+  sleep = function() return schedule.sleep end,
   transport = function()
     return setmetatable({}, { __index = function(made, requested)
       for _, name in ipairs(transports) do
@@ -87,14 +96,14 @@ local lazy = {
 
 return setmetatable(M, {
   __index = function(module, name)
-    if name == "operations" then return require("purser.api.operations").public() end -- each reader has its own copy
-    local load = lazy[name]
-    if not load then
-      local hint = require("purser.util.renamed")[name] and require("purser.util.suggest").among(name, lazy) or ""
+    if name == "operations" then return operations.public() end -- each reader has its own copy
+    local how = members[name]
+    if not how then
+      local hint = renamed[name] and suggest.among(name, members) or ""
       if hint ~= "" then error(('purser has no "%s"%s'):format(name, hint), 2) end
       return nil
     end
-    local value = load()
+    local value = type(how) == "string" and require(how) or how()
     module[name] = value
     return value
   end,

@@ -13,12 +13,12 @@ describe("the C code of the decoder", function()
     for name in names:gmatch "%a+" do
       allowed[name] = true
     end
-    for _, object in ipairs { "core/json.o", "core/shape.o", "core/decode.o", "bind/decoder.o",
+    for _, object in ipairs { "core/json.o", "core/shape.o", "core/decode.o", "bind/l_decoder.o",
       "bind/decoder_type.o" } do
       local symbols, count = assert(io.popen("nm -u " .. build .. "/" .. object)), 0
       for name in symbols:read("*a"):gmatch("U _?([%w_]+)") do
         count = count + 1
-        local ours = name:match("^pu_") or name:match("^lua_") or name:match("^luaL_")
+        local ours = name:match("^l?pu_") or name:match("^lua_") or name:match("^luaL_")
         local compilers = name:match("^_") or name == "GLOBAL_OFFSET_TABLE_" -- stack protector, sanitizers
         assert.is_truthy(allowed[name] or ours or compilers, object .. " calls " .. name)
       end

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Exact decimals without Lua: what is read, what is refused, the ceiling, and every allocation failing once.
+/* Exact decimals without Lua: what is read, what is rejected, the ceiling, and every allocation failing once.
  */
 #include <stdlib.h>
 
@@ -81,8 +81,8 @@ static void what_is_read(void)
     }
 }
 
-/* The caret of each refusal: the offset where the text stops being a decimal. */
-static void what_is_refused(void)
+/* The caret of each rejection: the offset where the text stops being a decimal. */
+static void what_is_rejected(void)
 {
     static const struct {
         const char *text;
@@ -128,7 +128,7 @@ static void arithmetic(void)
     char text[PU_DECIMAL_FIXED_MAX];
     size_t len = 99;
     CHECK(pu_decimal_text(&b, 2, text, &len) == PU_ARGUMENT && len == 99);
-    CHECK(pu_decimal_text(&b, PU_DECIMAL_SCALE_MAX + 1, text, &len) == PU_TOO_BIG && len == 99);
+    CHECK(pu_decimal_text(&b, PU_DECIMAL_SCALE_MAX + 1, text, &len) == PU_TOO_LARGE && len == 99);
     pu_decimal_free(&a);
     pu_decimal_free(&b);
     pu_decimal_free(&out);
@@ -142,12 +142,12 @@ static void the_ceiling(void)
     pu_decimal d = {0}, out = {0};
 
     memset(text, '9', sizeof text);
-    CHECK(pu_decimal_parse(&d, text, sizeof text, &error) == PU_TOO_BIG);
-    CHECK(pu_decimal_parse(&d, text, 255, &error) == PU_TOO_BIG);
+    CHECK(pu_decimal_parse(&d, text, sizeof text, &error) == PU_TOO_LARGE);
+    CHECK(pu_decimal_parse(&d, text, 255, &error) == PU_TOO_LARGE);
     CHECK(d.value == NULL);
     CHECK(pu_decimal_parse(&d, text, 253, &error) == PU_OK);
 
-    CHECK(pu_decimal_mul(&out, &d, &d) == PU_TOO_BIG);
+    CHECK(pu_decimal_mul(&out, &d, &d) == PU_TOO_LARGE);
     CHECK(out.value == NULL);
     CHECK(pu_decimal_sub(&out, &d, &d) == PU_OK && pu_decimal_sign(&out) == 0);
 
@@ -162,9 +162,9 @@ static void the_ceiling(void)
     memset(text, '0', sizeof text);
     text[1] = '.', text[254] = '1'; /* 253 places */
     CHECK(pu_decimal_parse(&d, text, 255, &error) == PU_OK && d.scale == PU_DECIMAL_SCALE_MAX);
-    CHECK(pu_decimal_mul(&out, &d, &d) == PU_TOO_BIG);
+    CHECK(pu_decimal_mul(&out, &d, &d) == PU_TOO_LARGE);
     text[254] = '0', text[255] = '1'; /* 254 places */
-    CHECK(pu_decimal_parse(&d, text, 256, &error) == PU_TOO_BIG);
+    CHECK(pu_decimal_parse(&d, text, 256, &error) == PU_TOO_LARGE);
     text[255] = '0'; /* zeros at the end do not count */
     CHECK(pu_decimal_parse(&d, text, 256, &error) == PU_OK && d.scale == 0);
     pu_decimal_free(&d);
@@ -208,7 +208,7 @@ static void every_allocation_fails_once(void)
         if (living != before) CHECK(!"memory was left behind");
         if (ERR_peek_error()) CHECK(!"an error was left in OpenSSL's queue");
         if (code == PU_OK && !reached) break;
-        if (code != PU_OK && code != PU_NOMEM) CHECK(!"a lack of memory was given another name");
+        if (code != PU_OK && code != PU_NO_MEMORY) CHECK(!"a lack of memory was given another name");
         if (failures > 1000) break;
     }
     CHECK(failures > 20 && failures < 1000);
@@ -218,7 +218,7 @@ int main(void)
 {
     if (!CRYPTO_set_mem_functions(test_malloc, test_realloc, test_free)) return 1;
     what_is_read();
-    what_is_refused();
+    what_is_rejected();
     arithmetic();
     the_ceiling();
     every_allocation_fails_once();

@@ -100,7 +100,7 @@ static void on_scalar(pu_sink *calls, const pu_entry *entry)
     put_value((recorder *)calls, entry);
 }
 
-static enum pu_code record(recorder *to, pu_plan *plan, const char *text, size_t len, pu_fault *fault)
+static enum pu_code record(recorder *to, pu_plan *plan, const char *text, size_t len, pu_decode_error *fault)
 {
     *to = (recorder){.calls = {on_open, on_fields, on_items, on_close_field, on_close_item, on_scalar}, .plan = plan};
     return pu_decode(plan, text, len, &to->calls, fault);
@@ -111,7 +111,7 @@ static void accepts(pu_plan *plan, const char *text, const char *wanted)
 {
     for (int turn = 0; turn < 2; turn++) {
         recorder to;
-        pu_fault fault;
+        pu_decode_error fault;
         enum pu_code code = record(&to, plan, text, strlen(text), &fault);
         CHECK(code == PU_OK);
         if (code == PU_OK) CHECK_TEXT(to.text, to.len, wanted);
@@ -125,7 +125,7 @@ static void refuses(pu_plan *plan, const char *text, const char *caret, enum pu_
     size_t place = strlen(caret) - 1;
     for (int turn = 0; turn < 2; turn++) {
         recorder to;
-        pu_fault fault;
+        pu_decode_error fault;
         enum pu_code code = record(&to, plan, text, strlen(text), &fault);
         CHECK(code == wanted);
         CHECK(fault.error.offset == place);
@@ -208,7 +208,7 @@ static void type_faults_name_their_field(void)
 {
     pu_plan *plan = sample_plan();
     recorder to;
-    pu_fault fault;
+    pu_decode_error fault;
     CHECK(record(&to, plan, "[{\"time\":[]}]", 13, &fault) == PU_TYPE);
     CHECK_TEXT(fault.field, fault.field_len, "time");
     CHECK_TEXT(fault.found, strlen(fault.found), "a list");
@@ -223,7 +223,7 @@ static void sizes(void)
 {
     pu_plan *plan = sample_plan();
     recorder to;
-    pu_fault fault;
+    pu_decode_error fault;
     static const char flat[] = "[{\"id\":1,\"time\":2,\"x\":3},{\"id\":1,\"time\":2,\"x\":3},{\"id\":1}]";
     CHECK(record(&to, plan, flat, sizeof flat - 1, &fault) == PU_OK);
     CHECK(to.opened == 4);
@@ -248,7 +248,7 @@ static void more_than_fits(void)
         for (int i = 0; i < members; i++) len += (size_t)sprintf(text + len, "%s\"m%d\":%d", i ? "," : "", i, i);
         text[len++] = '}';
         recorder to;
-        pu_fault fault;
+        pu_decode_error fault;
         CHECK(record(&to, plan, text, len, &fault) == PU_OK);
         char last[32];
         int last_len = sprintf(last, "m%d=#%d;", members - 1, members - 1);
@@ -264,7 +264,7 @@ static void nesting(void)
     static char text[200000];
     pu_plan *plan = plain_plan();
     recorder to;
-    pu_fault fault;
+    pu_decode_error fault;
     memset(text, '[', 100000);
     memset(text + 100000, ']', 100000);
     CHECK(record(&to, plan, text, sizeof text, &fault) == PU_SYNTAX);
@@ -281,7 +281,7 @@ static void truncated_everywhere(void)
     for (size_t len = 0; len < sizeof text - 1; len++) {
         char *block = malloc(len ? len : 1);
         recorder to;
-        pu_fault fault;
+        pu_decode_error fault;
         memcpy(block, text, len);
         CHECK(record(&to, plan, block, len, &fault) == PU_SYNTAX);
         CHECK(fault.error.offset == len || (unsigned char)text[len - 1] == 0xC3);

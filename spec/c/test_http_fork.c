@@ -18,7 +18,7 @@ static int held[2];
 /* Answers every request on one connection after the other. */
 static void *serve(void *context)
 {
-    static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
+    static const char response[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
     char bytes[4096];
     for (int fd; (fd = accept(*(int *)context, NULL, NULL)) >= 0; close(fd)) {
         connections++;
@@ -26,30 +26,30 @@ static void *serve(void *context)
             requests++;
             bytes[len] = '\0';
             if (strstr(bytes, "/held") && read(held[0], bytes, 1) != 1) break; /* until the child has ended */
-            if (write(fd, answer, sizeof answer - 1) < 0) break;
+            if (write(fd, response, sizeof response - 1) < 0) break;
         }
     }
     return NULL;
 }
 
-static pu_http_answer *ask_multi(pu_http_multi *multi, const pu_http_request *request)
+static pu_http_response *ask_multi(pu_http_multi *multi, const pu_http_request *request)
 {
-    static pu_http_answer answer;
+    static pu_http_response response;
     pu_http_multi_submit(multi, request);
     pu_http_job *job;
     while (!(job = pu_http_multi_take(multi))) {
         pu_http_wait(&multi, 1, 1000);
         pu_http_multi_step(multi);
     }
-    answer = *job->answer;
+    response = *job->response;
     pu_http_multi_release(multi, job);
-    return &answer;
+    return &response;
 }
 
-static bool is_refused(const pu_http_answer *answer)
+static bool is_rejected(const pu_http_response *response)
 {
-    return answer->failure == PU_HTTP_TRANSPORT && answer->outcome == PU_OUTCOME_NOT_SENT &&
-           strstr(answer->message, "forked") && answer->sends == 0;
+    return response->failure == PU_HTTP_TRANSPORT && response->outcome == PU_OUTCOME_NOT_SENT &&
+           strstr(response->message, "forked") && response->send_count == 0;
 }
 
 static int in_child(bool (*act)(void *), void *context)
@@ -71,20 +71,20 @@ typedef struct user {
 static bool misuse(void *context)
 {
     user *it = context;
-    bool fine = !pu_http_send(&it->easy, &it->request) && is_refused(&it->easy.answer);
-    fine = is_refused(ask_multi(&it->multi, &it->request)) && fine;
+    bool fine = !pu_http_send(&it->easy, &it->request) && is_rejected(&it->easy.response);
+    fine = is_rejected(ask_multi(&it->multi, &it->request)) && fine;
     pu_http_easy_close(&it->easy);
     pu_http_multi_close(&it->multi);
     return fine;
 }
 
-/* The same while the parent waits for an answer: the child must not wait for it, too. */
+/* The same while the parent waits for a response: the child must not wait for it, too. */
 static bool step_in_between(void *context)
 {
     user *it = context;
     pu_http_multi_step(&it->multi);
     pu_http_job *job = pu_http_multi_take(&it->multi);
-    bool fine = job && job->answer->outcome == PU_OUTCOME_UNKNOWN && strstr(job->answer->message, "forked");
+    bool fine = job && job->response->outcome == PU_OUTCOME_UNKNOWN && strstr(job->response->message, "forked");
     pu_http_multi_close(&it->multi);
     return fine;
 }
@@ -93,7 +93,7 @@ static bool step_in_between(void *context)
 static bool use(void *context)
 {
     user *it = context;
-    bool fine = pu_http_send(&it->easy, &it->request) && it->easy.answer.status == 200;
+    bool fine = pu_http_send(&it->easy, &it->request) && it->easy.response.status == 200;
     fine = ask_multi(&it->multi, &it->request)->status == 200 && fine;
     pu_http_easy_close(&it->easy);
     pu_http_multi_close(&it->multi);
@@ -148,7 +148,7 @@ int main(void)
         pu_http_wait(&multi, 1, 1000);
         pu_http_multi_step(multi);
     }
-    CHECK(job->answer->status == 200);
+    CHECK(job->response->status == 200);
     pu_http_multi_release(&parent.multi, job);
     CHECK(connections == before && requests == sent + 3);
     close_user(&parent);

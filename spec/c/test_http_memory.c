@@ -72,7 +72,7 @@ static void test_no_stale_headers(void)
         until_failure = -1;
         if (prepared) break;
         failures++;
-        CHECK(easy.answer.outcome == PU_OUTCOME_NOT_SENT);
+        CHECK(easy.response.outcome == PU_OUTCOME_NOT_SENT);
         CHECK(pu_http_easy_prepare(&easy, &second));
         CHECK(sends_line(&easy, "Key: new") && !sends_line(&easy, "Key: old"));
     }
@@ -118,9 +118,9 @@ static void test_transfer_ends(void)
         enough = until_failure > 0;
         until_failure = -1;
         failures++;
-        CHECK(easy.answer.outcome == PU_OUTCOME_NOT_SENT);
+        CHECK(easy.response.outcome == PU_OUTCOME_NOT_SENT);
         request.timeout_ms = 30000;
-        CHECK(!pu_http_send(&easy, &request) && easy.answer.curl_code == CURLE_COULDNT_CONNECT);
+        CHECK(!pu_http_send(&easy, &request) && easy.response.curl_code == CURLE_COULDNT_CONNECT);
         request.timeout_ms = 0;
         pu_http_easy_close(&easy);
     }

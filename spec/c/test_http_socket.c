@@ -15,11 +15,11 @@
 /* Answers one request, and keeps the connection until the other end closes it. */
 static void *serve(void *context)
 {
-    static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
+    static const char response[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
     char bytes[4096];
     int fd = accept(*(int *)context, NULL, NULL);
     while (fd >= 0 && read(fd, bytes, sizeof bytes) > 0)
-        if (write(fd, answer, sizeof answer - 1) < 0) break;
+        if (write(fd, response, sizeof response - 1) < 0) break;
     if (fd >= 0) close(fd);
     return NULL;
 }
@@ -43,7 +43,7 @@ static int limit_of_connection(int64_t connect_timeout_ms)
     pu_error error;
     CHECK(pu_http_easy_open(&easy, &options, &error));
     pu_http_request request = {.method = {"GET", 3}, .base_url = {base, (size_t)len}, .target = {"/", 1}};
-    CHECK(pu_http_send(&easy, &request) && easy.answer.status == 200);
+    CHECK(pu_http_send(&easy, &request) && easy.response.status == 200);
 
     curl_socket_t fd = CURL_SOCKET_BAD;
     curl_easy_getinfo(easy.curl, CURLINFO_ACTIVESOCKET, &fd);

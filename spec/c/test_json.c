@@ -10,7 +10,7 @@
 static int scan(const char *text, size_t len, bool *escaped, int *at)
 {
     char *block = malloc(len ? len : 1);
-    pu_mark mark = {NULL, NULL};
+    pu_scan_error mark = {NULL, NULL};
     if (len) memcpy(block, text, len);
     const char *close = pu_json_string(block, block + len, escaped, &mark);
     int result = close ? (int)(close - block) : -1;
@@ -70,7 +70,7 @@ static void utf8_of_every_code_point(void)
             bool shortest = length == (code < 0x800 ? 2 : code < 0x10000 ? 3 : 4);
             bool wanted = shortest && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
             bool escaped;
-            pu_mark mark;
+            pu_scan_error mark;
             bool got = pu_json_string(text, text + length + 1, &escaped, &mark) != NULL;
             if (got != wanted) {
                 printf("U+%X in %d bytes\n", code, length);
@@ -87,7 +87,7 @@ static void escapes(void)
     static const char raw[] = "\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0041\\u00e9\\u20AC\\ud834\\udD1E plain\"";
     char out[sizeof raw];
     bool escaped;
-    pu_mark mark;
+    pu_scan_error mark;
     const char *close = pu_json_string(raw, raw + sizeof raw - 1, &escaped, &mark);
     CHECK(close == raw + sizeof raw - 2);
     CHECK(escaped);
@@ -100,7 +100,7 @@ static void escapes(void)
 /* `stop`: how many bytes belong to the number, or minus one minus the place of the error. */
 static void check_number(const char *text, int stop, bool integral)
 {
-    pu_mark mark = {NULL, NULL};
+    pu_scan_error mark = {NULL, NULL};
     bool is_integral = !integral;
     const char *end = pu_json_number(text, text + strlen(text), &is_integral, &mark);
     if (stop >= 0) CHECK(end == text + stop && is_integral == integral);
@@ -124,7 +124,7 @@ static void numbers(void)
     check_number("1.x", -3, true);
     check_number("1e", -3, true);
     check_number("1e+", -4, true);
-    check_number("1e5.5", 3, false); /* the walk refuses what follows */
+    check_number("1e5.5", 3, false); /* the walk rejects what follows */
     check_number("+1", -1, true);
     check_number(".5", -1, true);
 }
@@ -164,7 +164,7 @@ static void integers(void)
 
 static void literals(void)
 {
-    pu_mark mark;
+    pu_scan_error mark;
     static const char truth[] = "truX", null[] = "nul";
     CHECK(pu_json_literal(truth, truth + 4, &mark) == NULL && mark.at == truth + 3);
     CHECK(pu_json_literal(null, null + 3, &mark) == NULL && mark.at == null + 3);

@@ -42,8 +42,8 @@ static void the_ceiling_is_kept(void)
     pu_buf buf;
     pu_error error;
     pu_buf_init(&buf, 8);
-    CHECK(pu_json_append_string(&buf, "1234567", 7, &error) == PU_TOO_BIG);
-    CHECK(error.code == PU_TOO_BIG && buf.len == 0);
+    CHECK(pu_json_append_string(&buf, "1234567", 7, &error) == PU_TOO_LARGE);
+    CHECK(error.code == PU_TOO_LARGE && buf.len == 0);
     CHECK(pu_json_append_string(&buf, "\x01", 1, &error) == PU_OK); /* exactly 8 bytes */
     CHECK_TEXT(buf.data, buf.len, "\"\\u0001\"");
     pu_buf_free(&buf);

@@ -112,8 +112,8 @@ static void a_failed_text_leaves_the_buffer_as_it_was(void)
     pu_buf_init(&narrow, 12);
 
     const pu_value fits[] = {STRING("123"), INTEGER(5678)}, one_more[] = {STRING("1234"), STRING("5678")};
-    CHECK(pu_layout_query(&layout, one_more, &narrow, &error) == PU_TOO_BIG);
-    CHECK(error.code == PU_TOO_BIG && error.message && narrow.len == 0);
+    CHECK(pu_layout_query(&layout, one_more, &narrow, &error) == PU_TOO_LARGE);
+    CHECK(error.code == PU_TOO_LARGE && error.message && narrow.len == 0);
     CHECK(pu_layout_query(&layout, fits, &narrow, &error) == PU_OK); /* to the last byte of the ceiling */
     CHECK_TEXT(narrow.data, narrow.len, "a=123&b=5678");
     pu_buf_free(&narrow);
@@ -125,7 +125,7 @@ static void a_failed_text_leaves_the_buffer_as_it_was(void)
 
     /* A length no buffer takes must not overflow the sum. */
     const pu_value huge[] = {{PU_STRING, "x", SIZE_MAX / 2, 0}, {PU_STRING, "x", SIZE_MAX, 0}};
-    CHECK(pu_layout_query(&layout, huge, &buf, &error) == PU_TOO_BIG);
+    CHECK(pu_layout_query(&layout, huge, &buf, &error) == PU_TOO_LARGE);
     pu_layout_close(&layout);
 }
 

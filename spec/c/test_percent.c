@@ -32,11 +32,11 @@ static void a_text_at_the_ceiling_still_fits(void)
     pu_buf buf;
     pu_buf_init(&buf, 10);
     CHECK(pu_percent_append(&buf, "abcdefgh", 8) == PU_OK); /* three times 8 would not */
-    CHECK(pu_percent_append(&buf, " ", 1) == PU_TOO_BIG);
+    CHECK(pu_percent_append(&buf, " ", 1) == PU_TOO_LARGE);
     CHECK_TEXT(buf.data, buf.len, "abcdefgh");
     CHECK(pu_percent_append(&buf, "ij", 2) == PU_OK);
     CHECK_TEXT(buf.data, buf.len, "abcdefghij");
-    CHECK(pu_percent_append(&buf, "k", 1) == PU_TOO_BIG);
+    CHECK(pu_percent_append(&buf, "k", 1) == PU_TOO_LARGE);
     CHECK(pu_percent_append(&buf, NULL, 0) == PU_OK);
     pu_buf_free(&buf);
 }

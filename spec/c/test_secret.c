@@ -93,7 +93,7 @@ static size_t pem_of(const char *type, int bits, char *pem, size_t room)
     return len > 0 ? (size_t)len : 0;
 }
 
-/* Opens signers until one is refused or there are `most`; returns how many there are. */
+/* Opens signers until one is rejected or there are `most`; returns how many there are. */
 static size_t open_many(pu_signer *signers, size_t most, const char *algorithm, const char *pem, size_t len,
                         pu_error *error)
 {
@@ -155,9 +155,9 @@ static int many_keys(void)
     CHECK(status.ordinary > 0 && status.used <= status.size / 2 + 512);
     CHECK(tls_finds_room());
 
-    /* and a key that OpenSSL would keep in the heap is refused with the true reason */
+    /* and a key that OpenSSL would keep in the heap is rejected with the true reason */
     pu_signer refused;
-    CHECK(pu_signer_open(&refused, pu_algorithm_find("ed25519"), pem, len, PU_HEX, &error) == PU_NOMEM);
+    CHECK(pu_signer_open(&refused, pu_algorithm_find("ed25519"), pem, len, PU_HEX, &error) == PU_NO_MEMORY);
     CHECK(strncmp(error.message, "the memory for secret keys is full", 34) == 0);
     close_all(signers, HMAC);
     CHECK(pu_signer_open(&refused, pu_algorithm_find("ed25519"), pem, len, PU_HEX, &error) == PU_OK);

@@ -105,7 +105,7 @@ static void each_allocation_fails_in_turn(const char *name, const char *key, siz
         error = (pu_error){PU_OK, NULL, 0};
         enum pu_code code = live(algorithm, key, key_len);
         if (code == PU_OK) break;
-        CHECK(code == PU_NOMEM || code == PU_CRYPTO);
+        CHECK(code == PU_NO_MEMORY || code == PU_CRYPTO);
         CHECK(error.code == code && error.message != NULL);
     }
     CHECK(count >= 4); /* slots, labels, text, signer: fewer would mean that nothing was injected */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every allocation of a call that moves funds fails in turn. Before the request is handed to the transport the call may
  * raise; from then on it ends with its result or with an error that tells its outcome, and never raises: by itself, and
- * in a task that waits for its answer. */
+ * in a task that waits for its response. */
 #include "failing.h"
 
 /* What is wrong is kept in `wrong`, because no memory may be left to raise it; the use behind the failure tells. */

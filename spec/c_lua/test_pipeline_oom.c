@@ -3,7 +3,7 @@
  * Each failure is an ordinary error, raised or returned, and the client or transport that met it works on. */
 #include "failing.h"
 
-/* Making and using a client. The transport is canned: it gives the answers one after the other, whatever is asked. */
+/* Making and using a client. The transport is canned: it gives the responses one after the other, whatever is asked. */
 static const char client_script[] =
     "package.loaded['purser.core'] = ...\n"
     "package.path = 'lua/?.lua;lua/?/init.lua;' .. package.path\n"

@@ -91,14 +91,56 @@ for _, row in ipairs(operations.list) do
         local member = row.result.required_member
         if not ({ id = true, tranId = true, apiKey = true, address = true })[member] then return end
         for _, value in ipairs { "false", "true", "0", '"0"', '"null"', '"NULL"', '"None"', '"undefined"', '"false"', "-1",
-          '"-1"', "0.0", '"NaN"', '"00000000-0000-0000-0000-000000000000"', '"a\\u0000b"', '"\\u202ex"' } do
+          '"-1"', "0.0", '"NaN"', '"00000000-0000-0000-0000-000000000000"', '"a\\u0000b"', '"\\u202ex"', '"error"', '"<html>"',
+          '"-"', '"w1 w2"', '"w1\\n"', '"w1<br>"', '"' .. ("1"):rep(300) .. '"' } do
           local record = ('{"%s":%s}'):format(member, value)
           for _, body in ipairs { record, "[" .. record .. "]", '{"code":0,"data":' .. record .. "}" } do
             fails(row, 200, body, "decode", "unknown", "`" .. member .. "`")
           end
         end
       end)
+
+      it("takes a text that is no id of this service for none", function()
+        local member = row.result.required_member
+        if not ({ id = true, tranId = true, apiKey = true })[member] then return end
+        for _, id in ipairs { "abc", "internal-server-error", "1.5", "id:1", "w1,w2", ("1"):rep(65), "\195\169" .. "1" } do
+          local record = ('{"%s":"%s"}'):format(member, id)
+          fails(row, 200, record, "decode", "unknown", "`" .. member .. "`")
+          if row.effect ~= "read" then -- next to an error it may name a record all the same
+            fails(row, 200, '{"code":10101,' .. record:sub(2), "api", "unknown")
+            fails(row, 400, '{"code":10101,' .. record:sub(2), "api", "unknown")
+          end
+        end
+        for _, id in ipairs { "1", "7213fea8e94b4a5593d507237e5a555b", "mx0aBYs33eIilxBWC5", "w_1-a", ("1"):rep(64) } do
+          local value = assert(parse(row, 200, ('{"%s":"%s"}'):format(member, id), ""))
+          assert.equal(id, value[member])
+        end
+      end)
+
+      it("believes no answer that has a member twice", function()
+        local member = row.result.required_member
+        local twice = ('{"%s":"12","%s":"13"}'):format(member, member)
+        for _, body in ipairs { twice, "[" .. twice .. "]", '{"code":0,"data":' .. twice .. "}",
+          '{"code":"0","data":[' .. twice .. "]}", ('{"%s":null,"%s":"12"}'):format(member, member),
+          ('{"code":0,"code":10101,"%s":"12"}'):format(member), ('{"code":10101,"data":%s}'):format(twice),
+          ('{"data":{},"data":{"%s":"12"}}'):format(member), ('{"%s":"12","x":1,"x":2}'):format(member) } do
+          fails(row, 200, body, "decode", "unknown", "twice")
+        end
+        if row.effect == "read" then return end
+        local _, err = parse(row, 400, ('{"code":10101,"data":%s}'):format(twice), "")
+        assert.equal("unknown", err.outcome)
+        _, err = parse(row, 400, '{"code":10101,"code":0,"msg":"x"}', "")
+        assert.equal("unknown", err.outcome)
+      end)
     else
+      it("believes no page that has a member twice in a record", function()
+        local name = ({ list = "[%s]", rows = '{"rows":[%s],"total":1}', page = '{"data":[%s],"totalRecords":1}' })
+        local body = (row.result.list and name.list or row.result.rows and name.rows or name.page)
+        for _, twice in ipairs { '{"amount":"1","amount":"2"}', '{"coin":"A","coin":null}', '{"x":{},"x":{}}' } do
+          fails(row, 200, body:format(twice), "decode", "unknown", "twice")
+        end
+      end)
+
       it("takes nothing but a list for a list", function()
         for _, body in ipairs { "{}", '{"code":200}', '{"code":200,"msg":"success"}', '{"code":"0","message":"","data":null}',
           '{"data":null}', '{"data":{}}', '{"result":{}}', '{"result":null}', '{"success":true,"code":0,"message":"busy"}',

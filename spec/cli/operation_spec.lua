@@ -365,6 +365,17 @@ describe("purser GROUP OPERATION", function()
       assert.is_nil((out .. err):find("hunter2", 1, true))
     end)
 
+    it("rejects a password in what is no regular file, without waiting for a pipe that nothing writes to", function()
+      local pipe = os.tmpname()
+      os.remove(pipe)
+      assert(os.execute("mkfifo -m 600 " .. pipe))
+      local code, _, err = purser("broker", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", "T",
+        "--amount", "1", "--funds_password", "file:" .. pipe, "--dry-run")
+      os.remove(pipe)
+      assert.equal(2, code)
+      assert.is_truthy(err:find(pipe .. " is not a regular file", 1, true), err)
+    end)
+
     it("sends what this version does not know with --extra", function()
       local code, out = purser("wallet", "coins", "--extra", "fresh=a b", "--dry-run")
       assert.equal(0, code)

@@ -7,7 +7,7 @@ local purser = require "purser"
 
 local HOUR, DAY = 3600000, 86400000
 local NOON = 1700049600000 -- a day's and an hour's beginning, plus 12 hours
-local DONE = { status = 200, body = '{"tranId":"T"}', headers = "" }
+local DONE = { status = 200, body = '{"tranId":"T1"}', headers = "" }
 local REJECTION = { status = 400, body = '{"code":10101,"msg":"no funds"}', headers = "" }
 
 local path, journal, now, answer, sent

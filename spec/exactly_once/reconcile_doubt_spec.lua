@@ -82,9 +82,10 @@ local function reconciled(operation, params, answer, fields)
   local now = NOW + 60000
   local intent = { operation = operation, params = params, sent_at = NOW, recv_window = 5000 }
   for name, value in pairs(fields or {}) do intent[name] = value end
-  return reconcile.reconcile({ run = function(row, asked) return answer(asked, row) end,
+  return reconcile.reconcile({ read = function(_, row, asked) return answer(asked, row) end,
     now = function() return now end,
-    pause = function(ms) now = now + ms end, visibility_delay_ms = 3000, recv_window = 5000,
+    correction = function() end, pause = function(_, ms) now = now + ms end, visibility_delay_ms = 3000,
+      recv_window = 5000,
     recent_calls = require("purser.exactly_once.reconcile.recent_calls").new() }, intent)
 end
 

@@ -125,7 +125,7 @@ static uint64_t decode_once(pu_plan *plan, const char *text, size_t len, enum pu
 {
     summing_sink sink = {.calls = {on_open, on_fields, on_items, on_close_field, on_close_item, on_scalar},
                          .plan = plan, .text = text, .end = text + len, .sum = 1};
-    pu_fault fault;
+    pu_decode_error fault;
     *code = pu_decode(plan, text, len, &sink.calls, &fault);
     must(*code == fault.error.code, "two codes");
     if (*code == PU_OK) {

@@ -5,8 +5,8 @@
  * naive reader, which knows nothing of how they were written, takes both apart again. What must hold:
  *   - names and values come back byte for byte, in the order of the lists, or of the names when sorted;
  *   - a query holds nothing but unreserved characters, `%XX`, `&` and `=`, and never an empty pair;
- *   - a body is refused when, and only when, a text in it is not UTF-8;
- *   - what a ceiling refuses really is longer than the ceiling, and a refusal leaves the buffer as it was. */
+ *   - a body is rejected when, and only when, a text in it is not UTF-8;
+ *   - what a ceiling rejects really is longer than the ceiling, and a rejection leaves the buffer as it was. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

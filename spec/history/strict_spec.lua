@@ -112,9 +112,10 @@ describe("a history that holds more records at one moment than it shows", functi
 
   it("leaves what is looked for in it undecided", function()
     local now = NOW
-    local answer = assert(intents.reconcile({ run = crowded().run, now = function() return now end,
-      visibility_delay_ms = 0,
-      recv_window = 5000, pause = function(ms) now = now + ms end,
+    local answer = assert(intents.reconcile({ now = function() return now end, visibility_delay_ms = 0,
+      recv_window = 5000,
+      read = function(_, row, params) return crowded().run(row, params) end, correction = function() end,
+      pause = function(_, ms) now = now + ms end,
       recent_calls = require("purser.exactly_once.reconcile.recent_calls").new() },
       { operation = "wallet.withdraw", sent_at = NOW,
         params = { coin = "USDT", address = "a", amount = "1", withdrawOrderId = "ours" } }))
@@ -137,7 +138,8 @@ describe("a list that grows while its pages are turned", function()
         end
         return total and { data = page, totalRecords = count, totalPageNum = math.ceil(count / 100) } or page
       end)
-      local found = assert(all(made, name))
+      local found, _, why = assert(all(made, name))
+      assert.is_nil(why)
       local old = 0
       for _, record in ipairs(found) do old = old + (record.timestamp < NOW and 1 or 0) end
       assert.equal(777, old)
@@ -145,6 +147,55 @@ describe("a list that grows while its pages are turned", function()
       assert.is_true(made.asked < 15)
     end)
   end
+
+  it("is shown to be complete without a total, however its end falls on the pages", function()
+    for _, count in ipairs { 5, 99, 100, 101, 493, 500, 507, 1000, 1003 } do
+      for _, growth in ipairs { 1, 3, 4 } do
+        for _, size in ipairs { 100, 500 } do
+          local list, number = records_of(count, "tranId", "timestamp"), 0
+          local made = service(function(params)
+            local page = page_of(list, params, math.min(size, params.limit))
+            for _ = 1, growth do
+              number = number + 1
+              table.insert(list, 1, { tranId = ("9%05d"):format(number), timestamp = NOW + number })
+            end
+            return page
+          end)
+          local found, _, why = assert(all(made, moves))
+          assert.is_nil(why, count .. " " .. growth .. " " .. size)
+          local old = 0
+          for _, record in ipairs(found) do old = old + (record.timestamp < NOW and 1 or 0) end
+          assert.equal(count, old)
+        end
+      end
+    end
+  end)
+
+  it("is not shown to be complete, when it shows its newest records on each page", function()
+    local list, number = records_of(60, "tranId", "timestamp"), 0
+    local made = service(function()
+      number = number + 1
+      table.insert(list, 1, { tranId = ("9%05d"):format(number), timestamp = NOW + number })
+      local page = {}
+      for i = 1, 50 do page[i] = list[i] end
+      return page
+    end)
+    local _, err, why = all(made, moves)
+    assert.is_truthy(err or why)
+  end)
+
+  it("of sub-accounts is shown to be complete, too", function()
+    local list, number = records_of(200, "subAccount", "timestamp"), 0
+    local made = service(function(params)
+      local page = page_of(list, { page = params.page }, 200)
+      number = number + 1
+      table.insert(list, 1, { subAccount = "new" .. number, timestamp = NOW + number })
+      return page
+    end)
+    local found, _, why = assert(all(made, "broker.list_sub_accounts", 0, 0, "timestamp"))
+    assert.is_nil(why)
+    assert.equal(200, ids(found, "subAccount"))
+  end)
 
   it("is turned again when it shrinks", function()
     local list = records_of(250, "tranId", "timestamp")

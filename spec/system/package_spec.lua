@@ -191,7 +191,7 @@ describe("make", function()
       folder)), "\n")
     os.execute("rm -rf " .. folder)
     assert.matches("libssl-dev", said, 1, true)
-    for file in said:gmatch "(src/[%w_/]+%.c):%d" do assert.matches("needs%.c$", file) end
+    for file in said:gmatch "(src/[%w_/]+%.c):%d" do assert.matches("check_deps%.c$", file) end
   end)
 
   it("says which Lua's headers are missing", function()
@@ -286,7 +286,8 @@ describe("the rockspecs", function()
     local core = purser.build.modules["purser.core"].sources
     local http = purser.build.modules["purser.http"].sources
     local httpd = front.build.modules["purser.httpd"].sources
-    assert.same({ "src/core/needs.c", "src/core/needs.c", "src/httpd/needs.c" }, { core[1], http[1], httpd[1] })
+    assert.same({ "src/core/check_deps.c", "src/core/check_deps.c", "src/httpd/check_deps.c" },
+      { core[1], http[1], httpd[1] })
     local in_one, listed = {}, {}
     for _, sources in ipairs { core, http } do
       for _, path in ipairs(sources) do in_one[path] = true end
@@ -335,7 +336,7 @@ describe("a missing header", function()
   end
 
   it("ends the build with the names of its package", function()
-    local output = compile "src/core/needs.c" .. compile "src/httpd/needs.c"
+    local output = compile "src/core/check_deps.c" .. compile "src/httpd/check_deps.c"
     for _, package in ipairs { "libcurl4-openssl-dev", "libcurl-devel", "curl-dev", "brew install curl", "libssl-dev",
       "openssl-devel", "openssl-dev", "brew install openssl@3", "libmicrohttpd-dev", "libmicrohttpd-devel",
       "brew install libmicrohttpd" } do

@@ -35,15 +35,23 @@ local function insist(fn, ...)
   error(tostring(err or why), 0)
 end
 
---- Puts a payment back that was rejected. Of equal ones that nothing identifies the machine may not be able to tell.
-function Reckoning:put_back(payment)
-  if world.is_twin(payment) then return assert(self.payouts:retry(payment.key, { force = true })) end
-  local ok, err
-  for _ = 1, TRIES do
-    ok, err = self.payouts:retry(payment.key)
-    if ok then return end
+--- Puts payments back that were rejected. Of equal ones that nothing identifies the machine may not be able to tell.
+function Reckoning:put_back(list)
+  local keys, twins = {}, {}
+  for _, payment in ipairs(list) do
+    local group = world.is_twin(payment) and twins or keys
+    group[#group + 1] = payment.key
   end
-  self:problem("%s cannot be put back: %s", payment.key, tostring(err))
+  local _, others = self.payouts:retry_all(twins, { force = true })
+  assert(next(others) == nil, next(others))
+  for _ = 1, TRIES do
+    _, others = self.payouts:retry_all(keys)
+    keys = {}
+    for key in pairs(others) do keys[#keys + 1] = key end
+    table.sort(keys)
+    if #keys == 0 then return end
+  end
+  for key, err in pairs(others) do self:problem("%s cannot be put back: %s", key, tostring(err)) end
 end
 
 -- All records the service keeps of payments, by what identifies them (a client_id, or an amount that occurs once) ->
@@ -84,16 +92,11 @@ local function add_up(done)
   return sums
 end
 
--- What reconciling says of a list without a total that grew each time it was turned: other workers pay meanwhile.
-local GROWS = "the list seems not to turn its pages"
-
 -- Whether a payment may be undecided although nothing is equal to it: nothing says whose a record without an id is that
--- the journal lacks; no record proves anything whose members the service hid; and a list without a total that grows
--- while it is read shows records again, as one does that cannot be turned.
+-- the journal lacks, and no record proves anything whose members the service hid.
 local function is_explained(self, payment)
   local row = operations.by_name[payment.operation]
   return self.lacks and not row.reconcile.client_id or self.noise and self.noise:explains(row)
-    or row.reconcile.client_id and payment.message:find(GROWS, 1, true) ~= nil
 end
 
 -- Equal payments that nothing identifies: how many there are is checked with the totals.

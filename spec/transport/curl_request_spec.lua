@@ -89,7 +89,7 @@ describe("the blocking transport", function()
     end)
 
     it("is a whole URL for a proxy that does not tunnel", function()
-      local t = transport { base_url = "http://service.example", proxy = peer:url() }
+      local t = transport { base_url = "http://service.example", proxy = peer:url(), allow_insecure = true }
       assert(t:send { method = "GET", target = "/api?x=1" })
       assert.matches("^GET http://service%.example/api%?x=1 HTTP", peer:last())
     end)
@@ -115,6 +115,11 @@ describe("the blocking transport", function()
       { "a base URL that holds a password", { base_url = "http://user:pass@127.0.0.1" } },
       { "another scheme", { base_url = "file:///etc/passwd" } },
     }
+    -- The last ones are names or addresses that only look like this machine's.
+    for _, host in ipairs { "service.example", "192.0.2.1", "[2001:db8::1]", "127.0.0.256", "127.1",
+      "127.0.0.1.example", "localhost.example", "0x7f.0.0.1", "[::ffff:127.0.0.1]" } do
+      cases[#cases + 1] = { "plain HTTP to " .. host, { base_url = "http://" .. host .. ":1" } }
+    end
     for _, case in ipairs(cases) do
       it(case[1], function()
         local request = { method = "GET", target = "/" }
@@ -129,6 +134,19 @@ describe("the blocking transport", function()
         assert.equal(200, assert(t:send { method = "GET", target = "/" }).status)
       end)
     end
+
+    it("plain HTTP through a proxy, which could read the request", function()
+      local mark = peer:count()
+      local _, failure = transport { proxy = peer:url() }:send { method = "GET", target = "/" }
+      assert.same({ "argument", "not_sent" }, { failure.kind, failure.outcome })
+      assert.matches("allow_insecure", failure.message)
+      assert.equal(0, peer:count(mark).connections)
+    end)
+
+    it("but not plain HTTP to this machine by its name", function()
+      local url = peer:url():gsub("127%.0%.0%.1", "LocalHost")
+      assert.equal(200, assert(transport { base_url = url }:send { method = "GET", target = "/" }).status)
+    end)
 
     it("a request to nowhere", function()
       local t = assert(curl.new {})

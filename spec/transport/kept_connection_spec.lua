@@ -12,7 +12,7 @@ local function answer(body, status)
   return ("HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s"):format(status or "200 OK", #body, body)
 end
 
-local GHOST = peers.send(answer '{"id":"ghost"}')
+local GHOST = peers.send(answer '{"id":"ghost1"}')
 
 local function get() return { method = "GET", target = "/" } end
 local function withdrawal() return { method = "POST", target = "/withdraw", body = "{}", at_most_once = true } end
@@ -65,7 +65,7 @@ for kind, make in pairs { blocking = curl.new, multi = multi.new } do
           local t = transport(way)
           local mark = peer:count()
           peer:script("head body " .. peers.send "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n" .. " wait=20 "
-            .. peers.send("{}" .. answer '{"id":"ghost"}') .. " mark")
+            .. peers.send("{}" .. answer '{"id":"ghost1"}') .. " mark")
           assert.equal("{}", assert(t:send(withdrawal())).body)
           peer:await_marks(1, mark)
           assert.equal("{}", assert(t:send(withdrawal())).body)

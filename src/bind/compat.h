@@ -14,18 +14,21 @@
 #include <lualib.h>
 
 #if defined(__GNUC__)
-#define PU_EXPORT __attribute__((visibility("default")))
+#define LPU_EXPORT __attribute__((visibility("default")))
 #else
-#define PU_EXPORT
+#define LPU_EXPORT
 #endif
 
 /* Integers that every host represents exactly: 2^53 where numbers are doubles, 64 bits elsewhere. */
 #if LUA_VERSION_NUM >= 503
-#define PU_INTEGER_MAX INT64_MAX
-#define PU_INTEGER_MIN INT64_MIN
+#if LUA_MAXINTEGER < 9223372036854775807
+#error "Purser needs integers of 64 bits, for times and ids: use a Lua that was built without LUA_32BITS"
+#endif
+#define LPU_INTEGER_MAX INT64_MAX
+#define LPU_INTEGER_MIN INT64_MIN
 #else
-#define PU_INTEGER_MAX INT64_C(9007199254740992)
-#define PU_INTEGER_MIN (-INT64_C(9007199254740992))
+#define LPU_INTEGER_MAX INT64_C(9007199254740992)
+#define LPU_INTEGER_MIN (-INT64_C(9007199254740992))
 #endif
 
 #if LUA_VERSION_NUM < 502
@@ -33,7 +36,7 @@
 #define lua_rawlen(L, index) lua_objlen(L, index)
 
 /* LuaJIT's own luaL_setfuncs exists only in some builds, so ours has its own name. */
-static inline void pu_setfuncs(lua_State *L, const luaL_Reg *list, int upvalues)
+static inline void lpu_set_functions(lua_State *L, const luaL_Reg *list, int upvalues)
 {
     luaL_checkstack(L, upvalues + 1, "too many upvalues");
     for (; list->name; list++) {
@@ -44,13 +47,13 @@ static inline void pu_setfuncs(lua_State *L, const luaL_Reg *list, int upvalues)
     lua_pop(L, upvalues);
 }
 
-static inline int pu_absindex(lua_State *L, int index)
+static inline int lpu_abs_index(lua_State *L, int index)
 {
     return index > 0 || index <= LUA_REGISTRYINDEX ? index : lua_gettop(L) + index + 1;
 }
 
 /* Valid indices only. */
-static inline void pu_copy(lua_State *L, int from, int to)
+static inline void lpu_copy(lua_State *L, int from, int to)
 {
     lua_pushvalue(L, from);
     lua_replace(L, to);
@@ -58,22 +61,22 @@ static inline void pu_copy(lua_State *L, int from, int to)
 
 #else
 
-#define pu_setfuncs luaL_setfuncs
-#define pu_absindex lua_absindex
-#define pu_copy lua_copy
+#define lpu_set_functions luaL_setfuncs
+#define lpu_abs_index lua_absindex
+#define lpu_copy lua_copy
 
 #endif
 
 /* Raises an error in a state of another version of Lua than this was compiled for. Lua 5.1 cannot say. */
 #if LUA_VERSION_NUM >= 502
-#define pu_checkversion(L) luaL_checkversion(L)
+#define lpu_check_version(L) luaL_checkversion(L)
 #else
-#define pu_checkversion(L) ((void)(L))
+#define lpu_check_version(L) ((void)(L))
 #endif
 
-/* A userdata's one companion table: the Lua values a C object needs live there, never in the registry.
- * pu_setcompanion pops a table; pu_getcompanion pushes it (or nil). */
-static inline void *pu_newuserdata(lua_State *L, size_t size)
+/* A userdata's one uservalue: the Lua values a C object needs live there, never in the registry.
+ * lpu_set_uservalue pops a table; lpu_get_uservalue pushes it (or nil). */
+static inline void *lpu_new_userdata(lua_State *L, size_t size)
 {
 #if LUA_VERSION_NUM >= 504
     return lua_newuserdatauv(L, size, 1);
@@ -82,7 +85,7 @@ static inline void *pu_newuserdata(lua_State *L, size_t size)
 #endif
 }
 
-static inline void pu_setcompanion(lua_State *L, int index)
+static inline void lpu_set_uservalue(lua_State *L, int index)
 {
 #if LUA_VERSION_NUM >= 504
     lua_setiuservalue(L, index, 1);
@@ -93,7 +96,7 @@ static inline void pu_setcompanion(lua_State *L, int index)
 #endif
 }
 
-static inline void pu_getcompanion(lua_State *L, int index)
+static inline void lpu_get_uservalue(lua_State *L, int index)
 {
 #if LUA_VERSION_NUM >= 504
     lua_getiuservalue(L, index, 1);
@@ -104,8 +107,8 @@ static inline void pu_getcompanion(lua_State *L, int index)
 #endif
 }
 
-/* lua_rawget that tells the type of what it pushed, as Lua 5.3 and later do by themselves. */
-static inline int pu_rawget(lua_State *L, int index)
+/* lua_rawget that returns the type of the value it pushed, as in Lua 5.3 and later. */
+static inline int lpu_raw_get(lua_State *L, int index)
 {
 #if LUA_VERSION_NUM >= 503
     return lua_rawget(L, index);
@@ -117,7 +120,7 @@ static inline int pu_rawget(lua_State *L, int index)
 
 /* Reads the number at `index` when it is an integer that is exact on this host; false for anything else. A float with
  * an integral value counts only where the host has no other numbers. LuaJIT's luaL_checkinteger would truncate. */
-static inline bool pu_tointeger(lua_State *L, int index, int64_t *value)
+static inline bool lpu_to_integer(lua_State *L, int index, int64_t *value)
 {
     if (lua_type(L, index) != LUA_TNUMBER) return false;
 #if LUA_VERSION_NUM >= 503
@@ -126,17 +129,17 @@ static inline bool pu_tointeger(lua_State *L, int index, int64_t *value)
     return true;
 #else
     lua_Number number = lua_tonumber(L, index);
-    if (!(number >= (lua_Number)PU_INTEGER_MIN && number <= (lua_Number)PU_INTEGER_MAX)) return false;
+    if (!(number >= (lua_Number)LPU_INTEGER_MIN && number <= (lua_Number)LPU_INTEGER_MAX)) return false;
     *value = (int64_t)number;
     return (lua_Number)*value == number;
 #endif
 }
 
 /* The integer argument `index` within [low, high], or an argument error. */
-static inline int64_t pu_checkinteger(lua_State *L, int index, int64_t low, int64_t high)
+static inline int64_t lpu_check_integer(lua_State *L, int index, int64_t low, int64_t high)
 {
     int64_t value;
-    if (!pu_tointeger(L, index, &value)) {
+    if (!lpu_to_integer(L, index, &value)) {
         luaL_argerror(L, index, "an integer is expected");
         return 0;
     }
@@ -144,7 +147,7 @@ static inline int64_t pu_checkinteger(lua_State *L, int index, int64_t low, int6
     return value;
 }
 
-static inline void pu_pushinteger(lua_State *L, int64_t value)
+static inline void lpu_push_integer(lua_State *L, int64_t value)
 {
 #if LUA_VERSION_NUM >= 503
     lua_pushinteger(L, (lua_Integer)value);
@@ -154,7 +157,7 @@ static inline void pu_pushinteger(lua_State *L, int64_t value)
 }
 
 /* The stream of an open file of Lua's io library, or an argument error. */
-static inline FILE *pu_checkfile(lua_State *L, int index)
+static inline FILE *lpu_check_file(lua_State *L, int index)
 {
 #if LUA_VERSION_NUM >= 502
     luaL_Stream *stream = (luaL_Stream *)luaL_checkudata(L, index, LUA_FILEHANDLE);

@@ -13,15 +13,15 @@ static void check_code(lua_State *L, enum pu_code code, const char *name)
 {
     switch (code) {
     case PU_OK: return;
-    case PU_NOMEM: luaL_error(L, "not enough memory"); return;
-    case PU_TOO_BIG: luaL_error(L, "too many fields in one type, at \"%s\"", name); return;
+    case PU_NO_MEMORY: luaL_error(L, "not enough memory"); return;
+    case PU_TOO_LARGE: luaL_error(L, "too many fields in one type, at \"%s\"", name); return;
     default: luaL_error(L, "the name \"%s\" cannot be used, or is there already", name);
     }
 }
 
 static uint16_t compile_type(lua_State *L, pu_plan *plan, int index, int deep);
 
-/* The string behind `key` of the table on top, pushed; NULL (and nothing pushed) when there is none. */
+/* Pushes the string that the table on top has under `key`; NULL, and nothing pushed, when there is none. */
 static const char *push_name(lua_State *L, const char *key, size_t *len)
 {
     lua_getfield(L, -1, key);
@@ -139,13 +139,13 @@ static uint16_t compile_type(lua_State *L, pu_plan *plan, int index, int deep)
     return type;
 }
 
-void pu_compile_type(lua_State *L, pu_plan *plan)
+void lpu_compile_type(lua_State *L, pu_plan *plan)
 {
     check_code(L, pu_plan_seal(plan, compile_type(L, plan, 1, 0)), "type");
 }
 
-/* In the order of compile_type, and no deeper: a type that answers by a metamethod may say something else this time. */
-void pu_push_type_text(lua_State *L, int index)
+/* In the order of compile_type, and no deeper: a type that responses by a metamethod may differ this time. */
+void lpu_push_type_text(lua_State *L, int index)
 {
     int lists = 0, top = lua_gettop(L);
     bool both = false;

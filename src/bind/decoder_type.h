@@ -3,13 +3,13 @@
 #ifndef PURSER_BIND_DECODER_TYPE_H
 #define PURSER_BIND_DECODER_TYPE_H
 
-#include "bind.h"
+#include "lpu.h"
 #include "shape.h"
 
 /* Compiles and seals the type at stack place 1. Place 3 holds an empty table, for its use. Raises what is wrong. */
-void pu_compile_type(lua_State *L, pu_plan *plan);
+void lpu_compile_type(lua_State *L, pu_plan *plan);
 
 /* Pushes a type that compiled as people write it: `deposit_record[]`. */
-void pu_push_type_text(lua_State *L, int index);
+void lpu_push_type_text(lua_State *L, int index);
 
 #endif

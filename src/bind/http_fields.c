@@ -15,7 +15,7 @@ static const char *read_option(lua_State *L, pu_http_options *options, enum pu_h
         options->number[row] = lua_toboolean(L, -1);
         return NULL;
     case PU_OPTION_NUMBER:
-        if (!pu_tointeger(L, -1, &number)) return "must be an integer";
+        if (!lpu_to_integer(L, -1, &number)) return "must be an integer";
         return pu_http_options_number(options, row, number, &error) == PU_OK ? NULL : error.message;
     default:
         if (lua_type(L, -1) != LUA_TSTRING) return "must be a string";
@@ -41,13 +41,13 @@ static bool read_options(lua_State *L, pu_http_options *options)
 
 enum { LINES_CEILING = 1024 * 1024 };
 
-int pu_http_new(lua_State *L, const pu_http_kind *kind)
+int lpu_http_new(lua_State *L, const lpu_http_kind *kind)
 {
     luaL_checktype(L, 1, LUA_TTABLE);
-    pu_http_object *self = pu_newuserdata(L, kind->size);
+    lpu_http_object *self = lpu_new_userdata(L, kind->size);
     memset(self, 0, kind->size);
     self->kind = kind;
-    pu_settype(L, kind->name);
+    lpu_set_type(L, kind->name);
 
     pu_http_options_init(&self->options);
     pu_buf_init(&self->lines, LINES_CEILING);
@@ -60,7 +60,7 @@ int pu_http_new(lua_State *L, const pu_http_kind *kind)
         fine = false;
     }
     if (!fine) { /* self ... message */
-        pu_http_release(self);
+        lpu_http_release(self);
         lua_pushnil(L);
         lua_insert(L, -2);
         return 2;
@@ -68,7 +68,7 @@ int pu_http_new(lua_State *L, const pu_http_kind *kind)
     return 1;
 }
 
-void pu_http_release(pu_http_object *self)
+void lpu_http_release(lpu_http_object *self)
 {
     self->kind->close(self);
     pu_http_options_free(&self->options);
@@ -76,14 +76,14 @@ void pu_http_release(pu_http_object *self)
     self->open = self->closing = false;
 }
 
-int pu_http_close(pu_http_object *self)
+int lpu_http_close(lpu_http_object *self)
 {
     if (self->busy) self->closing = true;
-    else pu_http_release(self);
+    else lpu_http_release(self);
     return 0;
 }
 
-int pu_http_push_name(lua_State *L, const pu_http_object *self)
+int lpu_http_push_name(lua_State *L, const lpu_http_object *self)
 {
     const char *base = self->options.text[PU_HTTP_BASE_URL];
     lua_pushfstring(L, "%s (%s)", self->kind->name, !self->open ? "closed" : base ? base : "open");
@@ -103,10 +103,10 @@ static pu_http_text text_field(lua_State *L, int index, const char *name)
 static void append(lua_State *L, pu_buf *lines, const char *data, size_t len)
 {
     enum pu_code code = pu_buf_append(lines, data, len);
-    if (code != PU_OK) luaL_error(L, code == PU_NOMEM ? "not enough memory" : "the request's headers are too long");
+    if (code != PU_OK) luaL_error(L, code == PU_NO_MEMORY ? "not enough memory" : "the request's headers are too long");
 }
 
-/* NUL ends a line in the block, and what follows it would be a header of its own. A line break, which is refused, stands
+/* NUL ends a line in the block, and what follows it would be a header of its own. A line break, which is rejected, stands
  * for it. */
 static void append_text(lua_State *L, pu_buf *lines, const char *data, size_t len)
 {
@@ -134,9 +134,9 @@ static void read_headers(lua_State *L, int index, pu_buf *lines)
     }
 }
 
-void pu_http_read_request(lua_State *L, int index, pu_http_request *request, pu_buf *lines)
+void lpu_http_read_request(lua_State *L, int index, pu_http_request *request, pu_buf *lines)
 {
-    index = pu_absindex(L, index);
+    index = lpu_abs_index(L, index);
     luaL_checktype(L, index, LUA_TTABLE);
     luaL_checkstack(L, 12, "request");
     request->method = text_field(L, index, "method");
@@ -148,7 +148,7 @@ void pu_http_read_request(lua_State *L, int index, pu_http_request *request, pu_
 
     int64_t timeout = 0;
     lua_getfield(L, index, "timeout_ms");
-    if (!lua_isnil(L, -1) && (!pu_tointeger(L, -1, &timeout) || timeout < 1 || timeout > INT32_MAX))
+    if (!lua_isnil(L, -1) && (!lpu_to_integer(L, -1, &timeout) || timeout < 1 || timeout > INT32_MAX))
         luaL_error(L, "the request's timeout_ms must be a positive integer");
     request->timeout_ms = (long)timeout;
     lua_getfield(L, index, "at_most_once");
@@ -165,7 +165,7 @@ static void set_text(lua_State *L, const char *name, pu_http_text text)
 
 static void set_integer(lua_State *L, const char *name, int64_t value)
 {
-    pu_pushinteger(L, value);
+    lpu_push_integer(L, value);
     lua_setfield(L, -2, name);
 }
 
@@ -180,50 +180,50 @@ static const char *version_name(int version)
     return version == 20 ? "2" : version == 30 ? "3" : version == 10 ? "1.0" : "1.1";
 }
 
-static void push_failure(lua_State *L, const pu_http_answer *answer)
+static void push_failure(lua_State *L, const pu_http_response *response)
 {
     lua_createtable(L, 0, 8);
-    set_string(L, "kind", pu_http_failure_name(answer->failure));
-    set_string(L, "outcome", pu_http_outcome_name(answer->outcome));
-    set_string(L, "message", answer->message);
-    set_integer(L, "sends", answer->sends);
-    if (answer->phase != PU_PHASE_NONE) set_string(L, "phase", pu_http_phase_name(answer->phase));
-    if (answer->status) set_integer(L, "status", answer->status);
-    if (answer->curl_code) {
-        lua_pushfstring(L, "curl %d", answer->curl_code);
+    set_string(L, "kind", pu_http_failure_name(response->failure));
+    set_string(L, "outcome", pu_http_outcome_name(response->outcome));
+    set_string(L, "message", response->message);
+    set_integer(L, "sends", response->send_count);
+    if (response->phase != PU_PHASE_NONE) set_string(L, "phase", pu_http_phase_name(response->phase));
+    if (response->status) set_integer(L, "status", response->status);
+    if (response->curl_code) {
+        lua_pushfstring(L, "curl %d", response->curl_code);
         lua_setfield(L, -2, "code");
     }
 }
 
-int pu_http_discard(lua_State *L, pu_http_sockets *sockets)
+int lpu_http_discard(lua_State *L, pu_http_sockets *sockets)
 {
-    pu_http_socket *socket = pu_http_sockets_get(sockets, pu_checkinteger(L, 2, 0, PU_INTEGER_MAX));
+    pu_http_socket *socket = pu_http_sockets_get(sockets, lpu_check_integer(L, 2, 0, LPU_INTEGER_MAX));
     if (socket) socket->distrusted = true;
     return 0;
 }
 
-int pu_http_push_answer(lua_State *L, const pu_http_answer *answer)
+int lpu_http_push_response(lua_State *L, const pu_http_response *response)
 {
     luaL_checkstack(L, 6, "answer");
-    if (answer->failure != PU_HTTP_OK) {
+    if (response->failure != PU_HTTP_OK) {
         lua_pushnil(L);
-        push_failure(L, answer);
+        push_failure(L, response);
         return 2;
     }
-    lua_createtable(L, 0, answer->brief ? 4 : 12);
-    set_integer(L, "status", answer->status);
-    set_text(L, "body", answer->body);
-    set_text(L, "headers", answer->headers);
-    set_integer(L, "connection", answer->connection);
-    if (answer->brief) return 1;
-    set_string(L, "http_version", version_name(answer->http_version));
-    set_string(L, "address", answer->address ? answer->address : "");
-    set_integer(L, "sends", answer->sends);
-    lua_pushboolean(L, answer->reused);
+    lua_createtable(L, 0, response->brief ? 4 : 12);
+    set_integer(L, "status", response->status);
+    set_text(L, "body", response->body);
+    set_text(L, "headers", response->headers);
+    set_integer(L, "connection", response->connection);
+    if (response->brief) return 1;
+    set_string(L, "http_version", version_name(response->http_version));
+    set_string(L, "address", response->address ? response->address : "");
+    set_integer(L, "sends", response->send_count);
+    lua_pushboolean(L, response->reused);
     lua_setfield(L, -2, "reused");
-    set_integer(L, "total_us", answer->total_us);
-    set_integer(L, "connect_us", answer->connect_us);
-    set_integer(L, "tls_us", answer->tls_us);
-    set_integer(L, "first_byte_us", answer->first_byte_us);
+    set_integer(L, "total_us", response->total_us);
+    set_integer(L, "connect_us", response->connect_us);
+    set_integer(L, "tls_us", response->tls_us);
+    set_integer(L, "first_byte_us", response->first_byte_us);
     return 1;
 }

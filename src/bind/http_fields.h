@@ -1,53 +1,53 @@
 /* SPDX-License-Identifier: MIT */
-/* What the blocking and the multi transport share in the binding: the object itself, and options, requests and answers
+/* What the blocking and the multi transport share in the binding: the object itself, and options, requests and responses
  * as Lua tables. */
 #ifndef PURSER_BIND_HTTP_FIELDS_H
 #define PURSER_BIND_HTTP_FIELDS_H
 
-#include "bind.h"
+#include "lpu.h"
 
 #include "../core/http_easy.h"
 
-typedef struct pu_http_object pu_http_object;
+typedef struct lpu_http_object lpu_http_object;
 
 /* One of the two transports. `open` may use the options of the object; `close` is idempotent and takes an object whose
- * rest is zeroed for a closed one. */
-typedef struct pu_http_kind {
+ * other members are zero for a closed one. */
+typedef struct lpu_http_kind {
     const char *name; /* of the metatable */
-    size_t size;      /* of the object, whose first member is a pu_http_object */
-    bool (*open)(pu_http_object *self, pu_error *error);
-    void (*close)(pu_http_object *self);
-} pu_http_kind;
+    size_t size;      /* of the object, whose first member is a lpu_http_object */
+    bool (*open)(lpu_http_object *self, pu_error *error);
+    void (*close)(lpu_http_object *self);
+} lpu_http_kind;
 
-struct pu_http_object {
-    const pu_http_kind *kind;
+struct lpu_http_object {
+    const lpu_http_kind *kind;
     pu_http_options options;
     pu_buf lines; /* header lines of the request being read */
     bool open;
-    bool busy;    /* reading a request or pushing an answer: a finaliser may run there and call this very object */
+    bool busy;    /* reading a request or pushing a response: a finaliser may run there and call this very object */
     bool closing; /* it asked for close */
 };
 
 /* The constructor: options at 1 -> object | nil, message. */
-int pu_http_new(lua_State *L, const pu_http_kind *kind);
+int lpu_http_new(lua_State *L, const lpu_http_kind *kind);
 
 /* Frees everything. Idempotent. */
-void pu_http_release(pu_http_object *self);
+void lpu_http_release(lpu_http_object *self);
 
 /* `close` of Lua: at once, or when the object is not busy any more. */
-int pu_http_close(pu_http_object *self);
+int lpu_http_close(lpu_http_object *self);
 
 /* Pushes what `tostring` says. */
-int pu_http_push_name(lua_State *L, const pu_http_object *self);
+int lpu_http_push_name(lua_State *L, const lpu_http_object *self);
 
 /* Reads the request table at `index`; the texts stay anchored in values this pushes, except the header lines, which
  * go to `lines`. Misuse raises. */
-void pu_http_read_request(lua_State *L, int index, pu_http_request *request, pu_buf *lines);
+void lpu_http_read_request(lua_State *L, int index, pu_http_request *request, pu_buf *lines);
 
 /* Pushes `response` (1 value) or `nil, failure` (2 values) and returns how many. */
-int pu_http_push_answer(lua_State *L, const pu_http_answer *answer);
+int lpu_http_push_response(lua_State *L, const pu_http_response *response);
 
 /* `discard` of Lua: no later request goes out on the connection whose id is at 2. */
-int pu_http_discard(lua_State *L, pu_http_sockets *sockets);
+int lpu_http_discard(lua_State *L, pu_http_sockets *sockets);
 
 #endif

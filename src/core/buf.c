@@ -21,30 +21,30 @@ void pu_buf_free(pu_buf *buf)
     buf->len = buf->cap = 0;
 }
 
-static size_t next_capacity(const pu_buf *buf, size_t wanted)
+static size_t next_capacity(const pu_buf *buf, size_t needed)
 {
     size_t cap = buf->cap ? buf->cap : FIRST_CAPACITY;
-    while (cap < wanted && cap <= buf->max / 2) cap *= 2;
-    if (cap < wanted || cap > buf->max) cap = buf->max;
+    while (cap < needed && cap <= buf->max / 2) cap *= 2;
+    if (cap < needed || cap > buf->max) cap = buf->max;
     return cap;
 }
 
 enum pu_code pu_buf_reserve(pu_buf *buf, size_t more)
 {
     if (more <= buf->cap - buf->len) return PU_OK;
-    if (more > buf->max - buf->len) return PU_TOO_BIG;
+    if (more > buf->max - buf->len) return PU_TOO_LARGE;
 
     size_t cap = next_capacity(buf, buf->len + more);
     char *data;
-    if (buf->secret) { /* realloc would leave a copy behind */
+    if (buf->secret) { /* realloc would leave a copy in the old place */
         data = malloc(cap);
-        if (!data) return PU_NOMEM;
+        if (!data) return PU_NO_MEMORY;
         if (buf->len) memcpy(data, buf->data, buf->len);
         if (buf->data) OPENSSL_cleanse(buf->data, buf->cap);
         free(buf->data);
     } else {
         data = realloc(buf->data, cap);
-        if (!data) return PU_NOMEM;
+        if (!data) return PU_NO_MEMORY;
     }
     buf->data = data;
     buf->cap = cap;

@@ -2,7 +2,7 @@
 /* A byte buffer that grows up to a ceiling.
  *
  * Every text Purser builds or receives passes through one of these. The ceiling is mandatory: a buffer that reaches it
- * refuses the bytes, keeps what it has and says PU_TOO_BIG, so no peer can make a process grow without bound. A buffer
+ * rejects the bytes, keeps what it has and returns PU_TOO_LARGE, so no peer makes a process grow without bound. A buffer
  * marked `secret` is wiped whenever its memory is given back. Not thread-safe; not NUL-terminated. */
 #ifndef PURSER_CORE_BUF_H
 #define PURSER_CORE_BUF_H
@@ -24,7 +24,7 @@ void pu_buf_init(pu_buf *buf, size_t max);
 /* Gives the memory back and leaves an empty buffer with the same ceiling. */
 void pu_buf_free(pu_buf *buf);
 
-/* Makes room for `more` bytes behind `len`. The buffer is unchanged on failure. */
+/* Makes room for `more` bytes after `len`. The buffer is unchanged on failure. */
 enum pu_code pu_buf_reserve(pu_buf *buf, size_t more);
 
 enum pu_code pu_buf_append(pu_buf *buf, const void *bytes, size_t len);

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-int64_t pu_now_ms(void);       /* Unix epoch milliseconds; jumps when somebody sets the clock */
+int64_t pu_now_ms(void);       /* Unix epoch milliseconds; jumps when the clock is set */
 int64_t pu_monotonic_us(void); /* microseconds from an arbitrary start; never jumps */
 void pu_sleep_ms(int64_t ms);  /* returns early only when a signal handler ran; 0 and less return at once */
 

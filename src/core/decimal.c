@@ -27,12 +27,12 @@ void pu_decimal_free(pu_decimal *d)
     d->scale = 0;
 }
 
-/* OpenSSL's numbers fail for want of memory only; its queue is left clean for whoever uses OpenSSL next. */
+/* OpenSSL's numbers fail for want of memory only; its queue of errors is left empty for the next user of OpenSSL. */
 static enum pu_code out_of_memory(BIGNUM *value)
 {
     BN_free(value);
     ERR_clear_error();
-    return PU_NOMEM;
+    return PU_NO_MEMORY;
 }
 
 static bool multiply_by_power(BIGNUM *value, unsigned exponent)
@@ -55,7 +55,7 @@ static enum pu_code settle(pu_decimal *out, BIGNUM *value, unsigned scale)
     }
     if (scale > PU_DECIMAL_SCALE_MAX || BN_num_bits(value) > VALUE_BITS_MAX) {
         BN_free(value);
-        return PU_TOO_BIG;
+        return PU_TOO_LARGE;
     }
     BN_free(out->value);
     out->value = value;
@@ -63,7 +63,7 @@ static enum pu_code settle(pu_decimal *out, BIGNUM *value, unsigned scale)
     return PU_OK;
 }
 
-static enum pu_code refuse(pu_error *error, enum pu_code code, const char *message, size_t offset)
+static enum pu_code set_error(pu_error *error, enum pu_code code, const char *message, size_t offset)
 {
     *error = (pu_error){code, message, offset};
     return code;
@@ -79,19 +79,19 @@ static size_t digits_at(const char *text, size_t len, size_t at)
 enum pu_code pu_decimal_parse(pu_decimal *out, const char *text, size_t len, pu_error *error)
 {
     if (len > PU_DECIMAL_TEXT_MAX)
-        return refuse(error, PU_TOO_BIG, "a decimal has at most 256 characters", len);
+        return set_error(error, PU_TOO_LARGE, "a decimal has at most 256 characters", len);
 
     size_t at = len && text[0] == '-';
     size_t whole = digits_at(text, len, at), fraction = 0;
-    if (!whole) return refuse(error, PU_SYNTAX, "a decimal begins with a digit, or with - and a digit", at);
+    if (!whole) return set_error(error, PU_SYNTAX, "a decimal begins with a digit, or with - and a digit", at);
     size_t end = at + whole;
     if (end < len && text[end] == '.') {
         fraction = digits_at(text, len, end + 1);
-        if (!fraction) return refuse(error, PU_SYNTAX, "a digit is expected behind the point", end + 1);
+        if (!fraction) return set_error(error, PU_SYNTAX, "a digit is expected behind the point", end + 1);
         end += 1 + fraction;
     }
     if (end < len)
-        return refuse(error, PU_SYNTAX, "a decimal is digits with at most one point among them", end);
+        return set_error(error, PU_SYNTAX, "a decimal is digits with at most one point among them", end);
 
     char digits[PU_DECIMAL_TEXT_MAX + 1]; /* BN_dec2bn reads up to a NUL */
     memcpy(digits, text, at + whole);
@@ -99,13 +99,13 @@ enum pu_code pu_decimal_parse(pu_decimal *out, const char *text, size_t len, pu_
     digits[at + whole + fraction] = '\0';
 
     BIGNUM *value = NULL;
-    enum pu_code code = PU_NOMEM;
+    enum pu_code code = PU_NO_MEMORY;
     if (BN_dec2bn(&value, digits))
         code = settle(out, value, (unsigned)fraction);
     else
         code = out_of_memory(value);
-    if (code == PU_TOO_BIG) return refuse(error, code, "a decimal has at most 253 digits", len);
-    if (code != PU_OK) return refuse(error, code, "out of memory", 0);
+    if (code == PU_TOO_LARGE) return set_error(error, code, "a decimal has at most 253 digits", len);
+    if (code != PU_OK) return set_error(error, code, "out of memory", 0);
     return PU_OK;
 }
 
@@ -212,7 +212,7 @@ static BIGNUM *quotient_of(const pu_decimal *a, const pu_decimal *b, unsigned pl
 enum pu_code pu_decimal_div(pu_decimal *out, const pu_decimal *a, const pu_decimal *b, unsigned places,
                             enum pu_rounding mode)
 {
-    if (places > PU_DECIMAL_SCALE_MAX) return PU_TOO_BIG;
+    if (places > PU_DECIMAL_SCALE_MAX) return PU_TOO_LARGE;
     if (BN_is_zero(b->value)) return PU_ARGUMENT;
     BIGNUM *quotient = quotient_of(a, b, places, mode);
     if (!quotient) return out_of_memory(NULL);
@@ -221,7 +221,7 @@ enum pu_code pu_decimal_div(pu_decimal *out, const pu_decimal *a, const pu_decim
 
 enum pu_code pu_decimal_round(pu_decimal *out, const pu_decimal *a, unsigned places, enum pu_rounding mode)
 {
-    if (places > PU_DECIMAL_SCALE_MAX) return PU_TOO_BIG;
+    if (places > PU_DECIMAL_SCALE_MAX) return PU_TOO_LARGE;
     BIGNUM *one = BN_new();
     if (!one || !BN_one(one)) return out_of_memory(one);
     const pu_decimal unit = {one, 0};
@@ -268,7 +268,7 @@ int pu_decimal_sign(const pu_decimal *d)
 
 enum pu_code pu_decimal_text(const pu_decimal *d, unsigned places, char *text, size_t *len)
 {
-    if (places > PU_DECIMAL_SCALE_MAX) return PU_TOO_BIG;
+    if (places > PU_DECIMAL_SCALE_MAX) return PU_TOO_LARGE;
     if (places < d->scale) return PU_ARGUMENT;
     char *decimal = BN_bn2dec(d->value);
     if (!decimal) return out_of_memory(NULL);

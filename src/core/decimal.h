@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Exact decimal numbers: an integer of any size and the number of its digits that stand behind the point.
+/* Exact decimal numbers: an integer of any size and the number of its digits after the point.
  *
  * Every value is canonical: no zero at the end of the fraction, zero has neither sign nor fraction, so equal
  * values have equal texts. The ceiling is what 256 characters of text can hold (every number of up to 253
- * digits); a result beyond it is PU_TOO_BIG. A failed call leaves `out` as it was. `out` may be one of the
+ * digits); a result beyond it is PU_TOO_LARGE. A failed call leaves `out` as it was. `out` may be one of the
  * operands. Not thread-safe per object. */
 #ifndef PURSER_CORE_DECIMAL_H
 #define PURSER_CORE_DECIMAL_H
@@ -40,7 +40,7 @@ enum pu_code pu_decimal_mul(pu_decimal *out, const pu_decimal *a, const pu_decim
  * from zero or to the even digit. */
 enum pu_rounding { PU_ROUND_DOWN, PU_ROUND_UP, PU_ROUND_HALF_UP, PU_ROUND_HALF_EVEN };
 
-/* a / b with `places` digits behind the point. PU_ARGUMENT unless b is other than zero, PU_TOO_BIG when `places`
+/* a / b with `places` digits behind the point. PU_ARGUMENT unless b is other than zero, PU_TOO_LARGE when `places`
  * is over PU_DECIMAL_SCALE_MAX. */
 enum pu_code pu_decimal_div(pu_decimal *out, const pu_decimal *a, const pu_decimal *b, unsigned places,
                             enum pu_rounding mode);
@@ -60,9 +60,9 @@ enum pu_code pu_decimal_compare(const pu_decimal *a, const pu_decimal *b, int *o
 /* -1, 0 or 1; cannot fail. */
 int pu_decimal_sign(const pu_decimal *d);
 
-/* Writes `d` with exactly `places` digits behind the point (d->scale gives the canonical text) into `text`,
+/* Writes `d` with exactly `places` digits after the point (d->scale gives the canonical text) into `text`,
  * which holds PU_DECIMAL_FIXED_MAX bytes; no NUL is written. PU_ARGUMENT when the value has more places than
- * asked for, PU_TOO_BIG when `places` is over PU_DECIMAL_SCALE_MAX. */
+ * asked for, PU_TOO_LARGE when `places` is over PU_DECIMAL_SCALE_MAX. */
 enum pu_code pu_decimal_text(const pu_decimal *d, unsigned places, char *text, size_t *len);
 
 #endif

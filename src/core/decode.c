@@ -2,7 +2,7 @@
 /* How it comes close to the cost of the tables alone (docs/decoding.md has the figures):
  *   - No member name is hashed as long as members come in the order of the previous record: the bytes `"name":` are
  *     compared with those of the key that followed last time, in two 8-byte words. One miss is forgiven (an optional
- *     member left out) by trying the key behind it; only then is the name scanned and looked up.
+ *     member left out) by trying the key after it; only then is the name scanned and looked up.
  *   - Undeclared names are learned and are predicted like declared ones from the second record on.
  *   - A field's type selects the reader; a string is one vector comparison for each 16 bytes, which finds the closing
  *     quote, escapes, control characters and UTF-8 at once.
@@ -24,8 +24,8 @@ static bool is_container(const walk *w, const char *p, enum pu_kind kind)
 
 static const char *enter(walk *w, const char *p)
 {
-    if (w->depth == PU_MAX_DEPTH) return refuse(w, p, "nested too deep");
-    if (w->containers == PU_MAX_CONTAINERS) return refuse_more(w, p, "more than 262144 objects and lists in one document");
+    if (w->depth == PU_MAX_DEPTH) return set_error(w, p, "nested too deep");
+    if (w->containers == PU_MAX_CONTAINERS) return set_too_large(w, p, "more than 262144 objects and lists in one document");
     if (!values_left(w, p)) return NULL;
     w->containers++;
     w->depth++;
@@ -39,14 +39,15 @@ typedef struct record {
     uint16_t previous; /* the key before it */
     bool opened;       /* the sink has its table already */
     size_t total;      /* members handed over before the present batch */
-    uint64_t seen;     /* bit n: key n has come, or one of n + 64, n + 128, ... */
+    uint64_t seen;     /* bit n: key n has come; of the keys beyond 63 this is not known */
     size_t address_at; /* 1 + the place of an address in the present batch, 0: none there */
     pu_entry address, memo; /* what earlier batches held of them */
 } record;
 
+/* 0 for a key beyond 63, and for PU_NO_KEY. */
 static inline uint64_t key_bit(uint16_t key)
 {
-    return UINT64_C(1) << (key & 63);
+    return key < 64 ? UINT64_C(1) << key : 0;
 }
 
 /* Keeps of the present batch the address and the memo. */
@@ -111,7 +112,7 @@ static uint16_t look_up(walk *w, record *r, const char *name, size_t len, bool e
     return number;
 }
 
-/* Puts a key into the chain of expected ones behind the previous, ahead of what was expected there. */
+/* Puts a key into the chain of expected ones after the previous, ahead of what was expected there. */
 static void expect(record *r, uint16_t number)
 {
     pu_key *keys = r->shape->keys;
@@ -124,16 +125,16 @@ static void expect(record *r, uint16_t number)
  * prefix rule applied. */
 static const char *read_name(walk *w, record *r, const char *p, uint16_t *number, pu_entry *entry)
 {
-    pu_mark mark;
+    pu_scan_error mark;
     bool escaped;
     if (r->guess != PU_NO_KEY) {
         const pu_key *keys = r->shape->keys;
         *number = keys[r->guess].next;
         if (*number != PU_NO_KEY && token_at(w, &keys[*number], p)) return p + keys[*number].token_len;
     }
-    if (p == w->end || *p != '"') return refuse(w, p, "a member's name was expected");
+    if (p == w->end || *p != '"') return set_error(w, p, "a member's name was expected");
     const char *close = pu_json_string(++p, w->end, &escaped, &mark);
-    if (!close) return refuse_mark(w, &mark);
+    if (!close) return set_scan_error(w, &mark);
     size_t len = (size_t)(close - p);
     *number = look_up(w, r, p, len, escaped);
     if (*number != PU_NO_KEY) {
@@ -146,20 +147,30 @@ static const char *read_name(walk *w, record *r, const char *p, uint16_t *number
         entry->name_escaped = escaped;
     }
     p = pu_json_space(close + 1, w->end);
-    if (p == w->end || *p != ':') return refuse(w, p, "a colon was expected");
+    if (p == w->end || *p != ':') return set_error(w, p, "a colon was expected");
     return p + 1;
 }
 
-/* Counts the entry that was read. A null member is absent, and matters only where an equal name may have come before. */
-static inline void count_entry(walk *w, record *r, const pu_entry *entry)
+/* Whether a name that came before may come again: the last of equal names wins in objects of type `any`. A declared
+ * shape is read to learn what the document says, and a document that says two things says neither. */
+static bool may_repeat(const walk *w, const record *r)
+{
+    return r->shape == &w->plan->shapes[0];
+}
+
+/* Counts the entry that was read. A null member is absent, and matters only where an equal name may have come before.
+ * Returns false, and counts nothing, when the name must not have come before. */
+static inline bool count_entry(walk *w, record *r, const pu_entry *entry)
 {
     uint64_t bit = key_bit(entry->key);
-    if (entry->kind != PU_ENTRY_NULL) {
-        r->seen |= bit;
+    if (r->seen & bit) {
+        if (!may_repeat(w, r)) return false;
         w->count++;
-    } else if ((r->seen & bit) || entry->key == PU_NO_KEY) {
-        w->count++;
+        return true;
     }
+    r->seen |= bit;
+    if (entry->kind != PU_ENTRY_NULL || bit == 0) w->count++;
+    return true;
 }
 
 /* Reads any value into the entry whose name is filled in. */
@@ -168,6 +179,7 @@ static const char *read_value(walk *w, record *r, const char *p, pu_type *type, 
     p = pu_json_space(p, w->end);
     if (is_container(w, p, type->kind)) {
         pu_entry name = *entry;
+        if ((r->seen & key_bit(name.key)) && !may_repeat(w, r)) return refuse_repetition(w, p);
         flush_record(w, r, false);
         p = read_container(w, p, type);
         if (!p) return NULL;
@@ -176,9 +188,10 @@ static const char *read_value(walk *w, record *r, const char *p, pu_type *type, 
         r->total++;
         return p;
     }
-    p = read_scalar(w, p, type->kind, entry);
+    const char *at = p;
+    p = read_scalar(w, at, type->kind, entry);
     if (!p) return NULL;
-    count_entry(w, r, entry);
+    if (!count_entry(w, r, entry)) return refuse_repetition(w, at);
     if (type->kind == PU_KIND_ADDRESS) r->address_at = w->count;
     return p;
 }
@@ -188,7 +201,8 @@ static inline bool takes_text(uint8_t kind)
     return kind == PU_KIND_STRING || kind == PU_KIND_ADDRESS || kind == PU_KIND_ANY;
 }
 
-/* Reads what nearly every value is: a string without escapes, a short integer, or null. NULL: it is something else. */
+/* Reads what nearly every value is: a string without escapes, a short integer, or null. NULL: it is something else, or
+ * its name came before, which read_value finds out once more and reports. */
 static inline const char *read_usual(walk *w, record *r, const char *p, const pu_key *key, pu_entry *entry)
 {
     if (p == w->end) return NULL;
@@ -199,23 +213,21 @@ static inline const char *read_usual(walk *w, record *r, const char *p, const pu
         entry->text = p + 1;
         entry->len = (size_t)(close - p - 1);
         entry->kind = PU_ENTRY_TEXT;
-        count_entry(w, r, entry);
+        if (!count_entry(w, r, entry)) return NULL;
         if (key->kind == PU_KIND_ADDRESS) r->address_at = w->count;
         return close + 1;
     }
     if (pu_json_digit(*p)) {
         if (key->kind != PU_KIND_INTEGER && key->kind != PU_KIND_ANY) return NULL;
         p = read_short_integer(w, p, entry);
-        if (p) count_entry(w, r, entry);
-        return p;
+        return p && count_entry(w, r, entry) ? p : NULL;
     }
     if (*p != 'n' || w->end - p < 4 || memcmp(p, "null", 4) != 0) return NULL;
     entry->kind = PU_ENTRY_NULL;
-    count_entry(w, r, entry);
-    return p + 4;
+    return count_entry(w, r, entry) ? p + 4 : NULL;
 }
 
-/* The path of nearly every member, an expected name and a usual value, is written out; read_value does the rest. */
+/* The path of nearly every member, an expected name and a usual value, is written out; read_value handles all others. */
 static inline const char *read_member(walk *w, record *r, const char *p)
 {
     if (w->count == BATCH) {
@@ -234,7 +246,7 @@ static inline const char *read_member(walk *w, record *r, const char *p)
             uint16_t type = entry->slot == PU_NO_SLOT ? (uint16_t)PU_KIND_ANY : r->shape->prefix_type;
             entry->key = number;
             w->key = NULL;
-            if (++w->names > PU_MAX_NAMES) return refuse_more(w, p, "more than 131072 unknown names in one document");
+            if (++w->names > PU_MAX_NAMES) return set_too_large(w, p, "more than 131072 unknown names in one document");
             return read_value(w, r, p, &w->plan->types[type], entry);
         }
     }
@@ -254,18 +266,18 @@ static bool is_text(const pu_entry *entry)
     return entry->kind >= PU_ENTRY_TEXT;
 }
 
-/* The first colon of a text, which an escape may hide, and what is behind it; NULL when there is none. */
-static const char *find_colon(const pu_entry *entry, const char **behind)
+/* The first colon of a text, which an escape may hide, and what follows it; NULL when there is none. */
+static const char *find_colon(const pu_entry *entry, const char **after)
 {
     const char *p = entry->text, *end = p + entry->len;
     if (entry->kind == PU_ENTRY_TEXT) {
         p = memchr(p, ':', entry->len);
-        *behind = p ? p + 1 : NULL;
+        *after = p ? p + 1 : NULL;
         return p;
     }
     while (p < end) {
         size_t width = *p != '\\' ? 1 : p[1] != 'u' ? 2 : 6;
-        *behind = p + width;
+        *after = p + width;
         if (*p == ':' || (width == 6 && memcmp(p + 2, "003", 3) == 0 && (p[5] | ' ') == 'a')) return p;
         p += width;
     }
@@ -284,7 +296,7 @@ static int plain_part(const pu_entry *entry, const char *text, const char *end, 
     return (int)len;
 }
 
-/* A URI: a name of lower-case letters before the colon, and behind it what may be an address. */
+/* A URI: a name of lower-case letters before the colon, followed by what may be an address. */
 static bool is_uri(const char *name, int name_len, int rest_len)
 {
     for (int i = 0; i < name_len; i++)
@@ -296,22 +308,22 @@ static bool is_uri(const char *name, int name_len, int rest_len)
  * like). The new values are simply set again: the last of equal names wins. */
 static void split_address(walk *w, record *r)
 {
-    const char *behind = NULL;
+    const char *after = NULL;
     if (r->shape->memo == PU_NO_KEY) return;
     if (!r->opened) { /* nearly always: one batch, and no colon */
         if (r->address_at == 0) return;
         const pu_entry *entry = &w->entries[r->address_at - 1];
-        if (!is_text(entry) || !find_colon(entry, &behind)) return;
+        if (!is_text(entry) || !find_colon(entry, &after)) return;
     }
     note_batch(w, r);
     if (!is_text(&r->address)) return;
     const char *text = r->address.text, *stop = text + r->address.len;
-    const char *colon = find_colon(&r->address, &behind);
-    if (!colon || colon == text || behind == stop) return;
+    const char *colon = find_colon(&r->address, &after);
+    if (!colon || colon == text || after == stop) return;
 
     char front[LONGEST_PART], back[LONGEST_PART];
     int front_len = plain_part(&r->address, text, colon, front);
-    int back_len = plain_part(&r->address, behind, stop, back);
+    int back_len = plain_part(&r->address, after, stop, back);
     if (front_len < 0 || back_len < 0 || is_uri(front, front_len, back_len)) return;
 
     bool same = false;
@@ -327,8 +339,8 @@ static void split_address(walk *w, record *r)
     if (same) return;
     entry = next_entry(w, r);
     *entry = r->address;
-    entry->text = behind;
-    entry->len = (size_t)(stop - behind);
+    entry->text = after;
+    entry->len = (size_t)(stop - after);
     entry->slot = r->shape->memo;
     w->count++;
 }
@@ -361,7 +373,7 @@ static const char *read_record(walk *w, const char *p, pu_shape *shape)
             if (p == w->end || *p != ',') break;
             p = pu_json_space(p + 1, w->end);
         }
-        if (p == w->end || *p != '}') return refuse(w, p, "a comma or } was expected");
+        if (p == w->end || *p != '}') return set_error(w, p, "a comma or } was expected");
         if (shape->address != PU_NO_KEY) split_address(w, &r);
         bool flat = !r.opened;
         flush_record(w, &r, true);
@@ -419,7 +431,7 @@ static const char *read_items(walk *w, const char *p, pu_type *item, size_t *len
         if (p == w->end || *p != ',') break;
         p = pu_json_space(p + 1, w->end);
     }
-    if (p == w->end || *p != ']') return refuse(w, p, "a comma or ] was expected");
+    if (p == w->end || *p != ']') return set_error(w, p, "a comma or ] was expected");
     flush_items(w, &place);
     *length = place - 1;
     return p + 1;
@@ -435,7 +447,7 @@ static const char *read_list(walk *w, const char *p, pu_type *type)
         w->sink->open(w->sink, true, 0);
         p++;
     } else if (p == w->end) {
-        return refuse(w, p, ends_early);
+        return set_error(w, p, ends_early);
     } else {
         w->sink->open(w->sink, true, expected_length(w, p, type));
         w->lists++;
@@ -457,7 +469,7 @@ static const char *read_container(walk *w, const char *p, pu_type *type)
     return read_record(w, p, &w->plan->shapes[kind == PU_KIND_ANY ? 0 : type->shape]);
 }
 
-enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_fault *fault)
+enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_decode_error *fault)
 {
     walk w;
     w.text = text;
@@ -469,7 +481,7 @@ enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sin
     w.containers = w.values = w.names = 0;
     w.key = NULL;
     w.count = 0;
-    *fault = (pu_fault){.error = {PU_OK, "", 0}};
+    *fault = (pu_decode_error){.error = {PU_OK, "", 0}};
 
     pu_type *type = &plan->types[plan->root];
     pu_entry *scalar = &w.entries[0];
@@ -484,7 +496,7 @@ enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sin
     if (!p) return fault->error.code;
     p = pu_json_space(p, w.end);
     if (p < w.end) {
-        refuse(&w, p, "something behind the end of the document");
+        set_error(&w, p, "something behind the end of the document");
     } else if (!container) {
         sink->scalar(sink, scalar);
     }

@@ -9,7 +9,7 @@
  *
  * The walk takes no memory at all and keeps its state on the C stack, so a sink may leave by longjmp at any call (a
  * Lua error) and the plan is as usable as before. Nesting is bounded by PU_MAX_DEPTH, and what
- * a document makes of memory by the ceilings beside it. Texts handed to the sink point
+ * a document makes of memory by the ceilings below. Texts handed to the sink point
  * into the document and live as long as it does. */
 #ifndef PURSER_CORE_DECODE_H
 #define PURSER_CORE_DECODE_H
@@ -60,18 +60,18 @@ struct pu_sink {
     void (*scalar)(pu_sink *sink, const pu_entry *entry);
 };
 
-/* Why a document was refused. With code PU_TYPE, `found` and `expected` are noun phrases ("an object", "a string") and
+/* Why a document was rejected. With code PU_TYPE, `found` and `expected` are noun phrases ("an object", "a string") and
  * `field` names the member (it points into the plan or the document), or is NULL outside any. */
-typedef struct pu_fault {
+typedef struct pu_decode_error {
     pu_error error; /* the offset counts bytes from 0 and is that of the offending byte, or of the value */
     const char *found, *expected;
     const char *field;
     size_t field_len;
-} pu_fault;
+} pu_decode_error;
 
 /* Decodes one document, which fills [text, text + len) apart from white space around it. The outermost value stays
- * with the sink, the only one that is not closed. PU_SYNTAX, PU_TYPE and PU_TOO_BIG are the failures; `fault` is filled then, and
- * what the sink was given so far is to be thrown away. */
-enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_fault *fault);
+ * with the sink, the only one that is not closed. PU_SYNTAX, PU_TYPE, PU_REPEATED and PU_TOO_LARGE are the failures;
+ * `fault` is filled then, and what the sink was given so far is to be thrown away. */
+enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_decode_error *fault);
 
 #endif

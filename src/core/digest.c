@@ -6,7 +6,7 @@
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
-static enum pu_code refused(pu_error *error, const char *message)
+static enum pu_code set_error(pu_error *error, const char *message)
 {
     ERR_clear_error();
     *error = (pu_error){PU_CRYPTO, message, 0};
@@ -27,7 +27,7 @@ enum pu_code pu_md5_hex(const void *text, size_t len, char out[PU_MD5_HEX], pu_e
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned int size = 0;
     if (!EVP_Digest(text, len, digest, &size, EVP_md5(), NULL)) {
-        return refused(error, "OpenSSL refused MD5 (a FIPS-only configuration does)");
+        return set_error(error, "OpenSSL refused MD5 (a FIPS-only configuration does)");
     }
     pu_hex_write(out, digest, size);
     OPENSSL_cleanse(digest, sizeof digest);
@@ -41,7 +41,7 @@ enum pu_code pu_random_token(char *out, size_t len, pu_error *error)
     unsigned char pool[64];
     size_t made = 0;
     while (made < len) {
-        if (RAND_bytes(pool, sizeof pool) != 1) return refused(error, "OpenSSL has no random bytes");
+        if (RAND_bytes(pool, sizeof pool) != 1) return set_error(error, "OpenSSL has no random bytes");
         for (size_t i = 0; i < sizeof pool && made < len; i++) {
             if (pool[i] < FAIR) out[made++] = alphabet[pool[i] % LETTERS];
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The two small jobs beside signing: the hash of a funds password, and random letters and digits. */
+/* Two small functions besides signing: the hash of a funds password, and random letters and digits. */
 #ifndef PURSER_CORE_DIGEST_H
 #define PURSER_CORE_DIGEST_H
 
@@ -7,7 +7,7 @@
 
 enum { PU_MD5_HEX = 32 };
 
-/* Lower-case hex, no NUL. The service wants MD5 of the funds password; nothing else here uses it. */
+/* Lower-case hex, no NUL. The service requires the MD5 of the funds password; nothing else here uses it. */
 enum pu_code pu_md5_hex(const void *text, size_t len, char out[PU_MD5_HEX], pu_error *error);
 
 /* Fills `out` with letters and digits, each of the 62 equally likely. */

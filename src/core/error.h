@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How the C floor reports a failure: a code, a constant message, and where in the input it happened.
  *
- * Messages are string literals: nobody frees them, they live for ever, and they never carry a secret. */
+ * Messages are string literals: they are never freed and never carry a secret. */
 #ifndef PURSER_CORE_ERROR_H
 #define PURSER_CORE_ERROR_H
 
@@ -9,12 +9,13 @@
 
 enum pu_code {
     PU_OK = 0,
-    PU_NOMEM,   /* an allocation failed; the object is as it was before the call */
-    PU_TOO_BIG, /* a ceiling was reached */
+    PU_NO_MEMORY,   /* an allocation failed; the object is as it was before the call */
+    PU_TOO_LARGE, /* a ceiling was reached */
     PU_SYNTAX,  /* the input is not well-formed; `offset` says where */
     PU_TYPE,    /* well-formed, but not of the shape asked for; `offset` says where */
+    PU_REPEATED, /* well-formed, but a member of a declared shape comes twice; `offset` says where */
     PU_ARGUMENT, /* the caller's value cannot be used */
-    PU_CRYPTO,  /* OpenSSL refused */
+    PU_CRYPTO,  /* OpenSSL rejected */
 };
 
 typedef struct pu_error {

@@ -5,17 +5,18 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 enum {
     SILENT_MS = 20000,            /* after which a connection is dead whose peer acknowledges nothing */
-    FRAMING_CEILING = 1024 * 1024 /* of what frames an answer, beside as much again as the answer may have */
+    FRAMING_CEILING = 1024 * 1024 /* of what frames a response, besides as much again as the response may have */
 };
 
 /* The callbacks: they see a pu_http_easy and nothing of Lua. */
 
 /* Whether a request may go out on the connection that libcurl has chosen. Bytes wait on a new one over TLS, because
- * session tickets follow the handshake; on any other they are no answer to what was not sent yet. */
+ * session tickets follow the handshake; on any other they are no response to what was not sent yet. */
 static bool may_use(pu_http_easy *easy, pu_http_socket *socket)
 {
     if (!socket) return easy->fresh; /* not one that is noted: a new connection is another request's at least not */
@@ -31,13 +32,13 @@ static int before_sending(void *context, char *remote, char *local, int remote_p
 {
     (void)remote, (void)local;
     pu_http_easy *easy = context;
-    if (easy->at_most_once && easy->sends > 0) return CURL_PREREQFUNC_ABORT;
+    if (easy->at_most_once && easy->send_count > 0) return CURL_PREREQFUNC_ABORT;
     if (!may_use(easy, pu_http_sockets_find(easy->sockets, local_port, remote_port))) {
         easy->unquiet = true;
         pu_http_easy_forbid_reuse(easy, true);
         return CURL_PREREQFUNC_ABORT;
     }
-    easy->sends++;
+    easy->send_count++;
     return CURL_PREREQFUNC_OK;
 }
 
@@ -48,11 +49,11 @@ bool pu_http_easy_forbid_reuse(pu_http_easy *easy, bool forbid)
 }
 
 /* Returning another count than `len` makes libcurl end the transfer. */
-static size_t keep(pu_http_easy *easy, pu_buf *buf, const char *bytes, size_t len)
+static size_t append(pu_http_easy *easy, pu_buf *buf, const char *bytes, size_t len)
 {
     enum pu_code code = pu_buf_append(buf, bytes, len);
     if (code == PU_OK) return len;
-    if (code == PU_TOO_BIG) easy->over_ceiling = true;
+    if (code == PU_TOO_LARGE) easy->too_large = true;
     else easy->out_of_memory = true;
     return 0;
 }
@@ -61,7 +62,8 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *context)
 {
     pu_http_easy *easy = context;
     size_t len = size * count;
-    return len ? keep(easy, &easy->body, bytes, len) : 0;
+    easy->sockets->taken += len;
+    return len ? append(easy, &easy->body, bytes, len) : 0;
 }
 
 static long http_version(const pu_http_easy *easy)
@@ -71,8 +73,8 @@ static long http_version(const pu_http_easy *easy)
     return version;
 }
 
-/* At a status line: an answer that begins while the request is still going out may be that of another request. Those
- * of HTTP/2 are told apart by their streams. */
+/* At a status line: a response that begins while the request is still going out may be that of another request. Those
+ * of HTTP/2 are distinguished by their streams. */
 static void look_for_early(pu_http_easy *easy)
 {
     curl_off_t sent = 0;
@@ -82,8 +84,8 @@ static void look_for_early(pu_http_easy *easy)
     if (easy->early) pu_http_easy_forbid_reuse(easy, true);
 }
 
-/* libcurl bounds what an answer holds and not what frames it, such as the extensions of chunks. The system's count is
- * asked for now and then; on a connection of HTTP/2 it counts other answers, too. */
+/* libcurl bounds what a response holds and not what frames it, such as the extensions of chunks. The system's count is
+ * asked for now and then; on a connection of HTTP/2 it counts other responses, too. */
 static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up_now)
 {
     (void)total, (void)now, (void)up_total, (void)up_now;
@@ -93,13 +95,32 @@ static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off
     const pu_http_socket *socket = pu_http_sockets_get(easy->sockets, easy->connection);
     uint64_t received = socket ? pu_http_socket_received(socket) : 0;
     if (easy->received_before == 0) easy->received_before = received;
-    uint64_t most = 2 * (uint64_t)easy->options->number[PU_HTTP_MAX_RESPONSE_BYTES] + FRAMING_CEILING;
-    if (received < easy->received_before || received - easy->received_before <= most) return 0;
-    easy->over_ceiling = true;
+    uint64_t max = 2 * (uint64_t)easy->options->number[PU_HTTP_MAX_RESPONSE_BYTES] + FRAMING_CEILING;
+    if (received < easy->received_before || received - easy->received_before <= max) return 0;
+    easy->too_large = true;
     return 1;
 }
 
-/* Only the last block is kept: what came before it was interim (100, 103) or an answer to a sending that libcurl
+/* Whether the line is a length that is no number or differs from an earlier one. It is not certain then where the
+ * response ends, and its end may be that of another response. libcurl believes the last one. */
+static bool is_misframed(pu_http_easy *easy, const char *line, size_t len)
+{
+    enum { DIGITS = 18 };
+    static const char name[] = "content-length:";
+    size_t at = sizeof name - 1, first;
+    int64_t length = 0;
+    if (len < at || strncasecmp(line, name, at) != 0) return false;
+    while (len > at && strchr(" \t\r\n", line[len - 1])) len--;
+    while (at < len && (line[at] == ' ' || line[at] == '\t')) at++;
+    for (first = at; at < len && line[at] >= '0' && line[at] <= '9' && at - first < DIGITS; at++)
+        length = length * 10 + (line[at] - '0');
+    if (at == first || at < len) return true;
+    bool differs = easy->content_length >= 0 && easy->content_length != length;
+    easy->content_length = length;
+    return differs;
+}
+
+/* Only the last block is kept: what came before it was interim (100, 103) or a response to a sending that libcurl
  * repeated. Trailers, which follow a finished block without a status line, are counted and dropped. */
 static size_t on_header(char *line, size_t size, size_t count, void *context)
 {
@@ -107,21 +128,24 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
     size_t len = size * count;
     easy->header_bytes += len;
     if (easy->header_bytes > PU_HTTP_HEADER_CEILING) {
-        easy->over_ceiling = true;
+        easy->too_large = true;
         return 0;
     }
     if (easy->block_ended) {
         if (len < 5 || memcmp(line, "HTTP/", 5) != 0) return len;
         easy->response_headers.len = 0;
         easy->block_ended = false;
+        easy->content_length = -1;
         if (easy->at_most_once) look_for_early(easy);
     }
+    easy->misframed = is_misframed(easy, line, len);
+    if (easy->misframed) return 0;
     if (line[0] == '\r' || line[0] == '\n') easy->block_ended = true;
-    return keep(easy, &easy->response_headers, line, len);
+    return append(easy, &easy->response_headers, line, len);
 }
 
 /* Where packets are dropped without a word the kernel would send them again for a quarter of an hour, and all requests
- * that share the connection would wait for it. A system that knows no such limit goes on without. */
+ * that share the connection would wait for it. A system without such an option does without. */
 static int on_connecting(void *context, curl_socket_t fd, curlsocktype purpose)
 {
     (void)purpose;

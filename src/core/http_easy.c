@@ -5,10 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "http_sigpipe.h"
+
 enum {
     TARGET_CEILING = 1024 * 1024,     /* of a request target, and of its header lines */
     KEEP_CAPACITY = 2 * 1024 * 1024,  /* a larger buffer is given back before the next exchange */
-    READ_IDLE_S = 118                 /* libcurl's own limit on the rest of a kept connection */
+    READ_IDLE_S = 118                 /* libcurl's own limit on how long a kept connection is idle */
 };
 
 static pthread_once_t global_once = PTHREAD_ONCE_INIT;
@@ -51,26 +53,29 @@ bool pu_http_easy_open(pu_http_easy *easy, const pu_http_options *options, pu_er
     if (easy->curl && pu_http_easy_watch(easy)) {
         if (pu_http_options_apply(options, easy->curl, error)) return true;
     } else {
-        *error = (pu_error){.code = PU_NOMEM, .message = "libcurl could not make a handle"};
+        *error = (pu_error){.code = PU_NO_MEMORY, .message = "libcurl could not make a handle"};
     }
     pu_http_easy_close(easy);
     return false;
 }
 
-const char *const pu_http_foreign =
+const char *const pu_http_other_process =
     "the process was forked, and the connections are its parent's; make a client in each process";
 
-bool pu_http_is_foreign(pid_t *owner)
+bool pu_http_is_of_other_process(pid_t *owner)
 {
     pid_t self = getpid();
     if (*owner == 0) *owner = self;
     return *owner != self;
 }
 
-/* libcurl takes leave of a peer over the connection itself, which is not this process's to end then. */
+/* libcurl ends a TLS connection by a message over it; another process's connection must not be ended. */
 void pu_http_easy_close(pu_http_easy *easy)
 {
-    if (easy->curl && !pu_http_is_foreign(&easy->owner)) curl_easy_cleanup(easy->curl);
+    pu_sigpipe sigpipe;
+    pu_sigpipe_hold(&sigpipe);
+    if (easy->curl && !pu_http_is_of_other_process(&easy->owner)) curl_easy_cleanup(easy->curl);
+    pu_sigpipe_release(&sigpipe);
     easy->curl = NULL;
     pu_http_sockets_free(&easy->own);
     easy->stale = false; /* closed for good: nothing is renewed */
@@ -85,41 +90,42 @@ void pu_http_easy_close(pu_http_easy *easy)
 
 static void forget_exchange(pu_http_easy *easy)
 {
-    easy->sends = 0;
+    easy->send_count = 0;
     easy->turns = 0;
     easy->received_before = 0;
     easy->connection = 0;
-    easy->unquiet = easy->early = false;
-    easy->over_ceiling = easy->out_of_memory = false;
+    easy->unquiet = easy->early = easy->misframed = false;
+    easy->content_length = -1;
+    easy->too_large = easy->out_of_memory = false;
     easy->block_ended = true;
     easy->header_bytes = 0;
     easy->detail[0] = '\0';
     easy->response_headers.len = easy->body.len = 0;
     if (easy->body.cap > KEEP_CAPACITY) pu_buf_free(&easy->body);
 
-    char *message = easy->answer.message;
+    char *message = easy->response.message;
     message[0] = '\0';
-    easy->answer.failure = PU_HTTP_OK;
-    easy->answer.status = 0;
-    easy->answer.sends = 0;
-    easy->answer.brief = false;
-    easy->answer.curl_code = 0;
-    easy->answer.phase = PU_PHASE_NONE;
-    easy->answer.outcome = PU_OUTCOME_UNKNOWN;
+    easy->response.failure = PU_HTTP_OK;
+    easy->response.status = 0;
+    easy->response.send_count = 0;
+    easy->response.brief = false;
+    easy->response.curl_code = 0;
+    easy->response.phase = PU_PHASE_NONE;
+    easy->response.outcome = PU_OUTCOME_UNKNOWN;
 }
 
-void pu_http_easy_refuse(pu_http_easy *easy, enum pu_http_failure failure, const char *message)
+void pu_http_easy_set_error(pu_http_easy *easy, enum pu_http_failure failure, const char *message)
 {
     size_t len = strlen(message);
-    if (len >= sizeof easy->answer.message) len = sizeof easy->answer.message - 1;
-    easy->answer.failure = failure;
-    easy->answer.outcome = PU_OUTCOME_NOT_SENT;
-    easy->answer.phase = PU_PHASE_NONE;
-    easy->answer.curl_code = 0;
-    easy->answer.status = 0;
-    easy->answer.sends = 0;
-    memcpy(easy->answer.message, message, len);
-    easy->answer.message[len] = '\0';
+    if (len >= sizeof easy->response.message) len = sizeof easy->response.message - 1;
+    easy->response.failure = failure;
+    easy->response.outcome = PU_OUTCOME_NOT_SENT;
+    easy->response.phase = PU_PHASE_NONE;
+    easy->response.curl_code = 0;
+    easy->response.status = 0;
+    easy->response.send_count = 0;
+    memcpy(easy->response.message, message, len);
+    easy->response.message[len] = '\0';
 }
 
 /* A new handle in place of the old, whose connections end with it. */
@@ -133,11 +139,11 @@ static bool renew(pu_http_easy *easy)
     easy->owner = owner;
     if (open) return true;
     easy->stale = true; /* tried again next time */
-    pu_http_easy_refuse(easy, PU_HTTP_TRANSPORT, "there is not enough memory to send the request");
+    pu_http_easy_set_error(easy, PU_HTTP_TRANSPORT, "there is not enough memory to send the request");
     return false;
 }
 
-/* Each of the following tells the handle one part of the request. It returns NULL, or what is wrong. */
+/* Each of the following sets one part of the request. It returns NULL, or what is wrong. */
 
 static const char *const no_memory = "there is not enough memory to send the request";
 
@@ -149,7 +155,7 @@ bool pu_http_easy_shares(const pu_http_easy *easy)
 
 /* The URL, and what depends on it. Where HTTP/2 may be agreed on, rather wait for a connection that can be shared than
  * make another. */
-static bool tell_base(pu_http_easy *easy)
+static bool set_url(pu_http_easy *easy)
 {
     CURL *curl = easy->curl;
     if (easy->base_secure && !easy->secured) easy->secured = pu_http_options_secure(easy->options, curl);
@@ -170,12 +176,15 @@ static const char *set_base(pu_http_easy *easy, pu_http_text base)
     if (easy->base.len == base.len + 1 && memcmp(easy->base.data, base.data, base.len) == 0) return NULL;
     if (memchr(base.data, '\0', base.len) || pu_http_base_check(base.data, base.len))
         return "the request's base_url is not a plain http or https URL";
+    if (!easy->options->number[PU_HTTP_ALLOW_INSECURE] && pu_http_is_readable(easy->options, base.data, base.len))
+        return "base_url is http:// to another machine or through a proxy, which anyone on the way can read and change; "
+               "use https://, or give the transport allow_insecure = true if you must";
 
     easy->base.len = 0;
     easy->base_secure = base.data[4] == 's';
     if (pu_buf_append(&easy->base, base.data, base.len) != PU_OK || pu_buf_append(&easy->base, "", 1) != PU_OK ||
-        !tell_base(easy)) {
-        easy->base.len = 0; /* the next request tells it anew */
+        !set_url(easy)) {
+        easy->base.len = 0; /* the next request sets it again */
         return no_memory;
     }
     size_t host = easy->base_secure ? 8 : 7;
@@ -190,7 +199,7 @@ static bool through_plain_proxy(const pu_http_easy *easy)
 }
 
 /* Usually the target goes as it is. The base's own path, if it has one, goes in front; and a proxy that does not
- * tunnel wants the whole URL. */
+ * tunnel needs the whole URL. */
 static const char *set_target(pu_http_easy *easy, pu_http_text target)
 {
     if (target.len == 0 || target.data[0] != '/') return "the request target must begin with '/'";
@@ -266,7 +275,7 @@ static bool append_header(struct curl_slist **list, const char *line)
     return longer != NULL;
 }
 
-/* libcurl takes `Name:` as `do not send it` and wants `Name;` for a header without a value. */
+/* To libcurl `Name:` means `do not send it`; a header without a value is written `Name;`. */
 static bool append_lines(struct curl_slist **list, char *block, size_t len)
 {
     for (size_t at = 0; at < len; at += strlen(block + at) + 1) {
@@ -288,7 +297,7 @@ static const char *user_agent(const pu_http_easy *easy)
     return agent ? agent : "purser";
 }
 
-/* The list is made anew only when the lines differ from those of the request before. */
+/* The list is made again only when the lines differ from those of the request before. */
 static const char *set_headers(pu_http_easy *easy, pu_http_text block)
 {
     pu_buf *last = &easy->header_block;
@@ -306,7 +315,7 @@ static const char *set_headers(pu_http_easy *easy, pu_http_text block)
                 (has.type || append_header(&list, "Content-Type:")) && append_lines(&list, last->data, last->len) &&
                 /* with both, libcurl would print its own every time, only to leave it out */
                 curl_easy_setopt(easy->curl, CURLOPT_USERAGENT, has.agent ? NULL : user_agent(easy)) == CURLE_OK;
-    if (!fine) { /* the next request makes the list anew, whatever its lines are */
+    if (!fine) { /* the next request makes the list again, whatever its lines are */
         curl_slist_free_all(list);
         list = NULL;
     }
@@ -317,7 +326,7 @@ static const char *set_headers(pu_http_easy *easy, pu_http_text block)
 }
 
 /* libcurl knows two shapes of request, without a body and with one; the method's name is laid over it where the shape
- * would use another. POST and PUT always carry a body, if only an empty one with `Content-Length: 0`. */
+ * would use another. POST and PUT always have a body, even if an empty one with `Content-Length: 0`. */
 static const char *set_method(pu_http_easy *easy, pu_http_text method, pu_http_text body)
 {
     static const char *const known[] = {"GET", "POST", "PUT", "DELETE"};
@@ -345,7 +354,7 @@ static const char *set_method(pu_http_easy *easy, pu_http_text method, pu_http_t
 }
 
 /* A request that must be sent once meets a kept connection at the moment the service closes it only if it was kept
- * long: so it takes one that rested a short while, or a new one. */
+ * long: so it takes one that was idle for a short while, or a new one. */
 static const char *set_limits(pu_http_easy *easy, const pu_http_request *request)
 {
     const int64_t *number = easy->options->number;
@@ -370,10 +379,10 @@ bool pu_http_easy_prepare(pu_http_easy *easy, const pu_http_request *request)
     if (!wrong) wrong = set_method(easy, request->method, request->body);
     if (!wrong) wrong = set_limits(easy, request);
     if (wrong) {
-        pu_http_easy_refuse(easy, PU_HTTP_ARGUMENT, wrong);
+        pu_http_easy_set_error(easy, PU_HTTP_ARGUMENT, wrong);
         return false;
     }
-    easy->answer.brief = request->brief;
+    easy->response.brief = request->brief;
     return true;
 }
 
@@ -391,7 +400,7 @@ void pu_http_easy_set_fresh(pu_http_easy *easy, bool fresh)
 
 bool pu_http_easy_reconnects(pu_http_easy *easy, long timeout_ms)
 {
-    if (!easy->unquiet || easy->fresh || (easy->at_most_once && easy->sends > 0) || timeout_ms <= 0) return false;
+    if (!easy->unquiet || easy->fresh || (easy->at_most_once && easy->send_count > 0) || timeout_ms <= 0) return false;
     easy->unquiet = false;
     pu_http_easy_set_fresh(easy, true);
     pu_http_easy_forbid_reuse(easy, false);
@@ -412,18 +421,21 @@ static long time_left(const pu_http_easy *easy, const pu_http_request *request)
 
 bool pu_http_send(pu_http_easy *easy, const pu_http_request *request)
 {
-    if (pu_http_is_foreign(&easy->owner)) {
-        pu_http_easy_refuse(easy, PU_HTTP_TRANSPORT, pu_http_foreign);
+    if (pu_http_is_of_other_process(&easy->owner)) {
+        pu_http_easy_set_error(easy, PU_HTTP_TRANSPORT, pu_http_other_process);
         return false;
     }
     if (easy->stale && !renew(easy)) return false;
     if (!easy->curl) {
-        pu_http_easy_refuse(easy, PU_HTTP_CLOSED, "the transport is closed");
+        pu_http_easy_set_error(easy, PU_HTTP_CLOSED, "the transport is closed");
         return false;
     }
     if (!pu_http_easy_prepare(easy, request)) return false;
+    pu_sigpipe sigpipe;
+    pu_sigpipe_hold(&sigpipe);
     CURLcode code = curl_easy_perform(easy->curl);
     if (pu_http_easy_reconnects(easy, time_left(easy, request))) code = curl_easy_perform(easy->curl);
+    pu_sigpipe_release(&sigpipe);
     pu_http_easy_finish(easy, code);
-    return easy->answer.failure == PU_HTTP_OK;
+    return easy->response.failure == PU_HTTP_OK;
 }

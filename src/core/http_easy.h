@@ -6,14 +6,14 @@
  * it is open.
  *
  * Caveats
- * - libcurl sends a request again, by itself, when a kept connection dies before a byte of the answer. The callback
- *   it makes before each sending (CURLOPT_PREREQFUNCTION) counts them, and refuses the second of a request that must
+ * - libcurl sends a request again, by itself, when a kept connection dies before a byte of the response. The callback
+ *   it makes before each sending (CURLOPT_PREREQFUNCTION) counts them, and rejects the second of a request that must
  *   be sent once.
  * - For the same reason that count is the proof of `not sent`: while it is zero, libcurl has not begun to write the
  *   request. Byte counters prove less: TLS may have put a part of a large request on the wire before it fails.
  * - Half of libcurl's work for a small request is printing and parsing its URL. The URL set here is that of the base
  *   and stays; path and query go in CURLOPT_REQUEST_TARGET.
- * - A process that forks shares its connections with its child. Whoever sent there would get the other's answers, or
+ * - A process that forks shares its connections with its child. Whoever sent there would get the other's responses, or
  *   break the other's TLS; so only the process that used a handle first sends through it and closes it. */
 #ifndef PURSER_CORE_HTTP_EASY_H
 #define PURSER_CORE_HTTP_EASY_H
@@ -32,7 +32,7 @@ typedef struct pu_http_easy {
     pid_t owner; /* the process whose connections these are; 0: there are none */
     pu_http_sockets own, *sockets; /* where its connections are noted: there, or in those of a multi handle */
 
-    /* What the handle was told last, so that it is told again only what changes. */
+    /* What was set in the handle last, so that only what changes is set again. */
     pu_buf base;         /* URL of the base, NUL-terminated */
     size_t base_prefix;  /* where the path in `base` begins */
     bool base_secure;    /* https */
@@ -43,29 +43,31 @@ typedef struct pu_http_easy {
     pu_buf target; /* scratch for a target that must be put together */
     char custom[8];      /* the method laid over libcurl's, or "" */
     bool fresh;          /* a new connection was asked for */
-    bool forbids;        /* the connection is to be closed behind the exchange */
+    bool forbids;        /* the connection is to be closed after the exchange */
 
     /* The exchange. */
     bool at_most_once;
     size_t body_len;
-    int sends;
+    int send_count;
     int64_t connection; /* the id of that of the latest sending */
     bool unquiet;       /* nothing was sent on a connection, as bytes waited on it or it was distrusted */
-    bool early;         /* the answer began before the request was sent whole */
+    bool early;         /* the response began before the request was sent whole */
     unsigned turns;     /* libcurl's, counted */
     uint64_t received_before;
-    bool over_ceiling, out_of_memory;
+    bool too_large, out_of_memory;
+    int64_t content_length; /* of the header block; -1: none yet */
+    bool misframed;         /* it has two that differ, or one that is no number */
     bool block_ended; /* the next header line begins a new block */
     size_t header_bytes;
     pu_buf body, response_headers;
-    pu_http_answer answer;
+    pu_http_response response;
     char detail[CURL_ERROR_SIZE];
 } pu_http_easy;
 
 /* Of all header lines of one exchange. */
 enum { PU_HTTP_HEADER_CEILING = 256 * 1024 };
 
-/* Initialises libcurl once in the process. False: libcurl refused, or is too old to be trusted. */
+/* Initialises libcurl once in the process. False: libcurl rejected, or is too old to be trusted. */
 bool pu_http_global(pu_error *error);
 
 /* `options` must outlive the handle. On failure the handle is closed. */
@@ -77,7 +79,7 @@ void pu_http_easy_close(pu_http_easy *easy);
 /* Sets the callbacks of a new handle. False: no memory. */
 bool pu_http_easy_watch(pu_http_easy *easy);
 
-/* Whether libcurl is to close the connection behind the exchange. */
+/* Whether libcurl is to close the connection after the exchange. */
 bool pu_http_easy_forbid_reuse(pu_http_easy *easy, bool forbid);
 
 /* Whether the next transfer is to make a connection of its own. */
@@ -90,24 +92,24 @@ void pu_http_easy_share(pu_http_easy *easy, pu_http_sockets *sockets);
  * handle is ready for the same request on a new connection then, within `timeout_ms`. At most once an exchange. */
 bool pu_http_easy_reconnects(pu_http_easy *easy, long timeout_ms);
 
-/* Whether another process owns it; a thing that nobody owns becomes this one's. */
-bool pu_http_is_foreign(pid_t *owner);
-extern const char *const pu_http_foreign;
+/* Whether another process owns it; without an owner it becomes this process's. */
+bool pu_http_is_of_other_process(pid_t *owner);
+extern const char *const pu_http_other_process;
 
 /* Whether its requests may share an HTTP/2 connection. */
 bool pu_http_easy_shares(const pu_http_easy *easy);
 
 /* Readies the handle. The request's body must live until the transfer ends; everything else is copied. False: the
- * request cannot be sent, and `answer` says why. */
+ * request cannot be sent, and `response` says why. */
 bool pu_http_easy_prepare(pu_http_easy *easy, const pu_http_request *request);
 
-/* Turns the transfer's result into `answer`. */
+/* Turns the transfer's result into `response`. */
 void pu_http_easy_finish(pu_http_easy *easy, CURLcode code);
 
-/* Fills `answer` for a request that ended before libcurl saw it; `message` is copied. */
-void pu_http_easy_refuse(pu_http_easy *easy, enum pu_http_failure failure, const char *message);
+/* Fills `response` for a request that ended before libcurl saw it; `message` is copied. */
+void pu_http_easy_set_error(pu_http_easy *easy, enum pu_http_failure failure, const char *message);
 
-/* All three steps, blocking. False: `easy->answer` holds a failure. A multi handle's socket actions would ask the system
+/* All three steps, blocking. False: `easy->response` holds a failure. A multi handle's socket actions would ask the system
  * two questions less (2 % of a call); but when memory ends in one, libcurl 7.88 forgets to wait, or divides by zero. */
 bool pu_http_send(pu_http_easy *easy, const pu_http_request *request);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "http_sigpipe.h"
 
 /* Longer than a connection lives whose peer acknowledges nothing. */
 enum { DISTRUST_MS = 30000 };
@@ -39,9 +40,25 @@ static short poll_events(int what)
 
 static void forget_socket(pu_http_multi *multi, size_t place)
 {
+    pu_http_watch_end(&multi->watch, multi->polls[place].fd, multi->names[place]);
     multi->polls[place] = multi->polls[--multi->poll_count];
+    multi->names[place] = multi->names[multi->poll_count];
     if (place < multi->poll_count)
         curl_multi_assign(multi->curl, multi->polls[place].fd, (void *)(uintptr_t)(place + 1));
+}
+
+/* The last of the list is waited for no more, whatever libcurl says. */
+static void end_watch(pu_http_multi *multi)
+{
+    size_t place = --multi->poll_count;
+    pu_http_watch_end(&multi->watch, multi->polls[place].fd, multi->names[place]);
+}
+
+int pu_http_multi_name(pu_http_multi *multi, size_t place)
+{
+    multi->sockets.watched = true;
+    if (multi->names[place] < 0) multi->names[place] = pu_http_watch_name(&multi->watch, multi->polls[place].fd);
+    return multi->names[place];
 }
 
 /* Room for the descriptors of one more transfer: two addresses tried at once, a resolver's, and one to spare. It is made
@@ -49,12 +66,15 @@ static void forget_socket(pu_http_multi *multi, size_t place)
 static bool make_room(pu_http_multi *multi)
 {
     enum { EACH = 4 };
-    size_t wanted = EACH * ((size_t)multi->busy + 1), cap = multi->poll_cap ? multi->poll_cap : 16;
-    while (cap < wanted) cap *= 2;
+    size_t needed = EACH * ((size_t)multi->busy + 1), cap = multi->poll_cap ? multi->poll_cap : 16;
+    while (cap < needed) cap *= 2;
     if (cap == multi->poll_cap) return true;
     struct pollfd *polls = realloc(multi->polls, cap * sizeof *polls);
     if (!polls) return false;
     multi->polls = polls;
+    int *names = realloc(multi->names, cap * sizeof *names);
+    if (!names) return false;
+    multi->names = names;
     multi->poll_cap = cap;
     return true;
 }
@@ -71,6 +91,7 @@ static int on_socket(CURL *curl, curl_socket_t fd, int what, void *context, void
     }
     if (!place) {
         if (multi->poll_count == multi->poll_cap) return 0; /* more than make_room foresees: it ends by its timeout */
+        multi->names[multi->poll_count] = -1;
         multi->polls[multi->poll_count++] = (struct pollfd){.fd = fd};
         place = multi->poll_count;
         curl_multi_assign(multi->curl, fd, (void *)(uintptr_t)place);
@@ -100,9 +121,9 @@ bool pu_http_multi_open(pu_http_multi *multi, const pu_http_options *options, pu
         curl_multi_setopt(curl, CURLMOPT_TIMERDATA, multi) == CURLM_OK &&
         curl_multi_setopt(curl, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX) == CURLM_OK &&
         curl_multi_setopt(curl, CURLMOPT_MAXCONNECTS, 2 * (long)options->number[PU_HTTP_MAX_IN_FLIGHT]) == CURLM_OK) {
-        /* The first handle is made now, so that options libcurl refuses are refused here. */
+        /* The first handle is made now, so that options libcurl rejects are rejected here. */
         pu_http_slot *slot = calloc(1, sizeof *slot);
-        *error = (pu_error){.code = PU_NOMEM, .message = "there is not enough memory"};
+        *error = (pu_error){.code = PU_NO_MEMORY, .message = "there is not enough memory"};
         if (slot && pu_http_easy_open(&slot->easy, options, error)) {
             pu_http_easy_share(&slot->easy, &multi->sockets);
             multi->free_slots = slot;
@@ -111,7 +132,7 @@ bool pu_http_multi_open(pu_http_multi *multi, const pu_http_options *options, pu
         }
         free(slot);
     } else {
-        *error = (pu_error){.code = PU_NOMEM, .message = "libcurl could not make a multi handle"};
+        *error = (pu_error){.code = PU_NO_MEMORY, .message = "libcurl could not make a multi handle"};
     }
     pu_http_multi_close(multi);
     return false;
@@ -129,13 +150,14 @@ static void free_slot(pu_http_slot *slot)
     free(slot);
 }
 
-static void drop_all(pu_http_multi *multi, pu_http_list *list, bool foreign)
+static void drop_all(pu_http_multi *multi, pu_http_list *list, bool other_process)
 {
     while (list->first) {
         pu_http_job *job = list->first;
         list_remove(list, job);
         if (job->slot) {
-            if (job->state == PU_JOB_RUNNING && !foreign) curl_multi_remove_handle(multi->curl, job->slot->easy.curl);
+            if (job->state == PU_JOB_RUNNING && !other_process)
+                curl_multi_remove_handle(multi->curl, job->slot->easy.curl);
             free_slot(job->slot);
         }
         free_job(job);
@@ -144,19 +166,26 @@ static void drop_all(pu_http_multi *multi, pu_http_list *list, bool foreign)
 
 void pu_http_multi_close(pu_http_multi *multi)
 {
-    bool foreign = pu_http_is_foreign(&multi->owner);
-    drop_all(multi, &multi->running, foreign);
-    drop_all(multi, &multi->queued, foreign);
-    drop_all(multi, &multi->done, foreign);
+    pu_sigpipe sigpipe;
+    pu_sigpipe_hold(&sigpipe);
+    bool other_process = pu_http_is_of_other_process(&multi->owner);
+    drop_all(multi, &multi->running, other_process);
+    drop_all(multi, &multi->queued, other_process);
+    drop_all(multi, &multi->done, other_process);
     while (multi->free_slots) {
         pu_http_slot *slot = multi->free_slots;
         multi->free_slots = slot->next_free;
         free_slot(slot);
     }
-    if (multi->curl && !foreign) curl_multi_cleanup(multi->curl);
+    if (multi->curl && !other_process) curl_multi_cleanup(multi->curl);
+    pu_sigpipe_release(&sigpipe);
     multi->curl = NULL;
     pu_http_sockets_free(&multi->sockets);
+    while (multi->poll_count > 0) end_watch(multi);
+    pu_http_watch_free(&multi->watch);
+    free(multi->names);
     free(multi->polls);
+    multi->names = NULL;
     multi->polls = NULL;
     multi->poll_count = multi->poll_cap = 0;
     multi->slots = multi->busy = multi->unfinished = 0;
@@ -206,15 +235,15 @@ static void start(pu_http_multi *multi, pu_http_job *job, pu_http_slot *slot, in
         return;
     }
     curl_easy_setopt(slot->easy.curl, CURLOPT_PRIVATE, job);
-    if (job->request.at_most_once && now < multi->anew_until_ms)
+    if (job->request.at_most_once && now < multi->fresh_until_ms)
         pu_http_easy_set_fresh(&slot->easy, true);
     if (!make_room(multi) || curl_multi_add_handle(multi->curl, slot->easy.curl) != CURLM_OK) {
-        pu_http_easy_refuse(&slot->easy, PU_HTTP_TRANSPORT, "there is not enough memory to send the request");
+        pu_http_easy_set_error(&slot->easy, PU_HTTP_TRANSPORT, "there is not enough memory to send the request");
         finish(multi, &multi->running, job);
     }
 }
 
-/* Lets libcurl do what it wanted to do about now. Bounded, because each round may bring up another: a step must not
+/* Lets libcurl do what is due about now. Bounded, because each round may bring up another: a step must not
  * last. */
 static void run_timer(pu_http_multi *multi, int64_t now)
 {
@@ -239,7 +268,7 @@ static void collect(pu_http_multi *multi)
             curl_multi_add_handle(multi->curl, curl) == CURLM_OK)
             continue;
         pu_http_easy_finish(&job->slot->easy, code);
-        if (job->slot->easy.stale) multi->anew_until_ms = monotonic_ms() + DISTRUST_MS;
+        if (job->slot->easy.stale) multi->fresh_until_ms = monotonic_ms() + DISTRUST_MS;
         job->slot->easy.stale = false; /* its connections are everybody's */
         finish(multi, &multi->running, job);
     }
@@ -249,6 +278,8 @@ static void collect(pu_http_multi *multi)
 static void start_queued(pu_http_multi *multi)
 {
     if (!multi->queued.first) return;
+    pu_sigpipe sigpipe;
+    pu_sigpipe_hold(&sigpipe);
     int64_t now = monotonic_ms();
     pu_http_job *first = multi->queued.first;
     while (multi->queued.first && multi->busy < multi->options->number[PU_HTTP_MAX_IN_FLIGHT]) {
@@ -256,14 +287,16 @@ static void start_queued(pu_http_multi *multi)
         if (!slot) break; /* tried again at the next step; a deadline ends it */
         start(multi, multi->queued.first, slot, now);
     }
-    if (multi->queued.first == first) return;
-    run_timer(multi, now + 1);
-    collect(multi);
+    if (multi->queued.first != first) {
+        run_timer(multi, now + 1);
+        collect(multi);
+    }
+    pu_sigpipe_release(&sigpipe);
 }
 
-static void refuse_queued(pu_http_multi *multi, pu_http_job *job, enum pu_http_failure failure, const char *reason)
+static void reject_queued(pu_http_multi *multi, pu_http_job *job, enum pu_http_failure failure, const char *reason)
 {
-    job->refusal = failure;
+    job->rejection = failure;
     job->reason = reason;
     finish(multi, &multi->queued, job);
 }
@@ -276,7 +309,7 @@ static void expire_queued(pu_http_multi *multi, int64_t now)
     for (pu_http_job *job = multi->queued.first, *next; job; job = next) {
         next = job->next;
         if (job->deadline_ms <= now)
-            refuse_queued(multi, job, PU_HTTP_TRANSPORT,
+            reject_queued(multi, job, PU_HTTP_TRANSPORT,
                           "the time ran out before it was the request's turn; `timeout_ms` or `max_in_flight` allow more");
         else if (multi->earliest_ms < 0 || job->deadline_ms < multi->earliest_ms)
             multi->earliest_ms = job->deadline_ms;
@@ -311,18 +344,18 @@ static pu_http_job *copy_request(const pu_http_request *request)
     return NULL;
 }
 
-/* In the child of a fork: nothing is sent, and what was under way is the parent's to hear of. */
-static bool end_foreign(pu_http_multi *multi)
+/* In the child of a fork: nothing is sent, and the parent gets what was under way. */
+static bool end_of_other_process(pu_http_multi *multi)
 {
-    if (!pu_http_is_foreign(&multi->owner)) return false;
-    while (multi->queued.first) refuse_queued(multi, multi->queued.first, PU_HTTP_TRANSPORT, pu_http_foreign);
+    if (!pu_http_is_of_other_process(&multi->owner)) return false;
+    while (multi->queued.first) reject_queued(multi, multi->queued.first, PU_HTTP_TRANSPORT, pu_http_other_process);
     while (multi->running.first) {
         pu_http_easy *easy = &multi->running.first->slot->easy;
-        pu_http_easy_refuse(easy, PU_HTTP_TRANSPORT, pu_http_foreign);
-        easy->answer.outcome = PU_OUTCOME_UNKNOWN;
+        pu_http_easy_set_error(easy, PU_HTTP_TRANSPORT, pu_http_other_process);
+        easy->response.outcome = PU_OUTCOME_UNKNOWN;
         finish(multi, &multi->running, multi->running.first);
     }
-    multi->poll_count = 0;
+    while (multi->poll_count > 0) end_watch(multi);
     multi->timer_ms = multi->earliest_ms = -1;
     return true;
 }
@@ -336,7 +369,7 @@ int64_t pu_http_multi_submit(pu_http_multi *multi, const pu_http_request *reques
     job->deadline_ms = monotonic_ms() + timeout;
     list_append(&multi->queued, job);
     multi->unfinished++;
-    if (!end_foreign(multi)) start_queued(multi);
+    if (!end_of_other_process(multi)) start_queued(multi);
     if (job->state == PU_JOB_QUEUED && (multi->earliest_ms < 0 || job->deadline_ms < multi->earliest_ms))
         multi->earliest_ms = job->deadline_ms;
     return job->id;
@@ -349,30 +382,36 @@ static int action_mask(short revents)
 }
 
 /* Acting on one descriptor may change the set, so what is ready is copied before. What became of a descriptor in
- * between does no harm: libcurl looks for itself. */
+ * between does no harm: libcurl looks for itself. Once STEP_BYTES have come, the others are left to the next step. */
 static void act_on_ready(pu_http_multi *multi)
 {
-    enum { BATCH = 256 };
+    enum { BATCH = 256, STEP_BYTES = 256 * 1024 };
     struct pollfd ready[BATCH];
     int running, count = 0;
+    size_t number = multi->poll_count, from = number ? multi->acted_from % number : 0;
     bool asked = multi->polled;
     multi->polled = false;
-    if (multi->poll_count == 0 || (!asked && poll(multi->polls, (nfds_t)multi->poll_count, 0) <= 0)) return;
-    for (size_t i = 0; i < multi->poll_count && count < BATCH; i++)
-        if (multi->polls[i].revents) ready[count++] = multi->polls[i];
-    for (int i = 0; i < count; i++)
+    multi->sockets.taken = 0;
+    if (number == 0 || (!asked && poll(multi->polls, (nfds_t)number, 0) <= 0)) return;
+    for (size_t i = 0; i < number && count < BATCH; i++)
+        if (multi->polls[(from + i) % number].revents) ready[count++] = multi->polls[(from + i) % number];
+    for (int i = 0; i < count && multi->sockets.taken < STEP_BYTES; i++, multi->acted_from++)
         curl_multi_socket_action(multi->curl, ready[i].fd, action_mask(ready[i].revents), &running);
 }
 
 void pu_http_multi_step(pu_http_multi *multi)
 {
-    if (!multi->curl || end_foreign(multi)) return;
+    pu_http_watch_close(&multi->watch);
+    if (!multi->curl || end_of_other_process(multi)) return;
     int64_t now = monotonic_ms();
     expire_queued(multi, now);
+    pu_sigpipe sigpipe;
+    pu_sigpipe_hold(&sigpipe);
     start_queued(multi);
     act_on_ready(multi);
     run_timer(multi, now);
     collect(multi);
+    pu_sigpipe_release(&sigpipe);
 }
 
 int64_t pu_http_multi_timeout(const pu_http_multi *multi)
@@ -388,9 +427,9 @@ int64_t pu_http_multi_timeout(const pu_http_multi *multi)
 static pu_http_job *take(pu_http_multi *multi, pu_http_job *job)
 {
     list_remove(&multi->done, job);
-    pu_http_easy *easy = job->slot ? &job->slot->easy : &multi->refused;
-    if (!job->slot) pu_http_easy_refuse(easy, job->refusal, job->reason);
-    job->answer = &easy->answer;
+    pu_http_easy *easy = job->slot ? &job->slot->easy : &multi->rejected;
+    if (!job->slot) pu_http_easy_set_error(easy, job->rejection, job->reason);
+    job->response = &easy->response;
     return job;
 }
 
@@ -407,7 +446,7 @@ void pu_http_multi_release(pu_http_multi *multi, pu_http_job *job)
         multi->busy--;
     }
     free_job(job);
-    if (!pu_http_is_foreign(&multi->owner)) start_queued(multi);
+    if (!pu_http_is_of_other_process(&multi->owner)) start_queued(multi);
 }
 
 void pu_http_multi_return(pu_http_multi *multi, pu_http_job *job)
@@ -427,21 +466,24 @@ static pu_http_job *find(pu_http_list *list, int64_t id)
 
 pu_http_job *pu_http_multi_cancel(pu_http_multi *multi, int64_t id)
 {
-    end_foreign(multi);
+    end_of_other_process(multi);
     pu_http_job *job = find(&multi->queued, id);
     if (job) {
-        refuse_queued(multi, job, PU_HTTP_CLOSED, "the request was cancelled before it was sent");
+        reject_queued(multi, job, PU_HTTP_CLOSED, "the request was cancelled before it was sent");
     } else {
         job = find(&multi->running, id);
         if (!job) return NULL;
         pu_http_easy *easy = &job->slot->easy;
+        pu_sigpipe sigpipe;
+        pu_sigpipe_hold(&sigpipe);
         curl_multi_remove_handle(multi->curl, easy->curl);
-        bool sent = easy->sends > 0;
-        pu_http_easy_refuse(easy, PU_HTTP_CLOSED,
+        pu_sigpipe_release(&sigpipe);
+        bool sent = easy->send_count > 0;
+        pu_http_easy_set_error(easy, PU_HTTP_CLOSED,
                             sent ? "the request was cancelled after it was sent: it may have been carried out"
                                  : "the request was cancelled before it was sent");
-        easy->answer.sends = easy->sends;
-        if (sent) easy->answer.outcome = PU_OUTCOME_UNKNOWN;
+        easy->response.send_count = easy->send_count;
+        if (sent) easy->response.outcome = PU_OUTCOME_UNKNOWN;
         finish(multi, &multi->running, job);
     }
     return take(multi, job);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Many requests at once on one thread: a bound on those in flight, a queue behind it, results to be polled for.
+/* Many requests at once on one thread: a bound on those in flight, a queue for the others, results to be polled for.
  *
  * Nothing blocks but pu_http_wait. libcurl says through callbacks which descriptors and which time it waits for; they
- * are only noted down here, so a foreign loop can watch them, and a step asks the system about all of them in one
- * call. A finished request keeps its handle until it is released, so results that nobody fetches hold back the queue
+ * are only recorded here, so a loop of the host can watch them, and a step asks the system about all of them in one
+ * call. A finished request keeps its handle until it is released, so results that are not fetched hold back the queue
  * instead of piling up. One thread at a time; the struct must not be moved while it is open. */
 #ifndef PURSER_CORE_HTTP_MULTI_H
 #define PURSER_CORE_HTTP_MULTI_H
@@ -11,6 +11,7 @@
 #include <poll.h>
 
 #include "http_easy.h"
+#include "http_watch.h"
 
 enum pu_http_job_state { PU_JOB_QUEUED, PU_JOB_RUNNING, PU_JOB_DONE };
 
@@ -26,8 +27,8 @@ typedef struct pu_http_job {
     pu_http_request request; /* points into `store` */
     pu_buf store;
     pu_http_slot *slot;      /* while running, and after it until released */
-    pu_http_answer *answer;  /* once taken */
-    enum pu_http_failure refusal; /* why it never got a slot, */
+    pu_http_response *response;  /* once taken */
+    enum pu_http_failure rejection; /* why it never got a slot, */
     const char *reason;           /* and that in words */
     struct pu_http_job *previous, *next;
 } pu_http_job;
@@ -47,14 +48,17 @@ typedef struct pu_http_multi {
     int busy;             /* jobs that hold a slot */
     int unfinished;       /* jobs queued or running */
     int64_t last_id;
-    int64_t anew_until_ms; /* a shared connection fell silent: till then what must be sent once goes on a new one */
-    int64_t timer_ms;     /* when libcurl wants to be called without an event; -1: never */
+    int64_t fresh_until_ms; /* a shared connection fell silent: till then what must be sent once goes on a new one */
+    int64_t timer_ms;     /* when libcurl must be called without an event; -1: never */
     int64_t earliest_ms;  /* no queued job's deadline is before it */
     struct pollfd *polls; /* what libcurl waits for */
+    int *names;           /* beside each: the number that a host's loop watches, -1 when it was not asked for */
+    pu_http_watch watch;
     size_t poll_count, poll_cap;
+    size_t acted_from;    /* where the next step begins among them, so that each has its turn */
     bool polled;          /* a wait has asked the system about them just now */
     int64_t poll_changes; /* counts changes of the set */
-    pu_http_easy refused; /* closed; holds the answer of a taken job that never got a slot */
+    pu_http_easy rejected; /* closed; holds the response of a taken job that never got a slot */
 } pu_http_multi;
 
 /* `options` must outlive the object. On failure it is closed. */
@@ -81,6 +85,10 @@ void pu_http_multi_return(pu_http_multi *multi, pu_http_job *job);
 
 /* Ends an unfinished job, which counts as taken then; NULL when there is none with this id. */
 pu_http_job *pu_http_multi_cancel(pu_http_multi *multi, int64_t id);
+
+/* The number under which a host's loop watches the descriptor at `place` of `polls`; it stays open until the step after
+ * the one that takes it off the list. */
+int pu_http_multi_name(pu_http_multi *multi, size_t place);
 
 /* Waits until a descriptor of one of them is ready, one's timeout is over, or `ms` have passed. No step is made. */
 void pu_http_wait(pu_http_multi *const *multis, size_t count, int64_t ms);

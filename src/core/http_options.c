@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "http_options.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
 
 #include <openssl/x509.h>
 
@@ -33,6 +37,32 @@ const char *pu_http_base_check(const char *url, size_t len)
         if (url[i] == '?' || url[i] == '#' || url[i] == '\\') return "must not hold a query or a fragment";
     }
     return NULL;
+}
+
+static bool is_this_machine(const char *authority, size_t len)
+{
+    struct in_addr four;
+    struct in6_addr six;
+    char host[INET6_ADDRSTRLEN + 1];
+    bool bracket = len > 0 && authority[0] == '[';
+    size_t from = bracket, to = from;
+    while (to < len && authority[to] != (bracket ? ']' : ':')) to++;
+    if (to - from >= sizeof host || (bracket && to == len)) return false;
+    memcpy(host, authority + from, to - from);
+    host[to - from] = '\0';
+    if (bracket) return inet_pton(AF_INET6, host, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+    return strcasecmp(host, "localhost") == 0 ||
+           (inet_pton(AF_INET, host, &four) == 1 && ntohl(four.s_addr) >> 24 == 127);
+}
+
+bool pu_http_is_readable(const pu_http_options *options, const char *url, size_t len)
+{
+    const size_t scheme = 7; /* http:// */
+    const char *proxy = options->text[PU_HTTP_PROXY];
+    if (!begins(url, len, "http://")) return false;
+    if (proxy && *proxy) return true;
+    const char *slash = memchr(url + scheme, '/', len - scheme);
+    return !is_this_machine(url + scheme, slash ? (size_t)(slash - url) - scheme : len - scheme);
 }
 
 static const char *check_line(const char *text, size_t len)
@@ -85,6 +115,7 @@ const pu_http_option_row pu_http_option_rows[PU_HTTP_OPTIONS] = {
     {"fresh_connect", PU_OPTION_FLAG, 0, 1, 0, NULL},
     {"at_most_once_idle_s", PU_OPTION_NUMBER, 0, 3600, 2, NULL},
     {"max_in_flight", PU_OPTION_NUMBER, 1, 10000, 64, NULL}, /* of the multi transport */
+    {"allow_insecure", PU_OPTION_FLAG, 0, 1, 0, NULL},
 };
 
 void pu_http_options_init(pu_http_options *options)
@@ -106,7 +137,7 @@ enum pu_http_option pu_http_option_find(const char *name)
     return (enum pu_http_option)i;
 }
 
-static enum pu_code refuse(pu_error *error, enum pu_code code, const char *message)
+static enum pu_code set_error(pu_error *error, enum pu_code code, const char *message)
 {
     *error = (pu_error){.code = code, .message = message};
     return code;
@@ -115,12 +146,12 @@ static enum pu_code refuse(pu_error *error, enum pu_code code, const char *messa
 enum pu_code pu_http_options_text(pu_http_options *options, enum pu_http_option row, const char *text, size_t len,
                                   pu_error *error)
 {
-    if (memchr(text, '\0', len)) return refuse(error, PU_ARGUMENT, "holds a NUL byte");
+    if (memchr(text, '\0', len)) return set_error(error, PU_ARGUMENT, "holds a NUL byte");
     const char *wrong = pu_http_option_rows[row].check(text, len);
-    if (wrong) return refuse(error, PU_ARGUMENT, wrong);
+    if (wrong) return set_error(error, PU_ARGUMENT, wrong);
 
     char *copy = malloc(len + 1);
-    if (!copy) return refuse(error, PU_NOMEM, "cannot be kept: not enough memory");
+    if (!copy) return set_error(error, PU_NO_MEMORY, "cannot be kept: not enough memory");
     memcpy(copy, text, len);
     copy[len] = '\0';
     free(options->text[row]);
@@ -132,7 +163,7 @@ enum pu_code pu_http_options_text(pu_http_options *options, enum pu_http_option 
 enum pu_code pu_http_options_number(pu_http_options *options, enum pu_http_option row, int64_t value, pu_error *error)
 {
     if (value < pu_http_option_rows[row].low || value > pu_http_option_rows[row].high)
-        return refuse(error, PU_ARGUMENT, "is out of range");
+        return set_error(error, PU_ARGUMENT, "is out of range");
     options->number[row] = value;
     return PU_OK;
 }
@@ -167,7 +198,7 @@ static void find_ca_directory(void)
         if (!directory_found && is_hashed_directory(places[i])) directory_found = places[i];
 }
 
-/* Where the system keeps its authorities as a hashed directory, or NULL. libcurl's own answer goes first. */
+/* Where the system keeps its authorities as a hashed directory, or NULL. libcurl's own response goes first. */
 static const char *system_ca_directory(void)
 {
     pthread_once(&directory_once, find_ca_directory);
@@ -176,7 +207,7 @@ static const char *system_ca_directory(void)
 
 typedef struct setter {
     CURL *curl;
-    CURLcode code; /* the first refusal */
+    CURLcode code; /* the first rejection */
 } setter;
 
 static void set_long(setter *s, CURLoption option, long value)
@@ -232,7 +263,7 @@ bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error 
     const char *version = options->text[PU_HTTP_VERSION];
 
     set_long(&s, CURLOPT_NOSIGNAL, 1);
-    set_long(&s, CURLOPT_NOPROGRESS, 0); /* the callback counts bytes; libcurl prints nothing beside it */
+    set_long(&s, CURLOPT_NOPROGRESS, 0); /* the callback counts bytes; libcurl prints nothing */
     set_long(&s, CURLOPT_FOLLOWLOCATION, 0);
     set_long(&s, CURLOPT_HTTP09_ALLOWED, 0);
     set_long(&s, CURLOPT_NETRC, CURL_NETRC_IGNORED);
@@ -257,6 +288,6 @@ bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error 
     set_authorities(&s, options);
 
     if (s.code == CURLE_OK) return true;
-    refuse(error, PU_ARGUMENT, curl_easy_strerror(s.code));
+    set_error(error, PU_ARGUMENT, curl_easy_strerror(s.code));
     return false;
 }

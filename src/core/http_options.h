@@ -33,6 +33,7 @@ enum pu_http_option {
     PU_HTTP_FRESH_CONNECT,
     PU_HTTP_SINGLE_SEND_IDLE_S,
     PU_HTTP_MAX_IN_FLIGHT,
+    PU_HTTP_ALLOW_INSECURE,
     PU_HTTP_OPTIONS
 };
 
@@ -62,7 +63,7 @@ enum pu_code pu_http_options_text(pu_http_options *options, enum pu_http_option 
                                   pu_error *error);
 enum pu_code pu_http_options_number(pu_http_options *options, enum pu_http_option row, int64_t value, pu_error *error);
 
-/* Gives a handle everything that stays the same for all its requests. False: libcurl refused; `error` says why. */
+/* Gives a handle everything that stays the same for all its requests. False: libcurl rejected; `error` says why. */
 bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error *error);
 
 /* What a handle needs besides before its first https request. Where the options name no authorities, they are taken from
@@ -72,5 +73,9 @@ bool pu_http_options_secure(const pu_http_options *options, CURL *curl);
 
 /* What is wrong with a base URL, or NULL: http or https, a host, perhaps a port and a path; nothing else. */
 const char *pu_http_base_check(const char *url, size_t len);
+
+/* Whether requests to a base URL that passed the check are readable on the way: http to another machine, or http
+ * through a proxy. What a name server says about a host does not count. */
+bool pu_http_is_readable(const pu_http_options *options, const char *url, size_t len);
 
 #endif

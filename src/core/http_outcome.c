@@ -10,7 +10,7 @@
 
 typedef struct curl_rule {
     CURLcode code;
-    enum pu_http_phase phase; /* PU_PHASE_NONE: the times of the transfer tell */
+    enum pu_http_phase phase; /* PU_PHASE_NONE: the times of the transfer decide */
     const char *sentence;
 } curl_rule;
 
@@ -57,33 +57,33 @@ static int64_t time_us(CURL *curl, CURLINFO info)
     return curl_easy_getinfo(curl, info, &value) == CURLE_OK ? (int64_t)value : 0;
 }
 
-static void read_answer(pu_http_easy *easy)
+static void read_response(pu_http_easy *easy)
 {
-    pu_http_answer *answer = &easy->answer;
-    curl_easy_getinfo(easy->curl, CURLINFO_RESPONSE_CODE, &answer->status);
-    answer->sends = easy->sends;
-    answer->connection = easy->connection;
-    answer->body = (pu_http_text){easy->body.data, easy->body.len};
-    answer->headers = (pu_http_text){easy->response_headers.data, easy->response_headers.len};
+    pu_http_response *response = &easy->response;
+    curl_easy_getinfo(easy->curl, CURLINFO_RESPONSE_CODE, &response->status);
+    response->send_count = easy->send_count;
+    response->connection = easy->connection;
+    response->body = (pu_http_text){easy->body.data, easy->body.len};
+    response->headers = (pu_http_text){easy->response_headers.data, easy->response_headers.len};
 }
 
 static void read_facts(pu_http_easy *easy)
 {
     static const unsigned char versions[] = {0, 10, 11, 20, 30};
     CURL *curl = easy->curl;
-    pu_http_answer *answer = &easy->answer;
+    pu_http_response *response = &easy->response;
     long version = 0, connects = 0;
 
     curl_easy_getinfo(curl, CURLINFO_HTTP_VERSION, &version);
     curl_easy_getinfo(curl, CURLINFO_NUM_CONNECTS, &connects);
-    answer->http_version = version == CURL_HTTP_VERSION_3 ? 30 : version >= 0 && version < 4 ? versions[version] : 0;
-    answer->reused = easy->sends > 0 && connects == 0;
-    answer->address = NULL;
-    curl_easy_getinfo(curl, CURLINFO_PRIMARY_IP, &answer->address);
-    answer->total_us = time_us(curl, CURLINFO_TOTAL_TIME_T);
-    answer->connect_us = time_us(curl, CURLINFO_CONNECT_TIME_T);
-    answer->tls_us = time_us(curl, CURLINFO_APPCONNECT_TIME_T);
-    answer->first_byte_us = time_us(curl, CURLINFO_STARTTRANSFER_TIME_T);
+    response->http_version = version == CURL_HTTP_VERSION_3 ? 30 : version >= 0 && version < 4 ? versions[version] : 0;
+    response->reused = easy->send_count > 0 && connects == 0;
+    response->address = NULL;
+    curl_easy_getinfo(curl, CURLINFO_PRIMARY_IP, &response->address);
+    response->total_us = time_us(curl, CURLINFO_TOTAL_TIME_T);
+    response->connect_us = time_us(curl, CURLINFO_CONNECT_TIME_T);
+    response->tls_us = time_us(curl, CURLINFO_APPCONNECT_TIME_T);
+    response->first_byte_us = time_us(curl, CURLINFO_STARTTRANSFER_TIME_T);
 }
 
 static bool before_request(CURLcode code)
@@ -94,20 +94,20 @@ static bool before_request(CURLcode code)
 
 static enum pu_http_phase phase_by_facts(const pu_http_easy *easy)
 {
-    if (easy->sends > 0) {
+    if (easy->send_count > 0) {
         if (easy->header_bytes > 0) return PU_PHASE_RECEIVE;
         bool whole = time_us(easy->curl, CURLINFO_SIZE_UPLOAD_T) >= (int64_t)easy->body_len;
         return whole ? PU_PHASE_RECEIVE : PU_PHASE_SEND;
     }
     if (time_us(easy->curl, CURLINFO_NAMELOOKUP_TIME_T) == 0) return PU_PHASE_RESOLVE;
-    if (easy->answer.connect_us == 0) return PU_PHASE_CONNECT;
+    if (easy->response.connect_us == 0) return PU_PHASE_CONNECT;
     return easy->base_secure ? PU_PHASE_TLS : PU_PHASE_CONNECT;
 }
 
 /* What the message adds to the rule's sentence: the option or the package that may cure it. */
 static const char *timeout_advice(const pu_http_easy *easy)
 {
-    switch (easy->answer.phase) {
+    switch (easy->response.phase) {
     case PU_PHASE_SEND: return " while sending; `timeout_ms` allows more";
     case PU_PHASE_RECEIVE: return " while waiting for the answer; `timeout_ms` allows more";
     default: return " while connecting; `connect_timeout_ms` and `timeout_ms` allow more";
@@ -147,14 +147,14 @@ static const char *advice(const pu_http_easy *easy, CURLcode code)
  * all. */
 static void write_message(pu_http_easy *easy, CURLcode code, const char *sentence)
 {
-    pu_http_answer *answer = &easy->answer;
+    pu_http_response *response = &easy->response;
     const char *cure = advice(easy, code);
-    if (easy->sends == 0 && easy->detail[0] && !strchr(easy->detail, '@')) {
+    if (easy->send_count == 0 && easy->detail[0] && !strchr(easy->detail, '@')) {
         for (char *c = easy->detail; *c; c++)
             if ((unsigned char)*c < ' ' || *c == 127) *c = ' ';
-        snprintf(answer->message, sizeof answer->message, "%s%s (%s)", sentence, cure, easy->detail);
+        snprintf(response->message, sizeof response->message, "%s%s (%s)", sentence, cure, easy->detail);
     } else {
-        snprintf(answer->message, sizeof answer->message, "%s%s", sentence, cure);
+        snprintf(response->message, sizeof response->message, "%s%s", sentence, cure);
     }
 }
 
@@ -168,28 +168,34 @@ static bool line_too_long(const pu_http_easy *easy, CURLcode code)
 
 static void fail(pu_http_easy *easy, CURLcode code)
 {
-    pu_http_answer *answer = &easy->answer;
-    answer->curl_code = (int)code;
-    answer->outcome = easy->sends == 0 ? PU_OUTCOME_NOT_SENT : PU_OUTCOME_UNKNOWN;
-    answer->failure = PU_HTTP_TRANSPORT;
+    pu_http_response *response = &easy->response;
+    response->curl_code = (int)code;
+    response->outcome = easy->send_count == 0 ? PU_OUTCOME_NOT_SENT : PU_OUTCOME_UNKNOWN;
+    response->failure = PU_HTTP_TRANSPORT;
 
-    if (easy->over_ceiling || code == CURLE_FILESIZE_EXCEEDED || line_too_long(easy, code)) {
-        answer->failure = PU_HTTP_CEILING;
-        answer->phase = PU_PHASE_RECEIVE;
+    if (easy->too_large || code == CURLE_FILESIZE_EXCEEDED || line_too_long(easy, code)) {
+        response->failure = PU_HTTP_CEILING;
+        response->phase = PU_PHASE_RECEIVE;
         write_message(easy, CURLE_OK, "the answer is larger than `max_response_bytes` or its headers than 256 KiB");
         return;
     }
-    if (easy->unquiet && easy->sends == 0) {
-        answer->phase = PU_PHASE_CONNECT;
+    if (easy->misframed) {
+        response->phase = PU_PHASE_RECEIVE;
+        write_message(easy, CURLE_OK,
+                      "the response has two lengths that differ, or one that is no number: its end is not certain");
+        return;
+    }
+    if (easy->unquiet && easy->send_count == 0) {
+        response->phase = PU_PHASE_CONNECT;
         write_message(easy, CURLE_OK, "the service sends before it is asked: no answer of such a connection can be believed");
         return;
     }
     /* A kept connection that died may be noticed only by a failing attempt at a new one. What matters is the first. */
-    if (easy->sends > 0 && before_request(code)) code = CURLE_ABORTED_BY_CALLBACK;
+    if (easy->send_count > 0 && before_request(code)) code = CURLE_ABORTED_BY_CALLBACK;
     const curl_rule *rule = find_rule(code);
-    answer->phase = rule && rule->phase != PU_PHASE_NONE ? rule->phase : phase_by_facts(easy);
+    response->phase = rule && rule->phase != PU_PHASE_NONE ? rule->phase : phase_by_facts(easy);
     /* The same code may be met before the request was handed over, from a proxy or in the TLS handshake. */
-    if (easy->sends == 0 && answer->phase >= PU_PHASE_SEND) answer->phase = phase_by_facts(easy);
+    if (easy->send_count == 0 && response->phase >= PU_PHASE_SEND) response->phase = phase_by_facts(easy);
     if (easy->out_of_memory || code == CURLE_OUT_OF_MEMORY)
         write_message(easy, code, "there was not enough memory for the exchange");
     else
@@ -198,20 +204,20 @@ static void fail(pu_http_easy *easy, CURLcode code)
 
 static void disbelieve(pu_http_easy *easy)
 {
-    easy->answer.failure = PU_HTTP_TRANSPORT;
-    easy->answer.outcome = PU_OUTCOME_UNKNOWN;
-    easy->answer.phase = PU_PHASE_SEND;
+    easy->response.failure = PU_HTTP_TRANSPORT;
+    easy->response.outcome = PU_OUTCOME_UNKNOWN;
+    easy->response.phase = PU_PHASE_SEND;
     write_message(easy, CURLE_OK, "an answer came before the request was sent whole: it may be that of another request");
 }
 
 void pu_http_easy_finish(pu_http_easy *easy, CURLcode code)
 {
-    read_answer(easy);
-    /* libcurl takes a header block that is cut off for an answer without a body. */
+    read_response(easy);
+    /* libcurl takes a header block that is cut off for a response without a body. */
     if (code == CURLE_OK && !easy->block_ended) code = CURLE_PARTIAL_FILE;
-    if (code != CURLE_OK || !easy->answer.brief) read_facts(easy);
+    if (code != CURLE_OK || !easy->response.brief) read_facts(easy);
     /* A silent HTTP/2 connection is kept by libcurl after a time-out, and the next request would wait on it as well. */
-    easy->stale = code == CURLE_OPERATION_TIMEDOUT && easy->sends > 0 && pu_http_easy_shares(easy);
+    easy->stale = code == CURLE_OPERATION_TIMEDOUT && easy->send_count > 0 && pu_http_easy_shares(easy);
     if (code != CURLE_OK) fail(easy, code);
     else if (easy->early) disbelieve(easy);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What goes into a transport and what comes out of it.
  *
- * A request borrows everything it points to until the call that takes it says otherwise. An answer belongs to the
+ * A request borrows everything it points to until the call that takes it says otherwise. A response belongs to the
  * object that made it and lives until that object's next request. */
 #ifndef PURSER_CORE_HTTP_REQUEST_H
 #define PURSER_CORE_HTTP_REQUEST_H
@@ -22,32 +22,32 @@ typedef struct pu_http_request {
     pu_http_text headers;  /* lines `Name: value`, each ended by a NUL byte */
     pu_http_text body;
     long timeout_ms;       /* for the whole exchange; 0: that of the options */
-    bool at_most_once;      /* the request must never reach the wire twice */
-    bool brief;            /* of an answer only status, body and headers are wanted */
+    bool at_most_once;     /* the request must never reach the wire twice */
+    bool brief;            /* of a response only status, body and headers are requested */
 } pu_http_request;
 
 /* Where an exchange ended. */
 enum pu_http_phase { PU_PHASE_NONE, PU_PHASE_RESOLVE, PU_PHASE_CONNECT, PU_PHASE_TLS, PU_PHASE_SEND, PU_PHASE_RECEIVE };
 
-/* What is known of the request's effect when there is no whole answer. */
+/* What is known of the request's effect when there is no whole response. */
 enum pu_http_outcome { PU_OUTCOME_UNKNOWN, PU_OUTCOME_NOT_SENT };
 
 enum pu_http_failure {
     PU_HTTP_OK,
     PU_HTTP_ARGUMENT,  /* the request cannot be put on a wire as it is */
     PU_HTTP_TRANSPORT, /* libcurl could not finish the exchange */
-    PU_HTTP_CEILING,   /* the answer is larger than allowed */
+    PU_HTTP_CEILING,   /* the response is larger than allowed */
     PU_HTTP_CLOSED     /* the object was closed, or the request taken back */
 };
 
-typedef struct pu_http_answer {
+typedef struct pu_http_response {
     enum pu_http_failure failure;
     long status;
     pu_http_text body, headers;
-    int sends; /* how often the request was given to a connection */
+    int send_count; /* how often the request was given to a connection */
     int64_t connection; /* which one; 0: none */
 
-    /* More facts of every exchange, zero where it did not come that far. An answer that was wanted brief, and is no
+    /* More facts of every exchange, zero where it did not come that far. A response that was requested brief, and is no
      * failure, lacks them. */
     bool brief;
     int http_version; /* 10, 11, 20, 30 */
@@ -60,7 +60,7 @@ typedef struct pu_http_answer {
     enum pu_http_phase phase;
     enum pu_http_outcome outcome;
     char message[640];
-} pu_http_answer;
+} pu_http_response;
 
 const char *pu_http_phase_name(enum pu_http_phase phase);
 const char *pu_http_outcome_name(enum pu_http_outcome outcome);

@@ -39,6 +39,7 @@ int pu_http_sockets_on_close(void *context, curl_socket_t fd)
             sockets->list[i] = sockets->list[--sockets->count];
             break;
         }
+    if (sockets->watched) (void)shutdown(fd, SHUT_RDWR);
     return close(fd);
 }
 
@@ -100,8 +101,8 @@ static bool speaks_http2(const SSL *ssl)
     return len == 2 && memcmp(name, "h2", 2) == 0;
 }
 
-/* What can be read on an idle connection is a late answer, the end of the connection, or a session ticket. Only the TLS
- * library could tell which; asking it would take the bytes in. A ticket that comes so late costs one new connection. */
+/* What can be read on an idle connection is a late response, the end of the connection, or a session ticket. Only the
+ * TLS library could distinguish them; asking it would take the bytes in. A ticket that comes so late costs one new connection. */
 bool pu_http_socket_is_quiet_tls(const pu_http_socket *socket, CURL *curl, bool strict)
 {
     struct curl_tlssessioninfo *info = NULL;

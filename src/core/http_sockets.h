@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The open sockets of a transport, and whether the next request may go out on one.
  *
- * HTTP/1.1 has no number that tells which request an answer belongs to: whatever arrives next counts as the answer. So
- * a connection on which bytes wait before a request is sent would shift every later answer by one request. libcurl
+ * HTTP/1.1 has no number that says which request a response belongs to: what arrives next counts as the response. So
+ * a connection on which bytes wait before a request is sent would shift every later response by one request. libcurl
  * reuses such a connection; the transports here do not.
  *
  * libcurl names a connection by its ports. The owner must outlive the libcurl handle that makes the sockets. */
@@ -19,7 +19,7 @@ typedef struct pu_http_socket {
     curl_socket_t fd;
     int local, remote; /* ports; 0: not known yet */
     bool used;         /* a request was sent on it */
-    bool distrusted;   /* an answer that came on it was not believed */
+    bool distrusted;   /* a response that came on it was not believed */
     int64_t id;
 } pu_http_socket;
 
@@ -27,6 +27,8 @@ typedef struct pu_http_sockets {
     pu_http_socket *list;
     size_t count, cap;
     int64_t last_id;
+    size_t taken; /* bytes of bodies that came in this step */
+    bool watched; /* a host's loop may hold duplicates of the descriptors: closing alone ends no connection */
 } pu_http_sockets;
 
 /* Notes a socket that libcurl made. False: no memory. */
@@ -48,7 +50,7 @@ pu_http_socket *pu_http_sockets_get(pu_http_sockets *sockets, int64_t id);
 bool pu_http_socket_is_quiet(const pu_http_socket *socket);
 
 /* The same for the connection over TLS that `curl` is about to use; call it in its CURLOPT_PREREQFUNCTION. True also
- * for HTTP/2, whose answers name their requests. `strict`: false where TLS cannot be asked what it holds. */
+ * for HTTP/2, whose responses name their requests. `strict`: false where TLS cannot be asked what it holds. */
 bool pu_http_socket_is_quiet_tls(const pu_http_socket *socket, CURL *curl, bool strict);
 
 /* How many bytes have arrived on the connection, framing included; 0 where the system does not count them. */

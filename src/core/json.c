@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "json.h"
 
-static const char *refuse(pu_mark *mark, const char *at, const char *message)
+static const char *set_error(pu_scan_error *mark, const char *at, const char *message)
 {
     mark->at = at;
     mark->message = message;
@@ -49,42 +49,42 @@ static int read_hex(const char *p, const char *end, unsigned *unit)
     return 4;
 }
 
-/* `p` is at a backslash; returns the byte behind the escape. */
-static const char *check_escape(const char *p, const char *end, pu_mark *mark)
+/* `p` is at a backslash; returns the byte after the escape. */
+static const char *check_escape(const char *p, const char *end, pu_scan_error *mark)
 {
     static const char ends_early[] = "the text ends inside a string";
-    if (p + 1 == end) return refuse(mark, end, ends_early);
+    if (p + 1 == end) return set_error(mark, end, ends_early);
     if (p[1] != 'u') {
         if (p[1] != '\0' && strchr("\"\\/bfnrt", p[1])) return p + 2;
-        return refuse(mark, p + 1, "an unknown escape");
+        return set_error(mark, p + 1, "an unknown escape");
     }
     unsigned unit, second;
     int digits = read_hex(p + 2, end, &unit);
     if (digits < 4) {
         p += 2 + digits;
-        return refuse(mark, p, p == end ? ends_early : "a hexadecimal digit was expected");
+        return set_error(mark, p, p == end ? ends_early : "a hexadecimal digit was expected");
     }
     if (unit < 0xD800 || unit > 0xDFFF) return p + 6;
     if (unit > 0xDBFF || end - p < 12 || p[6] != '\\' || p[7] != 'u' || read_hex(p + 8, end, &second) < 4 ||
         second < 0xDC00 || second > 0xDFFF)
-        return refuse(mark, p, "half of a surrogate pair");
+        return set_error(mark, p, "half of a surrogate pair");
     return p + 12;
 }
 
-const char *pu_json_string_rest(const char *p, const char *end, bool *escaped, pu_mark *mark)
+const char *pu_json_string_rest(const char *p, const char *end, bool *escaped, pu_scan_error *mark)
 {
     for (;; p = pu_json_plain(p, end)) {
-        if (p == end) return refuse(mark, end, "the text ends inside a string");
+        if (p == end) return set_error(mark, end, "the text ends inside a string");
         if (*p == '"') return p;
         if (*p == '\\') {
             *escaped = true;
             p = check_escape(p, end, mark);
             if (!p) return NULL;
         } else if ((unsigned char)*p < 0x20) {
-            return refuse(mark, p, "a control character inside a string");
+            return set_error(mark, p, "a control character inside a string");
         } else if ((unsigned char)*p >= 0x80) {
             int length = sequence_length(p, end);
-            if (length == 0) return refuse(mark, p, "invalid UTF-8");
+            if (length == 0) return set_error(mark, p, "invalid UTF-8");
             p += length;
         }
     }
@@ -147,21 +147,21 @@ size_t pu_json_unescape(const char *p, size_t len, char *out)
     return (size_t)(to - start);
 }
 
-static const char *digits(const char *p, const char *end, pu_mark *mark)
+static const char *digits(const char *p, const char *end, pu_scan_error *mark)
 {
-    if (p == end) return refuse(mark, end, "the text ends inside a number");
-    if (!pu_json_digit(*p)) return refuse(mark, p, "a digit was expected");
+    if (p == end) return set_error(mark, end, "the text ends inside a number");
+    if (!pu_json_digit(*p)) return set_error(mark, p, "a digit was expected");
     while (p < end && pu_json_digit(*p)) p++;
     return p;
 }
 
-const char *pu_json_number(const char *p, const char *end, bool *integral, pu_mark *mark)
+const char *pu_json_number(const char *p, const char *end, bool *integral, pu_scan_error *mark)
 {
     *integral = true;
     if (p < end && *p == '-') p++;
     if (p < end && *p == '0') {
         p++;
-        if (p < end && pu_json_digit(*p)) return refuse(mark, p, "a digit behind a leading zero");
+        if (p < end && pu_json_digit(*p)) return set_error(mark, p, "a digit behind a leading zero");
     } else {
         p = digits(p, end, mark);
     }
@@ -178,12 +178,12 @@ const char *pu_json_number(const char *p, const char *end, bool *integral, pu_ma
     return p;
 }
 
-const char *pu_json_literal(const char *p, const char *end, pu_mark *mark)
+const char *pu_json_literal(const char *p, const char *end, pu_scan_error *mark)
 {
     const char *word = *p == 't' ? "true" : *p == 'f' ? "false" : "null";
     for (; *word; word++, p++) {
-        if (p == end) return refuse(mark, end, "the text ends inside a literal");
-        if (*p != *word) return refuse(mark, p, "true, false or null was expected");
+        if (p == end) return set_error(mark, end, "the text ends inside a literal");
+        if (*p != *word) return set_error(mark, p, "true, false or null was expected");
     }
     return p;
 }

@@ -2,8 +2,8 @@
 /* The lexical floor of JSON (RFC 8259): strings, numbers and literals as (pointer, end), checked to the last byte.
  *
  * Nothing here allocates, keeps state or looks at the locale, and no number ever becomes a floating-point value.
- * Every function reads only [p, end). A scanner returns where it stopped, or NULL after filling a `pu_mark` with the
- * offending byte and a constant message. Thread-safe. */
+ * Every function reads only [p, end). A scanner returns where it stopped, or NULL after filling a `pu_scan_error` with
+ * the offending byte and a constant message. Thread-safe. */
 #ifndef PURSER_CORE_JSON_H
 #define PURSER_CORE_JSON_H
 
@@ -16,10 +16,10 @@
 #include <emmintrin.h>
 #endif
 
-typedef struct pu_mark {
+typedef struct pu_scan_error {
     const char *at;      /* the byte that cannot be; `end` where the text ends too early */
     const char *message; /* constant text */
-} pu_mark;
+} pu_scan_error;
 
 /* One step of the string scan: the first byte of [p, end) that is not plain ASCII text inside a string, i.e. a quote,
  * a backslash, a control character or a byte from 0x80. */
@@ -55,11 +55,11 @@ static inline const char *pu_json_plain(const char *p, const char *end)
 }
 
 /* What pu_json_string does once it has met something other than plain ASCII. */
-const char *pu_json_string_rest(const char *p, const char *end, bool *escaped, pu_mark *mark);
+const char *pu_json_string_rest(const char *p, const char *end, bool *escaped, pu_scan_error *mark);
 
-/* Scans a string whose opening quote is just before `p`; returns its closing quote. `*escaped` tells whether it holds
- * escapes, which are checked (lone surrogates are refused) but left as they are; see pu_json_unescape. */
-static inline const char *pu_json_string(const char *p, const char *end, bool *escaped, pu_mark *mark)
+/* Scans a string whose opening quote is just before `p`; returns its closing quote. `*escaped` says whether it holds
+ * escapes, which are checked (lone surrogates are rejected) but left as they are; see pu_json_unescape. */
+static inline const char *pu_json_string(const char *p, const char *end, bool *escaped, pu_scan_error *mark)
 {
     const char *stop = pu_json_plain(p, end);
     *escaped = false;
@@ -71,11 +71,11 @@ static inline const char *pu_json_string(const char *p, const char *end, bool *e
  * greater than `len`. `out` needs room for `len` bytes. */
 size_t pu_json_unescape(const char *p, size_t len, char *out);
 
-/* Scans the number that begins at `p`; returns the byte behind it. `*integral` is true when it is -?digits. */
-const char *pu_json_number(const char *p, const char *end, bool *integral, pu_mark *mark);
+/* Scans the number that begins at `p`; returns the byte after it. `*integral` is true when it is -?digits. */
+const char *pu_json_number(const char *p, const char *end, bool *integral, pu_scan_error *mark);
 
-/* Scans `true`, `false` or `null`, whichever begins with the byte at `p`; returns the byte behind it. */
-const char *pu_json_literal(const char *p, const char *end, pu_mark *mark);
+/* Scans `true`, `false` or `null`, whichever begins with the byte at `p`; returns the byte after it. */
+const char *pu_json_literal(const char *p, const char *end, pu_scan_error *mark);
 
 /* Reads text that is -?digits and whose value lies within [low, high]; false for any other text. */
 bool pu_json_integer(const char *p, size_t len, int64_t low, int64_t high, int64_t *value);

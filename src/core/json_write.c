@@ -85,8 +85,8 @@ enum pu_code pu_json_append_string(pu_buf *buf, const char *text, size_t len, pu
 {
     const unsigned char *bytes = (const unsigned char *)text;
     if (len > (SIZE_MAX - 2) / 6) {
-        *error = (pu_error){PU_TOO_BIG, "the text is too long", 0};
-        return PU_TOO_BIG;
+        *error = (pu_error){PU_TOO_LARGE, "the text is too long", 0};
+        return PU_TOO_LARGE;
     }
     size_t inside = 0;
     enum pu_code code = measure(bytes, len, &inside, error);
@@ -94,7 +94,7 @@ enum pu_code pu_json_append_string(pu_buf *buf, const char *text, size_t len, pu
 
     code = pu_buf_reserve(buf, inside + 2);
     if (code != PU_OK) {
-        *error = (pu_error){code, code == PU_NOMEM ? "out of memory" : "the text is too long", 0};
+        *error = (pu_error){code, code == PU_NO_MEMORY ? "out of memory" : "the text is too long", 0};
         return code;
     }
     char *out = buf->data + buf->len;

@@ -19,7 +19,7 @@ static enum pu_code fail(pu_error *error, enum pu_code code, const char *message
 
 static enum pu_code fail_append(pu_error *error, enum pu_code code)
 {
-    return fail(error, code, code == PU_NOMEM ? "out of memory" : "the text is too long");
+    return fail(error, code, code == PU_NO_MEMORY ? "out of memory" : "the text is too long");
 }
 
 static int compare_names(const pu_name *a, const pu_name *b)
@@ -89,10 +89,10 @@ enum pu_code pu_layout_open(pu_layout *layout, const pu_name *query, size_t quer
     }
     if (code != PU_OK) goto failed;
 
-    /* One slot more than needed: malloc(0) may be NULL, and a closed layout is told by its NULL. */
+    /* One slot more than needed: malloc(0) may be NULL, and a closed layout is recognised by its NULL. */
     layout->query = malloc((query_count + body_count + 1) * sizeof *layout->query);
     if (!layout->query) {
-        code = fail_append(error, PU_NOMEM);
+        code = fail_append(error, PU_NO_MEMORY);
         goto failed;
     }
     layout->body = layout->query + query_count;
@@ -181,7 +181,7 @@ static bool query_room(const pu_layout *layout, const pu_value *values, size_t m
 enum pu_code pu_layout_query(const pu_layout *layout, const pu_value *values, pu_buf *buf, pu_error *error)
 {
     size_t room = 0;
-    if (!query_room(layout, values, buf->max, false, &room)) return fail_append(error, PU_TOO_BIG);
+    if (!query_room(layout, values, buf->max, false, &room)) return fail_append(error, PU_TOO_LARGE);
     enum pu_code code = pu_buf_reserve(buf, room);
     if (code != PU_OK) { /* the worst case is over the ceiling; the text itself may still fit */
         query_room(layout, values, buf->max, true, &room);

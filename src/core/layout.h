@@ -41,7 +41,7 @@ typedef struct pu_layout {
     enum pu_body_form form;
 } pu_layout;
 
-/* Copies the names. Refuses an empty name, a name that comes twice in a list, body names without a body form.
+/* Copies the names. Rejects an empty name, a name that comes twice in a list, body names without a body form.
  * With `sorted` the query goes in byte order of the names. The layout is zero on failure and safe to close.
  */
 enum pu_code pu_layout_open(pu_layout *layout, const pu_name *query, size_t query_count, const pu_name *body,

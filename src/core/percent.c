@@ -59,7 +59,7 @@ size_t pu_percent_length(const char *text, size_t len)
 enum pu_code pu_percent_append(pu_buf *buf, const char *text, size_t len)
 {
     if (len == 0) return PU_OK;
-    if (len > SIZE_MAX / 3) return PU_TOO_BIG;
+    if (len > SIZE_MAX / 3) return PU_TOO_LARGE;
     enum pu_code code = pu_buf_reserve(buf, 3 * len);
     /* The worst case is over the ceiling, or too much to have at once; the text itself may still fit. */
     if (code != PU_OK) code = pu_buf_reserve(buf, pu_percent_length(text, len));

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 /* No core file is written of this process, and (on Linux) no other process of the same user may read its memory. False
- * when the system refused a part of it. */
+ * when the system rejected a part of it. */
 bool pu_harden_process(void);
 
 #endif

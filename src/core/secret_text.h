@@ -15,7 +15,7 @@ typedef struct pu_secret_text {
     size_t len, size;
 } pu_secret_text;
 
-/* Why a file was refused. */
+/* Why a file was rejected. */
 enum pu_file_fault {
     PU_FILE_OK,
     PU_FILE_SYSTEM,    /* `code` is that of errno */

@@ -28,10 +28,10 @@ void pu_plan_free(pu_plan *plan)
 /* Makes room for one more in an array that grows by GROWTH. */
 static enum pu_code room(void **array, uint16_t count, size_t size)
 {
-    if (count == PU_MAX_SLOTS) return PU_TOO_BIG;
+    if (count == PU_MAX_SLOTS) return PU_TOO_LARGE;
     if (count % GROWTH) return PU_OK;
     void *grown = realloc(*array, (size_t)(count + GROWTH) * size);
-    if (!grown) return PU_NOMEM;
+    if (!grown) return PU_NO_MEMORY;
     *array = grown;
     return PU_OK;
 }
@@ -99,7 +99,7 @@ static enum pu_code slot_of(pu_plan *plan, const char *name, size_t len, bool se
             return PU_OK;
         }
     }
-    if (plan->slot_count == PU_MAX_SLOTS) return PU_TOO_BIG;
+    if (plan->slot_count == PU_MAX_SLOTS) return PU_TOO_LARGE;
     if (!sealed) {
         void *slots = plan->slots;
         enum pu_code code = room(&slots, plan->slot_count, sizeof *plan->slots);
@@ -107,7 +107,7 @@ static enum pu_code slot_of(pu_plan *plan, const char *name, size_t len, bool se
         plan->slots = slots;
     }
     char *copy = malloc(len + 1);
-    if (!copy) return PU_NOMEM;
+    if (!copy) return PU_NO_MEMORY;
     memcpy(copy, name, len);
     copy[len] = '\0';
     *slot = plan->slot_count++;
@@ -120,7 +120,7 @@ static enum pu_code make_key(pu_key *key, const char *name, size_t len)
 {
     *key = (pu_key){.next = PU_NO_KEY, .token_len = (uint32_t)len + 3};
     key->token = malloc(len + 3);
-    if (!key->token) return PU_NOMEM;
+    if (!key->token) return PU_NO_MEMORY;
     key->token[0] = '"';
     memcpy(key->token + 1, name, len);
     memcpy(key->token + 1 + len, "\":", 2);
@@ -188,7 +188,7 @@ enum pu_code pu_plan_prefix(pu_plan *plan, uint16_t shape, uint16_t key, const c
     pu_shape *to = &plan->shapes[shape];
     if (!plain_name(prefix, len) || to->prefix) return PU_ARGUMENT;
     to->prefix = malloc(len);
-    if (!to->prefix) return PU_NOMEM;
+    if (!to->prefix) return PU_NO_MEMORY;
     memcpy(to->prefix, prefix, len);
     to->prefix_len = (uint32_t)len;
     to->prefix_slot = to->keys[key].slot;
@@ -251,11 +251,11 @@ static enum pu_code seal_shape(pu_shape *shape, uint16_t learn)
 {
     shape->capacity = (uint16_t)(shape->count + learn);
     pu_key *keys = realloc(shape->keys, shape->capacity * sizeof *keys);
-    if (!keys) return PU_NOMEM;
+    if (!keys) return PU_NO_MEMORY;
     shape->keys = keys;
     while ((1U << shape->index_bits) < 2U * shape->capacity) shape->index_bits++;
     shape->index = malloc(sizeof *shape->index << shape->index_bits);
-    if (!shape->index) return PU_NOMEM;
+    if (!shape->index) return PU_NO_MEMORY;
     memset(shape->index, 0xFF, sizeof *shape->index << shape->index_bits);
     for (uint16_t i = 0; i < shape->count; i++) enter(shape, i);
     /* Until a record has been seen, the declared order is the best guess. */
@@ -275,7 +275,7 @@ enum pu_code pu_plan_seal(pu_plan *plan, uint16_t root)
     }
     if (room_for > PU_MAX_SLOTS) room_for = PU_MAX_SLOTS;
     pu_slot *slots = realloc(plan->slots, room_for * sizeof *slots);
-    if (!slots) return PU_NOMEM;
+    if (!slots) return PU_NO_MEMORY;
     plan->slots = slots;
     plan->slot_room = (uint16_t)room_for;
     plan->root = root;

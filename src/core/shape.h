@@ -86,7 +86,7 @@ typedef struct pu_plan {
 pu_plan *pu_plan_new(int64_t low, int64_t high);
 void pu_plan_free(pu_plan *plan);
 
-/* Each adds one thing and gives its number. PU_NOMEM, PU_TOO_BIG, or PU_ARGUMENT for a name that is empty, taken already
+/* Each adds one thing and gives its number. PU_NO_MEMORY, PU_TOO_LARGE, or PU_ARGUMENT for a name that is empty, taken already
  * in that shape, or not printable ASCII free of quotes and backslashes. The plan may only be freed after a failure. */
 enum pu_code pu_plan_list(pu_plan *plan, uint16_t item, uint16_t *type);
 enum pu_code pu_plan_record(pu_plan *plan, uint16_t shape, uint16_t *type);

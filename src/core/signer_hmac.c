@@ -84,8 +84,8 @@ static enum pu_code open_keyed(void **state, size_t block, const void *key, size
     unsigned char pad[SHA512_CBLOCK] = {0};
     keyed *made = pu_secret_alloc(sizeof *made);
     if (!made) {
-        *error = (pu_error){PU_NOMEM, "out of memory", 0};
-        return PU_NOMEM;
+        *error = (pu_error){PU_NO_MEMORY, "out of memory", 0};
+        return PU_NO_MEMORY;
     }
     if (len <= block) {
         memcpy(pad, key, len);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Ed25519 and RSA-SHA256 (PKCS #1 v1.5) with a private key in PEM.
  *
- * OpenSSL keeps the key. Each signature gets a context of its own, so a failure leaves nothing behind; its
- * cost is nothing beside the signature's. */
+ * OpenSSL keeps the key. Each signature gets a context of its own, so a failure leaves no trace; its
+ * cost is small next to the signature's. */
 #include "signer_row.h"
 
 #include <stdlib.h>
@@ -44,8 +44,8 @@ static enum pu_code open_pem(void **state, const char *type, const char *message
 {
     if (!pu_secret_has_room()) {
         message = "the memory for secret keys is full; close clients and signers that are not used any more";
-        *error = (pu_error){PU_NOMEM, message, 0};
-        return PU_NOMEM;
+        *error = (pu_error){PU_NO_MEMORY, message, 0};
+        return PU_NO_MEMORY;
     }
     EVP_PKEY *key = read_pem(pem, len);
     if (!key || !EVP_PKEY_is_a(key, type)) goto failed;
@@ -73,7 +73,7 @@ static enum pu_code open_rsa(void **state, const void *pem, size_t len, pu_error
     return open_pem(state, "RSA", "the key is not an unencrypted RSA private key in PEM", pem, len, error);
 }
 
-/* Ed25519 reads its message twice and so wants it in one piece. `*joined` is what to free, with its length.
+/* Ed25519 reads its message twice and so needs it in one piece. `*joined` is what to free, with its length.
  */
 static const void *one_piece(const pu_message *message, char **joined, size_t *len)
 {
@@ -92,7 +92,7 @@ static enum pu_code sign_digest(EVP_PKEY *key, const EVP_MD *digest, const pu_me
 {
     char *joined = NULL;
     size_t len = 0;
-    enum pu_code code = PU_NOMEM;
+    enum pu_code code = PU_NO_MEMORY;
     const char *reason = "out of memory";
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     const void *text = one_piece(message, &joined, &len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an algorithm supplies: a row of signer.c's table. Only signer.c and the variants beside it include
+/* What an algorithm supplies: a row of signer.c's table. Only signer.c and the variants next to it include
  * this. */
 #ifndef PURSER_CORE_SIGNER_ROW_H
 #define PURSER_CORE_SIGNER_ROW_H

@@ -14,7 +14,7 @@ typedef struct walk {
     const char *text, *end;
     pu_plan *plan;
     pu_sink *sink;
-    pu_fault *fault;
+    pu_decode_error *fault;
     unsigned depth; /* open containers */
     unsigned lists; /* those of them that are lists */
     size_t containers, values, names; /* so far: the ceilings of decode.h */
@@ -25,25 +25,31 @@ typedef struct walk {
 
 static const char ends_early[] = "the text ends too early";
 
-static inline const char *refuse(walk *w, const char *at, const char *message)
+static inline const char *set_error(walk *w, const char *at, const char *message)
 {
     if (at == w->end) message = ends_early;
     w->fault->error = (pu_error){PU_SYNTAX, message, (size_t)(at - w->text)};
     return NULL;
 }
 
-static inline const char *refuse_more(walk *w, const char *at, const char *message)
+static inline const char *set_too_large(walk *w, const char *at, const char *message)
 {
-    w->fault->error = (pu_error){PU_TOO_BIG, message, (size_t)(at - w->text)};
+    w->fault->error = (pu_error){PU_TOO_LARGE, message, (size_t)(at - w->text)};
+    return NULL;
+}
+
+static inline const char *refuse_repetition(walk *w, const char *at)
+{
+    w->fault->error = (pu_error){PU_REPEATED, "a member comes twice", (size_t)(at - w->text)};
     return NULL;
 }
 
 static inline bool values_left(walk *w, const char *at)
 {
-    return w->values < PU_MAX_VALUES || refuse_more(w, at, "more than 2097152 values in one document");
+    return w->values < PU_MAX_VALUES || set_too_large(w, at, "more than 2097152 values in one document");
 }
 
-static inline const char *refuse_mark(walk *w, const pu_mark *mark)
+static inline const char *set_scan_error(walk *w, const pu_scan_error *mark)
 {
     w->fault->error = (pu_error){PU_SYNTAX, mark->message, (size_t)(mark->at - w->text)};
     return NULL;
@@ -71,8 +77,8 @@ static inline const char *found_name(char byte)
 /* A well-formed value of a kind that its place does not take. */
 static inline const char *mistyped(walk *w, const char *at, enum pu_kind expected)
 {
-    if (at == w->end) return refuse(w, at, ends_early);
-    if (!pu_json_digit(*at) && !memchr("{[\"ntf-", *at, 7)) return refuse(w, at, "a value was expected");
+    if (at == w->end) return set_error(w, at, ends_early);
+    if (!pu_json_digit(*at) && !memchr("{[\"ntf-", *at, 7)) return set_error(w, at, "a value was expected");
     w->fault->error = (pu_error){PU_TYPE, "a value of another type was expected", (size_t)(at - w->text)};
     w->fault->found = found_name(*at);
     w->fault->expected = kind_name(expected);
@@ -114,10 +120,10 @@ static inline bool is_boolean(const pu_entry *entry)
 
 static inline const char *read_string(walk *w, const char *p, enum pu_kind kind, pu_entry *entry)
 {
-    pu_mark mark;
+    pu_scan_error mark;
     bool escaped;
     const char *close = pu_json_string(p + 1, w->end, &escaped, &mark);
-    if (!close) return refuse_mark(w, &mark);
+    if (!close) return set_scan_error(w, &mark);
     entry->text = p + 1;
     entry->len = (size_t)(close - p - 1);
     entry->kind = escaped ? PU_ENTRY_ESCAPED : PU_ENTRY_TEXT;
@@ -163,11 +169,11 @@ static inline const char *read_short_integer(const walk *w, const char *p, pu_en
 
 static inline const char *read_number(walk *w, const char *p, enum pu_kind kind, pu_entry *entry)
 {
-    pu_mark mark;
+    pu_scan_error mark;
     bool integral;
     int64_t integer;
     const char *stop = pu_json_number(p, w->end, &integral, &mark);
-    if (!stop) return refuse_mark(w, &mark);
+    if (!stop) return set_scan_error(w, &mark);
     entry->kind = PU_ENTRY_TEXT;
     entry->text = p;
     entry->len = (size_t)(stop - p);
@@ -185,14 +191,14 @@ static inline const char *read_number(walk *w, const char *p, enum pu_kind kind,
 
 static inline const char *read_literal(walk *w, const char *p, enum pu_kind kind, pu_entry *entry)
 {
-    pu_mark mark;
+    pu_scan_error mark;
     const char *stop;
     if (w->end - p >= 4 && memcmp(p, "null", 4) == 0) {
         entry->kind = PU_ENTRY_NULL;
         return p + 4;
     }
     stop = pu_json_literal(p, w->end, &mark);
-    if (!stop) return refuse_mark(w, &mark);
+    if (!stop) return set_scan_error(w, &mark);
     if (kind == PU_KIND_ANY || kind == PU_KIND_BOOLEAN) {
         entry->kind = *p == 't' ? PU_ENTRY_TRUE : PU_ENTRY_FALSE;
     } else {
@@ -203,7 +209,7 @@ static inline const char *read_literal(walk *w, const char *p, enum pu_kind kind
     return stop;
 }
 
-/* Reads the scalar at `p` into the value part of `entry`; returns the byte behind it. */
+/* Reads the scalar at `p` into the value part of `entry`; returns the byte after it. */
 static inline const char *read_scalar(walk *w, const char *p, enum pu_kind kind, pu_entry *entry)
 {
     if (p < w->end && (kind <= PU_KIND_ANY || *p == 'n')) {

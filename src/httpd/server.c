@@ -38,7 +38,7 @@ struct httpd_server {
     int64_t last_id;
     bool closing;
     unsigned unsent;    /* answers handed to libmicrohttpd that have not been seen off */
-    list queued;        /* whole requests nobody took yet */
+    list queued;        /* whole requests that were not taken yet */
     list open[BUCKETS]; /* taken and unanswered, by id */
     list resting;       /* paced answers between two pieces */
 };
@@ -49,7 +49,7 @@ struct httpd_request {
     list *in;                          /* the list it is in; a request in a list is suspended */
     httpd_request *before, *after;
     int64_t id;
-    bool answered, ended, too_big;
+    bool answered, ended, too_large;
     const char *method;
     char peer[INET6_ADDRSTRLEN];
     httpd_header *headers;
@@ -75,7 +75,7 @@ int64_t httpd_now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void enlist(list *to, httpd_request *request)
+static void list_push(list *to, httpd_request *request)
 {
     request->in = to;
     request->before = to->last;
@@ -84,7 +84,7 @@ static void enlist(list *to, httpd_request *request)
     to->last = request;
 }
 
-static void delist(httpd_request *request)
+static void list_unlink(httpd_request *request)
 {
     list *from = request->in;
     if (!from) return;
@@ -95,7 +95,7 @@ static void delist(httpd_request *request)
 
 static void resume(httpd_request *request)
 {
-    delist(request);
+    list_unlink(request);
     MHD_resume_connection(request->connection);
 }
 
@@ -108,7 +108,7 @@ static void drop_body(httpd_request *request)
 
 /* ---- callbacks of libmicrohttpd ---- */
 
-/* The first thing heard of a request. What it returns is *context in the other callbacks. */
+/* The first callback of a request. What it returns is *context in the other callbacks. */
 static void *begin_request(void *server, const char *target, struct MHD_Connection *connection)
 {
     (void)connection;
@@ -129,7 +129,7 @@ static void end_request(void *server, struct MHD_Connection *connection, void **
     *context = NULL;
     if (!request) return;
     if (request->answered) request->server->unsent--;
-    delist(request);
+    list_unlink(request);
     drop_body(request);
     free(request->headers);
     free(request);
@@ -168,11 +168,11 @@ static void note_peer(httpd_request *request)
 }
 
 /* Keeps a piece of the body. Past the ceiling nothing is kept, and what follows is only read away. */
-static bool keep(httpd_request *request, const char *bytes, size_t len)
+static bool append_body(httpd_request *request, const char *bytes, size_t len)
 {
     size_t max = request->server->max_body;
-    if (request->too_big || len > max - request->body_len) {
-        request->too_big = true;
+    if (request->too_large || len > max - request->body_len) {
+        request->too_large = true;
         drop_body(request);
         return true;
     }
@@ -190,7 +190,7 @@ static bool keep(httpd_request *request, const char *bytes, size_t len)
     return true;
 }
 
-static enum MHD_Result refuse_body(struct MHD_Connection *connection)
+static enum MHD_Result reject_body(struct MHD_Connection *connection)
 {
     struct MHD_Response *response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
     if (!response) return MHD_NO;
@@ -199,7 +199,7 @@ static enum MHD_Result refuse_body(struct MHD_Connection *connection)
     return result;
 }
 
-/* A declared length over the ceiling is refused before a byte of the body is read. */
+/* A declared length over the ceiling is rejected before a byte of the body is read. */
 static bool announces_too_much(const httpd_request *request)
 {
     const char *length = MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Content-Length");
@@ -218,19 +218,19 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     if (!request->connection) { /* the headers are there */
         request->connection = connection;
         request->method = method;
-        return announces_too_much(request) ? refuse_body(connection) : MHD_YES;
+        return announces_too_much(request) ? reject_body(connection) : MHD_YES;
     }
     if (*upload_len) {
         size_t len = *upload_len;
         *upload_len = 0;
-        return keep(request, upload, len) ? MHD_YES : MHD_NO;
+        return append_body(request, upload, len) ? MHD_YES : MHD_NO;
     }
-    if (request->too_big) return refuse_body(connection);
+    if (request->too_large) return reject_body(connection);
     if (!note_headers(request)) return MHD_NO;
     note_peer(request);
     request->id = ++server->last_id;
     MHD_suspend_connection(connection);
-    enlist(&server->queued, request);
+    list_push(&server->queued, request);
     return MHD_YES;
 }
 
@@ -252,7 +252,7 @@ static ssize_t read_paced(void *context, uint64_t position, char *to, size_t roo
         int64_t now = httpd_now_ms();
         if (now < request->due_ms && !request->server->closing) {
             MHD_suspend_connection(request->connection);
-            enlist(&request->server->resting, request);
+            list_push(&request->server->resting, request);
             return 0;
         }
         if (len > body->pace.piece) len = body->pace.piece;
@@ -379,8 +379,8 @@ httpd_request *httpd_wait(httpd_server *server, int64_t timeout_ms)
 void httpd_take(httpd_request *request)
 {
     httpd_server *server = request->server;
-    delist(request);
-    enlist(&server->open[request->id % BUCKETS], request);
+    list_unlink(request);
+    list_push(&server->open[request->id % BUCKETS], request);
     drop_body(request);
 }
 

@@ -70,7 +70,7 @@ const char *httpd_peer(const httpd_request *request);
 const char *httpd_body(const httpd_request *request, size_t *len);
 const httpd_header *httpd_headers(const httpd_request *request, size_t *count);
 
-/* Answers an open request and closes its id. Takes over `response`. False when libmicrohttpd refused the
+/* Answers an open request and closes its id. Takes over `response`. False when libmicrohttpd rejected the
  * answer: the connection ends then. */
 bool httpd_respond(httpd_request *request, unsigned status, struct MHD_Response *response);
 

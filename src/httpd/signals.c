@@ -36,5 +36,5 @@ void httpd_add_signals(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         {"catch_signals", catch_signals}, {"signalled", signalled}, {NULL, NULL}};
-    pu_setfuncs(L, functions, 0);
+    lpu_set_functions(L, functions, 0);
 }

@@ -11,11 +11,11 @@ local function paths_of(command)
   return paths
 end
 
--- As lines of a Lua list; needs.c, which says what is missing, comes first.
+-- As lines of a Lua list; check_deps.c, which says what is missing, comes first.
 local function lines_of(paths)
   local first, rest = {}, {}
   for _, path in ipairs(paths) do
-    local list = path:find "needs%.c$" and first or rest
+    local list = path:find "check_deps%.c$" and first or rest
     list[#list + 1] = ('        "%s",\n'):format(path)
   end
   return table.concat(first) .. table.concat(rest)
@@ -23,13 +23,13 @@ end
 
 --- The C sources of purser.core.
 function M.core()
-  return lines_of(paths_of "ls src/core/*.c src/bind/*.c | grep -v /http")
+  return lines_of(paths_of "ls src/core/*.c src/bind/*.c | grep -v -e /http -e /l_http")
 end
 
 --- Those of purser.http: its own, and the few that both have, as in the Makefile.
 function M.http()
-  local both = "src/core/needs.c src/core/buf.c src/core/clock.c src/bind/bind.c"
-  return lines_of(paths_of("ls src/core/http*.c src/bind/http*.c " .. both))
+  local both = "src/core/check_deps.c src/core/buf.c src/core/clock.c src/bind/lpu.c"
+  return lines_of(paths_of("ls src/core/http*.c src/bind/http*.c src/bind/l_http*.c " .. both))
 end
 
 --- Those of purser.httpd.

@@ -5,6 +5,9 @@
 -- all rows are read: in every test, the documentation and the command line. A program that calls one group reads that
 -- group, and does without the check.
 
+local lazy = require "purser.util.lazy"
+local row_schema = lazy "purser.api.row_schema"
+
 -- What is looked up in a row at every call.
 local function prepare(group, row)
   row.by_name, row.names, row.required = {}, {}, {}
@@ -31,7 +34,6 @@ end })
 
 -- What is asked over all groups.
 local function load_all()
-  local row_schema = require "purser.api.row_schema"
   local list, by_name, by_id = {}, {}, {}
   for _, group in ipairs(M.group_names) do
     for _, row in ipairs(M.groups[group]) do

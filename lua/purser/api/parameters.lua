@@ -4,7 +4,9 @@
 -- A kind is { text = what the documentation says, check = function(value, param) -> wire value | nil, message }.
 -- A message completes the sentence `parameter "x" ...` and names the cure.
 
+local lazy = require "purser.util.lazy"
 local text_rules = require "purser.api.text"
+local write_kinds = lazy "purser.api.write_kinds"
 
 local clean_text, digits_of, one_of = text_rules.clean_text, text_rules.digits_of, text_rules.one_of
 
@@ -34,7 +36,7 @@ local function status_of(value, param)
 end
 
 M.kinds = {
-  text = { text = "text", check = function(value) return clean_text(value) end },
+  text = { text = "text", check = clean_text },
 
   time = {
     text = "epoch milliseconds (13 digits)",
@@ -90,7 +92,7 @@ M.kinds = {
 
 -- The kinds that only calls take which change something are read with the first such parameter.
 setmetatable(M.kinds, { __index = function(kinds, name)
-  local kind = require("purser.api.write_kinds")[name]
+  local kind = write_kinds[name]
   kinds[name] = kind
   return kind
 end })

@@ -1,9 +1,12 @@
 -- SPDX-License-Identifier: MIT
 -- What every text that travels must be, and the texts that may be chosen from.
 
+local lazy = require "purser.util.lazy"
+local suggest = lazy "purser.util.suggest"
+
 local M = {}
 
-local floor = math.floor
+local find, floor = string.find, math.floor
 
 -- Far above anything the service could store, far below what a request line can carry.
 local MAX_TEXT_BYTES = 1024
@@ -75,17 +78,18 @@ end
 --- What every text must be, whatever its kind. Returns the text, or nil and a message; and third whether it holds
 -- letters and digits alone.
 function M.clean_text(value)
-  if type(value) == "number" then
+  local is = type(value)
+  if is == "number" then
     local digits = M.digits_of(value)
     if not digits then return nil, "is a float; pass it as a string" end
     return digits
   end
-  if type(value) ~= "string" then return nil, ("is a %s; pass a string"):format(type(value)) end
+  if is ~= "string" then return nil, ("is a %s; pass a string"):format(is) end
   if value == "" then return nil, "is empty; give it a value or leave it out" end
   if #value > MAX_TEXT_BYTES then
     return nil, ("is %d bytes long; at most %d are sent"):format(#value, MAX_TEXT_BYTES)
   end
-  if value:find("^[0-9A-Za-z]+$") then return value, nil, true end -- most texts are, and it is found out quickly
+  if find(value, "^[0-9A-Za-z]+$") then return value, nil, true end -- most texts are, and it is found out quickly
   if value:find("[%z\1-\31\127]") then return nil, "holds a control character (line break, tab, NUL); remove it" end
   if not M.is_utf8(value) then return nil, "is not valid UTF-8; convert it" end
   return value
@@ -96,7 +100,7 @@ function M.one_of(value, names)
   for _, name in ipairs(names) do
     if name == value then return value end
   end
-  local hint = require("purser.util.suggest").hint(value, names)
+  local hint = suggest.hint(value, names)
   return nil, ('is "%s"%s; allowed are %s'):format(value, hint, table.concat(names, ", "))
 end
 

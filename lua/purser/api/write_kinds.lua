@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: MIT
 -- The kinds of parameters that calls take which change something; parameters.lua says what a kind is.
 
+local lazy = require "purser.util.lazy"
 local plain_text = require "purser.util.plain_text"
 local text_rules = require "purser.api.text"
+local decimal = lazy "purser.decimal"
 
 local clean_text, digits_of, one_of = text_rules.clean_text, text_rules.digits_of, text_rules.one_of
 
@@ -132,7 +134,7 @@ M.amount = {
       value = digits
     end
     if type(value) == "userdata" then -- a decimal, or nothing that could be an amount
-      value = require("purser.decimal").new(value)
+      value = decimal.new(value)
       if not value then return nil, "is a userdata; pass a string such as \"12.5\" or a decimal" end
       value = tostring(value)
     end

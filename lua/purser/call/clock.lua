@@ -9,6 +9,9 @@
 -- A clock that the user gave is believed to count well: the offset to it is kept, and nothing else.
 
 local core = require "purser.core"
+local errors = require "purser.call.errors"
+local lazy = require "purser.util.lazy"
+local calendar = lazy "purser.util.calendar"
 
 local M = {}
 
@@ -29,8 +32,13 @@ Clock.__index = Clock
 ---@param wall (fun(): integer)|nil       epoch ms; nil: the host's
 ---@param monotonic (fun(): integer)|nil  ms that only ever grow; nil: the host's, or none when `wall` was given
 function M.new(wall, monotonic)
-  if not wall then wall, monotonic = core.now_ms, monotonic or core.monotonic_ms end
-  return setmetatable({ wall = wall, monotonic = monotonic, offset = nil, corrections = 0, asking = false }, Clock)
+  local is_hosts = not wall
+  if is_hosts then wall, monotonic = core.now_ms, monotonic or core.monotonic_ms end
+  -- `false`, not nil: an absent field is looked for in Clock, too, in every call
+  return setmetatable({
+    wall = wall, monotonic = monotonic or false, is_exact = is_hosts and monotonic == core.monotonic_ms,
+    offset = false, apart = false, corrections = 0, asking = false,
+  }, Clock)
 end
 
 -- What is counted with: the monotonic clock where there is one.
@@ -40,9 +48,10 @@ end
 
 --- The service's time in epoch ms. What a user's clock returns is checked by the caller.
 function Clock:now()
-  if not self.offset then return self.wall() end
+  local offset = self.offset
+  if not offset then return self.wall() end
   local counted = count(self)
-  return type(counted) == "number" and counted + self.offset or counted
+  return type(counted) == "number" and counted + offset or counted
 end
 
 --- Whether the host's clock was set, or the machine slept, since the service's time was learned. Reported once.
@@ -64,7 +73,7 @@ end
 
 -- The service's time was `time` when `counted` was read.
 local function set(self, time, counted)
-  local apart = self.monotonic and self.wall() - self.monotonic() or nil -- a user's clock may raise
+  local apart = self.monotonic and self.wall() - self.monotonic() -- a user's clock may raise
   self.offset, self.apart, self.corrections = time - counted, apart, self.corrections + 1
 end
 
@@ -79,7 +88,7 @@ function Clock:learn(ask)
   local received = count(self)
   local wrong = doubt(self, time)
   if wrong then
-    return nil, require("purser.call.errors").new { kind = "decode", outcome = "rejected", message = wrong }
+    return nil, errors.new { kind = "decode", outcome = "rejected", message = wrong }
   end
   set(self, time + math.floor((received - sent) / 2), received)
   return self.offset + sent - before
@@ -96,7 +105,7 @@ function M.parse_date(text)
     (text or ""):match("^%a%a%a, (%d%d) (%a%a%a) (%d%d%d%d) (%d%d):(%d%d):(%d%d) GMT$")
   month = months[month]
   if not month then return nil end
-  local days = require("purser.util.calendar").days(year, month, day)
+  local days = calendar.days(year, month, day)
   return math.floor(((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
 end
 

@@ -8,14 +8,17 @@
 -- a short script mostly waits for its modules.
 
 local call_options = require "purser.call.call_options"
-local validate = require "purser.call.validate"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
 local interpret = require "purser.call.response"
+local lazy = require "purser.util.lazy"
 local plain_text = require "purser.util.plain_text"
-local unwrap = require "purser.call.unwrap"
 local retry = require "purser.call.retry"
 local service_clock = require "purser.call.clock"
+local unwrap = require "purser.call.unwrap"
+local validate = require "purser.call.validate"
+local hooks = lazy "purser.call.hooks"
+local schedule = lazy "purser.schedule"
 
 local floor = math.floor
 
@@ -90,7 +93,9 @@ end
 
 --- The clock's reading as an exact integer; or nil and a message.
 function M.read_clock(self)
-  local now = self._clock:now()
+  local clock = self._clock
+  local now = clock:now()
+  if clock.is_exact then return now end
   if type(now) == "number" and now > 0 and now < 2 ^ 53 and now % 1 == 0 then return floor(now) end
   return nil, "the clock must return whole epoch milliseconds"
 end
@@ -119,9 +124,9 @@ function M.build(self, row, layout, values, opts)
   local now, wrong = M.read_clock(self)
   if not now then return nil, errors.config(wrong) end
   if self._closed then return nil, closed_error(row) end -- by the clock, the credentials function or another task
-  local recv_window = opts.recv_window or self._recv_window
+  local recv_window = opts.recv_window
   values[profile.timestamp_name] = now
-  values[profile.recv_window_name] = recv_window and floor(recv_window) -- 5e3 is a float, and whole
+  values[profile.recv_window_name] = recv_window and floor(recv_window) or self._recv_window -- 5e3 is a float
   local body, query = ""
   if row.body then body, wrong = layout:body(values) end
   if not body then return nil, errors.argument(nil, wrong) end
@@ -220,7 +225,7 @@ end
 ---@param sending purser.Sending|nil  of a write call
 ---@param values table|nil            of a read call
 function M.attempt(self, row, request, attempt, info, sending, values)
-  local watch = self._hooks and require("purser.call.hooks").begin(self._hooks, row, request, attempt, info)
+  local watch = self._hooks and hooks.begin(self._hooks, row, request, attempt, info)
   local value, err, response
   if watch and not sending then
     value, err, response = watch:execute(exchange, self, row, request, nil, values)
@@ -239,7 +244,7 @@ end
 --- Sleeps for `ms` milliseconds as the client's transport does.
 function M.pause(self, ms)
   if self._transport.sleep then return self._transport:sleep(math.ceil(ms)) end
-  require("purser.schedule").sleep(math.ceil(ms))
+  schedule.sleep(math.ceil(ms))
 end
 
 -- Waits until the budget has room. Returns nil, or the error of a call that must not be made now.
@@ -275,7 +280,7 @@ local function correct_clock_once(self, err, request)
   while clock.asking and core.monotonic_ms() < ends do M.pause(self, 5) end
   if clock.corrections ~= request.corrections then return true end
   clock.asking = true
-  local ok, corrected = require("purser.schedule").protect(correct_clock, self, err)
+  local ok, corrected = schedule.protect(correct_clock, self, err)
   clock.asking = false
   if not ok then error(corrected, 0) end
   return corrected
@@ -295,7 +300,7 @@ end
 --- error.
 function M.accept(self, row, params, opts)
   local values, layout = M.check_call(self, row, params, opts)
-  if type(opts) == "table" and type(opts.info) == "table" then clear_info(opts.info) end
+  if opts ~= M.no_options and type(opts) == "table" and type(opts.info) == "table" then clear_info(opts.info) end
   return values, layout
 end
 

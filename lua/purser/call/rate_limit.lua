@@ -5,6 +5,7 @@
 -- any number of clients: purser.new { rate_limit = budget }.
 
 local core = require "purser.core"
+local option_schema = require "purser.util.option_schema"
 
 local SLICES = 20
 local MAX_MS = 7 * 86400000
@@ -26,7 +27,7 @@ local rules = { weight = { 1, 2 ^ 53 }, window_ms = { 1, 2 ^ 53 }, when_full = {
 ---@param options table
 ---@return string|nil message
 function M.check(options)
-  return (require("purser.util.option_schema").check(options, rules, "rate_limit option"))
+  return (option_schema.check(options, rules, "rate_limit option"))
 end
 
 --- Makes a budget. Raises when an option makes no sense.

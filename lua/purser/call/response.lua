@@ -51,10 +51,11 @@ local function is_pause(status)
   return status == 429 or status == 418
 end
 
--- Whether the body of a rejection shows what a write call would have made.
+-- Whether the body of a rejection shows what a write call would have made. One that has a member twice may.
 local function shows_record(row, body)
-  local value = row.effect ~= "read" and unwrap.decoder(row):decode(body)
-  return type(value) == "table" and unwrap.shows_record(row, value)
+  if row.effect == "read" then return false end
+  local value, _, _, is_repeated = unwrap.decoder(row):decode(body)
+  return is_repeated or type(value) == "table" and unwrap.shows_record(row, value)
 end
 
 local WITH_RESULT = " (the answer holds the id of a result as well, so it proves nothing)"
@@ -128,7 +129,7 @@ local function undecodable(row, status, message, offset)
 end
 
 local function is_answer(status, body)
-  return type(status) == "number" and status >= 100 and status <= 999 and status % 1 == 0
+  return (status == 200 or type(status) == "number" and status >= 100 and status <= 999 and status % 1 == 0)
     and type(body) == "string"
 end
 
@@ -194,7 +195,8 @@ function M.answer(row, profile, status, body, headers, values)
     return undecodable(row, status, ("HTTP %d with an empty body"):format(status), 0)
   end
 
-  local value, message, offset = unwrap.decoder(row):decode(body)
+  local value, message, offset, is_repeated = unwrap.decoder(row):decode(body)
+  if is_repeated then return undecodable(row, status, "the answer contradicts itself: " .. message, offset) end
   if value == nil then
     -- an error whose members do not fit the row's shape is still an error
     local code, text = rejection_of(body)

@@ -4,6 +4,7 @@
 -- would look the same the next time.
 
 local core = require "purser.core"
+local option_schema = require "purser.util.option_schema"
 
 local M = {}
 
@@ -24,7 +25,7 @@ function M.policy(options)
   for name, value in pairs(defaults) do policy[name] = value end
   if options == nil then return policy end
   if type(options) ~= "table" then return nil, 'option "retry" is a table or false' end
-  local message = require("purser.util.option_schema").check(options, rules, "retry option")
+  local message = option_schema.check(options, rules, "retry option")
   if message then return nil, message end
   for name, value in pairs(options) do policy[name] = value end
   return policy

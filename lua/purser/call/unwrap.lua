@@ -210,15 +210,30 @@ local function strip_envelope(record)
   return record
 end
 
--- Words and numbers that stand for a missing value.
+-- Words that stand for a missing value.
 local no_ids = {
   ["null"] = true, ["nil"] = true, none = true, undefined = true, ["true"] = true, ["false"] = true, nan = true,
+  error = true,
 }
 
--- Zeros, with or without what divides them, and numbers below zero are no ids either.
-local function is_id(text)
+-- Zeros, with or without what divides them, and numbers below zero name nothing either.
+local function names_something(text)
   return text:find "%S" and not no_ids[text:lower()] and not text:find "^[-+.0]+$" and not text:find "^%-%d"
     and plain_text.is_plain(text)
+end
+
+-- The service's ids are digits, 32 hexadecimal digits, or letters and digits such as mx0aBYs33eIilxBWC5. What has
+-- another sign, no digit or more than 64 signs is a word, a page or a mistake; zeros name nothing.
+local function is_id(text)
+  return #text <= 64 and text:find "^[A-Za-z0-9_][A-Za-z0-9_-]*$" and text:find "[0-9]" and not text:find "^[0-]+$"
+end
+
+local MAX_ADDRESS = 256
+
+-- An address may have other signs, and a name of letters alone. None has blanks or is a piece of a page.
+local function is_address(text)
+  return #text <= MAX_ADDRESS and text:find "^[A-Za-z0-9_:.?=&/+~@-]+$" and text:find "[A-Za-z0-9]"
+    and names_something(text)
 end
 
 local function is_filled(text)
@@ -226,10 +241,12 @@ local function is_filled(text)
 end
 
 -- What the essential member of a record has to be, where it is more than a text.
-local proofs = { id = is_id, tranId = is_id, apiKey = is_id, address = is_id, totalConvert = core.decimal }
+local proofs = { id = is_id, tranId = is_id, apiKey = is_id, address = is_address, totalConvert = core.decimal }
 
-local function is_proof(name, text)
-  return type(text) == "string" and (proofs[name] or is_filled)(text) and true or false
+-- Whether a member may name a record, although it proves none. Next to an error code that is enough for doubt.
+local function may_be_proof(name, text)
+  return type(text) == "string" and (name == "totalConvert" and core.decimal or proofs[name] and names_something
+    or is_filled)(text) and true or false
 end
 
 -- Why a key pair cannot be used or kept; nil where it can.
@@ -253,7 +270,7 @@ function take.record(result, value, answer)
     return nil, ("the answer shows two different `%s`"):format(name)
   end
   local code = tostring(record.code or "")
-  if code ~= "" and answer.success_codes and not answer.success_codes[code] and is_proof(name, proof) then
+  if code ~= "" and answer.success_codes and not answer.success_codes[code] and may_be_proof(name, proof) then
     return nil, ("the answer holds the error code %s next to its record"):format(code)
   end
   record = strip_envelope(record)
@@ -261,18 +278,18 @@ function take.record(result, value, answer)
   local problem = broken_key(record)
   if problem then return nil, problem end
   if not (proofs[name] or is_filled)(proof) then
-    return nil, ("the answer's `%s` is %s, which proves nothing"):format(name, proof)
+    return nil, ("the answer's `%s` is %s, which proves nothing"):format(name, proof:sub(1, 100))
   end
   return record
 end
 
---- Whether a decoded answer shows, in any place, what proves the record of this row.
+--- Whether a decoded answer shows, in any place, what may prove the record of this row.
 ---@param row table
 ---@param value table
 function M.shows_record(row, value)
   local name, data = row.result.required_member, value.data or {}
   for _, record in ipairs { value, value[1] or {}, data, data[1] or {} } do
-    if is_proof(name, record[name]) then return true end
+    if may_be_proof(name, record[name]) then return true end
   end
   return false
 end
@@ -303,6 +320,7 @@ end
 ---@param values table<string, any>|nil  what was sent, by name: on a page after the first no record may be left
 ---@param profile table|nil  its null_lists and success_codes
 function M.take(row, value, body, values, profile)
+  if value[1] ~= nil and row.result.list then return value end -- an array with nothing around it
   local paging = row.paging
   local page = values and paging and paging.page and tonumber(values[paging.page]) or 1
   return take[form_of(row.result)](row.result, value,

@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: MIT
 -- The first stage: parameters against their row. What does not pass ends here, and nothing is sent.
 
+local core = require "purser.core"
 local errors = require "purser.call.errors"
+local lazy = require "purser.util.lazy"
 local parameters = require "purser.api.parameters"
 local text_rules = require "purser.api.text"
-local core = require "purser.core"
+local suggest = lazy "purser.util.suggest"
 
 local kinds = parameters.kinds
 
@@ -45,7 +47,7 @@ local function unknown(row, name)
     names[#names + 1] = param.plain
   end
   local known = #names == 0 and "; this operation has none" or "; it knows " .. table.concat(names, ", ")
-  return argument_error(row, name, "is not known" .. require("purser.util.suggest").hint(name, names) .. known)
+  return argument_error(row, name, "is not known" .. suggest.hint(name, names) .. known)
 end
 
 -- Puts the hash of a password given in plain under the parameter's own name.

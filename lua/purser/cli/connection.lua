@@ -4,6 +4,8 @@
 local activity = require "purser.cli.activity"
 local credentials = require "purser.cli.credentials"
 local files = require "purser.cli.file"
+local lazy = require "purser.util.lazy"
+local purser = lazy "purser"
 
 local M = {}
 
@@ -53,7 +55,7 @@ local function safeguards(options)
   local journal_path = options.journal or credentials.variable "PURSER_JOURNAL"
   local guard_path, made = options.guard or credentials.variable "PURSER_GUARD", {}
   if journal_path then
-    local journal, err = require("purser").journal.open { sqlite = journal_path }
+    local journal, err = purser.journal.open { sqlite = journal_path }
     if not journal then return nil, ("--journal %s: %s"):format(journal_path, err.message) end
     made.journal = journal
   end
@@ -122,9 +124,9 @@ function M.open(options, overrides)
   if requested.concurrent then
     local profile = require("purser.api.profiles")[service.profile or "default"]
     requested.concurrent = nil
-    requested.transport = require("purser").transport.multi { base_url = service.base_url or profile.base_url }
+    requested.transport = purser.transport.multi { base_url = service.base_url or profile.base_url }
   end
-  local client, err = require("purser").new(requested)
+  local client, err = purser.new(requested)
   keys.secret:close() -- the client has made of it what it needs
   -- allow_insecure is for programs: here nothing permits it
   if not client then

@@ -3,7 +3,6 @@
 -- every process of the machine can see. A secret key goes from there to the signer in C: no Lua string ever holds it.
 
 local core = require "purser.core"
-local files = require "purser.cli.file"
 
 local M = {}
 
@@ -126,7 +125,7 @@ function M.password(source)
     if not value then return nil, ("names the variable %s, which is not set"):format(where) end
     return value
   elseif kind == "file" then
-    local text, message = files.read_private(where)
+    local text, message = core.read_private(where)
     if not text then return nil, "names a file that will not do: " .. message end
     local line = text:match("^[^\r\n]*")
     if line == "" then return nil, ("names the file %s, whose first line is empty"):format(where) end

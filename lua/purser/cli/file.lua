@@ -8,15 +8,12 @@ local M = {}
 local NOTHING_THERE = { [2] = true, [20] = true } -- ENOENT, ENOTDIR
 local OTHERS = 63 -- the permission bits of group and others: octal 077
 
--- `judge` says what is wrong with the open file, or nil.
-local function read(path, judge)
+local function read(path)
   local file, reason, code = io.open(path, "rb")
-  local text, message
+  local text
   if file then
     text, reason = file:read("*a") -- a folder can be opened
-    message = text and judge and judge(file, path)
     file:close()
-    if message then return nil, message end
     if text then return text end
   end
   reason = tostring(reason)
@@ -40,13 +37,7 @@ local function not_private(file, path)
       mode % 512, path)
   end
   if not ours then return path .. " belongs to another user; use a file of your own" end
-end
-
---- The same, of a file with a secret: others must not be able to read or change it.
----@param path string
----@return string|nil text, string|nil message, boolean|nil is_missing
-function M.read_private(path)
-  return read(path, not_private)
+  if not file:seek() then return path .. " is not a regular file; name one that is" end
 end
 
 --- Opens a file with secrets that is there: for writing, too.
@@ -67,13 +58,13 @@ function M.folder_of(path)
   return path:match "^(.*/)[^/]*$" or "."
 end
 
--- A new empty file next to `path`, which only this user can read. Its name is random, and no file that is there, nor
--- one that a link leads to, is ever taken for it.
-local function create_next_to(path)
+-- A new file next to `path` with that text, which only this user can read. Its name is random, and no file that is
+-- there, nor one that a link leads to, is ever taken for it.
+local function write_next_to(path, text)
   local token, problem = core.random_token(16)
   if not token then return nil, problem end
   local fresh = ("%s.%s.new"):format(path, token)
-  local ok, message = core.create_private(fresh)
+  local ok, message = core.write_private(fresh, text)
   if not ok then return nil, message end
   return fresh
 end
@@ -110,7 +101,7 @@ end
 --- Whether `replace` could write the file.
 ---@return true|nil ok, string|nil reason
 function M.can_replace(path)
-  local fresh, reason = create_next_to(path)
+  local fresh, reason = write_next_to(path, "")
   if not fresh then return nil, reason end
   os.remove(fresh)
   return true
@@ -120,16 +111,10 @@ end
 --- one.
 ---@return true|nil ok, string|nil reason
 function M.replace(path, text)
-  local fresh, reason = create_next_to(path)
+  local fresh, reason = write_next_to(path, text)
   if not fresh then return nil, reason end
-  local file, ok
-  file, reason = io.open(fresh, "r+b")
-  if file then
-    ok, reason = file:write(text)
-    if ok then ok, reason = core.sync_file(file) end
-    if ok then ok, reason = file:close() else file:close() end
-  end
-  if ok then ok, reason = os.rename(fresh, path) end
+  local ok
+  ok, reason = os.rename(fresh, path)
   if ok then return true end
   os.remove(fresh)
   return nil, reason

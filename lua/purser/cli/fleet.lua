@@ -1,13 +1,15 @@
 -- SPDX-License-Identifier: MIT
 -- `purser fleet plan|apply|orphans|rotate|retire|sweep|distribute FILE`: sub-accounts as a file declares them; see docs/fleets.md.
 
-local option_schema = require "purser.util.option_schema"
 local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local files = require "purser.cli.file"
+local lazy = require "purser.util.lazy"
+local option_schema = require "purser.util.option_schema"
 local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
+local fleets = lazy "purser.workflow.fleet"
 
 local M = { summary = "Make and keep a fleet of sub-accounts as a file declares it." }
 
@@ -57,8 +59,10 @@ local function keys_in(text)
   return held
 end
 
+local VAULT_MAX = 64 * 1024 * 1024 -- bytes: some 300,000 keys
+
 local function read_only_vault(path)
-  local text, message, is_missing = files.read_private(path)
+  local text, message, is_missing = core.read_private(path, VAULT_MAX)
   if not text and not is_missing then return nil, message end
   local held = keys_in(text or "")
   return { holds = function(api_key) return held[api_key] == true end, close = function() end,
@@ -204,7 +208,7 @@ function M.start(options)
   local vault
   vault, message = open_vault(options.secrets, makes_keys[options.action], sources.url)
   if not vault then return report.bad_input("%s", message) end
-  local fleet, err = require("purser.workflow.fleet").new {
+  local fleet, err = fleets.new {
     client = client, group = declared.group, accounts = declared.accounts,
     vault = { store = vault.store, holds = vault.holds },
   }

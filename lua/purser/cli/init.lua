@@ -3,7 +3,14 @@
 
 local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
+local lazy = require "purser.util.lazy"
 local terminal = require "purser.cli.terminal"
+local files = lazy "purser.cli.file"
+local command_parser = lazy "purser.cli.parser"
+local operation_command = lazy "purser.cli.operation"
+local operations = lazy "purser.api.operations"
+local renamed = lazy "purser.util.renamed"
+local suggest = lazy "purser.util.suggest"
 
 local M = {}
 
@@ -17,12 +24,12 @@ end
 
 -- What a word that is no command was meant for: `purser withdraw` is `purser wallet withdraw`. Nil when nobody knows.
 local function suggestion(arguments, unknown)
-  local operations, requested = require "purser.api.operations", unknown:gsub("%-", "_")
+  local requested = unknown:gsub("%-", "_")
   local group = arguments[1]:gsub("%-", "_")
   if operations.groups[group] and arguments[2] == unknown then
     local names = {}
     for i, row in ipairs(operations.groups[group]) do names[i] = row.name end
-    local name = require("purser.util.suggest").find(requested, names)
+    local name = suggest.find(requested, names)
     return name and ("did you mean `purser %s %s`?"):format(group, name)
   end
   local found = {}
@@ -53,9 +60,8 @@ end
 
 -- The message of argparse, whose own suggestion for an old name may be a wrong one.
 local function with_new_name(parser, arguments, message)
-  local renamed = require "purser.util.renamed"
   local kind, old = message:match "^unknown (%a+) '(.-)'"
-  local new = old and renamed[old] and require("purser.util.suggest").find(old, names_of(parser, arguments))
+  local new = old and renamed[old] and suggest.find(old, names_of(parser, arguments))
   if not new or renamed[old] ~= new then return message end
   return ("unknown %s '%s'\nDid you mean '%s'?"):format(kind, old, new)
 end
@@ -67,7 +73,7 @@ local function report_usage(parser, arguments, message)
   local unknown = message:match("^unknown command '(.-)'")
   local hint = unknown and not message:find("Did you mean", 1, true) and suggestion(arguments, unknown)
   if hint then terminal.say("%s", hint) end
-  local words, groups = { "purser" }, require("purser.api.operations").groups
+  local words, groups = { "purser" }, operations.groups
   for i, argument in ipairs(arguments) do
     local second = i == 2 and groups[(arguments[1]:gsub("%-", "_"))]
     if argument:find("^%-") or argument == unknown or i > 1 and not second then break end
@@ -116,10 +122,9 @@ end
 
 -- Runs the command that was parsed.
 local function dispatch(options, parser)
-  local groups = require("purser.api.operations").groups
-  if groups[options.command] then
+  if operations.groups[options.command] then
     local name = options.command .. "." .. options.operation
-    return require("purser.cli.operation").run(require("purser.api.operations").by_name[name], options)
+    return operation_command.run(operations.by_name[name], options)
   end
   return require("purser.cli." .. options.command:gsub("-", "_")).start(options, parser)
 end
@@ -131,7 +136,7 @@ local reports_states = { payouts = true, doctor = true, journal = true }
 local function run_into_file(options, parser)
   local path = options.output
   if not path then return dispatch(options, parser) end
-  local draft, reason = require("purser.cli.file").draft(path)
+  local draft, reason = files.draft(path)
   if not draft then
     terminal.say("--output %s cannot be written: %s; nothing was sent", path, tostring(reason))
     return 2
@@ -158,7 +163,7 @@ local function run(arguments)
       or tostring(message))
     return 2
   end
-  local parser = require("purser.cli.parser").build(requested_operation(arguments))
+  local parser = command_parser.build(requested_operation(arguments))
   local parsed, options = parser:pparse(arguments)
   if not parsed then
     report_usage(parser, arguments, options)

@@ -6,10 +6,12 @@ local connection = require "purser.cli.connection"
 local credentials = require "purser.cli.credentials"
 local csv = require "purser.csv"
 local json = require "purser.json"
+local lazy = require "purser.util.lazy"
 local output = require "purser.cli.output"
 local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
 local values = require "purser.cli.values"
+local purser = lazy "purser"
 
 local M = { summary = "List the write calls that a journal holds, and find out what became of open ones." }
 
@@ -34,7 +36,7 @@ local function open(options)
   local file = io.open(path, "rb") -- to look must make none
   if not file then return nil, report.bad_input("journal: %s cannot be read; is it the file of --journal?", path) end
   file:close()
-  local journal, err = require("purser").journal.open { sqlite = path }
+  local journal, err = purser.journal.open { sqlite = path }
   if not journal then return nil, report.bad_input("journal: %s: %s", path, err.message) end
   return journal
 end

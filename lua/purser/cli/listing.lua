@@ -3,8 +3,10 @@
 -- purser.history does the reading, and is loaded for that alone; here it is put in order, newest first.
 
 local errors = require "purser.call.errors"
+local lazy = require "purser.util.lazy"
 local retention = require "purser.history.retention"
 local values = require "purser.cli.values"
+local history = lazy "purser.history"
 
 local M = {}
 
@@ -33,7 +35,7 @@ local function list_windows(client, row, params, state, from)
     state.progress(("%d records, back to %s"):format(#list, values.show_time(last)))
     local first, asked = math.max(from, last - max_window + 1), without_window(row, params)
     asked.from, asked.to = first, last
-    local records, err = require("purser.history").walk(client, row, asked, state.options):collect()
+    local records, err = history.walk(client, row, asked, state.options):collect()
     if not records then return nil, err end
     for i = #records, math.max(1, #records - limit + #list + 1), -1 do list[#list + 1] = records[i] end
     last = first - 1
@@ -42,7 +44,7 @@ local function list_windows(client, row, params, state, from)
 end
 
 local function list_pages(client, row, params, state)
-  local walk, list, page = require("purser.history").pages(client, row, params, state.options), {}, nil
+  local walk, list, page = history.pages(client, row, params, state.options), {}, nil
   while true do
     if walk.page ~= page then
       page = walk.page

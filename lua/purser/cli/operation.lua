@@ -7,6 +7,7 @@ local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local dry_run = require "purser.cli.dry_run"
 local files = require "purser.cli.file"
+local lazy = require "purser.util.lazy"
 local listing = require "purser.cli.listing"
 local output = require "purser.cli.output"
 local parser = require "purser.cli.parser"
@@ -15,6 +16,7 @@ local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
+local reconcile_command = lazy "purser.cli.reconcile"
 
 local M = {}
 
@@ -217,7 +219,7 @@ local function complete(client, row, params, options, call_options, now, handle_
       os.remove(options.secret_file)
     end
     if options.reconcile and err.outcome == "unknown" then
-      return require("purser.cli.reconcile").run(client, row, params, err, options.format)
+      return reconcile_command.run(client, row, params, err, options.format)
     end
     return report.failure(row, params, err)
   end

@@ -5,11 +5,12 @@ local connection = require "purser.cli.connection"
 local listing = require "purser.cli.listing"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
+local param_help = require "purser.cli.param_help"
 local parameters = require "purser.api.parameters"
 local preflight = require "purser.cli.preflight"
 local reconcile = require "purser.cli.reconcile"
 local terminal = require "purser.cli.terminal"
-local param_help = require "purser.cli.param_help"
+local version = require "purser.version"
 
 local M = {}
 
@@ -149,7 +150,7 @@ function M.build(requested)
     .. "Exact amounts; nothing that moves money is sent twice. It does not trade.")
   parser:epilog(EPILOG):command_target("command"):require_command(true):help_max_width(100):usage_max_width(100)
   parser:flag("--version", "Show the version."):action(function()
-    os.exit(terminal.write("purser " .. require "purser.version" .. "\n") and 0 or 5, true)
+    os.exit(terminal.write("purser " .. version .. "\n") and 0 or 5, true)
   end)
   for _, group in ipairs { "wallet", "broker", "sub_account" } do
     add_group(parser, group, operations.groups[group], requested)

@@ -6,12 +6,14 @@ local connection = require "purser.cli.connection"
 local credentials = require "purser.cli.credentials"
 local csv = require "purser.csv"
 local json = require "purser.json"
+local lazy = require "purser.util.lazy"
 local output = require "purser.cli.output"
 local payments_file = require "purser.cli.payments_file"
 local payments_plan = require "purser.cli.payments_plan"
 local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
+local purser = lazy "purser"
 
 local M = { summary = "Pay a list of payments, each once, however often it is started or killed." }
 
@@ -45,7 +47,6 @@ local function open(options, needs_queue)
   if needs_queue and not (options.journal or credentials.variable "PURSER_JOURNAL") then
     return nil, report.bad_input("payouts: the journal is missing; give --journal FILE, which is made when it is not there")
   end
-  local purser = require "purser"
   local client, place, sources = connection.open(options, { concurrent = true })
   if not client then return nil, report.bad_input("%s", place) end
   if not needs_queue then return { client = client, sources = sources } end

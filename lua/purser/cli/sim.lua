@@ -1,7 +1,15 @@
 -- SPDX-License-Identifier: MIT
 --- `purser sim`: the simulator behind HTTP on a loopback port, until it is stopped.
 
+local lazy = require "purser.util.lazy"
 local terminal = require "purser.cli.terminal"
+local console = lazy "purser.sim.console"
+local control = lazy "purser.sim.control"
+local files = lazy "purser.cli.file"
+local http_server = lazy "purser.sim.serve"
+local json = lazy "purser.json"
+local to_json = lazy "purser.sim.to_json"
+local simulator = lazy "purser.sim"
 
 local M = { summary = "Serve the simulator over HTTP." }
 
@@ -65,24 +73,22 @@ end
 
 -- The state of a file; nil alone when there is none, which is a first start.
 local function load_state(path)
-  local state, message, is_missing = require("purser.cli.file").read_object(path)
+  local state, message, is_missing = files.read_object(path)
   return state, not is_missing and message and "--state " .. message or nil
 end
 
 -- Whether the state can be saved: at the end it would be too late to say that it cannot.
 local function can_save(path)
-  local ok, message = require("purser.cli.file").can_replace(path)
+  local ok, message = files.can_replace(path)
   if ok then return true end
   return nil, ("--state %s cannot be written: %s"):format(path, message)
 end
 
 local function save_state(path, state)
-  local plain, json = require "purser.sim.to_json", require "purser.json"
-  return require("purser.cli.file").replace(path, json.encode(plain.writable(state)) .. "\n")
+  return files.replace(path, json.encode(to_json.writable(state)) .. "\n")
 end
 
 local function make(options)
-  local sim = require "purser.sim"
   local state, message
   if options.state then
     state, message = load_state(options.state)
@@ -92,8 +98,8 @@ local function make(options)
     if not ok then return nil, message end
   end
   local ok, made = pcall(function()
-    if state then return sim.restore(state) end
-    return sim.new { seed = options.seed, clock = options.clock, variant = options.variant }
+    if state then return simulator.restore(state) end
+    return simulator.new { seed = options.seed, clock = options.clock, variant = options.variant }
   end)
   if not ok then return nil, (tostring(made):gsub("^purser%.sim: ", "")) end
   return made, nil, state == nil
@@ -133,9 +139,7 @@ end
 
 local function serve(httpd, world, options)
   if options.demo then open_demo(world) end
-  local control = require "purser.sim.control"
   local stopped = false
-  local console = require "purser.sim.console"
   local door = not options.no_control and control.handler(world, function() stopped = true end)
   local page = door and console.handler(world)
   local function handler(request)
@@ -149,7 +153,7 @@ local function serve(httpd, world, options)
     fail(1, "%s %s: %s", request.method, shown(request.target), shown(tostring(problem)))
   end
   httpd.catch_signals()
-  local served, message = require("purser.sim.serve").run(handler, {
+  local served, message = http_server.run(handler, {
     host = options.host, port = options.port, idle_timeout_ms = options.idle_timeout
       and math.floor(options.idle_timeout * 1000),
     stop = function() return stopped or httpd.signalled() end,

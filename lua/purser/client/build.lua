@@ -13,20 +13,25 @@
 
 local budget = require "purser.call.rate_limit"
 local call_options = require "purser.call.call_options"
+local lazy = require "purser.util.lazy"
 local options_ = require "purser.client.options"
 local pipeline = require "purser.call.pipeline"
 local resolve_profile = require "purser.api.resolve_profile"
 local retry = require "purser.call.retry"
 local service_clock = require "purser.call.clock"
+local version = require "purser.version"
+local curl = lazy "purser.transport.curl"
+local guard = lazy "purser.exactly_once.guard"
+local secrets = lazy "purser.secrets"
 
 local M = {}
 
 local function make_transport(options, origin)
   if options.transport then return options.transport end
-  return require("purser.transport.curl").new {
+  return curl.new {
     base_url = origin, connect_timeout_ms = options.connect_timeout_ms or 3000, proxy = options.proxy,
     ca_file = options.ca_file, ca_path = options.ca_path, ca_pem = options.ca_pem, pinned_key = options.pinned_key,
-    max_response_bytes = options.max_response_bytes,
+    max_response_bytes = options.max_response_bytes, allow_insecure = options.allow_insecure,
   }
 end
 
@@ -46,14 +51,14 @@ end
 
 local function make_guard(options)
   if not options.guard then return nil end
-  return require("purser.exactly_once.guard").new(options.guard, options)
+  return guard.new(options.guard, options)
 end
 
 local function use_keys(self, options)
   if not (options.secret_key_file or options.secret_key_env) then
     return pipeline.use_credentials(self, options.api_key, options.secret_key)
   end
-  local secret, message = require("purser.secrets").of(options)
+  local secret, message = secrets.of(options)
   if not secret then return message end
   message = pipeline.use_credentials(self, options.api_key, secret)
   secret:close()
@@ -61,14 +66,14 @@ local function use_keys(self, options)
 end
 
 local function user_agent_of(options)
-  local agent = options.user_agent or ("purser/" .. require("purser.version"))
+  local agent = options.user_agent or ("purser/" .. version)
   if agent:find("[%c]") then return nil, '"user_agent" holds a control character' end
   return agent
 end
 
 --- Fills a client from checked options. Returns nil, or a message.
 function M.furnish(self, options)
-  self._layouts = {}
+  self._layouts, self._closed = {}, false -- `false`, not nil: an absent field is looked for among the methods, too
   local message, wrong
   self.profile, message = resolve_profile(options.profile)
   if not self.profile then return message end
@@ -86,14 +91,15 @@ function M.furnish(self, options)
   if wrong then return wrong end
   self._rate_limit, wrong = make_rate_limit(options.rate_limit, self.profile)
   if wrong then return wrong end
-  self._credentials = options.credentials
+  self._credentials = options.credentials or false
   if not options.credentials then
     message = use_keys(self, options)
     if message then return message end
   end
-  self._clock, self._hooks = service_clock.new(options.clock), options.hooks
+  self._clock, self._hooks = service_clock.new(options.clock), options.hooks or false
   self._correct_clock = options.correct_clock ~= false
-  self._timeout_ms, self._recv_window = options.timeout_ms or 10000, options.recv_window
+  self._timeout_ms = options.timeout_ms or 10000
+  self._recv_window = options.recv_window and math.floor(options.recv_window) -- 5e3 is a float
   self._generate_ids, self._visibility_delay_ms = options.generate_ids ~= false, options.visibility_delay_ms or 3000
   self._journal, self._account = options.journal, options.account
   self._guard, wrong = make_guard(options)

@@ -4,14 +4,26 @@
 -- What users hold has no fields but its groups and a copy of its profile. Everything else is in its inner state, which
 -- private.lua finds by it; the methods below are those of the inner state.
 
-local errors = require "purser.call.errors"
 local build = require "purser.client.build"
-local response = require "purser.call.response"
+local errors = require "purser.call.errors"
+local frozen = require "purser.util.frozen"
+local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
 local options_ = require "purser.client.options"
 local pipeline = require "purser.call.pipeline"
 local private = require "purser.util.private"
+local response = require "purser.call.response"
 local run = require "purser.exactly_once.run"
+local history = lazy "purser.history"
+local intents = lazy "purser.exactly_once.intent"
+local reconcile = lazy "purser.exactly_once.reconcile"
+local reconcile_advice = lazy "purser.exactly_once.reconcile.advice"
+local reconcile_service = lazy "purser.exactly_once.reconcile.service"
+local renamed = lazy "purser.util.renamed"
+local suggest = lazy "purser.util.suggest"
+local wait = lazy "purser.workflow.wait"
+local workflows = lazy "purser.client.methods"
+local write_call = lazy "purser.exactly_once.write_call"
 
 local states = private.states
 local unsigned = pipeline.unsigned
@@ -28,7 +40,7 @@ local function row_of(name)
   local names = {}
   for _, known in ipairs(operations.list) do names[#names + 1] = known.full_name end
   return nil, errors.argument(nil, ('operation "%s" is not known%s'):format(tostring(name),
-    require("purser.util.suggest").hint(tostring(name), names)))
+    suggest.hint(tostring(name), names)))
 end
 
 --- Runs the operation of that full name, such as "wallet.withdraw": the same as client.wallet:withdraw(params, opts).
@@ -69,7 +81,7 @@ function State:prepare(name, params, opts)
   local headers = {}
   for header, value in pairs(request.headers) do headers[header] = value end
   if opts.info and row.effect ~= "read" then
-    opts.info.intent, err = require("purser.exactly_once.write_call").intent_of(self, row, values, opts)
+    opts.info.intent, err = write_call.intent_of(self, row, values, opts)
     if not opts.info.intent then return nil, err end
   end
   return { method = request.method, url = request.base_url .. request.target, headers = headers, body = request.body }
@@ -99,11 +111,11 @@ function State:parse(name, status, body, headers, intent)
   value, err = response.answer(row, self.profile, status, body, headers)
   intent = row.reconcile and intent_for(row, intent)
   if intent then
-    value, err = require("purser.exactly_once.write_call").believe_prepared(self, row, intent, value, err)
+    value, err = write_call.believe_prepared(self, row, intent, value, err)
   end
   if value ~= nil then return value end
   if err.outcome == "unknown" and row.reconcile then
-    local advice = require("purser.exactly_once.reconcile.advice").of
+    local advice = reconcile_advice.of
     err.advice, err.intent = advice(row, intent and intent.params), intent
   end
   return nil, err
@@ -125,8 +137,9 @@ end
 --- or its intent.
 ---@param unreconciled purser.Error|purser.Intent
 ---@param options purser.ReconcileOptions|nil
+---@param readings table|nil  of purser.payouts: what several calls that are reconciled share
 ---@return purser.Reconciliation|nil, purser.Error|nil err
-function State:reconcile(unreconciled, options)
+function State:reconcile(unreconciled, options, readings)
   local intent = unreconciled
   if errors.is(unreconciled) then intent = unreconciled.intent end
   if self._journal and type(intent) == "table" then
@@ -134,15 +147,7 @@ function State:reconcile(unreconciled, options)
     local mismatch = unreconciled.id and self._journal:mismatch(unreconciled)
     if mismatch then return nil, mismatch end
   end
-  return require("purser.exactly_once.reconcile").reconcile({
-    run = function(row, params) return run.call(self, row, params) end,
-    now = function() return (assert(pipeline.read_clock(self))) end,
-    correction = function() return self._clock.offset end,
-    pause = function(ms) pipeline.pause(self, ms) end,
-    signs_as = function(account) return require("purser.exactly_once.write_call").signs_as(self, account) end,
-    recent_calls = require("purser.exactly_once.write_call").recent_calls_of(self), journal = self._journal,
-    visibility_delay_ms = self._visibility_delay_ms, recv_window = self._recv_window or 5000,
-  }, unreconciled, options)
+  return reconcile.reconcile(reconcile_service.of(self, readings), unreconciled, options)
 end
 
 --- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.
@@ -150,7 +155,7 @@ end
 function State:account()
   if self._account then return self._account end
   if not self._api_key and self._credentials then pipeline.refresh_credentials(self) end
-  return require("purser.exactly_once.intent").account_of(self._api_key or "")
+  return intents.account_of(self._api_key or "")
 end
 
 --- Asks whether the service is there. Not signed. Returns true.
@@ -185,13 +190,13 @@ end
 ---@param name string  full name of the operation
 ---@return purser.Walk
 function State:each(name, params, opts)
-  return private.veil(require("purser.history").each(self, name, params, opts))
+  return private.veil(history.each(self, name, params, opts))
 end
 
 --- Waits until what is read is as requested: client:wait_for { read = ..., judge = ... }. See purser.wait.
 ---@return any value, purser.Error|nil err
 function State:wait_for(options)
-  return require("purser.workflow.wait").wait_for(self, options)
+  return wait.wait_for(self, options)
 end
 
 --- Wipes the secret and closes the connections that this client opened itself. May be called again.
@@ -213,8 +218,8 @@ Client.__index = methods_of_clients
 
 -- A client has nil for a name it does not know, but says what became of a method that was renamed.
 setmetatable(methods_of_clients, { __index = function(_, name)
-  if require("purser.util.renamed")[name] == nil then return nil end
-  local hint = require("purser.util.suggest").among(name, methods_of_clients)
+  if renamed[name] == nil then return nil end
+  local hint = suggest.among(name, methods_of_clients)
   if hint ~= "" then error(('a client has no method "%s"%s'):format(name, hint), 2) end
 end })
 
@@ -243,7 +248,7 @@ local group_types = {}
 local faces = setmetatable({}, { __mode = "kv" })
 
 local function make_face(self)
-  local client = { profile = require("purser.util.frozen")(self.profile) }
+  local client = { profile = frozen(self.profile) }
   for group, group_type in pairs(group_types) do
     local held = setmetatable({}, group_type)
     client[group], states[held] = held, self
@@ -272,7 +277,7 @@ end
 
 -- A method that is more than one operation. It is given what users hold: it may keep that in what it returns.
 local function workflow_of(group, name)
-  local workflow = require("purser.client.methods").method(group, name)
+  local workflow = workflows.method(group, name)
   return workflow and function(held, ...)
     local self = state_of_group(held, group, name)
     return workflow(faces[self] or make_face(self), ...)
@@ -290,8 +295,8 @@ for _, group in ipairs(operations.group_names) do
       if methods[name] then return methods[name] end
       local names = {}
       for known in pairs(methods) do names[#names + 1] = known end
-      for _, other in ipairs(require("purser.client.methods").names(group)) do names[#names + 1] = other end
-      local hint = require("purser.util.suggest").hint(tostring(name), names)
+      for _, other in ipairs(workflows.names(group)) do names[#names + 1] = other end
+      local hint = suggest.hint(tostring(name), names)
       error(('client.%s has no operation "%s"%s'):format(group, tostring(name), hint), 2)
     end,
   }

@@ -37,8 +37,11 @@
 
 ---@alias purser.Each fun(self, params?: table, opts?: purser.CallOptions): purser.Walk
 
+local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
 local private = require "purser.util.private"
+local history = lazy "purser.history"
+local watch = lazy "purser.workflow.watch"
 
 local M = { broker = {}, sub_account = {}, wallet = {} }
 
@@ -48,7 +51,7 @@ for _, row in ipairs(operations.list) do
     local name = "each_" .. row.paging.iterator
     assert(not M[row.group][name], row.full_name .. ": its walk has another's name")
     M[row.group][name] = function(client, params, opts)
-      return private.veil(require("purser.history").walk(client, row, params, opts))
+      return private.veil(history.walk(client, row, params, opts))
     end
   end
 end
@@ -69,7 +72,7 @@ for _, entry in ipairs {
 end
 
 function M.wallet.watch_deposits(client, params)
-  return private.veil(require("purser.workflow.watch").deposits(client, params))
+  return private.veil(watch.deposits(client, params))
 end
 
 function M.broker.watch_deposits(client, params)

@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: MIT
 -- The options of purser.new, checked before anything is made of them. Those of a call are in call/call_options.lua.
 
-local option_schema = require "purser.util.option_schema"
 local call_options = require "purser.call.call_options"
+local lazy = require "purser.util.lazy"
+local option_schema = require "purser.util.option_schema"
+local loopback = lazy "purser.util.loopback"
 
 local M = {}
 
@@ -39,7 +41,7 @@ function M.split_url(url, allow_insecure)
   if not host then host, port = authority:match("^([^:]+)(.*)$") end
   if not host or not is_port(port) then return nil, "base_url has a host or port that cannot be" end
   if path:find("[\128-\255]") then return nil, "base_url has a path that must be percent-encoded" end
-  if scheme == "http" and not allow_insecure and not require("purser.util.loopback").is(host:lower()) then
+  if scheme == "http" and not allow_insecure and not loopback.is(host:lower()) then
     return nil, "base_url is http:// to another machine, which anyone on the way can read and change; use https://, "
       .. "or allow_insecure = true if you must"
   end

@@ -8,10 +8,12 @@
 -- Nothing it holds leads to the client, and a method takes no options of a call.
 
 local errors = require "purser.call.errors"
-local suggest = require "purser.util.suggest"
+local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
 local private = require "purser.util.private"
 local run = require "purser.exactly_once.run"
+local suggest = require "purser.util.suggest"
+local history = lazy "purser.history"
 
 local M = {}
 
@@ -109,7 +111,7 @@ end
 local function walk_of(self, row)
   return function(params, opts)
     local given, err = take(row.full_name, params, opts)
-    local walk = given and require("purser.history").walk(self, row, given)
+    local walk = given and history.walk(self, row, given)
     walk = walk or { next = function() return nil, err end, collect = function() return nil, err end }
     return private.veil(setmetatable({ walk = walk }, Walk))
   end

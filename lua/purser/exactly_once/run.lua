@@ -2,12 +2,14 @@
 -- The one entry of every operation: a read call is run by the pipeline, a write call by write_call.lua, which is loaded
 -- with the first one.
 
+local lazy = require "purser.util.lazy"
 local pipeline = require "purser.call.pipeline"
+local write_call = lazy "purser.exactly_once.write_call"
 
 local M = {}
 
 local function write(...)
-  return require("purser.exactly_once.write_call").run(...)
+  return write_call.run(...)
 end
 
 --- What runs the operation of a row: it returns the result, or nil and an error.

@@ -38,6 +38,7 @@ end
 -- Whether a page repeats what came before, and nothing else. Only a total can show that there is more after it.
 local function is_repetition(self, list, total)
   if self.page == 0 or #list == 0 or total then return false end
+  if self.source.strict and pages.overlap(self.source, self.records, list) == #list then return false end
   for _, record in ipairs(list) do
     if not self.counts[self.source.key(record)] then return false end
   end

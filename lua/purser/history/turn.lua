@@ -11,7 +11,9 @@
 --
 -- A strict source (history.strict) wants every record that was there when the reading began, and no more. A list that
 -- grows while its pages are turned moves records to later pages, where they are met again, and never past them. So
--- growth is no reason to turn the pages again; an empty page where there should be more is an error.
+-- growth is no reason to turn the pages again; an empty page where there should be more is an error. Without a total,
+-- records that are met again prove growth when they are the last of one page and the first of the next; otherwise the
+-- service may not turn its pages, and nothing shows that it showed all.
 
 local pages = require "purser.history.pages"
 
@@ -28,19 +30,27 @@ local MAX_BARREN = 20
 --   count = how many records the page before had, barren = how many pages in a row held nothing new
 --   total, first_total, reached = whether all that the total names was shown and the end is not yet proven
 --   again = how many records came again on a later page, texts = whether one of them has no id
+--   before = the page before, overlap = how many of its last records this page begins with: see pages.overlap
 
--- Notes the records of a page.
+-- Notes the records of a page. The overlap with the page before is no doubt, and none of its records is one more.
 local function note(turn, list)
   local seen, fresh = turn.seen, false
-  for _, record in ipairs(list) do
+  for i, record in ipairs(list) do
     local key, is_id = turn.source.key(record)
-    if seen[key] and seen[key] < turn.page then
-      turn.again, turn.texts = turn.again + 1, turn.texts or not is_id
+    if i > turn.overlap then
+      if seen[key] and seen[key] < turn.page then
+        turn.again, turn.texts = turn.again + 1, turn.texts or not is_id
+      end
+      turn.records[#turn.records + 1] = record
     end
     if not seen[key] then seen[key], fresh = turn.page, true end
-    turn.records[#turn.records + 1] = record
   end
-  turn.barren, turn.count = fresh and 0 or (turn.barren or 0) + 1, #list
+  turn.barren, turn.count, turn.before = fresh and 0 or (turn.barren or 0) + 1, #list, list
+end
+
+-- The overlap of a page with the one before, of a strict source whose list has no total: that would tell its growth.
+local function overlap_of(turn, list)
+  return turn.source.strict and not turn.total and pages.overlap(turn.source, turn.before, list) or 0
 end
 
 -- By how many records the total has grown.
@@ -52,6 +62,7 @@ end
 -- list that moved may do it, and so may records that only look the same.
 local function is_repetition(turn, list)
   local source, ids = turn.source, true
+  if turn.overlap == #list then return false end
   for _, record in ipairs(list) do
     local key, is_id = source.key(record)
     if not turn.seen[key] then return false end
@@ -140,7 +151,7 @@ local function turn_once(source, first, last, max_pages)
     if not list and turn.reached and is_rejection(total) then return turn.records, "unproven", turn.total end
     if not list then return nil, total end
     if has_moved(turn, total) then return turn.records, "moved", total end
-    turn.total = total
+    turn.total, turn.overlap = total, overlap_of(turn, list)
     local repetition, full = is_repetition(turn, list)
     if repetition then return end_repetition(turn, full) end
     note(turn, list)

@@ -11,38 +11,51 @@
 -- routed, the asker is authenticated over the raw bytes, the parameters are read and checked, the handler changes the
 -- state, the books are checked, the answer is rendered, a fault may strike after.
 
+local accounts = require "purser.sim.accounts"
 local addresses = require "purser.sim.addresses"
-local option_schema = require "purser.util.option_schema"
-local request_parser = require "purser.sim.request_parser"
-local auth = require "purser.sim.auth"
 local audit = require "purser.sim.audit"
+local auth = require "purser.sim.auth"
 local clock = require "purser.sim.clock"
-local prng = require "purser.sim.prng"
+local coins = require "purser.sim.coins"
+local conversions = require "purser.sim.conversions"
+local deposits = require "purser.sim.deposits"
 local faults = require "purser.sim.faults"
 local history = require "purser.sim.history"
-local request_log = require "purser.sim.request_log"
+local internal = require "purser.sim.internal"
+local keys = require "purser.sim.keys"
+local lazy = require "purser.util.lazy"
 local ledger = require "purser.sim.ledger"
 local operations = require "purser.api.operations"
+local option_schema = require "purser.util.option_schema"
+local prng = require "purser.sim.prng"
+local rebates = require "purser.sim.rebates"
 local render = require "purser.sim.render"
+local request_log = require "purser.sim.request_log"
+local request_parser = require "purser.sim.request_parser"
 local resolve_profile = require "purser.api.resolve_profile"
 local rules = require "purser.sim.rules"
+local scenario = require "purser.sim.scenario"
 local timers = require "purser.sim.timers"
+local transfers = require "purser.sim.transfers"
+local withdrawals = require "purser.sim.withdrawals"
+local remote = lazy "purser.sim.remote"
+local transport = lazy "purser.sim.transport"
 
 local M = {}
 
 -- The concepts that hold state, in the order in which a snapshot is restored: each has setup, snapshot and restore, and
 -- handlers by operation id.
 local concepts = {
-  accounts = require "purser.sim.accounts", keys = require "purser.sim.keys", addresses = addresses,
-  deposits = require "purser.sim.deposits", withdrawals = require "purser.sim.withdrawals",
-  transfers = require "purser.sim.transfers", internal = require "purser.sim.internal",
-  conversions = require "purser.sim.conversions", rebates = require "purser.sim.rebates",
+  accounts = accounts, keys = keys, addresses = addresses,
+  deposits = deposits, withdrawals = withdrawals,
+  transfers = transfers, internal = internal,
+  conversions = conversions, rebates = rebates,
 }
 local order = {
   "accounts", "keys", "addresses", "deposits", "withdrawals", "transfers", "internal", "conversions", "rebates",
 }
 
-local handlers = { C1 = require("purser.sim.coins").handlers.C1 }
+local handlers = { C1 = coins.handlers.C1 }
 for _, name in ipairs(order) do
   for id, handler in pairs(concepts[name].handlers) do handlers[id] = handler end
 end
@@ -61,7 +74,7 @@ local due = {
 }
 
 local Sim = {}
-for name, method in pairs(require "purser.sim.scenario") do Sim[name] = method end
+for name, method in pairs(scenario) do Sim[name] = method end
 local meta = { __index = Sim, __name = "purser.sim" }
 
 local rules_of_options = {
@@ -282,9 +295,9 @@ function Sim:requests() return self.journal:list() end
 function Sim:counts() return history.copy(self.journal.counts) end
 
 --- A transport for purser.new that talks to this simulator without a network.
-function Sim:transport() return require("purser.sim.transport").new(self) end
+function Sim:transport() return transport.new(self) end
 
 --- Connects to a simulator that runs elsewhere, over HTTP: an object with the methods of this one.
-function M.connect(...) return require("purser.sim.remote").connect(...) end
+function M.connect(...) return remote.connect(...) end
 
 return M

@@ -8,6 +8,8 @@
 
 local core = require "purser.core"
 local json = require "purser.json"
+local lazy = require "purser.util.lazy"
+local curl = lazy "purser.transport.curl"
 
 local World = { __name = "purser.sim.world" }
 World.__index = World
@@ -159,7 +161,7 @@ function M.connect(url, options)
   local transport = options and options.transport
   if not transport then
     local problem
-    transport, problem = require("purser.transport.curl").new { base_url = url }
+    transport, problem = curl.new { base_url = url }
     if not transport then return nil, problem end
   end
   local world = setmetatable({ url = url, transport = transport }, World)

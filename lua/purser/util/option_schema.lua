@@ -7,6 +7,9 @@
 --
 -- What is said of one that does not fit is in option_messages.lua.
 
+local lazy = require "purser.util.lazy"
+local option_messages = lazy "purser.util.option_messages"
+
 local M = {}
 
 local floor, infinite = math.floor, math.huge
@@ -45,13 +48,13 @@ M.matches = matches
 ---@return string|nil message, string|nil name
 function M.check(given, rules, label)
   if type(given) == "table" and all_fit(given, rules) then return nil end
-  return require("purser.util.option_messages").first(given, rules, label, M)
+  return option_messages.first(given, rules, label, M)
 end
 
 --- Everything that is wrong with what is given, in the order of the names: { message, name } each.
 ---@return table[]
 function M.all(given, rules, label)
-  return require("purser.util.option_messages").all(given, rules, label, M)
+  return option_messages.all(given, rules, label, M)
 end
 
 return M

@@ -8,10 +8,12 @@
 -- last record that was seen, as `details.record`. A read that fails for a reason that passes is read again; any other
 -- failure ends it.
 
-local option_schema = require "purser.util.option_schema"
 local errors = require "purser.call.errors"
 local history = require "purser.history"
+local lazy = require "purser.util.lazy"
+local option_schema = require "purser.util.option_schema"
 local suggest = require "purser.util.suggest"
+local decimal = lazy "purser.decimal"
 
 local M = {}
 
@@ -175,7 +177,6 @@ end
 
 -- Whether a deposit is the one that `requested` describes. Amounts are equal as numbers: "5" is "5.00".
 local function matches_deposit(requested)
-  local decimal = require "purser.decimal"
   local amount = requested.amount and decimal(requested.amount)
   return function(record)
     for name, value in pairs(requested) do
@@ -207,7 +208,7 @@ function M.deposit(client, requested, options)
     return nil, errors.argument(nil, "wait_deposit takes a table that says which deposit, such as { txId = ... }")
   end
   for name, value in pairs(requested) do
-    if type(value) ~= deposit_members[name] or (name == "amount" and not require("purser.decimal")(value)) then
+    if type(value) ~= deposit_members[name] or (name == "amount" and not decimal(value)) then
       return nil, errors.argument(tostring(name),
         ('"%s" is not what a deposit can be recognized by: give texts of txId, '
         .. "coin, network, address, memo, amount"):format(tostring(name)))

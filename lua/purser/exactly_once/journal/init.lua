@@ -8,16 +8,18 @@
 -- SQLite (with a write-ahead log and a flush at every commit) for one host, PostgreSQL where several hosts share it.
 -- What cannot be recorded is not sent. Passwords and secret keys are never written.
 
-local option_schema = require "purser.util.option_schema"
 local core = require "purser.core"
 local database = require "purser.exactly_once.journal.database"
 local errors = require "purser.call.errors"
 local intents = require "purser.exactly_once.intent"
 local json = require "purser.json"
+local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
+local option_schema = require "purser.util.option_schema"
 local postgresql = require "purser.exactly_once.journal.postgresql"
 local prune = require "purser.exactly_once.journal.prune"
 local schema = require "purser.exactly_once.journal.schema"
+local guards = lazy "purser.exactly_once.guard"
 
 local unpack = table.unpack or unpack -- luacheck: ignore
 
@@ -89,7 +91,7 @@ end
 local function give_back(tx, id)
   local row = tx:rows("SELECT charges FROM purser_intents WHERE id = $1", id)[1]
   if row and row.charges ~= "" then
-    require("purser.exactly_once.guard").give_back(tx, row.charges)
+    guards.give_back(tx, row.charges)
     tx:rows("UPDATE purser_intents SET charges = '' WHERE id = $1", id)
   end
 end

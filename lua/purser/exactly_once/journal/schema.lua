@@ -2,6 +2,7 @@
 -- The journal's tables. Every column is text: LuaDBI reads 64-bit integers as 32-bit ones. Times are 13 digits of epoch
 -- milliseconds, so that their order as text is their order; amounts are decimals as they travel.
 
+local calls = require "purser.exactly_once.intent"
 local core = require "purser.core"
 local operations = require "purser.api.operations"
 
@@ -115,6 +116,23 @@ local function fill_ids(tx)
   end
 end
 
+-- Which calls are equal is counted in another way than version 1 did, and an open call has to be known as the equal of
+-- those that come.
+local function fill_digests(tx)
+  local id = ""
+  repeat
+    local rows = tx:rows(("SELECT id, operation, params, digest FROM purser_intents WHERE id > $1 ORDER BY id LIMIT %d")
+      :format(PAGE), id)
+    for _, row in ipairs(rows) do
+      id = row.id
+      local operation, params = operations.by_name[row.operation], core.decode(row.params)
+      if type(params) ~= "table" then tx:reject(('the parameters of its intent "%s" are damaged'):format(id)) end
+      local digest = operation and calls.digest(operation, params) or row.digest
+      if digest ~= row.digest then tx:rows("UPDATE purser_intents SET digest = $1 WHERE id = $2", digest, id) end
+    end
+  until #rows < PAGE
+end
+
 -- Tables are made again rather than changed: a process of version 1 that still runs can then record nothing, so it
 -- sends nothing.
 local function from_version_1(tx)
@@ -128,6 +146,7 @@ local function from_version_1(tx)
     generations,
   })
   fill_ids(tx)
+  fill_digests(tx)
   run_all(tx, intent_indexes)
   run_all(tx, payment_indexes)
   set_id(tx)

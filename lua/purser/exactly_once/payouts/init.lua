@@ -12,20 +12,22 @@
 -- newest is compared with the histories first. A run that was killed is continued by the next. Over PostgreSQL any
 -- number of workers share a queue.
 
-local option_schema = require "purser.util.option_schema"
-local validate = require "purser.call.validate"
 local core = require "purser.core"
 local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local intents = require "purser.exactly_once.intent"
 local json = require "purser.json"
+local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
+local option_schema = require "purser.util.option_schema"
 local private = require "purser.util.private"
-local queue = require "purser.exactly_once.payouts.queue"
 local progress = require "purser.exactly_once.payouts.progress"
+local queue = require "purser.exactly_once.payouts.queue"
 local retry = require "purser.exactly_once.payouts.retry"
+local validate = require "purser.call.validate"
 local witness = require "purser.exactly_once.payouts.witness"
 local worker = require "purser.exactly_once.payouts.worker"
+local reconcile = lazy "purser.exactly_once.reconcile"
 
 ---@class purser.Payouts
 local Payouts = { __name = "purser.payouts" }
@@ -249,6 +251,16 @@ function Payouts:retry(key, options)
   return retry.retry(self, key, options, function(fn) return read(self, fn) end)
 end
 
+--- Puts many payments back, as `retry` does each: one reading of a history serves all that are looked for there.
+--- Returns the keys of those that were put back; and for every other key the error of `retry`, or false where no such
+--- payment had failed or was undecided.
+---@param keys string[]
+---@param options { force: boolean|nil }|nil
+---@return string[] put_back, table<string, purser.Error|false> others
+function Payouts:retry_all(keys, options)
+  return retry.retry_all(self, keys, options, function(fn) return read(self, fn) end)
+end
+
 ------------------------------------------------------------------------------------------------------- running
 
 ---@class purser.PayoutsProgress
@@ -306,7 +318,7 @@ local defaults = {
 ---@return purser.Payouts|nil, purser.Error|nil
 function M.new(options)
   local problem = option_schema.check(options, rules, "payouts option")
-    or options.reconcile and require("purser.exactly_once.reconcile").check_options(options.reconcile)
+    or options.reconcile and reconcile.check_options(options.reconcile)
   if problem then return nil, errors.config(problem) end
   local self = { clock = core.monotonic_ms }
   for name, value in pairs(defaults) do self[name] = value end

@@ -1,0 +1,301 @@
+-- SPDX-License-Identifier: MIT
+-- The ways to reconcile. Each looks once and returns a reconciliation; NOTHING_YET when another look might show more;
+-- or nil and an error. `look.late` is true once a record that exists must be seen.
+
+local compare = require "purser.exactly_once.reconcile.compare"
+local conversion = require "purser.exactly_once.reconcile.conversion"
+local intents = require "purser.exactly_once.intent"
+local looks = require "purser.exactly_once.reconcile.look"
+local queries = require "purser.exactly_once.reconcile.queries"
+local readings = require "purser.exactly_once.reconcile.readings"
+
+local agrees, may_agree = compare.agrees, compare.may_agree
+local contradicts, is_blank = compare.contradicts, compare.is_blank
+local undecided, NOTHING_YET, RETRY_LOOK = looks.undecided, looks.NOTHING_YET, looks.RETRY_LOOK
+
+local M = {}
+
+-- Handles cannot be mistaken, so they are looked for with this much to spare.
+local HANDLE_MARGIN_MS = 60000
+local HANDLE_AFTER_MS = 3600000
+
+local function has_failed(look, record)
+  return look.reconcile.failed_status ~= nil and record.status == look.reconcile.failed_status
+end
+
+-- What a record that was found says.
+local function found(look, record)
+  if has_failed(look, record) then
+    return { outcome = "not_done", record = record, reason = "the service kept it, as failed" }
+  end
+  return { outcome = "done", record = record }
+end
+
+local MISNAMED = "the service shows a record whose name may be the one that was sent"
+
+-- What a look says that found records which may be the call's, and none that certainly is.
+local function nothing_but(look, candidates, reason)
+  if #candidates == 0 or not look.late then return NOTHING_YET end
+  return undecided(candidates, reason)
+end
+
+-- The codes by which the service says for good that this key does not list sub-accounts: it lacks a permission, or its
+-- account is no broker. Any other rejection may pass, so it is an error of the look.
+local MAY_NOT_LIST = { ["700007"] = true, ["730603"] = true }
+
+-- What it means that a late look shows nothing: `not_done`. A list that was asked for by the name of a sub-account
+-- shows nothing, too, where the service spells that name in another way. Then it is RETRY_LOOK: the next look asks in
+-- that spelling, or without a name that is listed nowhere.
+function M.missing(look)
+  if look.reading and look.reading.incomplete then return look:doubt(look.reading, {}) end
+  local asked, again = queries.ask(look), false
+  for _, name in ipairs(look.reconcile.accounts and { "subAccount", "fromAccount", "toAccount" } or {}) do
+    local spelled, err = asked[name], nil
+    if spelled then spelled, err = queries.spelling_of(look, spelled) end
+    if err and not MAY_NOT_LIST[err.code] then return nil, err end
+    if err then
+      return undecided({}, "nothing shows how the service spells the sub-account, because they cannot be listed: "
+        .. err.message)
+    elseif spelled == false and name == "subAccount" or look.spelled[name] == false then
+      return undecided({}, ("no sub-account is listed as %s, so what is listed for that name proves nothing")
+        :format(name))
+    end
+    again, look.spelled[name] = again or spelled ~= asked[name], spelled
+  end
+  return again and RETRY_LOOK or { outcome = "not_done" }
+end
+
+-- How many equal calls may have made one of these records: those without a known end, and those that got the id of a
+-- record that is not here. One of the latter may be too new to be listed; then there is more to wait for. Also the ids
+-- that belong to them. Nil and an error when the journal cannot be read.
+local function equal_calls_among(look, records)
+  local claimed, open = look:equal_calls()
+  if not claimed then return nil, open end
+  local listed = {}
+  for _, record in ipairs(records) do listed[intents.id_of(record) or ""] = true end
+  for id, sent_at in pairs(claimed) do
+    if not listed[id] and sent_at >= look.first and sent_at <= look.last then
+      open = open + 1
+      look.deadline = math.max(look.deadline, sent_at + look.visible_ms)
+    end
+  end
+  look.late = look.late and look.read_at >= look.deadline
+  return claimed, open
+end
+
+-- The records that agree with the call, those that may, and those that may where the history is shifted by some hours.
+local function compared(look, reading, claimed)
+  local reconcile, params = look.reconcile, look.intent.params
+  local exact, near, shifted = {}, {}, {}
+  for _, record in ipairs(reading.records) do
+    local shift = not claimed[intents.id_of(record) or ""] and may_agree(params, record, reconcile.candidate_on
+      or reconcile.match_on)
+      and look:shift_of(record, reading, claimed)
+    if shift == 0 then
+      near[#near + 1] = record
+      if agrees(params, record, reconcile.match_on) then exact[#exact + 1] = record end
+    elseif shift then
+      shifted[#shifted + 1] = record
+    end
+  end
+  return exact, near, shifted
+end
+
+local function match_once(look, narrow)
+  local reading, err, why = look:list(look.first, look.last, narrow)
+  if not reading then return nil, err, why end
+  local claimed, open = equal_calls_among(look, reading.records)
+  if not claimed then return nil, open end
+  local exact, near, shifted = compared(look, reading, claimed)
+  if #near == 0 and #shifted > 0 and look.late and not narrow then return undecided(shifted, looks.SHIFTED) end
+  if #near == 0 or not look.late then return NOTHING_YET end
+  if reading.incomplete then return look:doubt(reading, near) end
+  if #exact == 1 and #near == 1 and open == 0 then return found(look, exact[1]) end
+  if open > 0 then return undecided(near, "an equal call without a known end could have made it as well") end
+  return undecided(near, #exact > 1 and "more than one record matches" or "a record matches in part")
+end
+
+function M.match(look)
+  return look:narrow_then_broad(match_once)
+end
+
+local UNNAMED = "the service shows a record of equal content without any id, which may be this call's"
+local SPELLED = "the service shows a record of equal content whose id may be the one that was sent, in another spelling"
+
+-- The records that show the id of the call, or one that may be it, and those without one. Of a shared reading they are
+-- found by an index.
+local function with_id(look, reading)
+  local name = look.reconcile.client_id
+  if not reading.shared then return reading.records end
+  return readings.alike(reading.shared, name, look.intent.params[name])
+end
+
+-- The records of equal content that do not show the id, and why they may be the call's.
+local function unnamed_among(look, reading, claimed)
+  local name, params = look.reconcile.client_id, look.intent.params
+  local unnamed, reason = {}, UNNAMED
+  for _, record in ipairs(with_id(look, reading)) do
+    local shown = record[name]
+    local may_be = shown ~= params[name] and (is_blank(shown) or compare.may_be_id(params[name], shown))
+    if may_be and not claimed[intents.id_of(record) or ""] and not has_failed(look, record)
+      and may_agree(params, record, look.reconcile.match_on) and look:shift_of(record, reading, claimed) then
+      unnamed[#unnamed + 1] = record
+      if not is_blank(shown) then reason = SPELLED end
+    end
+  end
+  return unnamed, reason
+end
+
+local function handle_once(look, narrow)
+  local name, params = look.reconcile.client_id, look.intent.params
+  local last = math.min(look.service:now() + HANDLE_MARGIN_MS, look.deadline + HANDLE_AFTER_MS)
+  local reading, err, why = look:list(look.first, last, narrow)
+  if not reading then return nil, err, why end
+  local claimed, open = look:equal_calls()
+  if not claimed then return nil, open end
+  local other
+  for _, record in ipairs(with_id(look, reading)) do
+    if record[name] == params[name] then
+      local matches = not contradicts(params, record)
+      if matches and not has_failed(look, record) then return found(look, record) end
+      if not other or not matches then other = record end
+    end
+  end
+  -- An id that failed may be taken again, so another record of it may be on its way.
+  if not other or not look.late then return nothing_but(look, unnamed_among(look, reading, claimed)) end
+  if contradicts(params, other) then return undecided({ other }, "the id was used for another payment") end
+  if reading.incomplete then return look:doubt(reading, { other }) end
+  return found(look, other)
+end
+
+function M.client_id(look)
+  if not look.intent.params[look.reconcile.client_id] then return M.match(look) end
+  return look:narrow_then_broad(handle_once)
+end
+
+-- A name can be taken only once, so a record of that name is ours unless it is older than the call.
+local function name_once(look, narrow)
+  local name, time = look.reconcile.client_id, look.reconcile.time_member
+  local requested, candidates, reason = look.intent.params[name], {}, MISNAMED
+  local reading, err, why = look:list(0, 0, narrow)
+  if not reading then return nil, err, why end
+  for _, record in ipairs(reading.records) do
+    local at, shown = record[time], record[name]
+    local is_older = type(at) == "number" and at < look.first
+    if shown == requested then
+      if not is_older then return { outcome = "done", record = record } end
+      if not look:shift_of(record, reading, {}) then
+        return { outcome = "not_done", record = record, reason = "the name had been taken before" }
+      end
+      candidates[#candidates + 1], reason = record, looks.SHIFTED
+    elseif not is_older and (is_blank(shown) or tostring(shown):lower() == requested:lower()) then
+      candidates[#candidates + 1] = record
+    end
+  end
+  return nothing_but(look, candidates, reason)
+end
+
+function M.name(look)
+  return look:narrow_then_broad(name_once)
+end
+
+function M.token(look)
+  local answer, err, why = M.match(look)
+  if answer and answer.outcome == "done" then answer.secret_lost = true end
+  return answer, err, why
+end
+
+-- Whether a record is in the state that the call requested.
+local states = {}
+
+function states.present(_, record)
+  if record then return { outcome = "done", record = record } end
+  return NOTHING_YET
+end
+
+-- What is missing early may be too new to be listed; only later is it gone.
+function states.absent(look, record)
+  if not record and look.late then
+    local answer, err, why = M.missing(look)
+    if answer and answer.outcome == "not_done" then return { outcome = "done" } end
+    return answer, err, why
+  end
+  if record and look.late then return { outcome = "not_done", record = record } end
+  return NOTHING_YET
+end
+
+local CANCELLED, PACKAGING = 9, 5
+
+function states.cancelled(look, record)
+  if not record then return NOTHING_YET end
+  if record.status == CANCELLED then return { outcome = "done", record = record } end
+  local beyond = type(record.status) == "number" and record.status >= PACKAGING and record.status <= 8
+  if beyond or look.late then
+    return { outcome = "not_done", record = record,
+      reason = beyond and "the withdrawal has gone too far" or nil }
+  end
+  return NOTHING_YET
+end
+
+local NINETY_DAYS = 90 * 86400000
+
+-- Whether a record that does not show the name that is looked for may be it: names are left out, or hidden in part.
+local function may_be_named(shown, requested)
+  return is_blank(shown)
+    or type(shown) == "string" and (shown:find("*", 1, true) ~= nil or shown:lower() == requested:lower())
+end
+
+local function state_once(look, narrow)
+  local name = look.reconcile.client_id
+  local now = look.service:now()
+  local reading, err, why = look:list(now - NINETY_DAYS + 60000, now, narrow)
+  if not reading then return nil, err, why end
+  local record
+  local candidates = {}
+  for _, other in ipairs(reading.records) do
+    local shown, requested = other[name], look.intent.params[name]
+    if shown == requested then
+      record = other
+    elseif may_be_named(shown, requested) then
+      candidates[#candidates + 1] = other
+    end
+  end
+  if not record and #candidates > 0 then return nothing_but(look, candidates, MISNAMED) end
+  return states[look.reconcile.target_state](look, record)
+end
+
+function M.state(look)
+  return look:narrow_then_broad(state_once)
+end
+
+-- Doing it twice is the same as doing it once.
+M["repeat"] = function(look)
+  local record, err = look.service:read(look.row, look.intent.params)
+  if record then return { outcome = "done", record = record } end
+  if err.outcome == "rejected" and err.kind ~= "throttled" then
+    return { outcome = "not_done", reason = "it was rejected when it was repeated: " .. err.message }
+  end
+  return nil, err
+end
+
+-- Nothing identifies it. A record that carries the same remark reconciles that it was done; nothing ever reconciles
+-- that it was not.
+function M.nothing(look)
+  local answer, err, why = M.match(look)
+  if not answer then
+    if err and err.phase == "journal" then return nil, err end
+    return undecided({}, "nothing identifies it, and the history cannot be read: " .. (err and err.message or why))
+  end
+  if answer.outcome == "done" and not look.intent.params.remark then
+    return undecided({ answer.record }, "one record matches, but without a remark nothing says that it is this one")
+  end
+  if answer == NOTHING_YET and look.late then
+    return undecided({}, "nothing identifies it but its remark; a person must look")
+  end
+  return answer
+end
+
+
+M.conversion = conversion
+
+return M

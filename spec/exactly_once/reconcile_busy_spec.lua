@@ -1,0 +1,94 @@
+-- SPDX-License-Identifier: MIT
+-- Reconciling on an account that is so busy that its histories grow with each request.
+
+local reconcile = require "purser.exactly_once.reconcile"
+local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
+
+local NOW = 1700000000000
+local HOUR = 3600000
+local ID = ("Ab3"):rep(10) .. "Zz"
+
+local calls = {
+  { "sub_account.transfer", { clientTranId = ID, fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+    amount = "2" } },
+  { "broker.transfer", { clientTranId = ID, fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+    amount = "2" } },
+  { "wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" } },
+  { "wallet.internal_transfer", { toAccountType = "UID", toAccount = "12345678", asset = "USDT", amount = "2" } },
+  { "wallet.withdraw", { coin = "USDT", address = "TSample", amount = "2", withdrawOrderId = ID } },
+}
+
+local function answer_of(row, page, total)
+  if row.result.page then return { data = page, totalRecords = total } end
+  if row.result.rows then return { rows = page, total = total } end
+  return page
+end
+
+-- A service whose histories, newest first, hold `count` records of other amounts and `made`, and get `growth` more at
+-- each request.
+local function busy_service(time, count, growth, made)
+  local now, number, records = NOW + 60000, 0, {}
+  local function add(at)
+    number = number + 1
+    local id = ("%032d"):format(number)
+    table.insert(records, 1, { id = id, tranId = id, clientTranId = "other" .. id, withdrawOrderId = "other" .. id,
+      amount = "7." .. number, asset = "USDT", coin = "USDT", address = "TSample", [time] = at })
+  end
+  local first = NOW - 3 * HOUR
+  for i = 1, count do
+    local at = first + math.floor(i * (3 * HOUR + 50000) / count)
+    if made and at > made[time] then
+      table.insert(records, 1, made)
+      made = nil
+    end
+    add(at)
+  end
+  if made then table.insert(records, 1, made) end
+  return { now = function() return now end, correction = function() end, pause = function(_, ms) now = now + ms end,
+    visibility_delay_ms = 3000, recv_window = 5000, recent_calls = recent_calls.new(), requests = 0,
+    read = function(self, row, asked)
+      self.requests, now = self.requests + 1, now + 50
+      for _ = 1, growth do add(now) end
+      local size, inside, page = asked.limit or asked.size, {}, {}
+      for _, record in ipairs(records) do
+        if record[time] >= asked.startTime and record[time] <= asked.endTime then inside[#inside + 1] = record end
+      end
+      local from = ((asked.page or 1) - 1) * size
+      for i = from + 1, math.min(#inside, from + size) do page[#page + 1] = inside[i] end
+      return answer_of(row, page, #inside)
+    end }
+end
+
+for _, call in ipairs(calls) do
+  local operation, params = call[1], call[2]
+  describe(operation .. " on a busy account", function()
+    local time = operation == "wallet.withdraw" and "applyTime" or "timestamp"
+
+    local function reconciled(count, growth, made)
+      local service = busy_service(time, count, growth, made)
+      local answer = assert(reconcile.reconcile(service, { operation = operation, params = params, sent_at = NOW,
+        recv_window = 5000 }))
+      return answer, service
+    end
+
+    it("is not done, when no record of the window is its own", function()
+      for _, count in ipairs { 30, 499, 700, 1500 } do
+        for _, growth in ipairs { 1, 4 } do
+          local answer, service = reconciled(count, growth)
+          assert.equal("not_done", answer.outcome, tostring(answer.reason))
+          assert.is_true(service.requests < 100)
+        end
+      end
+    end)
+
+    it("is done, when one is", function()
+      for _, count in ipairs { 30, 1500 } do
+        local made = { id = "a1", tranId = "a1", [time] = NOW + 400 }
+        for name, value in pairs(params) do made[name] = value end
+        local answer = reconciled(count, 4, made)
+        assert.equal("done", answer.outcome)
+        assert.equal("a1", answer.record.id)
+      end
+    end)
+  end)
+end

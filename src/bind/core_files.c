@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* What the command line and the journal must know about files and terminals, and Lua's own library does not offer. */
+#include "lpu.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int failed(lua_State *L, int code)
+{
+    lua_pushnil(L);
+    lua_pushstring(L, strerror(code));
+    return 2;
+}
+
+/* file_mode(path or open file) -> permission bits, whether the file belongs to this user or to root, a text that no
+ * other file on this machine has | nil, reason. Of an open file it describes what was opened, whatever has its name now. */
+static int file_mode(lua_State *L)
+{
+    struct stat about;
+    int result = lua_isuserdata(L, 1) ? fstat(fileno(lpu_check_file(L, 1)), &about)
+                                      : stat(luaL_checkstring(L, 1), &about);
+    if (result != 0) return failed(L, errno);
+    lpu_push_integer(L, (int64_t)(about.st_mode & 07777));
+    lua_pushboolean(L, about.st_uid == geteuid() || about.st_uid == 0);
+    char id[48];
+    int len = snprintf(id, sizeof id, "%llu:%llu", (unsigned long long)about.st_dev, (unsigned long long)about.st_ino);
+    lua_pushlstring(L, id, (size_t)len);
+    return 3;
+}
+
+/* create_private(path) -> true | nil, reason. Makes an empty file that only this user can read; never an old one. */
+static int create_private(lua_State *L)
+{
+    const char *path = luaL_checkstring(L, 1);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (fd < 0) return failed(L, errno);
+    close(fd);
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+static bool write_all(int fd, const char *text, size_t len)
+{
+    while (len > 0) {
+        ssize_t count = write(fd, text, len);
+        if (count < 0 && errno != EINTR) return false;
+        if (count > 0) text += count, len -= (size_t)count;
+    }
+    return fsync(fd) == 0 || errno == EINVAL; /* a file system that cannot */
+}
+
+/* write_private(path, text) -> true | nil, reason. The same with a text in it, which the disk has; no file is left when
+ * that fails. What is written to is what was made, whatever has its name by then. */
+static int write_private(lua_State *L)
+{
+    size_t len;
+    const char *path = luaL_checkstring(L, 1), *text = luaL_checklstring(L, 2, &len);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (fd < 0) return failed(L, errno);
+    int code = write_all(fd, text, len) ? 0 : errno;
+    if (close(fd) != 0 && code == 0 && errno != EINTR) code = errno;
+    if (code) {
+        unlink(path);
+        return failed(L, code);
+    }
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+/* sync_file(file, folder) -> true | nil, reason. Waits until the disk has what was written to the open file and, with
+ * `folder`, the file's name in it. */
+static int sync_file(lua_State *L)
+{
+    FILE *file = lpu_check_file(L, 1);
+    const char *folder = luaL_optstring(L, 2, NULL);
+    if (fflush(file) != 0 || (fsync(fileno(file)) != 0 && errno != EINVAL)) return failed(L, errno);
+    if (folder) {
+        int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0 && errno != EACCES) return failed(L, errno); /* a folder may be closed to readers */
+        int code = fd < 0 || fsync(fd) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: a file system that cannot */
+        if (fd >= 0) close(fd);
+        if (code) return failed(L, code);
+    }
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+/* may_keep(path) -> true | nil, reason, and the folder when the file is missing and cannot be made there. Whether this
+ * process may read and write the file, or make it. It is not opened for that: closing a file gives up every lock that
+ * the process has on it by fcntl(2), those of open databases, too. */
+static int may_keep(lua_State *L)
+{
+    struct stat about;
+    const char *path = luaL_checkstring(L, 1);
+    if (stat(path, &about) == 0) {
+        if (S_ISDIR(about.st_mode)) return failed(L, EISDIR);
+        if (faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) != 0) return failed(L, errno);
+    } else if (errno != ENOENT) {
+        return failed(L, errno);
+    } else {
+        const char *slash = strrchr(path, '/');
+        if (slash) lua_pushlstring(L, path, (size_t)(slash - path) + 1);
+        else lua_pushliteral(L, "./");
+        if (faccessat(AT_FDCWD, lua_tostring(L, -1), W_OK | X_OK, AT_EACCESS) != 0) {
+            failed(L, errno); /* folder nil reason */
+            lua_pushvalue(L, -3);
+            return 3;
+        }
+    }
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+/* is_terminal(fd): 0 standard input, 1 output, 2 error. */
+static int is_terminal(lua_State *L)
+{
+    lua_pushboolean(L, isatty((int)lpu_check_integer(L, 1, 0, 1023)));
+    return 1;
+}
+
+/* process_id(): a child that was forked off has another. */
+static int process_id(lua_State *L)
+{
+    lpu_push_integer(L, (int64_t)getpid());
+    return 1;
+}
+
+void lpu_bind_files(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        {"file_mode", file_mode}, {"create_private", create_private}, {"may_keep", may_keep}, {"is_terminal", is_terminal},
+        {"process_id", process_id}, {"sync_file", sync_file}, {"write_private", write_private},
+        {NULL, NULL},
+    };
+    lpu_set_functions(L, functions, 0);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* purser.core: the module that the Lua side requires. It only collects what the other files of this folder define. */
+#include "lpu.h"
+
+LPU_EXPORT int luaopen_purser_core(lua_State *L);
+
+int luaopen_purser_core(lua_State *L)
+{
+    lpu_check_version(L);
+    lua_newtable(L);
+    lpu_bind_clock(L);
+    lpu_bind_layout(L);
+    lpu_bind_secret(L);
+    lpu_bind_signer(L);
+    lpu_bind_decoder(L);
+    lpu_bind_decimal(L);
+    lpu_bind_terminal(L);
+    lpu_bind_files(L);
+    lpu_bind_library(L);
+    return 1;
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/* purser.decoder: JSON by shape into Lua tables, and core.decode for documents without a shape.
+ *
+ * Caveats
+ *   - A decoding lays out the Lua stack as below; the sink's functions run between Lua calls that can raise, and hold
+ *     nothing that a longjmp would lose.
+ *
+ *         decoder  text  uservalue  key of slot 0 ... key of slot n-1  remembered strings  tables under way ...
+ *
+ *   - Keys are made once, kept in the uservalue and fetched to their place on the stack at first use. There are
+ *     places for the names known when the decoding begins and for a few more.
+ *   - Making a Lua string costs more than recognising one. Coins, networks and states repeat, so short strings go
+ *     through a small table of those made before in the same document; a field that rarely repeats stops asking.
+ *   - A finaliser may run during any Lua call here and use the same decoder. All state of one decoding lies on the C
+ *     and Lua stacks, so that is harmless.
+ *   - The decoder's own __gc may run during a decoding, too, when a finaliser of something else brought the decoder
+ *     back. Its plan is retired then, and freed when the Lua state ends. */
+#include <string.h>
+
+#include "lpu.h"
+#include "decode.h"
+#include "decoder_type.h"
+#include "json.h"
+
+static const char TYPE_NAME[] = "purser.decoder", RETIRED_NAME[] = "purser.decoder.retired";
+
+enum {
+    TEXT = 2, /* stack places, see above */
+    COMPANION,
+    FIRST_KEY,
+
+    PLACES_A_LEVEL = 8,     /* what making one table takes, and more */
+    NEW_KEYS = 8,           /* of the names learned in a document, how many get a place on the stack at once */
+    MIN_VALUES_LOG = 6,     /* 64 to 512 strings are remembered, one for each 128 bytes of the document */
+    MAX_VALUES_LOG = 9,
+    VALUE_BYTES_EACH = 128,
+    VALUE_BYTES = 40,       /* longer strings are not interned by Lua, so there is nothing to save */
+    DOCUMENT_BYTES = 4096,  /* a document shorter than this is over before remembering pays */
+    PATIENCE = 160,         /* a miss takes MISS of it, a hit gives one back: a field that misses more than one time */
+    MISS = 8                /* in nine stops asking, for what it wins is lost by the processor's guessing wrong */
+};
+
+/* Plans of decoders that were collected while they decoded. It lives as long as the metatable of decoders. */
+typedef struct retired_plans {
+    pu_plan *first;
+    bool over; /* the state ends, and no decoding is under way */
+} retired_plans;
+
+typedef struct decoder {
+    pu_plan *plan; /* NULL: not made yet, or gone */
+    retired_plans *retired;
+    unsigned decoding; /* how many are under way; one that raised is never counted off */
+} decoder;
+
+/* A string at its place on the stack, and the bytes of the document it was made of. */
+typedef struct remembered {
+    uint64_t head, tail; /* its first and last eight bytes */
+    const char *text;    /* NULL: none yet */
+    size_t len;
+} remembered;
+
+typedef struct lua_sink {
+    pu_sink calls; /* first: a pu_sink pointer is one to this */
+    lua_State *L;
+    const pu_plan *plan;
+    const char *end; /* of the document */
+    int key_places;  /* on the stack */
+    int first_value; /* place of the first remembered string */
+    int values_log;  /* of how many are remembered; 0: none are */
+    bool fetched[PU_MAX_SLOTS];     /* the key is at its place on the stack; as many as the plan has slots */
+    uint8_t patience[PU_MAX_SLOTS]; /* a field with none left does not look for its strings */
+    remembered values[1 << MAX_VALUES_LOG];
+} lua_sink;
+
+/* ---- the sink ---- */
+
+/* Pushes the text of an escaped string. A long one is unescaped in memory that Lua owns, so an error cannot lose it. */
+static void push_escaped(lua_State *L, const char *text, size_t len)
+{
+    char local[512];
+    if (len <= sizeof local) {
+        len = pu_json_unescape(text, len, local);
+        lua_pushlstring(L, local, len);
+        return;
+    }
+    char *block = lua_newuserdata(L, len); /* ... block */
+    len = pu_json_unescape(text, len, block);
+    lua_pushlstring(L, block, len); /* ... block text */
+    lua_remove(L, -2);
+}
+
+/* The first eight and the last eight bytes; of a text shorter than eight, all bytes and nothing else in both. */
+static inline void ends_of(const lua_sink *sink, const char *text, size_t len, uint64_t *head, uint64_t *tail)
+{
+    if (len >= 8) {
+        memcpy(head, text, 8);
+        memcpy(tail, text + len - 8, 8);
+        return;
+    }
+    *head = 0;
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (sink->end - text >= 8) { /* read past the text, but not past the document */
+        memcpy(head, text, 8);
+        *head &= (UINT64_C(1) << 8 * len) - 1;
+    } else
+#endif
+        memcpy(head, text, len);
+    *tail = *head;
+}
+
+static inline bool is_remembered(const remembered *value, const remembered *sought)
+{
+    size_t len = sought->len;
+    return value->head == sought->head && value->tail == sought->tail && value->len == len && value->text &&
+           (len <= 16 || memcmp(value->text + 8, sought->text + 8, len - 16) == 0);
+}
+
+/* Pushes a short string, the one made before when it is still remembered. */
+static inline void push_text(lua_sink *sink, const pu_entry *entry)
+{
+    lua_State *L = sink->L;
+    const char *text = entry->text;
+    size_t len = entry->len;
+    if (len > VALUE_BYTES || entry->slot == PU_NO_SLOT || !sink->patience[entry->slot]) {
+        lua_pushlstring(L, text, len);
+        return;
+    }
+    uint8_t *patience = &sink->patience[entry->slot];
+    remembered sought = {.text = text, .len = len};
+    ends_of(sink, text, len, &sought.head, &sought.tail);
+    uint64_t hash = (sought.head ^ sought.tail << 1 ^ len) * UINT64_C(0x9E3779B97F4A7C15);
+    uint32_t place = (uint32_t)(hash >> (64 - sink->values_log));
+    if (!is_remembered(&sink->values[place], &sought)) {
+        if (sink->values[place].text) place ^= 1; /* the first to come keeps its place, the others share the second */
+        if (!is_remembered(&sink->values[place], &sought)) {
+            *patience = *patience > MISS ? (uint8_t)(*patience - MISS) : 0;
+            lua_pushlstring(L, text, len);
+            lpu_copy(L, -1, sink->first_value + (int)place);
+            sink->values[place] = sought;
+            return;
+        }
+    }
+    lua_pushvalue(L, sink->first_value + (int)place);
+    if (*patience < PATIENCE) ++*patience;
+}
+
+static inline void push_value(lua_sink *sink, const pu_entry *entry)
+{
+    lua_State *L = sink->L;
+    switch (entry->kind) {
+    case PU_ENTRY_TEXT: push_text(sink, entry); break;
+    case PU_ENTRY_ESCAPED: push_escaped(L, entry->text, entry->len); break;
+    case PU_ENTRY_INTEGER: lpu_push_integer(L, entry->integer); break;
+    case PU_ENTRY_NULL: lua_pushnil(L); break;
+    default: lua_pushboolean(L, entry->kind == PU_ENTRY_TRUE);
+    }
+}
+
+/* Pushes the Lua string of a slot, making it at its first use ever, and keeps it at its place if it has one. */
+static void fetch_key(lua_sink *sink, uint16_t slot)
+{
+    lua_State *L = sink->L;
+    lua_rawgeti(L, COMPANION, slot + 1);
+    if (lua_isnil(L, -1)) {
+        lua_pop(L, 1);
+        lua_pushlstring(L, sink->plan->slots[slot].name, sink->plan->slots[slot].len);
+        lua_pushvalue(L, -1);
+        lua_rawseti(L, COMPANION, slot + 1);
+    }
+    if (slot >= sink->key_places) return; /* learned in this document, when all places were taken */
+    lpu_copy(L, -1, FIRST_KEY + slot);
+    sink->fetched[slot] = true;
+}
+
+static inline void push_key(lua_sink *sink, const pu_entry *entry)
+{
+    if (entry->slot != PU_NO_SLOT) {
+        if (sink->fetched[entry->slot]) lua_pushvalue(sink->L, FIRST_KEY + entry->slot);
+        else fetch_key(sink, entry->slot);
+    } else if (entry->name_escaped) {
+        push_escaped(sink->L, entry->name, entry->name_len);
+    } else {
+        lua_pushlstring(sink->L, entry->name, entry->name_len);
+    }
+}
+
+static void sink_open(pu_sink *calls, bool list, size_t size)
+{
+    lua_sink *sink = (lua_sink *)calls;
+    int room = size < INT32_MAX / 64 ? (int)size : INT32_MAX / 64;
+    luaL_checkstack(sink->L, PLACES_A_LEVEL, "nested too deep");
+    lua_createtable(sink->L, list ? room : 0, list ? 0 : room);
+}
+
+static void sink_fields(pu_sink *calls, const pu_entry *entries, size_t count)
+{
+    lua_sink *sink = (lua_sink *)calls;
+    for (const pu_entry *entry = entries; entry < entries + count; entry++) {
+        push_key(sink, entry);
+        push_value(sink, entry);
+        lua_rawset(sink->L, -3);
+    }
+}
+
+static void sink_items(pu_sink *calls, const pu_entry *entries, size_t count, size_t first)
+{
+    lua_sink *sink = (lua_sink *)calls;
+    for (size_t i = 0; i < count; i++) {
+        pu_entry entry = entries[i];
+        if (entry.kind == PU_ENTRY_NULL) continue;
+        entry.slot = PU_NO_SLOT;
+        push_value(sink, &entry);
+        lua_rawseti(sink->L, -2, (int)(first + i));
+    }
+}
+
+static void sink_close_field(pu_sink *calls, const pu_entry *key)
+{
+    lua_sink *sink = (lua_sink *)calls;
+    push_key(sink, key); /* ... outer inner key */
+    lua_insert(sink->L, -2);
+    lua_rawset(sink->L, -3);
+}
+
+static void sink_close_item(pu_sink *calls, size_t place)
+{
+    lua_rawseti(((lua_sink *)calls)->L, -2, (int)place);
+}
+
+static void sink_scalar(pu_sink *calls, const pu_entry *entry)
+{
+    pu_entry plain = *entry;
+    plain.slot = PU_NO_SLOT;
+    push_value((lua_sink *)calls, &plain);
+}
+
+/* ---- decoding ---- */
+
+static decoder *check_decoder(lua_State *L, int index)
+{
+    decoder *self = luaL_checkudata(L, index, TYPE_NAME);
+    luaL_argcheck(L, self->plan, index, "the decoder is closed");
+    return self;
+}
+
+/* nil, message, offset; and `true` after them when the document has a member twice */
+static int push_decode_error(lua_State *L, const pu_decode_error *fault)
+{
+    lua_pushnil(L);
+    if (fault->error.code != PU_TYPE) {
+        lua_pushstring(L, fault->error.message);
+    } else if (fault->field) {
+        lua_pushliteral(L, "field \"");
+        lua_pushlstring(L, fault->field, fault->field_len);
+        lua_pushfstring(L, "\" is %s, %s was expected", fault->found, fault->expected);
+        lua_concat(L, 3);
+    } else {
+        lua_pushfstring(L, "%s was found, %s was expected", fault->found, fault->expected);
+    }
+    lpu_push_integer(L, (int64_t)fault->error.offset);
+    if (fault->error.code != PU_REPEATED) return 3;
+    lua_pushboolean(L, 1);
+    return 4;
+}
+
+/* How many strings are worth remembering, as a power of two. Each takes a place on the stack of the call that decodes, and a
+ * stack of many places is a burden in every task that has one. */
+static int values_log_for(size_t len)
+{
+    int log = MIN_VALUES_LOG;
+    if (len < DOCUMENT_BYTES) return 0;
+    while (log < MAX_VALUES_LOG && len >> log >= VALUE_BYTES_EACH) log++;
+    return log;
+}
+
+/* Expects the decoder, the text and the uservalue, and nothing else, on the stack. The decoder stays there: a
+ * collection during the decoding must not find it unused. */
+static int decode(lua_State *L, decoder *self)
+{
+    size_t len;
+    pu_plan *plan = self->plan;
+    const char *text = lua_tolstring(L, TEXT, &len);
+    lua_sink sink;
+    sink.calls = (pu_sink){sink_open, sink_fields, sink_items, sink_close_field, sink_close_item, sink_scalar};
+    sink.L = L;
+    sink.plan = plan;
+    sink.end = text + len;
+    sink.key_places = plan->slot_count + NEW_KEYS;
+    sink.first_value = FIRST_KEY + sink.key_places;
+    sink.values_log = values_log_for(len);
+    int values = sink.values_log ? 1 << sink.values_log : 0;
+    memset(sink.fetched, 0, plan->slot_room);
+    memset(sink.patience, values ? PATIENCE : 0, plan->slot_room);
+    memset(sink.values, 0, (size_t)values * sizeof *sink.values);
+    luaL_checkstack(L, sink.key_places + values + LUA_MINSTACK, "the shape has too many fields");
+    lua_settop(L, COMPANION + sink.key_places + values);
+
+    pu_decode_error fault;
+    self->decoding++;
+    enum pu_code code = pu_decode(plan, text, len, &sink.calls, &fault);
+    int results = code == PU_OK ? 1 : push_decode_error(L, &fault); /* which quotes the plan */
+    self->decoding--;
+    return results;
+}
+
+static int decoder_decode(lua_State *L)
+{
+    luaL_checkudata(L, 1, TYPE_NAME);
+    luaL_checktype(L, TEXT, LUA_TSTRING);
+    lua_settop(L, TEXT);
+    lpu_get_uservalue(L, 1);
+    return decode(L, check_decoder(L, 1));
+}
+
+/* core.decode(text): the same through a decoder of type `any`, kept as upvalue. */
+static int module_decode(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TSTRING);
+    lua_settop(L, 1);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    return decoder_decode(L);
+}
+
+/* core.decoder(type), with the list of retired plans as upvalue */
+static int module_decoder(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    lua_settop(L, 1);
+    decoder *self = lpu_new_userdata(L, sizeof *self); /* type self */
+    *self = (decoder){.retired = lua_touserdata(L, lua_upvalueindex(1))};
+    lpu_set_type(L, TYPE_NAME);
+    lua_newtable(L); /* type self shapes */
+    self->plan = pu_plan_new(LPU_INTEGER_MIN, LPU_INTEGER_MAX);
+    if (!self->plan) return luaL_error(L, "not enough memory");
+    lpu_compile_type(L, self->plan);
+    lua_newtable(L); /* type self shapes uservalue */
+    lpu_push_type_text(L, 1);
+    lua_setfield(L, -2, "description");
+    lpu_set_uservalue(L, 2);
+    lua_settop(L, 2);
+    return 1;
+}
+
+static int decoder_gc(lua_State *L)
+{
+    decoder *self = luaL_checkudata(L, 1, TYPE_NAME);
+    if (self->plan && self->decoding && !self->retired->over) {
+        self->plan->next = self->retired->first;
+        self->retired->first = self->plan;
+    } else {
+        pu_plan_free(self->plan);
+    }
+    self->plan = NULL;
+    return 0;
+}
+
+static int retired_gc(lua_State *L)
+{
+    retired_plans *retired = luaL_checkudata(L, 1, RETIRED_NAME);
+    retired->over = true;
+    while (retired->first) {
+        pu_plan *plan = retired->first;
+        retired->first = plan->next;
+        pu_plan_free(plan);
+    }
+    return 0;
+}
+
+static int decoder_tostring(lua_State *L)
+{
+    decoder *self = luaL_checkudata(L, 1, TYPE_NAME);
+    if (!self->plan) {
+        lua_pushliteral(L, "purser.decoder (closed)");
+        return 1;
+    }
+    lpu_get_uservalue(L, 1);
+    lua_getfield(L, -1, "description");
+    lua_pushfstring(L, "purser.decoder (%s)", lua_tostring(L, -1));
+    return 1;
+}
+
+void lpu_bind_decoder(lua_State *L)
+{
+    static const luaL_Reg methods[] = {{"decode", decoder_decode}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__gc", decoder_gc}, {"__tostring", decoder_tostring}, {NULL, NULL}};
+    static const luaL_Reg none[] = {{NULL, NULL}}, retired_meta[] = {{"__gc", retired_gc}, {NULL, NULL}};
+    lpu_new_type(L, TYPE_NAME, methods, meta);
+    lpu_new_type(L, RETIRED_NAME, none, retired_meta);
+    luaL_getmetatable(L, TYPE_NAME); /* module metatable */
+    retired_plans *retired = lua_newuserdata(L, sizeof *retired);
+    *retired = (retired_plans){NULL, false};
+    lpu_set_type(L, RETIRED_NAME);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, RETIRED_NAME); /* module metatable retired */
+    lua_pushcclosure(L, module_decoder, 1);
+    lua_replace(L, -2); /* module constructor */
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, "decoder");
+    lua_pushliteral(L, "any");
+    lua_call(L, 1, 1); /* module decoder */
+    lua_pushcclosure(L, module_decode, 1);
+    lua_setfield(L, -2, "decode");
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* core.signer, and small functions next to it: see docs/architecture.md for what they offer.
+ *
+ * `sign_query` is the hot path: it reads the values, builds into a buffer the signer keeps, signs it where it
+ * lies, and makes one Lua string. Nothing is allocated outside Lua, so an error Lua raises on the way has
+ * nothing to lose. */
+#include <string.h>
+
+#include "lpu.h"
+#include "digest.h"
+#include "l_layout.h"
+#include "percent.h"
+#include "l_secret.h"
+#include "signer.h"
+
+#define SIGNER_TYPE "purser.signer"
+
+typedef struct signer_object {
+    const void *tag;
+    pu_signer signer;
+    pu_buf text;
+    unsigned uses;
+} signer_object;
+
+static const char signer_tag;
+
+static signer_object *check_signer(lua_State *L, int index)
+{
+    return lpu_check_tagged(L, index, sizeof(signer_object), &signer_tag, SIGNER_TYPE);
+}
+
+/* The last look before the key is used: no call of Lua that can allocate may follow it. */
+static void check_open(lua_State *L, const signer_object *object)
+{
+    if (!object->signer.algorithm) luaL_error(L, "signer is closed");
+}
+
+static int signer_sign(lua_State *L)
+{
+    signer_object *object = check_signer(L, 1);
+    pu_message message = {0};
+    message.text = luaL_checklstring(L, 2, &message.len);
+    message.more = luaL_optlstring(L, 3, "", &message.more_len);
+    check_open(L, object);
+
+    char signature[PU_SIGNATURE_TEXT];
+    size_t len;
+    pu_error error;
+    if (pu_signer_sign(&object->signer, &message, signature, &len, &error) != PU_OK)
+        return lpu_push_error(L, &error);
+    lua_pushlstring(L, signature, len);
+    return 1;
+}
+
+/* Appends `&name=signature`, without the `&` where nothing stands in front. Hex needs no encoding. */
+static enum pu_code append_signature(pu_buf *buf, const pu_name *name, enum pu_encoding encoding,
+                                     const char *signature, size_t len)
+{
+    enum pu_code code = buf->len ? pu_buf_append(buf, "&", 1) : PU_OK;
+    if (code == PU_OK) code = pu_percent_append(buf, name->text, name->len);
+    if (code == PU_OK) code = pu_buf_append(buf, "=", 1);
+    if (code != PU_OK) return code;
+    return encoding == PU_HEX ? pu_buf_append(buf, signature, len) : pu_percent_append(buf, signature, len);
+}
+
+static int signer_sign_query(lua_State *L)
+{
+    signer_object *object = check_signer(L, 1);
+    pu_name name;
+    name.text = luaL_checklstring(L, 4, &name.len);
+    pu_message message = {0};
+    message.more = luaL_optlstring(L, 5, "", &message.more_len);
+
+    pu_value values[PU_LAYOUT_MAX];
+    const pu_layout *layout = lpu_read_query(L, 2, 3, values);
+    check_open(L, object);
+
+    char signature[PU_SIGNATURE_TEXT];
+    size_t len;
+    pu_error error;
+    pu_buf *text = &object->text;
+    lpu_reset_buf(text);
+    object->uses++;
+    if (pu_layout_query(layout, values, text, &error) != PU_OK) return lpu_push_error(L, &error);
+    message.text = text->data;
+    message.len = text->len;
+    if (pu_signer_sign(&object->signer, &message, signature, &len, &error) != PU_OK)
+        return lpu_push_error(L, &error);
+    enum pu_code code = append_signature(text, &name, object->signer.encoding, signature, len);
+    if (code != PU_OK) {
+        error.message = code == PU_NO_MEMORY ? "out of memory" : "the text is too long";
+        return lpu_push_error(L, &error);
+    }
+    return lpu_push_built(L, text, &object->uses);
+}
+
+static int signer_algorithm(lua_State *L)
+{
+    const signer_object *object = check_signer(L, 1);
+    check_open(L, object);
+    lua_pushstring(L, pu_algorithm_name(object->signer.algorithm));
+    return 1;
+}
+
+static int signer_close(lua_State *L)
+{
+    signer_object *object = luaL_checkudata(L, 1, SIGNER_TYPE);
+    pu_signer_close(&object->signer);
+    pu_buf_free(&object->text);
+    object->uses++;
+    return 0;
+}
+
+static int signer_tostring(lua_State *L)
+{
+    signer_object *object = luaL_checkudata(L, 1, SIGNER_TYPE);
+    const pu_algorithm *algorithm = object->signer.algorithm;
+    lua_pushfstring(L, SIGNER_TYPE " (%s)", algorithm ? pu_algorithm_name(algorithm) : "closed");
+    return 1;
+}
+
+static const pu_algorithm *check_algorithm(lua_State *L, int index)
+{
+    const pu_algorithm *algorithm = pu_algorithm_find(luaL_checkstring(L, index));
+    if (!algorithm) luaL_argerror(L, index, "expected hmac-sha256, hmac-sha512, ed25519 or rsa-sha256");
+    return algorithm;
+}
+
+/* core.signer(algorithm, key [, encoding]) -> signer | nil, message. The key is a string or a secret. */
+static int new_signer(lua_State *L)
+{
+    static const char *const encodings[] = {"hex", "base64", NULL};
+    const pu_algorithm *algorithm = check_algorithm(L, 1);
+    const pu_secret_text *secret = lua_type(L, 2) == LUA_TUSERDATA ? lpu_check_secret(L, 2) : NULL;
+    if (!secret) luaL_checktype(L, 2, LUA_TSTRING); /* a number's text is not the key that was meant */
+    enum pu_encoding encoding = luaL_checkoption(L, 3, "hex", encodings) ? PU_BASE64 : PU_HEX;
+
+    signer_object *object = lpu_new_userdata(L, sizeof *object);
+    memset(object, 0, sizeof *object);
+    object->tag = &signer_tag;
+    pu_buf_init(&object->text, LPU_TEXT_MAX);
+    object->text.secret = true; /* a query may hold a funds password's hash */
+    lpu_set_type(L, SIGNER_TYPE);
+
+    size_t len = 0;
+    const char *key = secret ? secret->data : lua_tolstring(L, 2, &len);
+    if (secret) len = secret->len;
+    luaL_argcheck(L, key, 2, "the secret is closed");
+    pu_error error;
+    if (pu_signer_open(&object->signer, algorithm, key, len, encoding, &error) != PU_OK) {
+        return lpu_push_error(L, &error);
+    }
+    return 1;
+}
+
+static int md5_hex(lua_State *L)
+{
+    size_t len;
+    const char *text = luaL_checklstring(L, 1, &len);
+    char hex[PU_MD5_HEX];
+    pu_error error;
+    if (pu_md5_hex(text, len, hex, &error) != PU_OK) return lpu_push_error(L, &error);
+    lua_pushlstring(L, hex, sizeof hex);
+    return 1;
+}
+
+static int random_token(lua_State *L)
+{
+    char token[256];
+    size_t len = (size_t)lpu_check_integer(L, 1, 1, (int64_t)sizeof token);
+    pu_error error;
+    if (pu_random_token(token, len, &error) != PU_OK) return lpu_push_error(L, &error);
+    lua_pushlstring(L, token, len);
+    return 1;
+}
+
+static int percent_encode(lua_State *L)
+{
+    size_t len;
+    const char *text = luaL_checklstring(L, 1, &len);
+    char small[768];
+    char *out = small;
+    if (len > sizeof small / 3)
+        out = lua_newuserdata(L, 3 * len); /* collected even when the next line raises */
+    lua_pushlstring(L, out, pu_percent_write(out, text, len));
+    return 1;
+}
+
+void lpu_bind_signer(lua_State *L)
+{
+    static const luaL_Reg methods[] = {{"sign", signer_sign},
+                                       {"sign_query", signer_sign_query},
+                                       {"algorithm", signer_algorithm},
+                                       {"close", signer_close},
+                                       {NULL, NULL}};
+    static const luaL_Reg meta[] = {
+        {"__gc", signer_close}, {"__close", signer_close}, {"__tostring", signer_tostring}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"signer", new_signer},
+                                         {"md5_hex", md5_hex},
+                                         {"random_token", random_token},
+                                         {"percent_encode", percent_encode},
+                                         {NULL, NULL}};
+    lpu_new_type(L, SIGNER_TYPE, methods, meta);
+    lpu_set_functions(L, functions, 0);
+}
