@@ -5,6 +5,7 @@ local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local lazy = require "purser.util.lazy"
 local terminal = require "purser.cli.terminal"
+local words = require "purser.cli.arguments"
 local files = lazy "purser.cli.file"
 local command_parser = lazy "purser.cli.parser"
 local operation_command = lazy "purser.cli.operation"
@@ -69,17 +70,19 @@ end
 -- Says what argparse did not understand, and where the help is.
 local function report_usage(parser, arguments, message)
   message = with_new_name(parser, arguments, message)
+  local missing = message:find "^missing option" and words.missing(parser, arguments) or {}
+  if #missing > 1 then message = "missing options '" .. table.concat(missing, "', '") .. "'" end
   terminal.say("%s", (message:gsub("\n", "; "):gsub("; Did you mean", "; did you mean")))
   local unknown = message:match("^unknown command '(.-)'")
   local hint = unknown and not message:find("Did you mean", 1, true) and suggestion(arguments, unknown)
   if hint then terminal.say("%s", hint) end
-  local words, groups = { "purser" }, operations.groups
+  local named, groups = { "purser" }, operations.groups
   for i, argument in ipairs(arguments) do
     local second = i == 2 and groups[(arguments[1]:gsub("%-", "_"))]
     if argument:find("^%-") or argument == unknown or i > 1 and not second then break end
-    words[#words + 1] = argument
+    named[#named + 1] = argument
   end
-  terminal.say("`%s --help` shows what can be given", table.concat(words, " "))
+  terminal.say("`%s --help` shows what can be given", table.concat(named, " "))
 end
 
 local BAD_FILE = 9 -- EBADF
@@ -163,6 +166,7 @@ local function run(arguments)
       or tostring(message))
     return 2
   end
+  arguments = words.normal(arguments)
   local parser = command_parser.build(requested_operation(arguments))
   local parsed, options = parser:pparse(arguments)
   if not parsed then

@@ -196,11 +196,24 @@ local function execute(client, row, params, options, call_options, now)
   return result, err
 end
 
+-- What is done after it, as a rule.
+local next_steps = {
+  ["wallet.withdraw"] = "wait withdrawal %s", ["wallet.withdraw_legacy"] = "wait withdrawal %s",
+  ["broker.create_sub_account"] = "broker create_api_key --subAccount %s --help",
+  ["sub_account.create_sub_account"] = "sub_account create_api_key --subAccount %s --help",
+}
+
 local function show_result(row, result, options)
   local shown = parser.creates_key(row) and not options.show_secret and hide_secret(result) or result
   shown = output.filtered(row, shown, options.filters or {})
   local text = output.render(row, shown, options.format, options.shown, options.raw)
-  if report.write(text, options.raw) then return report.DONE end
+  if report.write(text, options.raw) then
+    local next_step = next_steps[row.full_name]
+    if next_step and result.id or next_step and result.subAccount then
+      report.note("next: purser %s", next_step:format(values.shell_word(tostring(result.id or result.subAccount))))
+    end
+    return report.DONE
+  end
   if row.effect ~= "read" then report.say("%s was done; do not run it again", row.full_name) end
   return report.NOT_WRITTEN
 end

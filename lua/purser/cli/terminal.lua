@@ -110,6 +110,13 @@ function M.ask(heading, fields)
   return io.stdin:read "*l"
 end
 
+--- Shows a question on standard error, without a line end.
+---@param text string
+function M.prompt(text)
+  io.stderr:write(text)
+  io.stderr:flush()
+end
+
 --- Whether a question reaches a person: there is a terminal to ask on, and one to answer.
 function M.can_ask()
   return not M.settings.no_input and core.is_terminal(0) and core.is_terminal(2)
