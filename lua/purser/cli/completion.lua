@@ -108,7 +108,7 @@ local function candidates(parser, words)
   end
   for _, command in ipairs(parser._commands) do list[#list + 1] = command._public_aliases[1] end
   local argument = parser._arguments[#words - at + 1]
-  for _, choice in ipairs(argument and argument._choices or {}) do list[#list + 1] = choice end
+  for _, choice in ipairs(argument and (argument._choices or argument.suggested) or {}) do list[#list + 1] = choice end
   if argument and not argument._choices then list[#list + 1] = "<file>" end
   return list
 end

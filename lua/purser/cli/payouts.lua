@@ -29,6 +29,7 @@ function M.define(command)
     .. "  retry KEY    look again for one that failed or is undecided, and put it back when it was not made\n"
     .. "`purser payouts FILE` is `purser payouts run FILE`.")
   command:argument("action", "plan, run, status, report, retry; or the file."):argname("<action>")
+    .suggested = { "plan", "run", "status", "report", "retry" }
   command:argument("subject", "The file; of retry the key."):argname("<file>"):args("?")
   command:option("--operation", "The operation of payments without a column `operation`, such as wallet.withdraw.")
     :argname("<name>")
