@@ -29,7 +29,8 @@ local function list(out, title, elements, name_of)
   out[#out + 1] = ".SH " .. title
   for _, element in ipairs(shown) do
     local text = element._description or element._summary or ""
-    if element._choices and #element._choices > 0 then text = text .. " One of: " .. table.concat(element._choices, ", ") end
+    local choices = element._choices or {}
+    if choices[1] then text = text .. " One of: " .. table.concat(choices, ", ") end
     out[#out + 1] = ".TP\n.B " .. plain(name_of(element)) .. "\n" .. plain(text)
   end
 end
@@ -40,7 +41,9 @@ local function page(command, words)
   local out = { ('.TH %s 1 "" "purser %s" "Purser"'):format(name:upper(), version),
     ".SH NAME\n" .. plain(name) .. " \\- " .. plain((summary:gsub("%.$", ""))),
     ".SH SYNOPSIS\n.nf\n" .. plain((command:get_usage():gsub("^Usage: ", ""))) .. "\n.fi" }
-  if command._description then out[#out + 1] = ".SH DESCRIPTION\n" .. (plain(command._description):gsub("\n", "\n.br\n")) end
+  if command._description then
+    out[#out + 1] = ".SH DESCRIPTION\n" .. (plain(command._description):gsub("\n", "\n.br\n"))
+  end
   list(out, "COMMANDS", command._commands, function(one) return one._name end)
   list(out, "ARGUMENTS", command._arguments, function(one) return one._name end)
   list(out, "OPTIONS", command._options, option_line)

@@ -51,8 +51,8 @@ describe("purser payouts", function()
     local header = "key,coin,network,address,amount\n"
     local good = ",USDT,TRX," .. TRON .. ",20\n"
     for text, messages in pairs {
-      [header .. "a" .. good .. "a" .. good .. ",USDT,TRX,T,1\nb,USDT,TRX,T,1,extra\n"] = { ':3: payment "a": line 2 has',
-        ":4: has no key", ":5: has 6 cells, and the header 5" },
+      [header .. "a" .. good .. "a" .. good .. ",USDT,TRX,T,1\nb,USDT,TRX,T,1,extra\n"] = {
+        ':3: payment "a": line 2 has', ":4: has no key", ":5: has 6 cells, and the header 5" },
       ["coin,amount\nUSDT,1\n"] = { ":1: the first line must name the columns" },
       ["key,coin,coin\n"] = { ':1: the header names "coin" twice' },
       ["key,coin,adress,amount\na,USDT,T,1\n"] = { ':2: payment "a": wallet.withdraw has no parameter "adress" '
@@ -62,12 +62,13 @@ describe("purser payouts", function()
       [header .. 'a,"USDT,TRX,T,1\n'] = { "line 2: a quoted cell does not end" },
       [""] = { "is empty" },
       [header .. "a,USDT,TRX," .. TRON .. ',"1,5"\n' .. "b,USDT,," .. TRON .. ",20\nc,USDT,TRX," .. TRON .. ",20\n"] = {
-        ':2: error: payment "a": the amount 1,5 is no exact decimal', ':3: error: payment "b": USDT travels on 7 networks',
+        ':2: error: payment "a": the amount 1,5 is no exact decimal',
+        ':3: error: payment "b": USDT travels on 7 networks',
         "2 of 3 payments have errors; nothing was sent" },
     } do
       local path = list("wrong", text)
-      local code, out, err = purser("run", path, "--operation", "wallet.withdraw", "--journal", folder .. "/wrong.journal",
-        "--account", "treasury", "--yes")
+      local code, out, err = purser("run", path, "--operation", "wallet.withdraw", "--journal",
+        folder .. "/wrong.journal", "--account", "treasury", "--yes")
       assert.equal(2, code, err)
       for _, message in ipairs(messages) do
         assert.is_truthy((out .. err):find(message, 1, true), message .. "\nis not in\n" .. out .. err)
@@ -111,8 +112,8 @@ describe("purser payouts", function()
     local given = { "--operation", "wallet.withdraw", "--journal", journal, "--account", "treasury", "--yes" }
     assert(service.world:fault { kind = "reject", operation = "wallet.withdraw", code = "10212", times = 1 })
     local before = counts("wallet.withdraw").applied
-    local code, _, err = purser("run", list("retry", "key,coin,network,address,amount\nr-1,USDT,TRX," .. TRON .. ",20\n"),
-      unpack(given))
+    local code, _, err = purser("run",
+      list("retry", "key,coin,network,address,amount\nr-1,USDT,TRX," .. TRON .. ",20\n"), unpack(given))
     assert.equal(1, code, err)
     assert.matches('failed: payment "r%-1":', err)
     code, _, err = purser("retry", "r-1", unpack(given, 3))
@@ -146,6 +147,7 @@ describe("purser payouts", function()
       "json" }, keys)
     assert.equal(0, code, err)
     assert.is_true(core.decode(out).done < 50)
+    local _
     code, _, err = command.run({ "payouts", "run", "--journal", journal, "--account", "treasury", "--yes" }, keys)
     assert.equal(0, code, err)
     assert.matches("all 50 payments are made", err)
@@ -157,10 +159,12 @@ describe("purser payouts", function()
     code, out = command.run({ "payouts", "report", "--journal", journal, "--account", "treasury", "--format", "csv" },
       keys)
     assert.equal(0, code)
-    local _, done = out:gsub("\n[wt]%-%d+,done,", "")
+    local done
+    _, done = out:gsub("\n[wt]%-%d+,done,", "")
     assert.equal(50, done)
 
-    code, out, err = command.run({ "journal", "list", "--journal", journal, "--state", "done", "--format", "csv" }, keys)
+    code, out, err = command.run({ "journal", "list", "--journal", journal, "--state", "done", "--format", "csv" },
+      keys)
     assert.equal(0, code, err)
     _, done = out:gsub(",done,wallet%.", "")
     assert.is_true(done >= 50)

@@ -36,8 +36,8 @@ describe("purser wallet withdraw", function()
 
   it("says all that is wrong, and sends nothing", function()
     local before = sent()
-    local code, _, err = purser("wallet", "withdraw", "--coin", "USDT", "--netWork", "TRX", "--address", EVM, "--amount",
-      "5.0000005", "--yes")
+    local code, _, err = purser("wallet", "withdraw", "--coin", "USDT", "--netWork", "TRX", "--address", EVM,
+      "--amount", "5.0000005", "--yes")
     assert.equal(2, code)
     for _, text in ipairs { "error: the amount 5.0000005 is below the minimum of 10", "no multiple of 0.000001",
       "warning: the address has the form of Ethereum", "nothing was sent" } do
@@ -78,8 +78,10 @@ describe("purser wallet withdraw", function()
       "--address", TRON, "--amount", "20" }, keys, "no\n")
     assert.equal(2, code)
     for _, text in ipairs { "This moves money at " .. service.url .. ":\n", "| " .. service.url .. " (from ",
-      "| the one that the key belongs to\n", "| " .. TRON .. "\n", "| TRX (Tron(TRC20))\n", "| 1 USDT; with the amount 21\n",
-      "| 20 USDT; 19 if the service takes the fee", "| 10 to 10000000, in steps of 0.000001\n", "(from PURSER_API_KEY" } do
+      "| the one that the key belongs to\n", "| " .. TRON .. "\n", "| TRX (Tron(TRC20))\n",
+      "| 1 USDT; with the amount 21\n",
+      "| 20 USDT; 19 if the service takes the fee", "| 10 to 10000000, in steps of 0.000001\n",
+      "(from PURSER_API_KEY" } do
       assert.is_truthy(shown:find(text, 1, true), text .. " in " .. shown)
     end
     assert.equal(before, sent())

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What this command has sent so far: what an interruption, or an error of its own, leaves behind, and what --debug prints.
+-- What this command has sent so far: what an interruption, or an error of its own, leaves open, and what --debug
+-- prints.
 
 local operations = require "purser.api.operations"
 local terminal = require "purser.cli.terminal"

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The words of a command line before argparse sees them: `help`, `version`, options before the command, negative numbers.
+-- The words of a command line before argparse sees them: `help`, `version`, options before the command, negative
+-- numbers.
 
 local M = {}
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- `purser completion bash|zsh|fish`: a script that asks the command itself what can follow. Each name comes once, and an
--- option with known values offers them.
+-- `purser completion bash|zsh|fish`: a script that asks the command itself what can follow. Each name comes once, and
+-- an option with known values offers them.
 
 local lazy = require "purser.util.lazy"
 local report = require "purser.cli.report"
@@ -46,7 +46,8 @@ function M.define(command)
 end
 
 -- The values of options that the grammar does not hold.
-local NETWORKS = { "TRX", "ETH", "BSC", "SOL", "MATIC", "ARB", "OP", "BTC", "LTC", "DOGE", "XRP", "XLM", "TONCOIN", "ADA" }
+local NETWORKS = { "TRX", "ETH", "BSC", "SOL", "MATIC", "ARB", "OP", "BTC", "LTC", "DOGE", "XRP", "XLM", "TONCOIN",
+  "ADA" }
 local COINS = { "USDT", "USDC", "BTC", "ETH", "MX", "SOL", "XRP", "DOGE", "TRX", "LTC" }
 local takes_file = { ["--credentials"] = true, ["--journal"] = true, ["--guard"] = true, ["--output"] = true,
   ["--cursor"] = true, ["--secrets"] = true, ["--secret-file"] = true, ["--addresses"] = true, ["--state"] = true }

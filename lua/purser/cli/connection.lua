@@ -5,6 +5,7 @@ local activity = require "purser.cli.activity"
 local credentials = require "purser.cli.credentials"
 local files = require "purser.cli.file"
 local lazy = require "purser.util.lazy"
+local profiles = lazy "purser.api.profiles"
 local purser = lazy "purser"
 
 local M = {}
@@ -30,8 +31,8 @@ function M.define(command)
       :argname("<name>"):choices { "default", "mexc" },
     command:option("--credentials", "File with `api_key = ...` and `secret_key = ...`, readable by you alone; - reads "
       .. "standard input. `purser help credentials` lists the other sources."):argname("<file>"),
-    command:option("--account", "Name of the account: its keys are those of `purser login NAME`, and a journal knows it "
-      .. "by this name."):argname("<name>"),
+    command:option("--account", "Name of the account: its keys are those of `purser login NAME`, and a journal knows "
+      .. "it by this name."):argname("<name>"),
     command:option("--timeout", "Longest time of one request, default 10."):argname("<seconds>"):convert(seconds),
     command:option("--recv-window", "How old a request may be when it arrives, in ms."):argname("<ms>"):convert(whole),
   }
@@ -122,7 +123,7 @@ function M.open(options, overrides)
   }
   for name, value in pairs(overrides or {}) do requested[name] = value end
   if requested.concurrent then
-    local profile = require("purser.api.profiles")[service.profile or "default"]
+    local profile = profiles[service.profile or "default"]
     requested.concurrent = nil
     requested.transport = purser.transport.multi { base_url = service.base_url or profile.base_url }
   end

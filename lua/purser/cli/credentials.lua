@@ -84,8 +84,8 @@ local function from_environment()
   end
   local missing = not api_key and not taken and "no keys" or not api_key and "PURSER_API_KEY is not set"
     or tostring(why_not):find("is not set", 1, true) and "PURSER_SECRET_KEY is not set" or why_not
-  return nil, missing .. ": name a file with --credentials, set PURSER_API_KEY and PURSER_SECRET_KEY, or keep a key with "
-    .. "`purser login`"
+  return nil, missing .. ": name a file with --credentials, set PURSER_API_KEY and PURSER_SECRET_KEY, or keep a key "
+    .. "with `purser login`"
 end
 
 -- The places without an option of their own, the nearest first.

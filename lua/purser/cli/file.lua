@@ -74,7 +74,7 @@ end
 ---@param path string
 ---@return table|nil draft, string|nil reason
 function M.draft(path)
-  local fresh, reason = create_next_to(path)
+  local fresh, reason = write_next_to(path, "")
   if not fresh then return nil, reason end
   local file
   file, reason = io.open(fresh, "r+b")

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- `purser fleet plan|apply|orphans|rotate|retire|sweep|distribute FILE`: sub-accounts as a file declares them; see docs/fleets.md.
+-- `purser fleet plan|apply|orphans|rotate|retire|sweep|distribute FILE`: sub-accounts as a file declares them; see
+-- docs/fleets.md.
 
 local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"

@@ -96,7 +96,9 @@ function actions.list(options)
 end
 
 function actions.show(options)
-  if not options.id then return report.bad_input("journal show: the id is missing; `purser journal list` prints them") end
+  if not options.id then
+    return report.bad_input("journal show: the id is missing; `purser journal list` prints them")
+  end
   local journal, code = open(options)
   if not journal then return code end
   local entries, err = journal:entries { id = options.id }

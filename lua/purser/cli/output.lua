@@ -328,7 +328,8 @@ end
 
 -------------------------------------------------------------------------------------------------------- filters
 
--- The filters of the command line: { { name, value } }; nil and a message. A member of a nested list may be named alone.
+-- The filters of the command line: { { name, value } }; nil and a message. A member of a nested list may be named
+-- alone.
 local function filters_of(options, row)
   local filters, known, shorts = {}, M.members(row), {}
   for _, name in ipairs(known) do
@@ -393,8 +394,8 @@ function M.define(command, row, formats_here)
   command:flag("--json", "The same as --format json, and errors as JSON on standard error.")
   command:flag("--csv", "The same as --format csv.")
   if row then
-    command:option("--columns", "Members to show, joined by commas (table and csv); `purser operations NAME` lists them.")
-      :argname("<names>")
+    command:option("--columns", "Members to show, joined by commas (table and csv); `purser operations NAME` lists "
+      .. "them."):argname("<names>")
     if not row.result.record then
       command:option("--filter", "Only records whose member has this value, as name=value; may be repeated.")
         :argname("<name=value>"):count("*")

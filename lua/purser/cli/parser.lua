@@ -139,8 +139,8 @@ local function fill_operation(command, row)
   command:option("--extra", "A parameter that this version does not know, as name=value; may be repeated.")
     :argname("<name=value>"):count("*")
   connection.define(command)
-  command:epilog(("Example: %s\nMore: purser operations %s; docs/operations-%s.md"):format(example_of(row), row.full_name,
-    (row.group:gsub("_", "-"))))
+  command:epilog(("Example: %s\nMore: purser operations %s; docs/operations-%s.md"):format(example_of(row),
+    row.full_name, (row.group:gsub("_", "-"))))
 end
 
 local group_texts = {
@@ -185,8 +185,8 @@ function M.build(requested)
   for _, group in ipairs { "wallet", "broker", "sub_account" } do
     add_group(parser, group, operations.groups[group], requested)
   end
-  for _, name in ipairs { "payouts", "journal", "watch", "export", "wait", "withdraw-plan", "fleet", "operations", "doctor",
-    "login", "sim", "completion" } do
+  for _, name in ipairs { "payouts", "journal", "watch", "export", "wait", "withdraw-plan", "fleet", "operations",
+    "doctor", "login", "sim", "completion" } do
     local module = require("purser.cli." .. name:gsub("-", "_"))
     module.define(parser:command(name):summary(module.summary))
   end

@@ -38,8 +38,8 @@ local function plan_withdrawal(client, payment)
   end
 end
 
---- Checks each payment and completes the names of networks: adds `problems`, `warnings` and `fee`. Returns an error when
---- the coins cannot be read.
+--- Checks each payment and completes the names of networks: adds `problems`, `warnings` and `fee`. Returns an error
+--- when the coins cannot be read.
 ---@param client purser.Client
 ---@param payments table[]
 ---@return purser.Error|nil

@@ -21,7 +21,8 @@ local actions = {}
 
 function M.define(command)
   command:description("Pay a list of payments, each once, however often the command is started or killed.\n"
-    .. "The first line of FILE names columns: key, and the parameters of the operation. A key names its payment for good.\n"
+    .. "The first line of FILE names columns: key, and the parameters of the operation. A key names its payment\n"
+    .. "for good.\n"
     .. "  plan FILE    what would be paid, with sums and balances; nothing is sent or kept\n"
     .. "  run [FILE]   add the payments and make those that are not made; without FILE go on where it stopped\n"
     .. "  status       how many are in which state\n"
@@ -34,7 +35,8 @@ function M.define(command)
   command:option("--operation", "The operation of payments without a column `operation`, such as wallet.withdraw.")
     :argname("<name>")
   command:option("--queue", "Name of the queue (default)."):argname("<name>")
-  command:option("--worker", "Name of this worker (shell); one running process may have it at a time."):argname("<name>")
+  command:option("--worker", "Name of this worker (shell); one running process may have it at a time.")
+    :argname("<name>")
   command:flag("--dry-run", "The same as plan.")
   command:flag("--force", "retry: you know that it was not made; it is put back without looking.")
   command:flag("--yes", "Do it without asking.")
@@ -46,14 +48,15 @@ end
 -- Where the payments are: the client, its queue and its journal; or nil and the exit code.
 local function open(options, needs_queue)
   if needs_queue and not (options.journal or credentials.variable "PURSER_JOURNAL") then
-    return nil, report.bad_input("payouts: the journal is missing; give --journal FILE, which is made when it is not there")
+    return nil, report.bad_input("payouts: the journal is missing; give --journal FILE, which is made when it is not "
+      .. "there")
   end
   local client, place, sources = connection.open(options, { concurrent = true })
   if not client then return nil, report.bad_input("%s", place) end
   if not needs_queue then return { client = client, sources = sources } end
   if not sources.is_named then
-    return nil, report.bad_input("payouts: the account is missing; give --account NAME, a name of your own that stays the "
-      .. "same when the key is another one: with another name the list would be paid again")
+    return nil, report.bad_input("payouts: the account is missing; give --account NAME, a name of your own that stays "
+      .. "the same when the key is another one: with another name the list would be paid again")
   end
   local path = options.journal or credentials.variable "PURSER_JOURNAL"
   local show, clear = terminal.progress_line()
@@ -252,7 +255,9 @@ function actions.report(options)
 end
 
 function actions.retry(options)
-  if not options.subject then return report.bad_input("payouts retry: the key is missing; give the key of a payment") end
+  if not options.subject then
+    return report.bad_input("payouts retry: the key is missing; give the key of a payment")
+  end
   local at, code = open(options, true)
   if not at then return code end
   local found, err = at.queue:find(options.subject)

@@ -110,6 +110,7 @@ end
 local function unknown(row, params, err)
   if terminal.settings.json then M.say_error(err) end
   if row.effect == "read" then
+    if tostring(err):find("interrupted!", 1, true) then error("interrupted!", 0) end -- Ctrl-C, which a transport met
     local text = tostring(err):gsub(", outcome unknown", ""):gsub("timeout_ms allows more", "--timeout allows more")
     M.say("no answer: %s", text)
     M.say("it only reads, so it may be run again")

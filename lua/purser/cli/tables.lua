@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Cells as an aligned table. On a terminal it fits: long ids are shortened in the middle, the last column is wrapped, and
--- what is wider still becomes a list of fields for each record. Elsewhere nothing depends on a width.
+-- Cells as an aligned table. On a terminal it fits: long ids are shortened in the middle, the last column is wrapped,
+-- and what is wider still becomes a list of fields for each record. Elsewhere nothing depends on a width.
 
 local core = require "purser.core"
 local terminal = require "purser.cli.terminal"
@@ -110,6 +110,9 @@ end
 local function first_columns(titles, lines, width, min)
   local widths, total = widths_of(titles, lines)
   local count = #titles
+  for c, title in ipairs(titles) do
+    if title == "address" then min = math.max(min, c) end -- it is part of what a record says
+  end
   while count > min and total > width do
     total, count = total - widths[count] - 2, count - 1
   end

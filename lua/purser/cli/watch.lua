@@ -19,8 +19,8 @@ function M.define(command)
     .. "be printed once more.")
   command:argument("what", "deposits."):choices { "deposits" }
   command:flag("--sub-accounts", "Those of all sub-accounts (a broker's key; three days back), and not the own ones.")
-  command:option("--addresses", "With --sub-accounts: JSON file { name: address or [addresses] }, by which a deposit is "
-    .. "named."):argname("<file>")
+  command:option("--addresses", "With --sub-accounts: JSON file { name: address or [addresses] }, by which a deposit "
+    .. "is named."):argname("<file>")
   command:option("--coin", "Of this coin alone."):argname("<text>")
   command:option("--since", "From when on, without a cursor: 12h, 2026-01-31; default: now."):argname("<when>")
   command:option("--cursor", "File that keeps how far it came; made at the first run."):argname("<file>")
@@ -31,8 +31,8 @@ function M.define(command)
   connection.define(command)
 end
 
-local COLUMNS = { "kind", "insertTime", "amount", "coin", "network", "status", "before", "sub_account", "address", "memo",
-  "txId" }
+local COLUMNS = { "kind", "insertTime", "amount", "coin", "network", "status", "before", "sub_account", "address",
+  "memo", "txId" }
 
 local function cells_of(event)
   local cells = {}
@@ -71,7 +71,7 @@ end
 
 -- The parameters of the watch; nil and a message.
 local function params_of(options)
-  local params, message = { coin = options.coin }, nil
+  local params, message = { coin = options.coin }
   params.poll_ms, message = duration(options, "poll", "poll")
   if message then return nil, message end
   params.deadline_ms, message = duration(options, "deadline", "duration")

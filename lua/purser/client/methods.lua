@@ -76,7 +76,7 @@ function M.wallet.watch_deposits(client, params)
 end
 
 function M.broker.watch_deposits(client, params)
-  return private.veil(require("purser.workflow.watch").sub_account_deposits(client, params))
+  return private.veil(watch.sub_account_deposits(client, params))
 end
 
 --- The method of a group by its name, made to be called with a client; or nil.

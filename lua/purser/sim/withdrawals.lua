@@ -109,7 +109,7 @@ local function check_amount(row, network, values)
   if amount:compare(min) < 0 then return bad, "The amount is below the minimum of " .. min end
   if amount:compare(max) > 0 then return bad, "The amount is above the maximum of " .. max end
   local step = limits.withdrawIntegerMultiple
-  if step and amount:round_down_to(step):compare(amount) ~= 0 then return bad, "The amount is no multiple of " .. step end
+  if step and amount:round_down_to(step) ~= amount then return bad, "The amount is no multiple of " .. step end
 end
 
 -- Applies for a withdrawal from `account` over `network`.

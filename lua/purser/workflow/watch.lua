@@ -39,8 +39,8 @@ local Watch = { __name = "purser.watch" }
 Watch.__index = Watch
 
 local rules = {
-  sub_accounts = "table", coin = "string", cursor = "string", since = option_schema.TIME, poll_ms = { 0 }, late_arrival_ms = { 0 },
-    deadline_ms = { 0 },
+  sub_accounts = "table", coin = "string", cursor = "string", since = option_schema.TIME, poll_ms = { 0 },
+  late_arrival_ms = { 0 }, deadline_ms = { 0 },
   shows_at_least = { 1, option_schema.EXACT },
 }
 
