@@ -6,7 +6,9 @@ local credentials = require "purser.cli.credentials"
 local files = require "purser.cli.file"
 local lazy = require "purser.util.lazy"
 local profiles = lazy "purser.api.profiles"
+local terminal = require "purser.cli.terminal"
 local purser = lazy "purser"
+local stores = lazy "purser.call.rate_limit.stores"
 
 local M = {}
 
@@ -34,6 +36,8 @@ function M.define(command)
     command:option("--account", "Name of the account: its keys are those of `purser login NAME`, and a journal knows "
       .. "it by this name."):argname("<name>"),
     command:option("--timeout", "Longest time of one request, default 10."):argname("<seconds>"):convert(seconds),
+    command:option("--rate-limit", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
+      .. "sqlite:FILE or postgresql:DATABASE. Without it PURSER_RATE_LIMIT, else this command."):argname "<store>",
     command:option("--recv-window", "How old a request may be when it arrives, in ms."):argname("<ms>"):convert(whole),
   }
   command:flag("--debug", "Print each request and how it ended on standard error, key and signature left out.")
@@ -99,6 +103,23 @@ local function describe(client, service, keys)
   return ("%s (from %s) with the keys from %s"):format(sources.url, sources.service, sources.keys), sources
 end
 
+local WORTH_SAYING_MS = 1000
+
+-- The option rate_limit: the store that is named, and a word on every long wait. Nil and a message for a text that
+-- names none.
+local function rate_limit_of(options)
+  local text = options.rate_limit or credentials.variable "PURSER_RATE_LIMIT"
+  local store = text and stores.parse(text)
+  if text and not store then
+    return nil, ("--rate-limit: %q names no store; give redis://HOST:PORT, redis:/SOCKET, sqlite:FILE or "
+      .. "postgresql:DATABASE"):format(text)
+  end
+  return { store = store, on_wait = function(ms, operation)
+    if ms < WORTH_SAYING_MS then return end
+    terminal.say("waiting %d s for the rate limit (%s)", math.ceil(ms / 1000), operation)
+  end }
+end
+
 --- The client that the options ask for; nil and a message when they do not make one.
 ---@param options table       of argparse
 ---@param overrides table|nil further options of purser.new; `concurrent` asks for a transport that sends many at once
@@ -116,10 +137,13 @@ function M.open(options, overrides)
     return nil, "which service? give --base-url (or PURSER_BASE_URL), such as http://127.0.0.1:8080 for `purser sim`; "
       .. "or --profile mexc for the live one"
   end
+  local rate_limit
+  rate_limit, problem = rate_limit_of(options)
+  if not rate_limit then return nil, problem end
   local requested = {
     api_key = keys.api_key, secret_key = keys.secret, base_url = service.base_url, profile = service.profile,
     timeout_ms = options.timeout, recv_window = options.recv_window, journal = safe.journal, guard = safe.guard,
-    account = options.account or keys.account, hooks = activity.hooks(options.debug),
+    account = options.account or keys.account, hooks = activity.hooks(options.debug), rate_limit = rate_limit,
   }
   for name, value in pairs(overrides or {}) do requested[name] = value end
   if requested.concurrent then
