@@ -88,7 +88,7 @@ describe("purser", function()
     for _, case in ipairs {
       { without("PURSER_SECRET_KEY", ""), "PURSER_SECRET_KEY is not set" },
       { without("PURSER_API_KEY", nil), "PURSER_API_KEY is not set" },
-      { {}, "no keys: name a file with --credentials, or set PURSER_API_KEY and PURSER_SECRET_KEY" },
+      { {}, "no keys: name a file with --credentials, set PURSER_API_KEY and PURSER_SECRET_KEY, or" },
       { without("PURSER_BASE_URL", nil), "--base-url (or PURSER_BASE_URL)" },
       { without("PURSER_BASE_URL", nil), "--profile mexc" },
     } do

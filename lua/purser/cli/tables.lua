@@ -69,14 +69,16 @@ local function wrapped(text, room)
   return lines
 end
 
-local function as_fields(titles, lines)
+local function as_fields(titles, lines, columns)
   local width, out = 0, {}
   for _, title in ipairs(titles) do width = math.max(width, width_of(title)) end
   for l, line in ipairs(lines) do
     if l > 1 then out[#out + 1] = "\n" end
     for c, text in ipairs(line) do
       if text ~= "" then
-        out[#out + 1] = titles[c] .. (" "):rep(width - width_of(titles[c]) + 2) .. text .. "\n"
+        local parts = width_of(text) + width + 2 <= columns and { text } or wrapped(text, columns - width - 2)
+        out[#out + 1] = titles[c] .. (" "):rep(width - width_of(titles[c]) + 2) .. parts[1] .. "\n"
+        for i = 2, #parts do out[#out + 1] = (" "):rep(width + 2) .. parts[i] .. "\n" end
       end
     end
   end
@@ -143,7 +145,7 @@ function M.aligned(titles, lines, width, min)
     else
       local some, cells, left_out = nil, nil, nil
       if min then some, cells, left_out = first_columns(titles, short, width, min) end
-      if not some then return as_fields(titles, lines) end
+      if not some then return as_fields(titles, lines, width) end
       return as_table(some, cells, widths_of(some, cells), numeric(some, cells))
         .. ("(for want of room without %s)\n"):format(left_out)
     end
