@@ -118,7 +118,8 @@ local function write_words(words)
   if #words == 0 then words = { "" } end
   local list, out = candidates(command_parser.build(), words), {}
   for _, word in ipairs(list) do
-    if word == "<file>" or word:sub(1, #words[#words]) == words[#words] then out[#out + 1] = word .. "\n" end
+    local fits = word:sub(1, #words[#words]) == words[#words]
+    if word == "<file>" and not out[1] or word ~= "<file>" and fits then out[#out + 1] = word .. "\n" end
   end
   return report.write(table.concat(out), true) and report.DONE or report.NOT_WRITTEN
 end
