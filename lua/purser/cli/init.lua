@@ -10,6 +10,7 @@ local files = lazy "purser.cli.file"
 local command_parser = lazy "purser.cli.parser"
 local operation_command = lazy "purser.cli.operation"
 local operations = lazy "purser.api.operations"
+local record = lazy "purser.cli.record"
 local renamed = lazy "purser.util.renamed"
 local suggest = lazy "purser.util.suggest"
 
@@ -97,6 +98,8 @@ local function fill_streams()
   end
 end
 
+local run
+
 local UNKNOWN, OWN_ERROR, INTERRUPTED = 4, 70, 130
 
 -- What this run has sent, if so much was loaded.
@@ -129,7 +132,7 @@ local function dispatch(options, parser)
     local name = options.command .. "." .. options.operation
     return operation_command.run(operations.by_name[name], options)
   end
-  return require("purser.cli." .. options.command:gsub("-", "_")).start(options, parser)
+  return require("purser.cli." .. options.command:gsub("-", "_")).start(options, parser, run)
 end
 
 -- Commands whose exit code says what they found: their result is whole all the same.
@@ -158,7 +161,7 @@ local function run_into_file(options, parser)
   return 5
 end
 
-local function run(arguments)
+function run(arguments)
   local found, message = pcall(require, "argparse")
   if not found then
     local missing = tostring(message):find("not found", 1, true)
@@ -166,6 +169,8 @@ local function run(arguments)
       or tostring(message))
     return 2
   end
+  local command_words
+  if arguments[1] == "record" then arguments, command_words = record.split(arguments) end
   arguments = words.normal(arguments)
   local parser = command_parser.build(requested_operation(arguments))
   local parsed, options = parser:pparse(arguments)
@@ -173,6 +178,7 @@ local function run(arguments)
     report_usage(parser, arguments, options)
     return 2
   end
+  options.command_words = command_words
   terminal.settings.quiet, terminal.settings.no_input = options.quiet, options.no_input
   if options.json then options.format = "json" elseif options.csv then options.format = "csv" end
   terminal.settings.json, terminal.settings.time = options.json, options.time

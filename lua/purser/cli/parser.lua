@@ -186,7 +186,7 @@ function M.build(requested)
     add_group(parser, group, operations.groups[group], requested)
   end
   for _, name in ipairs { "payouts", "journal", "watch", "export", "wait", "withdraw-plan", "fleet", "operations",
-    "doctor", "limits", "login", "sim", "completion" } do
+    "doctor", "limits", "record", "login", "sim", "completion" } do
     local module = require("purser.cli." .. name:gsub("-", "_"))
     module.define(parser:command(name):summary(module.summary))
   end
