@@ -184,14 +184,14 @@ describe("decimal", function()
       if case % 3 == 0 then assert.equal(format(reference.mul(left, right)), tostring(x * y), name) end
       if case % 3 == 0 and right.digits ~= "" then
         right.negative = false
-        assert.equal(format(reference.round_down(left, right)), tostring(x:round_down(y:abs())), name)
+        assert.equal(format(reference.round_down(left, right)), tostring(x:round_down_to(y:abs())), name)
       end
     end
   end)
 
   it("obeys the laws of arithmetic", function()
     local next_text = generator(77)
-    for _ = 1, 3000 do
+    for case = 1, 3000 do
       local a, b, c = decimal(next_text(25)), decimal(next_text(25)), decimal(next_text(25))
       assert.is_true(a + b == b + a and a * b == b * a)
       assert.is_true((a + b) + c == a + (b + c) and (a * b) * c == a * (b * c))
@@ -200,21 +200,118 @@ describe("decimal", function()
       assert.is_true(decimal(tostring(a)) == a)
       if not b:is_zero() then
         local step = b:abs()
-        local rounded = a:round_down(step)
+        local rounded = a:round_down_to(step)
         local rest = a - rounded
         assert.is_true(rest:abs() < step and rest:sign() * a:sign() >= 0)
-        assert.is_true(rounded:round_down(step) == rounded)
+        assert.is_true(rounded:round_down_to(step) == rounded)
+      end
+      if case % 6 == 0 and not b:is_zero() then
+        local step = b:abs()
+        local rounded, up, near = a:round_down_to(step), a:round_up_to(step), a:round_to(step)
+        assert.is_true(rounded == a and up == a or (up - rounded):abs() == step)
+        assert.is_true(near == up or near == rounded)
+        assert.is_true((near - a):abs() * 2 <= step)
+        assert.is_true((a * b):div(b, 200) == a)
+        for places = 0, 3 do
+          local unit = decimal(places == 0 and "1" or "0." .. ("0"):rep(places - 1) .. "1")
+          local quotient = a:div(b, places)
+          local left = a - quotient * b
+          assert.is_true(left:abs() < unit * b:abs() and left:sign() * a:sign() >= 0)
+          assert.is_true(a:round_down(places) == a:round_down_to(unit))
+          assert.is_true(a:round_up(places) == a:round_up_to(unit))
+          for _, mode in ipairs { "down", "up", "half_up", "half_even" } do
+            assert.is_true(a:round(places, mode) == a:round_to(unit, mode))
+            assert.is_true(a:div(b, places, mode) == (-a):div(-b, places, mode))
+          end
+        end
       end
     end
   end)
 
   it("rounds towards zero to a multiple of the step", function()
-    assert.equal("12.3", tostring(decimal("12.345"):round_down "0.05"))
-    assert.equal("-12.3", tostring(decimal("-12.345"):round_down "0.1"))
-    assert.equal("9", tostring(decimal("11.9"):round_down(3)))
-    assert.equal("0", tostring(decimal("0.0009"):round_down "0.001"))
-    assert.has_error(function() decimal("1"):round_down "0" end)
-    assert.has_error(function() decimal("1"):round_down "-1" end)
+    assert.equal("12.3", tostring(decimal("12.345"):round_down_to "0.05"))
+    assert.equal("-12.3", tostring(decimal("-12.345"):round_down_to "0.1"))
+    assert.equal("9", tostring(decimal("11.9"):round_down_to(decimal(3))))
+    assert.equal("0", tostring(decimal("0.0009"):round_down_to "0.001"))
+    assert.equal("12.35", tostring(decimal("12.345"):round_up_to "0.05"))
+    assert.equal("12.35", tostring(decimal("12.325"):round_to "0.05"))
+    assert.equal("12.3", tostring(decimal("12.325"):round_to("0.05", "half_even")))
+    assert.has_error(function() decimal("1"):round_down_to "0" end)
+    assert.has_error(function() decimal("1"):round_down_to "-1" end)
+  end)
+
+  it("rounds to a number of places", function()
+    local function all(text, places)
+      local d, shown = decimal(text), {}
+      for i, mode in ipairs { "down", "up", "half_up", "half_even" } do shown[i] = tostring(d:round(places, mode)) end
+      return table.concat(shown, " ")
+    end
+    assert.equal("13.57 13.57 13.57 13.57", all("13.57", 2))
+    assert.equal("1.23 1.24 1.24 1.24", all("1.239", 2))
+    assert.equal("2 3 3 2", all("2.5", 0))
+    assert.equal("-2 -3 -3 -2", all("-2.5", 0))
+    assert.equal("0 -0.01 -0.01 0", all("-0.005", 2))
+    assert.equal("0.01 0.02 0.02 0.02", all("0.015", 2))
+    assert.equal("99.9 100 100 100", all("99.95", 1))
+    assert.equal("13.57", tostring(decimal("13.579"):round_down(2)))
+    assert.equal("13.58", tostring(decimal("13.571"):round_up(2)))
+    assert.equal("13.58", tostring(decimal("13.575"):round(2)))
+  end)
+
+  it("divides to a number of places, with a remainder that is never lost without a word", function()
+    assert.equal("0.33", tostring(decimal("1"):div(3, 2)))
+    assert.equal("0.34", tostring(decimal("1"):div("3", 2, "up")))
+    assert.equal("0.67", tostring(decimal("2"):div(3, 2, "half_up")))
+    assert.equal("-0.66", tostring(decimal("-2"):div(3, 2)))
+    assert.equal("0.12", tostring(decimal("0.25"):div(2, 2, "half_even")))
+    assert.equal("0.13", tostring(decimal("0.25"):div(2, 2, "half_up")))
+    assert.equal("20000000", tostring(decimal("1"):div("0.00000005", 0)))
+    for _, wrong in ipairs {
+      function() return decimal("1"):div(3) end, function() return decimal("1"):div(0, 2) end,
+      function() return decimal("1"):div(3, 254) end, function() return decimal("1"):div(3, -1) end,
+      function() return decimal("1"):div(3, 2, "nearest") end, function() return decimal("1"):div(3, 2, nil) end,
+      function() return decimal("1"):div("x", 2) end,
+    } do
+      assert.has_error(wrong)
+    end
+  end)
+
+  it("takes no step for places, and no places for a step", function()
+    local d = decimal "13.57"
+    for _, name in ipairs { "round_down", "round_up", "round" } do
+      for _, wrong in ipairs { "0.01", "2", 0.5, decimal "2", -1, 300, true } do
+        local fine, message = pcall(d[name], d, wrong)
+        assert.is_false(fine, name)
+        assert.matches("number of places is an integer", message)
+        assert.matches("round_down_to", message)
+      end
+      assert.is_false((pcall(d[name], d)))
+    end
+    for _, name in ipairs { "round_down_to", "round_up_to", "round_to" } do
+      local fine, message = pcall(d[name], d, 2)
+      assert.is_false(fine, name)
+      assert.matches('a step is a text such as "0.01"', message)
+    end
+  end)
+
+  it("compares with texts by eq, stands in texts, and finds sums and extremes", function()
+    local d = decimal "1.50"
+    assert.is_true(d:eq "1.5" and d:eq(decimal "1.500") and not d:eq(1))
+    assert.has_error(function() return d:eq "abc" end)
+    assert.has_error(function() return d:eq(nil) end)
+    assert.equal("sum: 1.5 USDT", "sum: " .. d .. " USDT")
+    assert.equal("1.52", d .. decimal "2")
+    assert.equal("1.52", d .. 2)
+    assert.has_error(function() return d .. {} end)
+    assert.equal("6.5", tostring(decimal.sum { d, "2", 3 }))
+    assert.equal("0", tostring(decimal.sum {}))
+    local fine, message = pcall(decimal.sum, { 1, "x" })
+    assert.is_false(fine)
+    assert.matches("item 2", message)
+    assert.equal("-3", tostring(decimal.min("2", -3, d)))
+    assert.equal("10", tostring(decimal.max("9", "10", d)))
+    assert.has_error(function() decimal.min() end)
+    assert.has_error(function() decimal.max(1, nil) end)
   end)
 
   it("shows fixed places when the value matches them exactly", function()

@@ -3,7 +3,8 @@
 --
 --     local decimal = require "purser.decimal"
 --     local net = decimal "1.50" - "0.0005"  -- texts and integers may stand on the other side
---     assert(tostring(net:round_down "0.01") == "1.49")
+--     assert(net:round_down(2):eq "1.49")        -- places, an integer
+--     assert(net:round_down_to("0.05"):eq "1.45") -- a step, a text or a decimal
 --
 -- A decimal holds at least 253 digits. Arithmetic that would need more raises, and so does an operand that is no
 -- decimal.
@@ -19,8 +20,16 @@ local core = require "purser.core"
 ---@field sub fun(self, other: purser.decimal|string|integer): purser.decimal
 ---@field mul fun(self, other: purser.decimal|string|integer): purser.decimal
 ---@field compare fun(self, other: purser.decimal|string|integer): integer  -1, 0 or 1
----@field round_down fun(self, step: purser.decimal|string|integer): purser.decimal  the nearest multiple of step that
---- is no further from zero; step must be greater than zero
+---@field div fun(self, other: purser.decimal|string|integer, places: integer, mode?: purser.rounding): purser.decimal
+--- the quotient with at most `places` digits after the point; mode is "down" unless it is given
+---@field round fun(self, places: integer, mode?: purser.rounding): purser.decimal  to the nearest; mode is "half_up"
+---@field round_down fun(self, places: integer): purser.decimal  towards zero
+---@field round_up fun(self, places: integer): purser.decimal  away from zero
+---@field round_to fun(self, step: purser.decimal|string, mode?: purser.rounding): purser.decimal  to the nearest
+--- multiple of step, which must be greater than zero
+---@field round_down_to fun(self, step: purser.decimal|string): purser.decimal  towards zero
+---@field round_up_to fun(self, step: purser.decimal|string): purser.decimal  away from zero
+---@field eq fun(self, other: purser.decimal|string|integer): boolean  by value; `==` is false for a text or a number
 ---@field negate fun(self): purser.decimal
 ---@field abs fun(self): purser.decimal
 ---@field sign fun(self): integer  -1, 0 or 1
@@ -28,12 +37,51 @@ local core = require "purser.core"
 ---@field text fun(self, places?: integer): string?, string?  with exactly `places` digits after the point, or nil and
 --- a message when the value has more; without `places` the shortest text, as tostring gives it
 
+---@alias purser.rounding "down"|"up"|"half_up"|"half_even"
+
 local M = {}
 
 --- Makes a decimal from `-?digits[.digits]` or an integer; a decimal is returned as it is. Everything else (a float, an
 --- exponent, a blank, a sign +, nil) is answered with nil and a message, so this is also the check of an input.
 ---@type fun(value: any): purser.decimal?, string?
 M.new = core.decimal
+
+local function need(value, where)
+  local made, message = core.decimal(value)
+  if not made then error(("%s: %s"):format(where, message), 3) end
+  return made
+end
+
+--- The sum of a list of decimals, texts and integers; 0 of an empty one. Raises for anything else, with its place.
+---@param list (purser.decimal|string|integer)[]
+---@return purser.decimal
+function M.sum(list)
+  if type(list) ~= "table" then error("decimal.sum takes a list", 2) end
+  local total = core.decimal(0)
+  for i = 1, #list do total = total + need(list[i], ("decimal.sum: item %d"):format(i)) end
+  return total
+end
+
+-- The argument that all others compare to with -1, 0 or `sign`.
+local function extreme(name, sign, ...)
+  local found
+  for i = 1, math.max(1, select("#", ...)) do
+    local made, message = core.decimal((select(i, ...)))
+    if not made then error(("decimal.%s: argument %d: %s"):format(name, i, message), 3) end
+    if not found or made:compare(found) == sign then found = made end
+  end
+  return found
+end
+
+--- The smallest of its arguments.
+---@param ... purser.decimal|string|integer
+---@return purser.decimal
+function M.min(...) return (extreme("min", -1, ...)) end
+
+--- The largest of its arguments.
+---@param ... purser.decimal|string|integer
+---@return purser.decimal
+function M.max(...) return (extreme("max", 1, ...)) end
 
 return setmetatable(M, {
   __call = function(_, value)

@@ -110,11 +110,11 @@ static void arithmetic(void)
     CHECK_DECIMAL(out, out.scale, "1.255");
     CHECK(pu_decimal_mul(&out, &a, &b) == PU_OK);
     CHECK_DECIMAL(out, out.scale, "-0.00625");
-    CHECK(pu_decimal_round_down(&out, &out, &a) == PU_OK);
+    CHECK(pu_decimal_round_step(&out, &out, &a, PU_ROUND_DOWN) == PU_OK);
     CHECK_DECIMAL(out, out.scale, "0");
     CHECK(pu_decimal_sign(&out) == 0);
-    CHECK(pu_decimal_round_down(&out, &a, &b) == PU_ARGUMENT);
-    CHECK(pu_decimal_round_down(&out, &a, &out) == PU_ARGUMENT);
+    CHECK(pu_decimal_round_step(&out, &a, &b, PU_ROUND_DOWN) == PU_ARGUMENT);
+    CHECK(pu_decimal_round_step(&out, &a, &out, PU_ROUND_DOWN) == PU_ARGUMENT);
     CHECK(pu_decimal_copy(&out, &b, true) == PU_OK);
     CHECK_DECIMAL(out, 6, "0.005000");
     CHECK(pu_decimal_add(&a, &a, &a) == PU_OK); /* the result may be an operand */
@@ -184,7 +184,9 @@ static enum pu_code every_operation(void)
     if (code == PU_OK) code = pu_decimal_add(&out, &a, &b);
     if (code == PU_OK) code = pu_decimal_sub(&out, &a, &b);
     if (code == PU_OK) code = pu_decimal_mul(&out, &a, &b);
-    if (code == PU_OK) code = pu_decimal_round_down(&out, &a, &b);
+    if (code == PU_OK) code = pu_decimal_round_step(&out, &a, &b, PU_ROUND_DOWN);
+    if (code == PU_OK) code = pu_decimal_div(&out, &a, &b, 3, PU_ROUND_HALF_EVEN);
+    if (code == PU_OK) code = pu_decimal_round(&out, &a, 0, PU_ROUND_HALF_UP);
     if (code == PU_OK) code = pu_decimal_copy(&out, &b, true);
     if (code == PU_OK) code = pu_decimal_compare(&a, &b, &order);
     if (code == PU_OK) code = pu_decimal_text(&a, 8, text, &len);

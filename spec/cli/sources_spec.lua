@@ -84,13 +84,12 @@ describe("the service that the keys go to", function()
 
   it("is named by the question and by doctor, with its source", function()
     local keys = keys_file()
-    local code, shown = command.run_on_terminal({ "wallet", "withdraw", "--coin", "USDT", "--netWork", "TRX",
-      "--address", "TSampLeAddressThatNobodyHas1234567", "--amount", "1", "--credentials", keys, "--base-url", SIM },
-        {},
-      "no\n")
+    local code, shown = command.run_on_terminal({ "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType",
+      "FUTURES", "--asset", "USDT", "--amount", "1", "--credentials", keys, "--base-url", SIM }, {}, "no\n")
     assert.equal(2, code)
-    local place = ("%s (from --base-url) with the keys from %s:\n"):format(SIM, keys)
-    assert.is_truthy(shown:find("This moves money at " .. place, 1, true), shown)
+    assert.is_truthy(shown:find("This moves money at " .. SIM .. ":\n", 1, true), shown)
+    assert.is_truthy(shown:find("| " .. SIM .. " (from --base-url)\n", 1, true), shown)
+    assert.is_truthy(shown:find(" (from " .. keys .. ")\n", 1, true), shown)
     local _, out = command.run({ "doctor" }, { PURSER_API_KEY = "k", PURSER_SECRET_KEY = "s",
       PURSER_BASE_URL = "http://127.0.0.1:1" })
     assert.is_truthy(out:find("from PURSER_API_KEY and PURSER_SECRET_KEY\n", 1, true), out)

@@ -145,7 +145,7 @@ describe("purser", function()
     local id = assert(out:match("(%x%x%x%x%x%x%x%x%x%x+)\n*$"), out)
 
     code, _, err = run("wait", "withdrawal", id, "--deadline", "1s")
-    assert.equal(4, code)
+    assert.equal(3, code)
     assert.matches("after 1000 ms", err)
     service.world:advance(3600000)
     code, out, err = run("wait", "withdrawal", id, "--format", "json")

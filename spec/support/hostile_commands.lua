@@ -34,6 +34,8 @@ local function words_of(row)
   end
   if row.effect ~= "read" and not asks then words[#words + 1] = "--yes" end
   if require("purser.cli.parser").creates_key(row) then words[#words + 1] = "--show-secret" end
+  -- No coin of this service is the one that is asked for, so no question would be reached.
+  if asks and require("purser.cli.preflight").has(row) then words[#words + 1] = "--unchecked" end
   if format == "csv" and asks then words[#words + 1] = "--raw" end
   return words
 end

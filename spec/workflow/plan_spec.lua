@@ -30,6 +30,7 @@ describe("plan_withdraw", function()
       "Withdrawal of 20.50 USDT", "  network  TRX (Tron(TRC20))", "  to       " .. TRON,
       "  limits   10 to 10000000, in steps of 0.000001",
       "  fee      1 USDT, assumed to come on top; with the amount 21.5",
+      "  arrives  20.5 USDT; 19.5 if the service takes the fee out of the amount, which it does not document",
       "  ok       nothing speaks against it" }, "\n"), tostring(plan))
     local result = assert(plan:execute())
     assert.equal(result.id, assert(client.wallet:wait_withdrawal { withdrawOrderId = plan.params.withdrawOrderId }).id)
@@ -114,6 +115,53 @@ describe("plan_withdraw", function()
     local plan, err = client.wallet:plan_withdraw { coin = "USDT", adress = TRON }
     assert.is_nil(plan)
     assert.truthy(err.message:find('did you mean "address"', 1, true))
+  end)
+
+  it("warns of an address whose form or checksum cannot be that of the network", function()
+    local _, client = world()
+    local function warnings(given)
+      given.amount = given.amount or "20"
+      return table.concat(assert(client.wallet:plan_withdraw(given)).warnings, "; ")
+    end
+    local evm = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+    assert.matches("has the form of Ethereum", warnings { coin = "USDT", network = "TRX", address = evm })
+    assert.matches("has the form of Tron, and no address of ETH", warnings { coin = "USDT", network = "ETH",
+      address = TRON })
+    assert.matches("has not the form of an address of BTC", warnings { coin = "BTC", network = "BTC",
+      address = "someone", amount = "1" })
+    for _, good in ipairs {
+      { coin = "USDT", network = "trc20", address = TRON }, { coin = "USDT", network = "ERC20", address = evm },
+      { coin = "USDT", network = "BSC", address = evm:lower() },
+      { coin = "BTC", network = "BTC", amount = "1", address = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4" },
+      { coin = "BTC", network = "BTC", amount = "1", address = "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa" },
+      { coin = "BTC", network = "BTC", amount = "1",
+        address = "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0" },
+      { coin = "XRP", network = "XRP", memo = "1", amount = "30", address = "rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh" },
+    } do
+      assert.equal("", warnings(good), good.address)
+    end
+    for _, mistyped in ipairs {
+      { coin = "USDT", network = "trc20", address = (TRON:gsub("7$", "8")) },
+      { coin = "USDT", network = "ERC20", address = (evm:gsub("d$", "D")) },
+      { coin = "BTC", network = "BTC", amount = "1", address = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5" },
+      { coin = "XRP", network = "XRP", memo = "1", amount = "30", address = "rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTx" },
+    } do
+      assert.matches("checksum of the address is wrong", warnings(mistyped), 1, true)
+    end
+  end)
+
+  it("requires what a withdrawal needs, in words of its own, and takes a coin in small letters", function()
+    local _, client = world()
+    local plan = assert(client.wallet:plan_withdraw {})
+    assert.equal("the coin is missing; give coin = \"USDT\" or another; the address is missing; the amount is missing",
+      table.concat(plan.problems, "; "))
+    assert.equal("Withdrawal of ? ?", tostring(plan):match "^[^\n]*")
+    plan = assert(client.wallet:plan_withdraw { coin = "usdt", network = "Tron(TRC20)", address = TRON, amount = "20" })
+    assert.is_true(plan.ok)
+    assert.same({ "USDT", "TRX" }, { plan.params.coin, plan.params.netWork })
+    plan = assert(client.wallet:plan_withdraw { coin = "USDT", address = TRON, amount = "20" })
+    assert.is_false(plan.ok)
+    assert.matches("USDT travels on 7 networks", plan.problems[1], 1, true)
   end)
 
   it("knows the saved addresses", function()

@@ -14,6 +14,7 @@ int luaopen_purser_core(lua_State *L)
     lpu_bind_signer(L);
     lpu_bind_decoder(L);
     lpu_bind_decimal(L);
+    lpu_bind_terminal(L);
     lpu_bind_files(L);
     lpu_bind_library(L);
     lpu_bind_swap(L);

@@ -6,6 +6,7 @@
  * nothing. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lpu.h"
 #include "decimal.h"
@@ -114,10 +115,94 @@ static int decimal_mul(lua_State *L)
     return combine(L, pu_decimal_mul);
 }
 
+static unsigned check_places(lua_State *L, int index)
+{
+    int64_t places = 0;
+    if (lua_type(L, index) != LUA_TNUMBER || !lpu_to_integer(L, index, &places) || places < 0 ||
+        places > PU_DECIMAL_SCALE_MAX)
+        luaL_argerror(L, index,
+                      "the number of places is an integer from 0 to 253; for a step use round_down_to, round_up_to or "
+                      "round_to");
+    return (unsigned)places;
+}
+
+static enum pu_rounding check_mode(lua_State *L, int index, enum pu_rounding otherwise)
+{
+    static const char *const names[] = {"down", "up", "half_up", "half_even", NULL};
+    if (lua_isnone(L, index)) return otherwise;
+    const char *name = lua_type(L, index) == LUA_TSTRING ? lua_tostring(L, index) : "";
+    for (int i = 0; names[i]; i++)
+        if (strcmp(name, names[i]) == 0) return (enum pu_rounding)i;
+    luaL_argerror(L, index, "the mode is down, up, half_up or half_even");
+    return otherwise;
+}
+
+/* d:div(other, places [, mode]) */
+static int decimal_div(lua_State *L)
+{
+    const pu_decimal *a = convert_operand(L, 1), *b = convert_operand(L, 2);
+    unsigned places = check_places(L, 3);
+    enum pu_rounding mode = check_mode(L, 4, PU_ROUND_DOWN);
+    pu_decimal *result = push_empty(L);
+    check_alive(L, 1, a);
+    check_alive(L, 2, b);
+    luaL_argcheck(L, pu_decimal_sign(b) != 0, 2, "division by zero");
+    return check_done(L, pu_decimal_div(result, a, b, places, mode));
+}
+
+static int round_places(lua_State *L, enum pu_rounding mode)
+{
+    const pu_decimal *a = convert_operand(L, 1);
+    unsigned places = check_places(L, 2);
+    pu_decimal *result = push_empty(L);
+    check_alive(L, 1, a);
+    return check_done(L, pu_decimal_round(result, a, places, mode));
+}
+
 static int decimal_round_down(lua_State *L)
 {
-    luaL_argcheck(L, pu_decimal_sign(check_operand(L, 2)) > 0, 2, "the step must be greater than zero");
-    return combine(L, pu_decimal_round_down);
+    return round_places(L, PU_ROUND_DOWN);
+}
+
+static int decimal_round_up(lua_State *L)
+{
+    return round_places(L, PU_ROUND_UP);
+}
+
+/* d:round(places [, mode]) */
+static int decimal_round(lua_State *L)
+{
+    return round_places(L, check_mode(L, 3, PU_ROUND_HALF_UP));
+}
+
+/* A step is a text or a decimal: an integer would rather be a number of places. */
+static int round_to_step(lua_State *L, enum pu_rounding mode)
+{
+    const pu_decimal *a = convert_operand(L, 1);
+    if (lua_type(L, 2) == LUA_TNUMBER)
+        luaL_argerror(L, 2, "a step is a text such as \"0.01\"; round_down, round_up and round take places");
+    const pu_decimal *step = convert_operand(L, 2);
+    pu_decimal *result = push_empty(L);
+    check_alive(L, 1, a);
+    check_alive(L, 2, step);
+    luaL_argcheck(L, pu_decimal_sign(step) > 0, 2, "the step must be greater than zero");
+    return check_done(L, pu_decimal_round_step(result, a, step, mode));
+}
+
+static int decimal_round_down_to(lua_State *L)
+{
+    return round_to_step(L, PU_ROUND_DOWN);
+}
+
+static int decimal_round_up_to(lua_State *L)
+{
+    return round_to_step(L, PU_ROUND_UP);
+}
+
+/* d:round_to(step [, mode]) */
+static int decimal_round_to(lua_State *L)
+{
+    return round_to_step(L, check_mode(L, 3, PU_ROUND_HALF_UP));
 }
 
 static int decimal_negate(lua_State *L)
@@ -149,6 +234,13 @@ static int compare(lua_State *L)
 static int decimal_compare(lua_State *L)
 {
     lpu_push_integer(L, compare(L));
+    return 1;
+}
+
+/* d:eq(other): with a text or an integer, too, of which == says false without a word. */
+static int decimal_equals(lua_State *L)
+{
+    lua_pushboolean(L, compare(L) == 0);
     return 1;
 }
 
@@ -209,6 +301,25 @@ static int decimal_tostring(lua_State *L)
     return decimal_text(L);
 }
 
+/* A decimal in a text is its canonical text. */
+static int decimal_concat(lua_State *L)
+{
+    lua_settop(L, 2);
+    for (int index = 1; index <= 2; index++) {
+        int type = lua_type(L, index);
+        if (to_decimal(L, index)) {
+            lua_pushcfunction(L, decimal_tostring);
+            lua_pushvalue(L, index);
+            lua_call(L, 1, 1);
+            lua_replace(L, index);
+        } else if (type != LUA_TSTRING && type != LUA_TNUMBER) {
+            return luaL_error(L, "attempt to concatenate a %s value with a decimal", luaL_typename(L, index));
+        }
+    }
+    lua_concat(L, 2);
+    return 1;
+}
+
 static int decimal_gc(lua_State *L)
 {
     pu_decimal_free(luaL_checkudata(L, 1, TYPE));
@@ -234,7 +345,14 @@ static const luaL_Reg methods[] = {
     {"mul", decimal_mul},
     {"compare", decimal_compare},
     {"negate", decimal_negate},
+    {"div", decimal_div},
+    {"eq", decimal_equals},
+    {"round", decimal_round},
     {"round_down", decimal_round_down},
+    {"round_up", decimal_round_up},
+    {"round_to", decimal_round_to},
+    {"round_down_to", decimal_round_down_to},
+    {"round_up_to", decimal_round_up_to},
     {"abs", decimal_abs},
     {"sign", decimal_sign},
     {"is_zero", decimal_is_zero},
@@ -245,7 +363,8 @@ static const luaL_Reg methods[] = {
 static const luaL_Reg meta[] = {
     {"__add", decimal_add}, {"__sub", decimal_sub}, {"__mul", decimal_mul}, {"__unm", decimal_negate},
     {"__eq", decimal_eq},   {"__lt", decimal_lt},   {"__le", decimal_le},   {"__tostring", decimal_tostring},
-    {"__gc", decimal_gc},   {NULL, NULL},
+    {"__gc", decimal_gc},   {"__concat", decimal_concat},
+    {NULL, NULL},
 };
 
 void lpu_bind_decimal(lua_State *L)

@@ -5,7 +5,9 @@
 #include "l_secret.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "key_lines.h"
 #include "process.h"
@@ -37,6 +39,7 @@ static void push_file_error(lua_State *L, const char *path, enum pu_file_fault f
     char mode[] = {(char)('0' + (code >> 6 & 7)), (char)('0' + (code >> 3 & 7)), (char)('0' + (code & 7)), '\0'};
     switch (fault) {
     case PU_FILE_SYSTEM: lua_pushfstring(L, "%s cannot be read: %s", path, strerror(code)); break;
+    case PU_FILE_COMMAND: lua_pushfstring(L, "the command %s failed; run it by itself to see why", path + 1); break;
     case PU_FILE_KIND: lua_pushfstring(L, "%s is not a regular file; name one that is", path); break;
     case PU_FILE_OTHERS:
         lua_pushfstring(L, "%s can be used by others (mode %s), so its secrets are not safe; run: chmod 600 %s", path,
@@ -194,6 +197,24 @@ static int read_private(lua_State *L)
     return 1;
 }
 
+/* From a file; from standard input ("-"); or from what a command writes ("|command"). */
+static enum pu_file_fault read_source(pu_secret_text *whole, const char *source, int *code)
+{
+    if (strcmp(source, "-") == 0) return pu_secret_text_read_stream(whole, STDIN_FILENO, PU_SECRET_MAX, code);
+    if (source[0] != '|') return pu_secret_text_read(whole, source, PU_SECRET_MAX, code);
+    FILE *pipe = popen(source + 1, "r");
+    if (!pipe) {
+        *code = errno;
+        return PU_FILE_SYSTEM;
+    }
+    enum pu_file_fault fault = pu_secret_text_read_stream(whole, fileno(pipe), PU_SECRET_MAX, code);
+    if (pclose(pipe) != 0 && fault == PU_FILE_OK) {
+        pu_secret_text_close(whole);
+        fault = PU_FILE_COMMAND;
+    }
+    return fault;
+}
+
 /* core.read_credentials(path) -> { api_key =, secret_key_file =, base_url =, profile =, secret = } with what the file
  * has, or nil, message, and true when there is no such file. The secret of `secret_key` or `secret_key_file` is `secret`. */
 static int read_credentials(lua_State *L)
@@ -203,7 +224,7 @@ static int read_credentials(lua_State *L)
     lua_settop(L, PATH);
     pu_secret_text *whole = push_closed(L), *secret = push_closed(L); /* path whole secret */
     lua_createtable(L, 0, ENTRIES);
-    enum pu_file_fault fault = pu_secret_text_read(whole, lua_tostring(L, PATH), PU_SECRET_MAX, &code);
+    enum pu_file_fault fault = read_source(whole, lua_tostring(L, PATH), &code);
     if (fault != PU_FILE_OK) return return_file_error(L, fault, code);
     bool fine = read_lines(L, whole, secret) && finish(L, secret);
     pu_secret_text_close(whole);

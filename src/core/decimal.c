@@ -166,20 +166,80 @@ enum pu_code pu_decimal_mul(pu_decimal *out, const pu_decimal *a, const pu_decim
     return settle(out, product, a->scale + b->scale);
 }
 
-enum pu_code pu_decimal_round_down(pu_decimal *out, const pu_decimal *a, const pu_decimal *step)
+/* Whether the integer quotient moves away from zero by one. `rest` is what the division left, with the sign of the
+ * dividend or zero; it is doubled here. */
+static bool moves_away(const BIGNUM *quotient, BIGNUM *rest, const BIGNUM *divisor, enum pu_rounding mode,
+                       bool *moves)
+{
+    *moves = false;
+    if (BN_is_zero(rest) || mode == PU_ROUND_DOWN) return true;
+    *moves = true;
+    if (mode == PU_ROUND_UP) return true;
+    if (!BN_lshift1(rest, rest)) return false;
+    int order = BN_ucmp(rest, divisor);
+    *moves = order > 0 || (order == 0 && (mode == PU_ROUND_HALF_UP || BN_is_odd(quotient)));
+    return true;
+}
+
+/* *quotient becomes dividend / divisor as an integer. Both are consumed. */
+static bool divide(BIGNUM *quotient, BIGNUM *dividend, BIGNUM *divisor, enum pu_rounding mode, BN_CTX *scratch)
+{
+    bool negative = BN_is_negative(dividend) != BN_is_negative(divisor), moves;
+    if (!BN_div(quotient, dividend, dividend, divisor, scratch)) return false;
+    if (!moves_away(quotient, dividend, divisor, mode, &moves)) return false;
+    if (!moves) return true;
+    return negative ? BN_sub_word(quotient, 1) : BN_add_word(quotient, 1);
+}
+
+/* a / b at `places` as an integer times 10^-places. NULL when there is no memory. */
+static BIGNUM *quotient_of(const pu_decimal *a, const pu_decimal *b, unsigned places, enum pu_rounding mode)
+{
+    BN_CTX *scratch = BN_CTX_new();
+    BIGNUM *dividend = BN_dup(a->value), *divisor = BN_dup(b->value), *quotient = BN_new();
+    unsigned up = places + b->scale;
+    bool done = scratch && dividend && divisor && quotient &&
+                (up < a->scale ? multiply_by_power(divisor, a->scale - up)
+                               : multiply_by_power(dividend, up - a->scale)) &&
+                divide(quotient, dividend, divisor, mode, scratch);
+    BN_free(dividend);
+    BN_free(divisor);
+    BN_CTX_free(scratch);
+    if (done) return quotient;
+    BN_free(quotient);
+    return NULL;
+}
+
+enum pu_code pu_decimal_div(pu_decimal *out, const pu_decimal *a, const pu_decimal *b, unsigned places,
+                            enum pu_rounding mode)
+{
+    if (places > PU_DECIMAL_SCALE_MAX) return PU_TOO_LARGE;
+    if (BN_is_zero(b->value)) return PU_ARGUMENT;
+    BIGNUM *quotient = quotient_of(a, b, places, mode);
+    if (!quotient) return out_of_memory(NULL);
+    return settle(out, quotient, places);
+}
+
+enum pu_code pu_decimal_round(pu_decimal *out, const pu_decimal *a, unsigned places, enum pu_rounding mode)
+{
+    if (places > PU_DECIMAL_SCALE_MAX) return PU_TOO_LARGE;
+    BIGNUM *one = BN_new();
+    if (!one || !BN_one(one)) return out_of_memory(one);
+    const pu_decimal unit = {one, 0};
+    enum pu_code code = pu_decimal_div(out, a, &unit, places, mode);
+    BN_free(one);
+    return code;
+}
+
+enum pu_code pu_decimal_round_step(pu_decimal *out, const pu_decimal *a, const pu_decimal *step,
+                                   enum pu_rounding mode)
 {
     if (pu_decimal_sign(step) <= 0) return PU_ARGUMENT;
-
-    const BIGNUM *left, *right;
-    BIGNUM *scaled, *result = BN_new();
     BN_CTX *scratch = BN_CTX_new();
-    /* The remainder has the sign of `a`, so that taking it away moves towards zero. */
-    bool done = align(a, step, &left, &right, &scaled) && scratch && result &&
-                BN_div(NULL, result, left, right, scratch) && BN_sub(result, left, result);
-    BN_free(scaled);
+    BIGNUM *result = quotient_of(a, step, 0, mode);
+    bool done = scratch && result && BN_mul(result, result, step->value, scratch);
     BN_CTX_free(scratch);
     if (!done) return out_of_memory(result);
-    return settle(out, result, greater_scale(a, step));
+    return settle(out, result, step->scale);
 }
 
 enum pu_code pu_decimal_copy(pu_decimal *out, const pu_decimal *a, bool negated)

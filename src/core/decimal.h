@@ -36,9 +36,21 @@ enum pu_code pu_decimal_add(pu_decimal *out, const pu_decimal *a, const pu_decim
 enum pu_code pu_decimal_sub(pu_decimal *out, const pu_decimal *a, const pu_decimal *b);
 enum pu_code pu_decimal_mul(pu_decimal *out, const pu_decimal *a, const pu_decimal *b);
 
-/* The multiple of `step` nearest to `a` that is no further from zero than `a`. PU_ARGUMENT unless step > 0.
- */
-enum pu_code pu_decimal_round_down(pu_decimal *out, const pu_decimal *a, const pu_decimal *step);
+/* What becomes of a remainder: towards zero, away from zero, or to the nearest value, where a half goes away
+ * from zero or to the even digit. */
+enum pu_rounding { PU_ROUND_DOWN, PU_ROUND_UP, PU_ROUND_HALF_UP, PU_ROUND_HALF_EVEN };
+
+/* a / b with `places` digits behind the point. PU_ARGUMENT unless b is other than zero, PU_TOO_LARGE when `places`
+ * is over PU_DECIMAL_SCALE_MAX. */
+enum pu_code pu_decimal_div(pu_decimal *out, const pu_decimal *a, const pu_decimal *b, unsigned places,
+                            enum pu_rounding mode);
+
+/* `a` with at most `places` digits behind the point. */
+enum pu_code pu_decimal_round(pu_decimal *out, const pu_decimal *a, unsigned places, enum pu_rounding mode);
+
+/* A multiple of `step` next to `a`. PU_ARGUMENT unless step > 0. */
+enum pu_code pu_decimal_round_step(pu_decimal *out, const pu_decimal *a, const pu_decimal *step,
+                                   enum pu_rounding mode);
 
 enum pu_code pu_decimal_copy(pu_decimal *out, const pu_decimal *a, bool negated);
 

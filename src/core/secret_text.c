@@ -82,6 +82,16 @@ enum pu_file_fault pu_secret_text_read(pu_secret_text *text, const char *path, s
     return fault;
 }
 
+enum pu_file_fault pu_secret_text_read_stream(pu_secret_text *text, int fd, size_t max, int *code)
+{
+    *text = (pu_secret_text){0};
+    *code = 0;
+    enum pu_file_fault fault = read_all(text, fd, max, code);
+    if (fault == PU_FILE_CHANGED) fault = text->len <= max ? PU_FILE_OK : PU_FILE_SIZE; /* its end was not known */
+    if (fault != PU_FILE_OK) pu_secret_text_close(text);
+    return fault;
+}
+
 bool pu_secret_text_take(pu_secret_text *text, const char *name, bool *no_memory)
 {
     size_t name_len = strlen(name);

@@ -19,6 +19,7 @@ typedef struct pu_secret_text {
 enum pu_file_fault {
     PU_FILE_OK,
     PU_FILE_SYSTEM,    /* `code` is that of errno */
+    PU_FILE_COMMAND,   /* the command that writes it failed */
     PU_FILE_KIND,      /* a folder, a pipe, a device */
     PU_FILE_OTHERS,    /* the permission bits `code` let group or others use it */
     PU_FILE_OWNER,     /* it is neither this user's nor root's */
@@ -30,6 +31,9 @@ enum pu_file_fault {
 /* Reads the whole file, of at most `max` bytes. It is opened once, and what was opened is judged: another file of that
  * name cannot take its place. Links are followed. Nothing is waited for. `*text` stays closed on failure. */
 enum pu_file_fault pu_secret_text_read(pu_secret_text *text, const char *path, size_t max, int *code);
+
+/* The same of what is open already, to its end: standard input, or what a command writes. Nothing is judged. */
+enum pu_file_fault pu_secret_text_read_stream(pu_secret_text *text, int fd, size_t max, int *code);
 
 /* A copy. False for want of memory. */
 bool pu_secret_text_copy(pu_secret_text *text, const char *data, size_t len);

@@ -1,18 +1,134 @@
 -- SPDX-License-Identifier: MIT
--- `purser completion bash|zsh|fish`: a script that completes commands, options and their choices, from the grammar.
+-- `purser completion bash|zsh|fish`: a script that asks the command itself what can follow. Each name comes once, and
+-- an option with known values offers them.
 
+local lazy = require "purser.util.lazy"
 local report = require "purser.cli.report"
+local command_parser = lazy "purser.cli.parser"
+local operations = lazy "purser.api.operations"
+local output = lazy "purser.cli.output"
+local parameters = lazy "purser.api.parameters"
 
 local M = { summary = "Print a completion script for a shell." }
 
+local scripts = {
+  bash = [[
+# bash completion of purser: source <(purser completion bash)
+_purser() {
+    local IFS=$'\n'
+    COMPREPLY=($("${COMP_WORDS[0]}" completion --words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+    if [ "${COMPREPLY[0]}" = "<file>" ]; then COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")); fi
+}
+complete -F _purser purser
+]],
+  zsh = [[
+#compdef purser
+_purser() {
+    local -a found
+    found=(${(f)"$("${words[1]}" completion --words -- "${(@)words[2,CURRENT]}" 2>/dev/null)}"})
+    if [ "${found[1]}" = "<file>" ]; then _files; else compadd -a found; fi
+}
+compdef _purser purser
+]],
+  fish = [[
+function __purser_words
+    set -l found (purser completion --words -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)
+    if test "$found[1]" = "<file>"; __fish_complete_path (commandline -ct); else; printf '%s\n' $found; end
+end
+complete -c purser -f -a '(__purser_words)'
+]],
+}
+
 function M.define(command)
   command:description "Print a completion script for a shell.\nbash: source <(purser completion bash)"
-  command:argument("shell", "bash, zsh or fish."):choices { "bash", "zsh", "fish" }
+  command:argument("shell", "bash, zsh or fish."):argname("<shell>"):args("*")
+  command:flag("--words", "What the scripts ask: the words that may stand last."):hidden(true)
 end
 
-function M.start(options, parser)
-  local text = parser["get_" .. options.shell .. "_complete"](parser)
-  return report.write(text, true) and report.DONE or report.NOT_WRITTEN
+-- The values of options that the grammar does not hold.
+local NETWORKS = { "TRX", "ETH", "BSC", "SOL", "MATIC", "ARB", "OP", "BTC", "LTC", "DOGE", "XRP", "XLM", "TONCOIN",
+  "ADA" }
+local COINS = { "USDT", "USDC", "BTC", "ETH", "MX", "SOL", "XRP", "DOGE", "TRX", "LTC" }
+local takes_file = { ["--credentials"] = true, ["--journal"] = true, ["--guard"] = true, ["--output"] = true,
+  ["--cursor"] = true, ["--secrets"] = true, ["--secret-file"] = true, ["--addresses"] = true, ["--state"] = true }
+
+local function values_of(option, name, row)
+  if option._choices then return option._choices end
+  if name == "--coin" or name == "--asset" then return COINS end
+  if name == "--network" or name == "--netWork" then return NETWORKS end
+  if name == "--columns" and row then return output.members(row) end
+  if name == "--filter" and row then
+    local names = {}
+    for i, member in ipairs(output.members(row)) do names[i] = member .. "=" end
+    return names
+  end
+  local param = row and row.by_name[name:sub(3)]
+  local states = param and param.choices and parameters.choices[param.choices]
+  if states and states[1] == "SMALL" or states and states[1] == "APPLY" then
+    local numbers = {}
+    for i in ipairs(states) do numbers[i] = ("%d"):format(i) end
+    return numbers
+  end
+  return states or takes_file[name] and { "<file>" } or {}
+end
+
+local function find_option(parser, name)
+  for _, option in ipairs(parser._options) do
+    for _, alias in ipairs(option._aliases) do
+      if alias == name then return option end
+    end
+  end
+end
+
+-- What may stand where the last word is being typed.
+local function candidates(parser, words)
+  local row_name, used, at = {}, {}, 1
+  while at < #words do
+    local found
+    for _, command in ipairs(parser._commands) do
+      for _, alias in ipairs(command._aliases) do
+        if alias == words[at] then found = command end
+      end
+    end
+    if not found then break end
+    row_name[#row_name + 1] = found._name
+    parser, at = found, at + 1
+  end
+  local row = operations.by_name[table.concat(row_name, ".")]
+  local before = words[#words - 1]
+  local option = before and before:find "^%-" and find_option(parser, before)
+  if option and option._maxargs > 0 then return values_of(option, before, row) end
+  for i = at, #words - 1 do used[words[i]] = true end
+  local list = {}
+  if words[#words]:find "^%-" then
+    for _, known in ipairs(parser._options) do
+      local name = known._public_aliases[#known._public_aliases]
+      if name and not known._hidden and not used[name] then list[#list + 1] = name end
+    end
+    return list
+  end
+  for _, command in ipairs(parser._commands) do list[#list + 1] = command._public_aliases[1] end
+  local argument = parser._arguments[#words - at + 1]
+  for _, choice in ipairs(argument and (argument._choices or argument.suggested) or {}) do list[#list + 1] = choice end
+  if argument and not argument._choices then list[#list + 1] = "<file>" end
+  return list
+end
+
+local function write_words(words)
+  if #words == 0 then words = { "" } end
+  local list, out = candidates(command_parser.build(), words), {}
+  for _, word in ipairs(list) do
+    local fits = word:sub(1, #words[#words]) == words[#words]
+    if word == "<file>" and not out[1] or word ~= "<file>" and fits then out[#out + 1] = word .. "\n" end
+  end
+  return report.write(table.concat(out), true) and report.DONE or report.NOT_WRITTEN
+end
+
+function M.start(options)
+  if options.words then return write_words(options.shell) end
+  local script = #options.shell == 1 and scripts[options.shell[1]]
+  if not script then return report.bad_input("completion: which shell? it must be one of 'bash', 'zsh', 'fish'") end
+  return report.write(script, true) and report.DONE or report.NOT_WRITTEN
 end
 
 return M

@@ -6,26 +6,31 @@ local terminal = require "purser.cli.terminal"
 
 local M = {}
 
---- The lines of what a plan says of itself: its __tostring keeps texts of the service to a line each.
+--- The lines of what a plan says of itself, as fields without a label: its __tostring keeps texts of the service to a
+--- line each.
 ---@param plan any
----@return string[]
+---@return table[]
 function M.lines(plan)
   local lines = {}
-  for line in (tostring(plan) .. "\n"):gmatch "([^\n]*)\n" do lines[#lines + 1] = line end
+  for line in (tostring(plan) .. "\n"):gmatch "([^\n]*)\n" do lines[#lines + 1] = { "", line } end
   return lines
 end
 
 --- Shows what would be done. Returns nil when it may be done, else the exit code.
 ---@param options table    with `yes`
----@param what string      what would be done, at which service and with which keys
----@param lines string[]
+---@param what string      what would be done
+---@param sources table    of connection.open: where, and with which keys
+---@param fields table[]   { label, value }; a value may hold any text
 ---@return integer|nil
-function M.ask(options, what, lines)
+function M.ask(options, what, sources, fields)
   if options.yes then return nil end
-  if not terminal.can_ask() then return report.bad_input("there is no terminal to confirm it on; give --yes") end
-  local texts = { what .. ":" }
-  for _, line in ipairs(lines) do texts[#texts + 1] = line end
-  if terminal.ask(texts) == "yes" then return nil end
+  if not terminal.can_ask() then
+    return report.bad_input("%s: there is no terminal to confirm it on; give --yes", what)
+  end
+  local all = { { "service", ("%s (from %s)"):format(sources.url, sources.service) },
+    { "account", sources.account }, { "key", ("%s (from %s)"):format(sources.key, sources.keys) } }
+  for _, field in ipairs(fields) do all[#all + 1] = field end
+  if terminal.ask(what .. " at " .. sources.url .. ":", all) == "yes" then return nil end
   return report.bad_input("not confirmed; nothing was sent")
 end
 

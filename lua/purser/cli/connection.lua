@@ -1,8 +1,11 @@
 -- SPDX-License-Identifier: MIT
 -- The options that say which service to talk to and with whose keys, and the client they make.
 
+local activity = require "purser.cli.activity"
 local credentials = require "purser.cli.credentials"
+local files = require "purser.cli.file"
 local lazy = require "purser.util.lazy"
+local profiles = lazy "purser.api.profiles"
 local terminal = require "purser.cli.terminal"
 local purser = lazy "purser"
 local stores = lazy "purser.call.rate_limit.stores"
@@ -28,14 +31,45 @@ function M.define(command)
       .. "keys and PURSER_BASE_URL say."):argname("<url>"),
     command:option("--profile", "Conventions of the service: default, or mexc, which knows its address.")
       :argname("<name>"):choices { "default", "mexc" },
-    command:option("--credentials", "File with `api_key = ...` and `secret_key = ...`, readable by you alone. Without "
-      .. "it the keys come from PURSER_API_KEY and PURSER_SECRET_KEY."):argname("<file>"),
+    command:option("--credentials", "File with `api_key = ...` and `secret_key = ...`, readable by you alone; - reads "
+      .. "standard input. `purser help credentials` lists the other sources."):argname("<file>"),
+    command:option("--account", "Name of the account: its keys are those of `purser login NAME`, and a journal knows "
+      .. "it by this name."):argname("<name>"),
     command:option("--timeout", "Longest time of one request, default 10."):argname("<seconds>"):convert(seconds),
     command:option("--rate-limit", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
       .. "sqlite:FILE or postgresql:DATABASE. Without it PURSER_RATE_LIMIT, else this command."):argname "<store>",
     command:option("--recv-window", "How old a request may be when it arrives, in ms."):argname("<ms>"):convert(whole),
   }
+  command:flag("--debug", "Print each request and how it ended on standard error, key and signature left out.")
+  command:flag("-q --quiet", "Print the result and errors alone.")
+  command:flag("--no-input", "Never ask; a question is an error.")
   command:group("Connection", (table.unpack or unpack)(options)) -- luacheck: ignore
+end
+
+--- Adds the options of commands that write.
+function M.define_writes(command)
+  command:option("--journal", "Journal (SQLite file) in which each write call is recorded before it is sent; or set "
+    .. "PURSER_JOURNAL."):argname("<file>")
+  command:option("--guard", "JSON file of the rules that no call may break (docs/guard-rails.md); or set PURSER_GUARD.")
+    :argname("<file>")
+end
+
+-- The journal and the guard rails that the options or the environment name, as options of purser.new; or nil and a
+-- message.
+local function safeguards(options)
+  local journal_path = options.journal or credentials.variable "PURSER_JOURNAL"
+  local guard_path, made = options.guard or credentials.variable "PURSER_GUARD", {}
+  if journal_path then
+    local journal, err = purser.journal.open { sqlite = journal_path }
+    if not journal then return nil, ("--journal %s: %s"):format(journal_path, err.message) end
+    made.journal = journal
+  end
+  if guard_path then
+    local rules, message = files.read_object(guard_path)
+    if not rules then return nil, "--guard " .. message end
+    made.guard, made.guard_path = rules, guard_path
+  end
+  return made
 end
 
 -- The service, from one source alone, the nearest: the options, then the file of the keys, then the environment. A base
@@ -49,16 +83,23 @@ local function service_of(options, keys)
     return { base_url = base_url, profile = profile, source = source or table.concat(names, " and ") }
   end
   return pick(nil, options.base_url, options.profile, "--base-url", "--profile")
-    or pick(options.credentials, keys.base_url, keys.profile)
+    or pick(keys.source, keys.base_url, keys.profile)
     or pick(nil, credentials.variable "PURSER_BASE_URL", credentials.variable "PURSER_PROFILE", "PURSER_BASE_URL",
       "PURSER_PROFILE")
+end
+
+-- Enough of an API key to distinguish it from another.
+local function masked(api_key)
+  if #api_key < 12 then return api_key:sub(1, 2) .. "..." end
+  return api_key:sub(1, 5) .. "..." .. api_key:sub(-3)
 end
 
 -- Where the keys go, as the client has it.
 local function describe(client, service, keys)
   local request = client:prepare "ping"
   local sources = { url = request and request.url:match "^%a+://[^/]+" or "the service", service = service.source,
-    keys = keys.source, base_url = service.base_url, profile = service.profile }
+    keys = keys.source, base_url = service.base_url, profile = service.profile,
+    key = masked(keys.api_key), account = keys.account or "the one that the key belongs to" }
   return ("%s (from %s) with the keys from %s"):format(sources.url, sources.service, sources.keys), sources
 end
 
@@ -95,13 +136,16 @@ end
 
 --- The client that the options ask for; nil and a message when they do not make one.
 ---@param options table       of argparse
----@param overrides table|nil further options of purser.new
+---@param overrides table|nil further options of purser.new; `concurrent` asks for a transport that sends many at once
 ---@return purser.Client|nil client
 ---@return string place_or_message  the service, and where it and the keys come from, for questions
 ---@return table|nil sources  { url, service, keys, base_url, profile }
 function M.open(options, overrides)
-  local keys, problem = credentials.find(options.credentials)
+  local keys, problem = credentials.find(options)
   if not keys then return nil, problem end
+  local safe
+  safe, problem = safeguards(options)
+  if not safe then return nil, problem end
   local service = service_of(options, keys)
   if not service then
     return nil, "which service? give --base-url (or PURSER_BASE_URL), such as http://127.0.0.1:8080 for `purser sim`; "
@@ -112,9 +156,15 @@ function M.open(options, overrides)
   if not rate_limit then return nil, problem end
   local requested = {
     api_key = keys.api_key, secret_key = keys.secret, base_url = service.base_url, profile = service.profile,
-    timeout_ms = options.timeout, recv_window = options.recv_window, rate_limit = rate_limit,
+    timeout_ms = options.timeout, recv_window = options.recv_window, journal = safe.journal, guard = safe.guard,
+    account = options.account or keys.account, hooks = activity.hooks(options.debug), rate_limit = rate_limit,
   }
   for name, value in pairs(overrides or {}) do requested[name] = value end
+  if requested.concurrent then
+    local profile = profiles[service.profile or "default"]
+    requested.concurrent = nil
+    requested.transport = purser.transport.multi { base_url = service.base_url or profile.base_url }
+  end
   if M.wrap_transport then
     requested.transport, problem = wrapped(requested.transport)
     if not requested.transport then return nil, problem end
@@ -124,9 +174,16 @@ function M.open(options, overrides)
   -- allow_insecure is for programs: here nothing permits it
   if not client then
     local hint = err.option == "allow_insecure" and "use https://" or err.hint
-    return nil, ("%s (the service comes from %s)%s"):format(err.message, service.source, hint and "; " .. hint or "")
+    local cure = hint and "; " .. hint or ""
+    if safe.guard_path and err.message:find("guard", 1, true) then
+      return nil, ("--guard %s: %s%s"):format(safe.guard_path, err.message, cure)
+    end
+    return nil, ("%s (the service comes from %s)%s"):format(err.message, service.source, cure)
   end
-  return client, describe(client, service, keys)
+  keys.account = keys.account or options.account
+  local place, sources = describe(client, service, keys)
+  sources.journal, sources.is_named = safe.journal, keys.account ~= nil
+  return client, place, sources
 end
 
 return M

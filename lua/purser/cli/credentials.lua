@@ -22,14 +22,59 @@ function M.take_secret()
   if secret then taken, why_not = secret, nil else why_not = why_not or message end
 end
 
-local function from_file(path)
-  local keys, message = core.read_credentials(path)
+-- `source` is a path, "-" for standard input, or "|" and a command.
+local function from_file(source, name)
+  local keys, message = core.read_credentials(source)
+  name = name or source == "-" and "standard input" or source
   if not keys then return nil, message end
   if not keys.api_key or not keys.secret then
-    return nil, path .. " must hold the lines api_key = ... and secret_key = ..."
+    return nil, name .. " must hold the lines api_key = ... and secret_key = ..."
   end
-  keys.source = path
+  keys.source = name
   return keys
+end
+
+--- The folder of the named accounts: $XDG_CONFIG_HOME/purser, or ~/.config/purser. Nil without a home.
+---@return string|nil
+function M.folder()
+  local config, home = M.variable "XDG_CONFIG_HOME", M.variable "HOME"
+  return config and config .. "/purser" or home and home .. "/.config/purser" or nil
+end
+
+local function exists(path)
+  local file = io.open(path, "rb")
+  if file then file:close() end
+  return file ~= nil
+end
+
+--- The file of a named account; nil and a message for what is no name.
+---@param name string
+---@return string|nil path, string|nil message
+function M.path_of(name)
+  if not name:find "^[%w_][%w_.-]*$" then
+    return nil, ("%q is no name of an account; use letters, digits, _ and -"):format(name)
+  end
+  local folder = M.folder()
+  if not folder then return nil, "HOME is not set, so there is no folder of accounts; use --credentials FILE" end
+  return ("%s/%s.keys"):format(folder, name)
+end
+
+-- The keys of a named account, where it has a file; nil alone where it has none.
+local function from_account(name)
+  local path, message = M.path_of(name)
+  if not path then return nil, message end
+  if not exists(path) then return nil end
+  local keys
+  keys, message = from_file(path)
+  if keys then keys.account = name end
+  return keys, message
+end
+
+-- What a service manager hands over: systemd's LoadCredential=purser:/path.
+local function from_service_manager()
+  local folder = M.variable "CREDENTIALS_DIRECTORY"
+  local path = folder and folder .. "/purser"
+  if path and exists(path) then return from_file(path) end
 end
 
 local function from_environment()
@@ -39,17 +84,34 @@ local function from_environment()
   end
   local missing = not api_key and not taken and "no keys" or not api_key and "PURSER_API_KEY is not set"
     or tostring(why_not):find("is not set", 1, true) and "PURSER_SECRET_KEY is not set" or why_not
-  return nil, missing .. ": name a file with --credentials, or set PURSER_API_KEY and PURSER_SECRET_KEY"
+  return nil, missing .. ": name a file with --credentials, set PURSER_API_KEY and PURSER_SECRET_KEY, or keep a key "
+    .. "with `purser login`"
+end
+
+-- The places without an option of their own, the nearest first.
+local function from_surroundings()
+  local path, command = M.variable "PURSER_CREDENTIALS", M.variable "PURSER_CREDENTIALS_COMMAND"
+  if path then return from_file(path) end
+  if M.variable "PURSER_API_KEY" or taken then return from_environment() end
+  if command then return from_file("|" .. command, "PURSER_CREDENTIALS_COMMAND") end
+  local keys, message = from_service_manager()
+  if not keys and not message and M.folder() then keys, message = from_account "default" end
+  if keys or message then return keys, message end
+  return from_environment()
 end
 
 --- The keys to sign with, both from one source, and the service they belong to when the file says so. The secret is an
 --- object, which the caller closes when the client is made.
----@param path string|nil  of a file; the environment is used without it
----@return table|nil keys  { api_key, secret, source, base_url, profile }
+---@param options table  of argparse: credentials, account
+---@return table|nil keys  { api_key, secret, source, account, base_url, profile }
 ---@return string|nil message
-function M.find(path)
-  if path then return from_file(path) end
-  return from_environment()
+function M.find(options)
+  if options.credentials then return from_file(options.credentials) end
+  if options.account then
+    local keys, message = from_account(options.account)
+    if keys or message then return keys, message end
+  end
+  return from_surroundings()
 end
 
 --- A password from where `source` says: env:NAME or file:PATH. Returns nil and a message for anything else, which is

@@ -69,6 +69,35 @@ local function write_next_to(path, text)
   return fresh
 end
 
+--- Begins a file that takes the place of `path` in one step, at its `commit`, or never: an object with
+--- write(text), commit() and discard().
+---@param path string
+---@return table|nil draft, string|nil reason
+function M.draft(path)
+  local fresh, reason = write_next_to(path, "")
+  if not fresh then return nil, reason end
+  local file
+  file, reason = io.open(fresh, "r+b")
+  if not file then
+    os.remove(fresh)
+    return nil, reason
+  end
+  local draft = {}
+  function draft.write(_, text) return file:write(text) end
+  function draft.discard()
+    file:close()
+    os.remove(fresh)
+  end
+  function draft.commit()
+    local ok, message = core.sync_file(file)
+    if ok then ok, message = file:close() else file:close() end
+    if ok then ok, message = os.rename(fresh, path) end
+    if not ok then os.remove(fresh) end
+    return ok, message
+  end
+  return draft
+end
+
 --- Whether `replace` could write the file.
 ---@return true|nil ok, string|nil reason
 function M.can_replace(path)

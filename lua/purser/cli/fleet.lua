@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- `purser fleet plan|apply|orphans|rotate|retire|sweep FILE`: sub-accounts as a file declares them; see docs/fleets.md.
+-- `purser fleet plan|apply|orphans|rotate|retire|sweep|distribute FILE`: sub-accounts as a file declares them; see
+-- docs/fleets.md.
 
 local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
@@ -33,14 +34,18 @@ function M.define(command)
   command:description("Make and keep a fleet of sub-accounts with their keys as a JSON file declares it:\n"
     .. '{"group": "sub_account", "accounts": [{"name":, "note":, "keys": [{"note":, "permissions":, "ip":}]}]}\n'
     .. "Secrets go to the secrets file as soon as they are known, and nowhere else.")
-  command:argument("action", "plan, apply, orphans, rotate, retire or sweep.")
-    :choices { "plan", "apply", "orphans", "rotate", "retire", "sweep" }
+  command:argument("action", "plan, apply, orphans, rotate, retire, sweep or distribute.")
+    :choices { "plan", "apply", "orphans", "rotate", "retire", "sweep", "distribute" }
   command:argument("declaration", "The JSON file.")
   command:option("--secrets", "File that keeps the secrets, readable by you alone; made when it is missing.")
     :argname("<file>"):count(1)
   command:option("--days", "rotate: keys older than this (90); retire: this long after the rotation (1).")
     :argname("<n>"):convert(days)
   command:option("--leave", "sweep: what stays of each asset in each account (0)."):argname("<amount>"):convert(amount)
+  command:option("--asset", "distribute: what is moved."):argname("<text>")
+  command:option("--to", "distribute: what an account gets from the parent; may be repeated."):argname("<name=amount>")
+    :count("*")
+  connection.define_writes(command)
   command:flag("--yes", "Do it without asking.")
   connection.define(command)
 end
@@ -134,41 +139,66 @@ end
 function actions.orphans(fleet)
   local list, err = fleet:orphans()
   if not list then return finish(nil, err) end
+  if #list == 0 then
+    report.note("no key of the fleet lacks its secret")
+    return report.DONE
+  end
   for _, key in ipairs(list) do key.what = "nobody has the secret of " .. key.apiKey end
   return finish(list)
 end
 
-function actions.apply(fleet, options, place)
+function actions.apply(fleet, options, sources)
   local plan, err = fleet:plan()
   if not plan then return finish(nil, err) end
   if #plan.steps == 0 then return show(plan) end
-  return confirm.ask(options, "This makes it so at " .. place, confirm.lines(plan)) or finish(fleet:apply())
+  return confirm.ask(options, "This makes it so", sources, confirm.lines(plan)) or finish(fleet:apply())
 end
 
-function actions.rotate(fleet, options, place)
+function actions.rotate(fleet, options, sources)
   local age = options.days or 90
-  return confirm.ask(options, "This makes keys at " .. place,
-    { ("A second key is made next to each that is older than %s days."):format(age) })
+  local all = age == 0 and " Days are 0: that is EVERY key of the fleet." or ""
+  return confirm.ask(options, "This makes keys", sources,
+    { { "keys", ("Each that is older than %s days gets a second one.%s"):format(age, all) } })
     or finish(fleet:rotate { max_age_ms = milliseconds(age) })
 end
 
-function actions.retire(fleet, options, place)
+function actions.retire(fleet, options, sources)
   local age = options.days or 1
-  return confirm.ask(options, "This deletes keys at " .. place,
-    { ("Each key is deleted whose successor is older than %s days."):format(age) })
+  return confirm.ask(options, "This deletes keys", sources,
+    { { "keys", ("Each is deleted whose successor is older than %s days."):format(age) } })
     or finish(fleet:retire { overlap_ms = milliseconds(age) })
 end
 
-function actions.sweep(fleet, options, place)
-  local moves, err = fleet:sweep { to = "parent", leave = options.leave }
-  if not moves then return finish(nil, err) end
+local function move(moves, options, sources)
   if #moves.moves == 0 then return show(moves) end
-  local code = confirm.ask(options, "This moves money at " .. place, confirm.lines(moves))
+  local code = confirm.ask(options, "This moves money", sources, confirm.lines(moves))
   if code then return code end
-  local done
-  done, err = moves:execute()
+  local done, err = moves:execute()
   code = show(moves)
   return done and code or confirm.failure(err)
+end
+
+function actions.sweep(fleet, options, sources)
+  local moves, err = fleet:sweep { to = "parent", leave = options.leave }
+  if not moves then return finish(nil, err) end
+  return move(moves, options, sources)
+end
+
+function actions.distribute(fleet, options, sources)
+  local amounts = {}
+  for _, text in ipairs(options.to or {}) do
+    local name, sum = text:match "^([^=]+)=(.+)$"
+    local requested = sum and amount(sum)
+    if not requested then return report.bad_input("fleet distribute: --to takes NAME=AMOUNT, not %q", text) end
+    if amounts[name] then return report.bad_input("fleet distribute: --to names %s twice", name) end
+    amounts[name] = requested
+  end
+  if not options.asset or next(amounts) == nil then
+    return report.bad_input("fleet distribute: give --asset and at least one --to NAME=AMOUNT")
+  end
+  local moves, err = fleet:distribute { asset = options.asset, amounts = amounts }
+  if not moves then return finish(nil, err) end
+  return move(moves, options, sources)
 end
 
 function M.start(options)
@@ -183,7 +213,7 @@ function M.start(options)
     client = client, group = declared.group, accounts = declared.accounts,
     vault = { store = vault.store, holds = vault.holds },
   }
-  local code = fleet and actions[options.action](fleet, options, place) or report.bad_input("%s", tostring(err))
+  local code = fleet and actions[options.action](fleet, options, sources) or report.bad_input("%s", tostring(err))
   vault.close()
   client:close()
   return code

@@ -5,6 +5,8 @@ local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local lazy = require "purser.util.lazy"
 local terminal = require "purser.cli.terminal"
+local words = require "purser.cli.arguments"
+local files = lazy "purser.cli.file"
 local command_parser = lazy "purser.cli.parser"
 local operation_command = lazy "purser.cli.operation"
 local operations = lazy "purser.api.operations"
@@ -69,17 +71,19 @@ end
 -- Says what argparse did not understand, and where the help is.
 local function report_usage(parser, arguments, message)
   message = with_new_name(parser, arguments, message)
+  local missing = message:find "^missing option" and words.missing(parser, arguments) or {}
+  if #missing > 1 then message = "missing options '" .. table.concat(missing, "', '") .. "'" end
   terminal.say("%s", (message:gsub("\n", "; "):gsub("; Did you mean", "; did you mean")))
   local unknown = message:match("^unknown command '(.-)'")
   local hint = unknown and not message:find("Did you mean", 1, true) and suggestion(arguments, unknown)
   if hint then terminal.say("%s", hint) end
-  local words, groups = { "purser" }, operations.groups
+  local named, groups = { "purser" }, operations.groups
   for i, argument in ipairs(arguments) do
     local second = i == 2 and groups[(arguments[1]:gsub("%-", "_"))]
     if argument:find("^%-") or argument == unknown or i > 1 and not second then break end
-    words[#words + 1] = argument
+    named[#named + 1] = argument
   end
-  terminal.say("`%s --help` shows what can be given", table.concat(words, " "))
+  terminal.say("`%s --help` shows what can be given", table.concat(named, " "))
 end
 
 local BAD_FILE = 9 -- EBADF
@@ -96,6 +100,67 @@ end
 
 local run
 
+local UNKNOWN, OWN_ERROR, INTERRUPTED = 4, 70, 130
+
+-- What this run has sent, if so much was loaded.
+local function what_happened()
+  local activity = package.loaded["purser.cli.activity"]
+  if not activity then return "nothing was sent", false end
+  return activity.summary(), activity.open > 0
+end
+
+-- An error of the command itself, or Ctrl-C: Lua would end with 1, which means that the service rejected it.
+local function broken(problem)
+  local interrupted = tostring(problem):find("interrupted!", 1, true)
+  local summary, is_open = what_happened()
+  terminal.clear_line()
+  terminal.say("%s%s; %s", interrupted and "interrupted" or "stopped by an error of its own: ",
+    interrupted and "" or tostring(problem), summary)
+  if not interrupted then
+    for line in debug.traceback("", 2):gmatch "[^\n]+" do terminal.say("%s", line) end
+  end
+  if is_open then
+    terminal.say("OUTCOME UNKNOWN: look what became of it before it is run again"
+      .. (terminal.settings.journal and "; `purser journal recover --journal FILE` does" or ""))
+  end
+  return is_open and UNKNOWN or interrupted and INTERRUPTED or OWN_ERROR
+end
+
+-- Runs the command that was parsed.
+local function dispatch(options, parser)
+  if operations.groups[options.command] then
+    local name = options.command .. "." .. options.operation
+    return operation_command.run(operations.by_name[name], options)
+  end
+  return require("purser.cli." .. options.command:gsub("-", "_")).start(options, parser, run)
+end
+
+-- Commands whose exit code says what they found: their result is whole all the same.
+local reports_states = { payouts = true, doctor = true, journal = true }
+
+-- The same with the result in the file of --output, which is there whole or not at all.
+local function run_into_file(options, parser)
+  local path = options.output
+  if not path then return dispatch(options, parser) end
+  local draft, reason = files.draft(path)
+  if not draft then
+    terminal.say("--output %s cannot be written: %s; nothing was sent", path, tostring(reason))
+    return 2
+  end
+  terminal.settings.output = draft
+  local ok, code = xpcall(function() return dispatch(options, parser) end, broken)
+  terminal.settings.output = nil
+  if not ok or code ~= 0 and not (reports_states[options.command] and code < 5) then
+    draft.discard()
+    if ok then terminal.say("--output %s was left as it was", path) end
+    return code
+  end
+  ok, reason = draft.commit()
+  if ok then return code end
+  terminal.say("--output %s could not be written: %s", path, tostring(reason))
+  return 5
+end
+
 function run(arguments)
   local found, message = pcall(require, "argparse")
   if not found then
@@ -104,34 +169,21 @@ function run(arguments)
       or tostring(message))
     return 2
   end
-  local words
-  if arguments[1] == "record" then arguments, words = record.split(arguments) end
+  local command_words
+  if arguments[1] == "record" then arguments, command_words = record.split(arguments) end
+  arguments = words.normal(arguments)
   local parser = command_parser.build(requested_operation(arguments))
   local parsed, options = parser:pparse(arguments)
   if not parsed then
     report_usage(parser, arguments, options)
     return 2
   end
-  local groups = operations.groups
-  if groups[options.command] then
-    local name = options.command .. "." .. options.operation
-    return operation_command.run(operations.by_name[name], options)
-  end
-  options.command_words = words
-  return require("purser.cli." .. options.command:gsub("-", "_")).start(options, parser, run)
-end
-
-local UNKNOWN = 4 -- of report.lua, which may be what could not be loaded
-
--- An error of the command itself, or Ctrl-C: Lua would end with 1, which means that nothing happened.
-local function broken(problem)
-  local interrupted = tostring(problem):find("interrupted!", 1, true)
-  terminal.say("%s", interrupted and "interrupted" or "stopped by an error of its own: " .. tostring(problem))
-  if not interrupted then
-    for line in debug.traceback("", 2):gmatch "[^\n]+" do terminal.say("%s", line) end
-  end
-  terminal.say "unless it only reads, look what became of it before it is run again"
-  return UNKNOWN
+  options.command_words = command_words
+  terminal.settings.quiet, terminal.settings.no_input = options.quiet, options.no_input
+  if options.json then options.format = "json" elseif options.csv then options.format = "csv" end
+  terminal.settings.json, terminal.settings.time = options.json, options.time
+  terminal.settings.journal = options.journal or os.getenv "PURSER_JOURNAL"
+  return run_into_file(options, parser)
 end
 
 --- Runs one command line. Returns the exit code.

@@ -11,6 +11,7 @@ local lazy = require "purser.util.lazy"
 local listing = require "purser.cli.listing"
 local output = require "purser.cli.output"
 local parser = require "purser.cli.parser"
+local preflight = require "purser.cli.preflight"
 local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
@@ -80,26 +81,30 @@ end
 ---------------------------------------------------------------------------------------------------- confirmation
 
 local questions = {
-  create = "This creates something at ", change = "This changes something at ", transfer = "This moves money at ",
+  create = "This creates something", change = "This changes something", transfer = "This moves money",
 }
 
 local function facts(row, params)
-  local lines = { ("  %s (%s)"):format(row.full_name, row.id) }
+  local lines = { { "operation", ("%s (%s)"):format(row.full_name, row.id) } }
   for _, param in ipairs(row.params) do
     local value = params[param[1]]
     if param.plain then value = (value or params[param.plain]) and "***" end
-    if value ~= nil then lines[#lines + 1] = ("  %-16s %s"):format(param[1], tostring(value)) end
+    if value ~= nil then lines[#lines + 1] = { param[1], tostring(value) } end
   end
   return lines
 end
 
--- nil when the operation may go on, else the exit code.
-local function may_go_on(row, params, options, place)
+-- nil when the operation may go on, else the exit code. `planned` is what a plan has to say.
+local function may_go_on(row, params, options, sources, planned)
   if row.effect == "read" or options.yes then return nil end
   if not terminal.can_ask() then
     return report.bad_input("%s is a write call, and there is no terminal to confirm it on; give --yes", row.full_name)
   end
-  return confirm.ask(options, questions[row.effect] .. place, facts(row, params))
+  local fields = facts(row, params)
+  for _, field in ipairs(planned or {}) do
+    if field[1] ~= "to" then fields[#fields + 1] = field end -- the address and the memo stand there already
+  end
+  return confirm.ask(options, questions[row.effect], sources, fields)
 end
 
 ---------------------------------------------------------------------------------------------------- secret of a key
@@ -191,10 +196,24 @@ local function execute(client, row, params, options, call_options, now)
   return result, err
 end
 
+-- What is done after it, as a rule.
+local next_steps = {
+  ["wallet.withdraw"] = "wait withdrawal %s", ["wallet.withdraw_legacy"] = "wait withdrawal %s",
+  ["broker.create_sub_account"] = "broker create_api_key --subAccount %s --help",
+  ["sub_account.create_sub_account"] = "sub_account create_api_key --subAccount %s --help",
+}
+
 local function show_result(row, result, options)
   local shown = parser.creates_key(row) and not options.show_secret and hide_secret(result) or result
+  shown = output.filtered(row, shown, options.filters or {})
   local text = output.render(row, shown, options.format, options.shown, options.raw)
-  if report.write(text, options.raw) then return report.DONE end
+  if report.write(text, options.raw) then
+    local next_step = next_steps[row.full_name]
+    if next_step and result.id or next_step and result.subAccount then
+      report.note("next: purser %s", next_step:format(values.shell_word(tostring(result.id or result.subAccount))))
+    end
+    return report.DONE
+  end
   if row.effect ~= "read" then report.say("%s was done; do not run it again", row.full_name) end
   return report.NOT_WRITTEN
 end
@@ -234,6 +253,8 @@ function M.run(row, options)
   options.shown, message = output.columns(options, row)
   message = message or output.message(options)
   if message then return report.bad_input("%s", message) end
+  options.filters, message = output.filters(options, row)
+  if not options.filters then return report.bad_input("%s", message) end
   if needs_secret_option(row, options) then
     return report.bad_input("the service shows the new key's secret this once, and it would be lost; give "
       .. "--secret-file FILE or --show-secret")
@@ -251,8 +272,10 @@ function M.run(row, options)
     local text = dry_run.show(request, row, client.profile, options.format)
     code = report.write(text) and report.DONE or report.NOT_WRITTEN
   else
-    code = may_go_on(row, params, options, place)
-      or complete(client, row, params, options, call_options, now, handle_note, sources)
+    local checked, planned
+    checked, code, planned = preflight.run(client, row, params, options)
+    code = code or may_go_on(row, checked, options, sources, planned)
+      or complete(client, row, checked, options, call_options, now, handle_note, sources)
   end
   client:close()
   return code

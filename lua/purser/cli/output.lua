@@ -6,6 +6,8 @@ local json = require "purser.json"
 local suggest = require "purser.util.suggest"
 local plain_text = require "purser.util.plain_text"
 local shapes = require "purser.api.shapes"
+local tables = require "purser.cli.tables"
+local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 
 local M = {}
@@ -173,51 +175,24 @@ end
 
 -------------------------------------------------------------------------------------------------------- a table
 
-local function width_of(text)
-  local _, continuation = text:gsub("[\128-\191]", "")
-  return #text - continuation
+local function is_time(name, value)
+  return type(value) == "number" and (name:find "Time$" or name == "timestamp") and value > 1e11 and value < 1e14
 end
 
-local function cell_text(name, value)
-  if type(value) == "number" and (name:find("Time$") or name == "timestamp") and value > 1e11 and value < 1e14 then
-    return values.show_time(value)
-  end
+-- The shapes whose status is a number with a name.
+local state_of = { deposit = values.deposit_state, withdrawal = values.withdrawal_state }
+
+local function cell_text(name, value, shape_name)
+  if is_time(name, value) then return values.show_time(value, terminal.settings.time) end
+  if name == "status" and state_of[shape_name] and value ~= nil then value = state_of[shape_name](value) end
   return plain_text.clean(text_of(value))
 end
 
---- Lines of cells as an aligned table; columns that hold only numbers are aligned at the right.
----@param titles string[]
----@param lines string[][]
-function M.aligned(titles, lines)
-  local widths, right = {}, {}
-  for c, title in ipairs(titles) do
-    widths[c], right[c] = width_of(title), #lines > 0
-    local seen = false
-    for _, line in ipairs(lines) do
-      widths[c] = math.max(widths[c], width_of(line[c]))
-      right[c] = right[c] and (line[c] == "" or line[c]:find("^%-?%d[%d.]*$") ~= nil)
-      seen = seen or line[c] ~= ""
-    end
-    right[c] = right[c] and seen
-  end
-  local out = {}
-  local function add(cells)
-    local parts = {}
-    for c, text in ipairs(cells) do
-      local blanks = (" "):rep(widths[c] - width_of(text))
-      parts[c] = right[c] and blanks .. text or text .. blanks
-    end
-    out[#out + 1] = (table.concat(parts, "  "):gsub("%s+$", "")) .. "\n"
-  end
-  add(titles)
-  local rules = {}
-  for c, width in ipairs(widths) do rules[c] = ("-"):rep(width) end
-  add(rules)
-  for _, line in ipairs(lines) do add(line) end
-  return table.concat(out)
-end
+M.aligned = tables.aligned
 
-local function list_table(lines, columns)
+local MIN_COLUMNS = 6 -- of a table whose columns were not asked for
+
+local function list_table(lines, columns, shape_name, requested)
   local shown = {}
   for _, column in ipairs(columns) do -- a column without a single value says nothing
     for _, line in ipairs(lines) do
@@ -231,12 +206,12 @@ local function list_table(lines, columns)
   for c, column in ipairs(shown) do titles[c] = column:match("[^.]*$") end
   for l, line in ipairs(lines) do
     cells[l] = {}
-    for c, column in ipairs(shown) do cells[l][c] = cell_text(titles[c], line[column]) end
+    for c, column in ipairs(shown) do cells[l][c] = cell_text(titles[c], line[column], shape_name) end
   end
-  return M.aligned(titles, cells)
+  return M.aligned(titles, cells, nil, not requested and MIN_COLUMNS or nil)
 end
 
-local function record_table(record, columns)
+local function record_table(record, columns, shape_name)
   local names, width = {}, 0
   for _, name in ipairs(columns) do
     if record[name] ~= nil then
@@ -246,7 +221,7 @@ local function record_table(record, columns)
   end
   local out = {}
   for i, name in ipairs(names) do
-    out[i] = name .. (" "):rep(width - #name + 2) .. cell_text(name, record[name]) .. "\n"
+    out[i] = name .. (" "):rep(width - #name + 2) .. cell_text(name, record[name], shape_name) .. "\n"
   end
   return table.concat(out)
 end
@@ -276,6 +251,9 @@ function formats.csv(row, result, requested, is_raw)
     for c, column in ipairs(columns) do
       local value = line[column]
       texts[c] = type(value) == "number" and value or text_of(value)
+      if terminal.settings.time and is_time(column:match "[^.]*$", value) then
+        texts[c] = values.show_time(value, terminal.settings.time)
+      end
     end
     out[#out + 1] = csv.line(texts, options)
   end
@@ -290,11 +268,11 @@ function formats.table(row, result, requested)
       columns = {}
       for i, field in ipairs(shapes[shape_name]) do columns[i] = field[1] end
     end
-    return record_table(result, columns)
+    return record_table(result, columns, shape_name)
   end
   if #records == 0 then return "(none)\n" end
   local columns = requested or narrow[shape_name] or all_columns(shape_name)
-  return list_table(lines_of(records, shape_name), columns) .. footer(row, result, #records)
+  return list_table(lines_of(records, shape_name), columns, shape_name, requested) .. footer(row, result, #records)
 end
 
 M.formats = { "table", "json", "csv" }
@@ -346,6 +324,87 @@ end
 ---@return string
 function M.render(row, result, format, columns, is_raw)
   return formats[format](row, result, columns, is_raw)
+end
+
+-------------------------------------------------------------------------------------------------------- filters
+
+-- The filters of the command line: { { name, value } }; nil and a message. A member of a nested list may be named
+-- alone.
+local function filters_of(options, row)
+  local filters, known, shorts = {}, M.members(row), {}
+  for _, name in ipairs(known) do
+    shorts[name], shorts[name:match "[^.]*$"] = name, shorts[name:match "[^.]*$"] or name
+  end
+  for i, text in ipairs(options.filter or {}) do
+    local name, value = text:match "^([^=]+)=(.*)$"
+    if not name then return nil, ("--filter takes name=value, not %q"):format(text) end
+    if not shorts[name] then
+      return nil, ("--filter: there is no %q%s; there are %s"):format(name, suggest.hint(name, known),
+        table.concat(known, ", "))
+    end
+    filters[i] = { shorts[name], value }
+  end
+  return filters
+end
+
+M.filters = filters_of
+
+local function equals(value, text, name, shape_name)
+  if value == nil then return text == "" end
+  return text_of(value) == text
+    or name == "status" and state_of[shape_name] ~= nil and state_of[shape_name](value):match "%S+$" == text:upper()
+end
+
+-- The record if it passes, with those of its nested records that do; else nil.
+local function passes(record, filter, shape_name)
+  local nested, inner = filter[1]:match "^([^.]+)%.(.*)$"
+  if not nested then return equals(record[filter[1]], filter[2], filter[1], shape_name) and record or nil end
+  local kept, copy = {}, {}
+  for _, one in ipairs(record[nested] or {}) do
+    if equals(one[inner], filter[2]) then kept[#kept + 1] = one end
+  end
+  if not kept[1] then return nil end
+  for name, value in pairs(record) do copy[name] = value end
+  copy[nested] = kept
+  return copy
+end
+
+--- The result with those records alone that have these values.
+---@param row table
+---@param result table
+---@param filters table[]  of M.filters
+function M.filtered(row, result, filters)
+  if not filters[1] or row.result.record then return result end
+  local records, shape_name = records_of(row, result)
+  local list, copy = {}, {}
+  for _, record in ipairs(records) do
+    for _, filter in ipairs(filters) do record = record and passes(record, filter, shape_name) end
+    list[#list + 1] = record
+  end
+  if row.result.list then return list end
+  for name, value in pairs(result) do copy[name] = value end
+  copy[row.result.page and "data" or "rows"] = list
+  return copy
+end
+
+--- Adds the options that say how a result is printed to a command of argparse. With a row, those of its records, too.
+function M.define(command, row, formats_here)
+  command:option("--format", "table (default), json or csv."):argname("<format>"):choices(formats_here or M.formats)
+    :default("table"):show_default(false)
+  command:flag("--json", "The same as --format json, and errors as JSON on standard error.")
+  command:flag("--csv", "The same as --format csv.")
+  if row then
+    command:option("--columns", "Members to show, joined by commas (table and csv); `purser operations NAME` lists "
+      .. "them."):argname("<names>")
+    if not row.result.record then
+      command:option("--filter", "Only records whose member has this value, as name=value; may be repeated.")
+        :argname("<name=value>"):count("*")
+    end
+  end
+  command:option("--time", "Times as utc (tables), local, iso or ms (csv)."):argname("<style>")
+    :choices { "utc", "local", "iso", "ms" }
+  command:option("--output", "File for the result, written whole or not at all."):argname("<file>")
+  M.define_raw(command)
 end
 
 --- Adds the option --raw to a command of argparse.

@@ -7,6 +7,7 @@ local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
 local param_help = require "purser.cli.param_help"
 local parameters = require "purser.api.parameters"
+local preflight = require "purser.cli.preflight"
 local reconcile = require "purser.cli.reconcile"
 local terminal = require "purser.cli.terminal"
 local version = require "purser.version"
@@ -71,6 +72,7 @@ local function add_own_options(command, row)
       :argname("<when>")
     command:option("--until", "Instead of --endTime, in the same forms."):argname("<when>")
   end
+  preflight.define(command, row)
   if listing.has_pages(row) then command:flag("--all", "Fetch every page.") end
   if M.creates_key(row) then
     command:mutex(
@@ -82,15 +84,8 @@ local function add_own_options(command, row)
     command:flag("--yes", "Do it without asking.")
     reconcile.define(command)
   end
+  if row.effect ~= "read" then connection.define_writes(command) end
   command:flag("--dry-run", "Print the signed request, key and signature masked, and send nothing.")
-end
-
-local function add_output_options(command)
-  command:option("--format", "table (default), json or csv."):argname("<format>"):choices(output.formats)
-    :default("table"):show_default(false)
-  command:option("--columns", "Members to show, joined by commas (table and csv); `purser operations NAME` lists them.")
-    :argname("<names>")
-  output.define_raw(command)
 end
 
 local effects = {
@@ -107,6 +102,29 @@ local function facts(row)
   return table.concat(parts, ", ") .. "."
 end
 
+local samples = {
+  amount = "12.5", time = "1700000000000", count = "10", flag = "true", ips = "203.0.113.7", coins = "DOGE,TRX",
+  permissions = "SPOT_ACCOUNT_READ", address = "T...", memo = "77", new_name = "desk01", client_id = "order-17",
+  area_code = "86",
+}
+local sample_of = { coin = "USDT", asset = "USDT", network = "TRX", subAccount = "desk01", toAccount = "desk01",
+  toAccountType = "FUTURES", id = "766a...", tranId = "766a...", note = "till" }
+
+-- A command line with what the operation cannot do without.
+local function example_of(row)
+  local words = { "purser", row.group, row.name }
+  for _, param in ipairs(row.params) do
+    local value = param.choices and param[2] == "choice" and param[1] ~= "toAccountType"
+      and parameters.choices[param.choices][1] or sample_of[param[1]] or samples[param[2]] or "TEXT"
+    if param.required or row.by_name.netWork == param then
+      words[#words + 1] = ("--%s %s"):format(param[1], param.plain and "env:HASH" or value)
+    end
+  end
+  if row.by_name.startTime then words[#words + 1] = "--since 7d" end
+  if M.creates_key(row) then words[#words + 1] = "--secret-file new.keys" end
+  return table.concat(words, " ")
+end
+
 local function fill_operation(command, row)
   local text = row.summary .. (effects[row.effect] and "\n" .. effects[row.effect] or "")
   command:description(text .. "\n" .. facts(row))
@@ -117,10 +135,12 @@ local function fill_operation(command, row)
   end
   if #options > 0 then command:group("Parameters", (table.unpack or unpack)(options)) end -- luacheck: ignore
   add_own_options(command, row)
-  add_output_options(command)
+  output.define(command, row)
   command:option("--extra", "A parameter that this version does not know, as name=value; may be repeated.")
     :argname("<name=value>"):count("*")
   connection.define(command)
+  command:epilog(("Example: %s\nMore: purser operations %s; docs/operations-%s.md"):format(example_of(row),
+    row.full_name, (row.group:gsub("_", "-"))))
 end
 
 local group_texts = {
@@ -138,12 +158,17 @@ local function add_group(parser, group, rows, requested)
 end
 
 local EPILOG = [[
-Exit codes: 0 done; 1 rejected by the service; 2 bad input, nothing sent; 3 not sent;
-4 OUTCOME UNKNOWN: do not repeat before looking, the message says where;
-5 done, but the result could not be written.
-Keys come from --credentials FILE, else from PURSER_API_KEY and PURSER_SECRET_KEY. The service comes from --base-url and
---profile, else from that file, else from PURSER_BASE_URL and PURSER_PROFILE.
-`purser GROUP OPERATION --help` lists the options of an operation.
+Exit codes: 0 done; 1 rejected by the service; 2 bad input, nothing sent; 3 not sent, or a read without an answer;
+4 OUTCOME UNKNOWN of a write call: do not repeat before looking, the message says where;
+5 done, but the result could not be written; 130 interrupted, no write call is open.
+The service comes from --base-url and --profile, else from the file of the keys, else from PURSER_BASE_URL and
+PURSER_PROFILE.
+Examples:
+  purser doctor --account treasury
+  purser wallet deposit_history --coin USDT --since 30d
+  purser wallet withdraw --coin USDT --network TRX --address T... --amount 12.5
+  purser payouts list.csv --operation wallet.withdraw --journal payouts.db --account treasury
+`purser help COMMAND` explains one; `purser help credentials` says where keys come from. docs/command-line.md has more.
 `purser sim --demo` serves a simulator, with keys, to try everything on.]]
 
 --- The parser. With `requested` (the name of an operation), only that operation's options are filled in, which is what
@@ -160,8 +185,8 @@ function M.build(requested)
   for _, group in ipairs { "wallet", "broker", "sub_account" } do
     add_group(parser, group, operations.groups[group], requested)
   end
-  for _, name in ipairs { "export", "wait", "withdraw-plan", "fleet", "operations", "doctor", "limits", "record",
-    "sim", "completion" } do
+  for _, name in ipairs { "payouts", "journal", "watch", "export", "wait", "withdraw-plan", "fleet", "operations",
+    "doctor", "limits", "record", "login", "sim", "completion" } do
     local module = require("purser.cli." .. name:gsub("-", "_"))
     module.define(parser:command(name):summary(module.summary))
   end

@@ -3,6 +3,7 @@
 
 local advice = require "purser.exactly_once.reconcile.advice"
 local errors = require "purser.call.errors"
+local json = require "purser.json"
 local operations = require "purser.api.operations"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
@@ -11,8 +12,8 @@ local M = {
   DONE = 0,
   REJECTED = 1,   -- the service said no
   BAD_INPUT = 2, -- nothing was sent, because of what was asked
-  NOT_SENT = 3,  -- nothing was sent, because the service could not be reached
-  UNKNOWN = 4,   -- something was sent and no answer says what became of it
+  NOT_SENT = 3,  -- nothing was sent, because the service could not be reached; or a read had no answer in time
+  UNKNOWN = 4,   -- a write call was sent and no answer says what became of it
   NOT_WRITTEN = 5, -- it was done, but its result could not be written
 }
 
@@ -41,6 +42,11 @@ function M.cure(err)
 end
 
 M.say = terminal.say
+
+--- Says what is good to know; not with --quiet.
+function M.note(...)
+  if not terminal.settings.quiet then terminal.say(...) end
+end
 
 --- Says what is wrong with what was asked. Returns the exit code.
 function M.bad_input(...)
@@ -78,16 +84,35 @@ function M.lost_key(row, account, api_key)
   return M.NOT_WRITTEN
 end
 
+--- Prints an error as one line of JSON.
+---@param err purser.Error
+---@param cure string|nil
+function M.say_error(err, cure)
+  local members = {}
+  for _, name in ipairs { "message", "kind", "outcome", "operation", "parameter", "code", "phase", "http_status",
+    "retry_after", "advice" } do
+    local value = err[name]
+    if type(value) == "string" or type(value) == "number" then members[#members + 1] = { name, value } end
+  end
+  if cure then members[#members + 1] = { "hint", cure } end
+  terminal.say_json(json.object { { "error", json.object(members) } })
+end
+
 local function unknown(row, params, err)
+  if terminal.settings.json then M.say_error(err) end
+  if row.effect == "read" then
+    local text = errors.text(err)
+    if text:find("interrupted!", 1, true) then error("interrupted!", 0) end -- Ctrl-C, which a transport met
+    M.say("no answer: %s", (text:gsub(", outcome unknown", ""):gsub("timeout_ms allows more", "--timeout allows more")))
+    M.say("it only reads, so it may be run again")
+    return M.NOT_SENT
+  end
   -- a program's client reconciles; here it is a person who looks
   local cure = err.advice and advice.of(row, err.intent and err.intent.params, "look in")
   M.say("OUTCOME UNKNOWN: %s", errors.text(err, cure))
-  if row.effect == "read" then
-    M.say("it only reads, so it may be run again")
-    return
-  end
   local command = reconciling_command(row, params)
   if command then M.say("see what became of it with: %s", command) end
+  return M.UNKNOWN
 end
 
 --- Says what an operation failed with. Returns the exit code.
@@ -96,10 +121,14 @@ end
 ---@param err purser.Error
 function M.failure(row, params, err, cure)
   if err.outcome == "unknown" then
-    unknown(row, params, err)
-    return M.UNKNOWN
+    return unknown(row, params, err)
   end
-  M.say("%s", errors.text(err, cure or M.cure(err)))
+  cure = cure or M.cure(err)
+  if terminal.settings.json then
+    M.say_error(err, cure)
+  else
+    M.say("%s", errors.text(err, cure))
+  end
   if err.kind == "argument" or err.kind == "config" then return M.BAD_INPUT end
   return err.outcome == "rejected" and M.REJECTED or M.NOT_SENT
 end

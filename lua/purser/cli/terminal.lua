@@ -3,9 +3,10 @@
 -- service, a proxy, a depositor) moves no cursor, reverses no text and forges no line: see purser.plain_text.
 
 local core = require "purser.core"
+local json = require "purser.json"
 local plain_text = require "purser.util.plain_text"
 
-local M = {}
+local M = { settings = {} } -- quiet, no_input: of the command line
 
 --- Text of several lines with visible escapes for what hides; its line ends and tabs stay.
 ---@param text any
@@ -16,9 +17,26 @@ function M.lines(text)
   return (text:gsub("[^\n\t]+", function(part) return plain_text.clean(part) end))
 end
 
---- Says something on standard error, on a line of its own.
+local is_shown = false -- a line of progress
+
+--- Takes the line of progress away, if there is one.
+function M.clear_line()
+  if is_shown then io.stderr:write("\r\27[K") end
+  io.stderr:flush()
+  is_shown = false
+end
+
+--- Prints a value on standard error, as a line of JSON.
+function M.say_json(value)
+  M.clear_line()
+  io.stderr:write(plain_text.as_json(json.encode(value)), "\n")
+end
+
+--- Says something on standard error, on a line of its own; as JSON with --json.
 ---@param speaker string  the command
 function M.say_as(speaker, text)
+  M.clear_line()
+  if M.settings.json then return M.say_json(json.object { { "message", text } }) end
   io.stderr:write(speaker, ": ", plain_text.clean(text), "\n")
 end
 
@@ -26,46 +44,94 @@ function M.say(...)
   M.say_as("purser", string.format(...))
 end
 
---- Writes to standard output. `is_raw` keeps the exact bytes, unless they go to a terminal.
+--- Writes to standard output, or to the file of --output. `is_raw` keeps the exact bytes, unless they go to a terminal.
 ---@return any ok, string|nil reason
 function M.write(text, is_raw)
+  if M.settings.output then return M.settings.output:write(is_raw and text or M.lines(text)) end
   if not is_raw or core.is_terminal(1) then text = M.lines(text) end
   local ok, reason = io.stdout:write(text)
   if ok then ok, reason = io.stdout:flush() end
   return ok, reason
 end
 
---- Shows what would be done, and reads what is typed. Each text is one line, whatever it holds.
----@param texts string[]
+--- The columns of the terminal that a stream goes to; 80 where it does not say.
+---@param fd integer  1 output, 2 error
+---@return integer
+function M.width(fd)
+  return core.terminal_width(fd) or 80
+end
+
+-- A character and how many columns it may take: all but ASCII is taken for wide.
+local CHARACTER = "[%z\1-\127\194-\244][\128-\191]*"
+
+-- The parts of a text that fit `room` columns each.
+local function parts_of(text, room)
+  local parts, part, used = {}, {}, 0
+  for character in text:gmatch(CHARACTER) do
+    local width = #character == 1 and 1 or 2
+    if used + width > room and used > 0 then
+      parts[#parts + 1], part, used = table.concat(part), {}, 0
+    end
+    part[#part + 1], used = character, used + width
+  end
+  parts[#parts + 1] = table.concat(part)
+  return parts
+end
+
+local LABEL = 16
+
+--- A label and its value as lines of at most `width` columns. All of the value stands after a bar, and blanks that
+--- could push a part of it to the next line are visible: no value looks like a label, or like the next field.
+---@param label string
+---@param value string
+---@param width integer
+---@return string
+function M.field(label, value, width)
+  local text = plain_text.clean(value):gsub("   +", function(blanks) return ("\\x20"):rep(#blanks) end)
+  local room, lines = math.max(20, width - LABEL - 6), {}
+  local parts = parts_of(text, room)
+  for i, part in ipairs(parts) do
+    lines[i] = ("  %-" .. LABEL .. "s | %s"):format(i == 1 and label or "", part)
+  end
+  return table.concat(lines, "\n")
+end
+
+--- Shows what would be done, and reads what is typed.
+---@param heading string
+---@param fields table[]  { label, value }
 ---@return string|nil
-function M.ask(texts)
-  local lines = {}
-  for i, text in ipairs(texts) do lines[i] = plain_text.clean(text) end
+function M.ask(heading, fields)
+  local lines, width = { plain_text.clean(heading) }, M.width(2)
+  for _, field in ipairs(fields) do
+    lines[#lines + 1] = M.field(field[1], tostring(field[2]), width)
+  end
   io.stderr:write(table.concat(lines, "\n"), "\nType yes to do it: ")
   io.stderr:flush()
   return io.stdin:read "*l"
 end
 
+--- Shows a question on standard error, without a line end.
+---@param text string
+function M.prompt(text)
+  io.stderr:write(text)
+  io.stderr:flush()
+end
+
 --- Whether a question reaches a person: there is a terminal to ask on, and one to answer.
 function M.can_ask()
-  return core.is_terminal(0) and core.is_terminal(2)
+  return not M.settings.no_input and core.is_terminal(0) and core.is_terminal(2)
 end
 
 --- A line on a terminal that says how far something is: a function that shows it, and one that takes it away.
 ---@return fun(text: string), fun()
 function M.progress_line()
-  local shown = false
   local function show(text)
-    if not core.is_terminal(2) then return end
-    io.stderr:write("\r\27[K", plain_text.clean(text))
+    if M.settings.quiet or not core.is_terminal(2) then return end
+    io.stderr:write("\r\27[K", (plain_text.clean(text):sub(1, M.width(2) - 1)))
     io.stderr:flush()
-    shown = true
+    is_shown = true
   end
-  local function clear()
-    if shown then io.stderr:write("\r\27[K") end
-    io.stderr:flush()
-  end
-  return show, clear
+  return show, M.clear_line
 end
 
 return M

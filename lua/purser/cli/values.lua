@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- Values as people type them: times, durations, sources of a password.
 
+local parameters = require "purser.api.parameters"
+
 local M = {}
 
 local unit_ms = { s = 1000, m = 60000, h = 3600000, d = 86400000, w = 604800000 }
@@ -71,12 +73,38 @@ end
 
 --- "2026-01-31 10:00:00" (UTC) of epoch milliseconds; the milliseconds are shown when there are any.
 ---@param ms integer
+---@param style string|nil  utc (default), local, iso or ms
 ---@return string
-function M.show_time(ms)
+function M.show_time(ms, style)
+  if style == "ms" then return ("%d"):format(ms) end
+  if style == "local" then return os.date("%Y-%m-%d %H:%M:%S %Z", math.floor(ms / 1000)) end
+  if style == "iso" then
+    return os.date("!%Y-%m-%dT%H:%M:%S", math.floor(ms / 1000)) .. (".%03dZ"):format(ms % 1000)
+  end
   local seconds = math.floor(ms / 1000)
   local rest = ms - seconds * 1000
   return os.date("!%Y-%m-%d %H:%M:%S", seconds) .. (rest > 0 and (".%03d"):format(rest) or "")
 end
+
+--- Milliseconds of a duration as people type it ("45s", "30m", "2h", "1d"); nil for anything else.
+---@param text string
+---@return integer|nil
+function M.duration(text)
+  local count, unit = text:match("^(%d%d?%d?%d?%d?)([smhdw])$")
+  return count and math.max(1, tonumber(count) * unit_ms[unit]) or nil
+end
+
+-- A state by its number and its name.
+local function state(names, value)
+  local name = names[tonumber(value) or 0]
+  return name and ("%s %s"):format(tostring(value), name) or tostring(value)
+end
+
+--- "5 SUCCESS" of 5.
+function M.deposit_state(value) return state(parameters.choices.deposit_states, value) end
+
+--- "7 SUCCESS" of 7.
+function M.withdrawal_state(value) return state(parameters.choices.withdrawal_states, value) end
 
 --- `text` as one word of a shell command line.
 function M.shell_word(text)

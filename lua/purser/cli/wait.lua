@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- `purser wait withdrawal|deposit|transfer ID`: waits until it is done; see docs/waiting.md.
 
-local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local operations = require "purser.api.operations"
@@ -19,7 +18,7 @@ local kinds = {
 
 function M.define(command)
   command:description("Wait until a withdrawal (by its id), a deposit (by its transaction id) or a transfer between "
-    .. "spot and futures (by its tranId) is done, and print it. Ends with 1 when that can no longer be, with 4 when "
+    .. "spot and futures (by its tranId) is done, and print it. Ends with 1 when that can no longer be, with 3 when "
     .. "the time is over.")
   command:argument("kind", "withdrawal, deposit or transfer."):choices { "withdrawal", "deposit", "transfer" }
   command:argument("id", "What it is known by.")
@@ -27,9 +26,7 @@ function M.define(command)
     :argname("<goal>")
   command:option("--deadline", "How long to wait: 45s, 30m, 2h; default 10m."):argname("<duration>"):target("duration")
   command:option("--since", "From when on a withdrawal or deposit is looked for: 12h, 2026-01-31."):argname("<when>")
-  command:option("--format", "table (default), json or csv."):argname("<format>"):choices(output.formats)
-    :default("table"):show_default(false)
-  output.define_raw(command)
+  output.define(command)
   connection.define(command)
 end
 
@@ -59,9 +56,9 @@ function M.start(options)
   if not record then
     if err.kind == "workflow" then
       report.say("%s", tostring(err))
-      return err.outcome == "rejected" and report.REJECTED or report.UNKNOWN
+      return err.outcome == "rejected" and report.REJECTED or report.NOT_SENT
     end
-    return confirm.failure(err)
+    return report.failure({ effect = "read" }, {}, err)
   end
   local row = operations.by_name[kind[2]]
   local shape = row.result.list or row.result.record

@@ -26,11 +26,12 @@ function M.define(command)
   command:flag("--execute", "Make the withdrawal when nothing speaks against it; it asks first.")
   command:flag("--yes", "Make it without asking.")
   reconcile.define(command)
+  connection.define_writes(command)
   connection.define(command)
 end
 
-local function execute(plan, options, client, place)
-  local code = confirm.ask(options, "This moves money at " .. place, confirm.lines(plan))
+local function execute(plan, options, client, sources)
+  local code = confirm.ask(options, "This moves money", sources, confirm.lines(plan))
   if code then return code end
   report.say("withdrawOrderId %s: by it the withdrawal can be found afterwards", plan.params.withdrawOrderId)
   local row = operations.by_name["wallet.withdraw"]
@@ -52,7 +53,7 @@ end
 
 function M.start(options)
   if options.yes and not options.execute then return report.bad_input("--yes is for --execute") end
-  local client, place = connection.open(options)
+  local client, place, sources = connection.open(options)
   if not client then return report.bad_input("%s", place) end
   local plan, err = client.wallet:plan_withdraw {
     coin = options.coin, network = options.network, address = options.address, amount = options.amount,
@@ -67,7 +68,7 @@ function M.start(options)
   elseif not plan.ok then
     code = report.BAD_INPUT
   else
-    code = options.execute and execute(plan, options, client, place) or report.DONE
+    code = options.execute and execute(plan, options, client, sources) or report.DONE
   end
   client:close()
   return code

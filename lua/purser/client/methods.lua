@@ -13,6 +13,7 @@
 ---@field each_sub_account_deposit purser.Each
 ---@field each_rebate purser.Each
 ---@field wait_transfer fun(self, transfer: table, options?: table): table?, purser.Error?
+---@field watch_deposits fun(self, params?: table): purser.Watch
 
 ---@class purser.SubAccount
 ---@field each_sub_account purser.Each
@@ -72,6 +73,10 @@ end
 
 function M.wallet.watch_deposits(client, params)
   return private.veil(watch.deposits(client, params))
+end
+
+function M.broker.watch_deposits(client, params)
+  return private.veil(watch.sub_account_deposits(client, params))
 end
 
 --- The method of a group by its name, made to be called with a client; or nil.

@@ -26,8 +26,8 @@ local function quote(asset, balance)
   if not coin.price then return nil, "30023", "The coin cannot be converted" end
   if balance:is_zero() then return nil, "30024", "There is no balance" end
   local usdt = balance:mul(coin.price)
-  local gross = usdt:mul(TOKENS_PER_USDT):round_down(STEP)
-  local fee = gross:mul(FEE_RATE):round_down(STEP)
+  local gross = usdt:mul(TOKENS_PER_USDT):round_down_to(STEP)
+  local fee = gross:mul(FEE_RATE):round_down_to(STEP)
   local offer = { usdt = usdt, convert = gross:sub(fee), fee = fee }
   if usdt:compare(LARGEST) > 0 then return nil, "30022", "The balance is worth more than 5 USDT", offer end
   if offer.convert:is_zero() then return nil, "30021", "The balance is too small", offer end
@@ -44,7 +44,7 @@ local function list(sim, account)
       local shown = offer or estimate
       found[#found + 1] = {
         convertPlatformToken = shown and tostring(shown.convert) or "0",
-        convertUsdt = shown and tostring(shown.usdt:round_down(STEP)) or "0", balance = tostring(balance),
+        convertUsdt = shown and tostring(shown.usdt:round_down_to(STEP)) or "0", balance = tostring(balance),
         asset = asset, code = code, message = message,
       }
     end

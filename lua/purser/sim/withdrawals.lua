@@ -130,7 +130,7 @@ local function check_amount(row, network, values)
   if amount:compare(min) < 0 then return bad, "The amount is below the minimum of " .. min end
   if amount:compare(max) > 0 then return bad, "The amount is above the maximum of " .. max end
   local step = limits.withdrawIntegerMultiple
-  if step and amount:round_down(step):compare(amount) ~= 0 then return bad, "The amount is no multiple of " .. step end
+  if step and amount:round_down_to(step) ~= amount then return bad, "The amount is no multiple of " .. step end
 end
 
 -- A12 checks its own; C2 and C17 do where the account, or else the simulator, takes saved addresses only.

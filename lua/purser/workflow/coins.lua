@@ -27,9 +27,9 @@ end
 --- Forgets what was remembered of a client.
 function M.forget(client) cache[client] = nil end
 
---- The coin of that name, or nil and a message.
+--- The coin of that name, in capitals or not; or nil and a message.
 function M.find(coins, name)
-  local coin = coins[name]
+  local coin = coins[name] or type(name) == "string" and coins[name:upper()]
   if coin then return coin end
   return nil, ("the coin %s does not exist%s"):format(tostring(name), suggest.among(name, coins))
 end

@@ -6,6 +6,7 @@
 --     if plan.ok then local result, err = plan:execute() end
 
 local option_schema = require "purser.util.option_schema"
+local addresses = require "purser.workflow.address"
 local coins = require "purser.workflow.coins"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
@@ -102,6 +103,10 @@ end
 
 -- Finds the coin and its network, or notes why not.
 local function find_network(plan, all, given)
+  if type(given.coin) ~= "string" or given.coin == "" then
+    problem(plan, "the coin is missing; give coin = \"USDT\" or another")
+    return nil
+  end
   local coin, message = coins.find(all, given.coin)
   if not coin then
     problem(plan, message)
@@ -113,7 +118,7 @@ local function find_network(plan, all, given)
     problem(plan, message)
     return nil
   end
-  plan.network = network
+  plan.network, plan.coin = network, coin.coin
   line(plan, "network", "%s (%s)", network.netWork or "?", network.network or "?")
   return network
 end
@@ -140,7 +145,7 @@ local function check_amount(plan, network, amount, given)
     problem(plan, "the amount %s is above the maximum of %s", tostring(amount), tostring(max))
   end
   if step and step:sign() > 0 then
-    local rounded = amount:round_down(step)
+    local rounded = amount:round_down_to(step)
     if rounded:compare(amount) ~= 0 then
       problem(plan, "the amount %s is no multiple of %s; the next below is %s", tostring(amount), tostring(step),
         tostring(rounded))
@@ -148,13 +153,17 @@ local function check_amount(plan, network, amount, given)
   end
   if fee and given.includeFee then
     plan.fee, plan.total, plan.arrives = tostring(fee), tostring(amount), tostring(amount - fee)
-    line(plan, "fee", "%s %s, asked for inside the amount; %s arrives", plan.fee, network.coin or given.coin,
+    line(plan, "fee", "%s %s, asked for inside the amount; %s arrives", plan.fee, network.coin or plan.coin,
       plan.arrives)
     if amount:compare(fee) <= 0 then problem(plan, "the amount does not cover the fee of %s", plan.fee) end
   elseif fee then
     plan.fee, plan.total, plan.arrives = tostring(fee), tostring(amount + fee), tostring(amount)
-    line(plan, "fee", "%s %s, assumed to come on top; with the amount %s", plan.fee, network.coin or given.coin,
+    line(plan, "fee", "%s %s, assumed to come on top; with the amount %s", plan.fee, network.coin or plan.coin,
       plan.total)
+    plan.arrives_at_least = tostring(amount - fee)
+    line(plan, "arrives", "%s %s; %s if the service takes the fee out of the amount, which it does not document",
+      tostring(amount), network.coin or plan.coin, plan.arrives_at_least)
+    if amount:compare(fee) <= 0 then warn(plan, "the fee of %s is not less than the amount", plan.fee) end
   else
     warn(plan, "the fee is not known")
   end
@@ -173,12 +182,14 @@ local function check_destination(plan, network, given)
     if not fine then problem(plan, "the " .. name .. " " .. message) end
   end
   if not network then return end
+  local doubt = addresses.problem(network, address)
+  if doubt then warn(plan, "%s", doubt) end
   if network.sameAddress then
     local front, back = address:match("^([^:]+):(.+)$")
     if not memo and front then
       problem(plan, "the address carries its memo after a colon; give address = %q and memo = %q", front, back)
     elseif not memo then
-      problem(plan, "the network %s needs a memo: the address is shared, and without one the funds are nobody's",
+      problem(plan, "the network %s needs a memo: the address is shared, and funds sent without one are lost",
         network.netWork or network.network)
     end
   elseif memo and network.sameAddress == false then
@@ -190,7 +201,7 @@ end
 
 -- Looks the address up among those that were saved. Returns an error when they cannot be read.
 local function require_saved_address(plan, client, network, given)
-  local walk = history.each(client, "wallet.withdrawal_addresses", { coin = given.coin })
+  local walk = history.each(client, "wallet.withdrawal_addresses", { coin = plan.coin })
   while true do
     local saved, err = walk:next()
     if err then return err end
@@ -201,7 +212,7 @@ local function require_saved_address(plan, client, network, given)
       return nil
     end
   end
-  problem(plan, "the address is not among the saved addresses of %s on this network", given.coin)
+  problem(plan, "the address is not among the saved addresses of %s on this network", plan.coin)
 end
 
 -- Compares the sum with the balance, where the profile has an operation that shows it.
@@ -214,27 +225,39 @@ local function check_balance(plan, client, given)
   end
   local free = decimal "0"
   for _, balance in ipairs(account.balances) do
-    if balance.asset == given.coin then free = decimal(balance.free or "") end
+    if balance.asset == plan.coin then free = decimal(balance.free or "") end
   end
   if not free then
     warn(plan, "the balance is no decimal; it was not checked")
   elseif free:compare(decimal(plan.total)) < 0 then
-    problem(plan, "the balance of %s %s is less than %s", tostring(free), given.coin, plan.total)
+    problem(plan, "the balance of %s %s is less than %s", tostring(free), plan.coin, plan.total)
   else
-    line(plan, "balance", "%s %s", tostring(free), given.coin)
+    line(plan, "balance", "%s %s", tostring(free), plan.coin)
   end
 end
 
 local withdraw_rules = {
   coin = "any", network = "any", netWork = "any", address = "any", amount = "any", memo = "any", remark = "any",
   contractAddress = "string", includeFee = "boolean", withdrawOrderId = "any",
-  require_saved_address = "boolean", max_age_ms = { 0 },
+  require_saved_address = "boolean", max_age_ms = { 0 }, password = "any", funds_password = "any",
 }
+
+-- The operations that withdraw, with the parameter by which each names the network, and whether it is the short id.
+local withdrawals = {
+  ["wallet.withdraw"] = { "netWork", is_short = true }, ["wallet.withdraw_legacy"] = { "network" },
+  ["broker.withdraw"] = { "network" },
+}
+
+--- Whether `withdraw` plans this operation.
+---@param operation string
+---@return boolean
+function M.withdraws(operation) return withdrawals[operation] ~= nil end
 
 local function take_amount(plan, given)
   local amount, message = decimal(given.amount)
   if type(given.amount) == "number" and math.floor(given.amount) ~= given.amount or not amount then
-    problem(plan, "the amount %s is no exact decimal: %s", tostring(given.amount), message or "pass a string")
+    problem(plan, given.amount == nil and "the amount is missing"
+      or ("the amount %s is no exact decimal: %s"):format(tostring(given.amount), message or "pass a string"))
   elseif amount:sign() <= 0 then
     problem(plan, "the amount %s is not positive", tostring(amount))
   else
@@ -242,49 +265,70 @@ local function take_amount(plan, given)
   end
 end
 
---- Plans wallet.withdraw (C2). Takes its parameters, with `network` (or `netWork`) by any name people use;
---- `includeFee = true` asks the service to take the fee out of the amount, a parameter that only the live service is
---- known to have; without it the fee is assumed to come on top. `require_saved_address = true` looks the address up
---- among the saved ones; `max_age_ms` (300000) is how old the coin configuration and the plan may be. Returns a plan,
---- with its problems; nil and an error only when it could not be made at all.
----@param client purser.Client
----@param given table
----@return purser.Plan|nil plan, purser.Error|nil err
-function M.withdraw(client, given)
-  local err = check_names(given, withdraw_rules)
-  if err then return nil, err end
-  local all, read_at = coins.read(client, given.max_age_ms or MAX_AGE_MS)
-  if not all then return nil, read_at end
-  local plan = new_plan(client, "wallet.withdraw", given, read_at)
-  plan.title = ("Withdrawal of %s %s"):format(tostring(given.amount), tostring(given.coin))
-  local network = find_network(plan, all, { coin = given.coin, network = given.network or given.netWork })
+-- Checks what a withdrawal names against its network. Returns the amount; or nil and an error when something could not
+-- be read.
+local function check_withdrawal(plan, client, network, given)
   if given.network and given.netWork and given.network ~= given.netWork then
     problem(plan, "network and netWork are both given; give one")
   end
   check_destination(plan, network, given)
   local amount = take_amount(plan, given)
-  if network then
-    if network.withdrawEnable == false then
-      problem(plan, "withdrawals of %s on %s are suspended%s", given.coin, network.netWork or network.network,
-        network.withdrawTips and ": " .. network.withdrawTips or "")
-    end
-    if given.contractAddress and given.contractAddress:lower() ~= (network.contract or ""):lower() then
-      problem(plan, "contractAddress is not that of %s on this network", given.coin)
-    end
-    if amount then check_amount(plan, network, amount, given) end
-    if given.require_saved_address then err = require_saved_address(plan, client, network, given) end
-    if err then return nil, err end
-    check_balance(plan, client, given)
+  if not network then return amount end
+  if network.withdrawEnable == false then
+    problem(plan, "withdrawals of %s on %s are suspended%s", plan.coin, network.netWork or network.network,
+      network.withdrawTips and ": " .. network.withdrawTips or "")
   end
+  if given.contractAddress and given.contractAddress:lower() ~= (network.contract or ""):lower() then
+    problem(plan, "contractAddress is not that of %s on this network", plan.coin)
+  end
+  if amount then check_amount(plan, network, amount, given) end
+  local err = given.require_saved_address and require_saved_address(plan, client, network, given) or nil
+  if not err then check_balance(plan, client, given) end
+  return amount, err
+end
+
+-- What is not sent under its name: the network is named as the operation does, and includeFee is an extra parameter.
+local of_the_plan = { network = true, netWork = true, require_saved_address = true, max_age_ms = true, includeFee = true }
+
+-- What is sent: the parameters of the operation, with the names that the service has for coin and network.
+local function withdraw_params(plan, given, network, amount)
+  local form, params = withdrawals[plan.operation], {}
+  for name, value in pairs(given) do
+    if not of_the_plan[name] then params[name] = value end
+  end
+  params.coin, params.amount = plan.coin or given.coin, amount and tostring(amount)
+  params[form[1]] = network and (form.is_short and network.netWork or network.network or network.netWork)
+  return params
+end
+
+--- Plans a withdrawal: wallet.withdraw (C2), or the operation that is named. Takes its parameters, with `network` (or
+--- `netWork`) by any name people use; `includeFee = true` asks the service to take the fee out of the amount, a
+--- parameter that only the live service is known to have; without it the fee is assumed to come on top.
+--- `require_saved_address = true` looks the address up among the saved ones; `max_age_ms` (300000) is how old the coin
+--- configuration and the plan may be. Returns a plan, with its problems; nil and an error only when it could not be made
+--- at all.
+---@param client purser.Client
+---@param given table
+---@param operation string|nil
+---@return purser.Plan|nil plan, purser.Error|nil err
+function M.withdraw(client, given, operation)
+  local err = check_names(given, withdraw_rules)
+  if err then return nil, err end
+  local all, read_at = coins.read(client, given.max_age_ms or MAX_AGE_MS)
+  if not all then return nil, read_at end
+  local plan = new_plan(client, operation or "wallet.withdraw", given, read_at)
+  plan.title = ("Withdrawal of %s %s"):format(tostring(given.amount or "?"), tostring(given.coin or "?"))
+  local network = find_network(plan, all, { coin = given.coin, network = given.network or given.netWork })
+  local amount
+  amount, err = check_withdrawal(plan, client, network, given)
+  if err then return nil, err end
+  plan.params = withdraw_params(plan, given, network, amount)
   -- an id of one's own is what an unknown outcome is reconciled by
-  local order_id, wrong = given.withdrawOrderId, nil
-  if not order_id then order_id, wrong = core.random_token(32) end
-  if not order_id then return nil, errors.config("no random id could be made: " .. tostring(wrong)) end
-  plan.params = {
-    coin = given.coin, netWork = network and network.netWork, address = given.address, memo = given.memo,
-    amount = amount and tostring(amount), remark = given.remark, contractAddress = given.contractAddress,
-    withdrawOrderId = order_id,
-  }
+  if plan.operation ~= "broker.withdraw" and not plan.params.withdrawOrderId then
+    local order_id, wrong = core.random_token(32)
+    if not order_id then return nil, errors.config("no random id could be made: " .. tostring(wrong)) end
+    plan.params.withdrawOrderId = order_id
+  end
   if given.includeFee then plan.extra_params = { includeFee = true } end
   plan.ok = #plan.problems == 0
   return plan
@@ -306,7 +350,7 @@ function M.create_deposit_address(client, given)
   plan.title = ("Deposit address for %s"):format(tostring(given.coin))
   local network = find_network(plan, all, given)
   if network then
-    plan.params = { coin = given.coin, network = network.network }
+    plan.params = { coin = plan.coin, network = network.network }
     local list
     list, err = client.wallet:deposit_addresses(plan.params)
     if not list then return nil, err end
@@ -315,7 +359,7 @@ function M.create_deposit_address(client, given)
       line(plan, "exists", "%s%s", plan.existing.address, plan.existing.memo and plan.existing.memo ~= ""
         and (" with memo " .. plan.existing.memo) or "")
     elseif network.depositEnable == false then
-      problem(plan, "deposits of %s on %s are suspended%s", given.coin, network.network,
+      problem(plan, "deposits of %s on %s are suspended%s", plan.coin, network.network,
         network.depositTips and ": " .. network.depositTips or "")
     end
     if network.sameAddress then line(plan, "memo", "senders must give the memo as well as the address") end

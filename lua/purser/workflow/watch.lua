@@ -6,6 +6,10 @@
 --       save(event.cursor)
 --     end
 --
+-- client.broker:watch_deposits does the same for the deposits of all sub-accounts (A11, three days back). No member of
+-- these records is documented to name the sub-account: give `sub_accounts`, { name = address or { addresses } } (an
+-- address with a memo is "address:memo"), and the event carries `sub_account`.
+--
 -- event: `kind` ("new" or "changed"), `deposit`, `before` (the state it had), `cursor`. A program that ends between
 -- `credit` and `save` meets the event again, so `credit` has to bear that, or both have to happen in one transaction.
 --
@@ -17,14 +21,12 @@ local digests = require "purser.history.digest"
 local errors = require "purser.call.errors"
 local history = require "purser.history"
 local record_id = require "purser.history.record_id"
+local retention = require "purser.history.retention"
 local operations = require "purser.api.operations"
 
 local M = {}
 
 local DAY = 86400000
-local ROW = operations.by_name["wallet.deposit_history"]
-local key_of = record_id.of(ROW.paging)
-
 -- success, rejected, refunded, invalid, returned: nothing comes after these.
 local final = { [5] = true, [7] = true, [8] = true, [10] = true, [12] = true }
 -- What comes before success. After success such a state is an old answer, of a part of the service that lags.
@@ -37,8 +39,8 @@ local Watch = { __name = "purser.watch" }
 Watch.__index = Watch
 
 local rules = {
-  coin = "string", cursor = "string", since = option_schema.TIME, poll_ms = { 0 }, late_arrival_ms = { 0 },
-    deadline_ms = { 0 },
+  sub_accounts = "table", coin = "string", cursor = "string", since = option_schema.TIME, poll_ms = { 0 },
+  late_arrival_ms = { 0 }, deadline_ms = { 0 },
   shows_at_least = { 1, option_schema.EXACT },
 }
 
@@ -127,14 +129,14 @@ end
 -- Looks once: collects the events since the last look.
 local function look(self)
   local now = self.client:now()
-  local walk = history.each(self.client, ROW.full_name,
+  local walk = history.each(self.client, self.row.full_name,
     { from = self.since + 1, coin = self.coin, shows_at_least = self.shows_at_least })
   local found, order = {}, {}
   while true do
     local record, err = walk:next()
     if err then return err end
     if not record then break end
-    local key = key_of(record)
+    local key = self.key_of(record)
     if not found[key] then
       found[key] = {}
       order[#order + 1] = key
@@ -157,7 +159,7 @@ local function forget(self)
     end
   end
   -- What the service no longer shows cannot be watched.
-  horizon = math.max(horizon, self.looked_at - 90 * DAY + 600000)
+  horizon = math.max(horizon, retention.earliest(self.row.window, self.looked_at) + 600000)
   if horizon <= self.since then return end
   self.since = horizon
   for digits, entry in pairs(self.known) do
@@ -165,11 +167,33 @@ local function forget(self)
   end
 end
 
+-- An address by which a sub-account is found, with its memo where it has one.
+local function name_key(address, memo)
+  return tostring(address):lower() .. (memo and memo ~= "" and ":" .. tostring(memo) or "")
+end
+
+-- { name = address or { addresses } } as address -> name; nil and a message.
+local function names_by_address(sub_accounts)
+  local names = {}
+  for name, addresses in pairs(sub_accounts or {}) do
+    for _, address in ipairs(type(addresses) == "table" and addresses or { addresses }) do
+      local key = type(address) == "string" and address:lower()
+      if type(name) ~= "string" or not key or names[key] then
+        return nil, 'parameter "sub_accounts" is { name = address or { addresses } }, each address once'
+      end
+      names[key] = name
+    end
+  end
+  return names
+end
+
 local function deliver(self)
   local event = table.remove(self.events, 1)
   if not event then return nil end
   self.known[event.digits] = { time = event.deposit.insertTime, states = event.states }
   event.digits, event.states = nil, nil
+  event.sub_account = event.deposit.subAccount or self.names[name_key(event.deposit.address, event.deposit.memo)]
+    or self.names[name_key(event.deposit.address)]
   event.cursor = text_of(self)
   return event
 end
@@ -216,10 +240,33 @@ function Watch:cursor()
   return text_of(self)
 end
 
-local function argument_error(name, message, hint)
+local function argument_error(row, name, message, hint)
   local err = errors.argument(name, message, hint)
-  err.operation = "wallet.watch_deposits"
+  err.operation = row.group .. ".watch_deposits"
   return err
+end
+
+local function watch(client, row, params)
+  local self = setmetatable({ client = client, row = row, key_of = record_id.of(row.paging), events = {}, known = {} },
+    Watch)
+  params = params or {}
+  local message, name, hint = option_schema.check(params, rules, "parameter")
+  if not message then
+    self.names, message = names_by_address(params.sub_accounts)
+    name = "sub_accounts"
+  end
+  if message then
+    self.problem = argument_error(row, name, message, hint)
+    return self
+  end
+  self.coin, self.poll_ms, self.late_arrival_ms = params.coin, params.poll_ms or 10000, params.late_arrival_ms or 600000
+  self.deadline_ms, self.shows_at_least = params.deadline_ms, params.shows_at_least
+  self.since = (params.since or client:now()) - 1
+  message = params.cursor and (read_cursor(self, params.cursor) or self.has_old and digests.old_problem())
+  if message then
+    self.problem = argument_error(row, "cursor", 'parameter "cursor" ' .. message, "give a text of watch:cursor()")
+  end
+  return self
 end
 
 --- Watches deposits (C4). Parameters: `cursor`, `since` (epoch ms where a watch without a cursor begins; default: now),
@@ -228,21 +275,14 @@ end
 ---@param client purser.Client
 ---@param params table|nil
 function M.deposits(client, params)
-  local self = setmetatable({ client = client, events = {}, known = {} }, Watch)
-  params = params or {}
-  local message, name, hint = option_schema.check(params, rules, "parameter")
-  if message then
-    self.problem = argument_error(name, message, hint)
-    return self
-  end
-  self.coin, self.poll_ms, self.late_arrival_ms = params.coin, params.poll_ms or 10000, params.late_arrival_ms or 600000
-  self.deadline_ms, self.shows_at_least = params.deadline_ms, params.shows_at_least
-  self.since = (params.since or client:now()) - 1
-  message = params.cursor and (read_cursor(self, params.cursor) or self.has_old and digests.old_problem())
-  if message then
-    self.problem = argument_error("cursor", 'parameter "cursor" ' .. message, "give a text of watch:cursor()")
-  end
-  return self
+  return watch(client, operations.by_name["wallet.deposit_history"], params)
+end
+
+--- The same for the deposits of all sub-accounts (A11), and `sub_accounts`, by whose addresses an event is named.
+---@param client purser.Client
+---@param params table|nil
+function M.sub_account_deposits(client, params)
+  return watch(client, operations.by_name["broker.all_deposit_history"], params)
 end
 
 return M

@@ -77,7 +77,10 @@ local function prepare(self, key, operation, params)
     return argument_error(key, ('"%s" is no operation that moves funds'):format(tostring(operation)))
   end
   local values, err = validate.check(row, params)
-  if not values then return nil, err end
+  if not values then
+    err.message = ('payment "%s": %s'):format(key, err.message)
+    return nil, err
+  end
   for _, param in ipairs(row.params) do
     if param[2] == "md5" and values[param[1]] then
       return argument_error(key, "a password cannot be kept in the queue")
@@ -97,6 +100,21 @@ local function prepare(self, key, operation, params)
     id = row.reconcile.generated_id and values[row.reconcile.client_id] }
 end
 
+-- Which parameters differ from those in the queue, as a text.
+local function difference(known, payment)
+  local parts, requested = {}, core.decode(payment.json)
+  if not known or type(known.params) ~= "table" then return "" end
+  if known.operation ~= payment.operation then parts[1] = ("operation was %s, is %s"):format(known.operation,
+    payment.operation) end
+  for _, param in ipairs(operations.by_name[payment.operation].params) do
+    local before, now = known.params[param[1]], requested[param[1]]
+    if before ~= now and param[1] ~= operations.by_name[payment.operation].reconcile.client_id then
+      parts[#parts + 1] = ("%s was %s, is %s"):format(param[1], tostring(before or "absent"), tostring(now or "absent"))
+    end
+  end
+  return #parts > 0 and ": " .. table.concat(parts, ", ") or ""
+end
+
 -- Adds within a transaction. Whether it is new.
 local function add(self, tx, payment)
   local known = queue.find_digest(tx, self.queue, self.account, payment.key)
@@ -105,8 +123,10 @@ local function add(self, tx, payment)
     return true
   end
   if known ~= payment.digest then
-    local _, err = argument_error(payment.key, "is in the queue with other content")
-    err.code = "payouts.other_content"
+    local _, err = argument_error(payment.key, "is in the queue with other content"
+      .. difference(queue.find(tx, self.queue, self.account, payment.key), payment)
+      .. "; give a new payment a key of its own")
+    err.code, err.details = "payouts.other_content", { key = payment.key }
     tx:reject(err)
   end
   return false
@@ -141,7 +161,10 @@ function Payouts:add_all(list)
   local prepared = {}
   for i, entry in ipairs(list) do
     local payment, err = prepare(self, entry.key, entry.operation, entry.params)
-    if not payment then return nil, err end
+    if not payment then
+      err.details = { key = entry.key, index = i }
+      return nil, err
+    end
     prepared[i] = payment
   end
   local result, problem = self.journal.db:transaction(function(tx)

@@ -1,0 +1,50 @@
+-- SPDX-License-Identifier: MIT
+-- What this command has sent so far: what an interruption, or an error of its own, leaves open, and what --debug
+-- prints.
+
+local operations = require "purser.api.operations"
+local terminal = require "purser.cli.terminal"
+
+local M = { sent = 0, open = 0, writes = 0 }
+
+--- The hooks of the client. With `shows` each request is printed.
+---@param shows boolean|nil
+---@return table
+function M.hooks(shows)
+  return {
+    before = function(event)
+      local row = operations.by_name[event.operation]
+      M.sent = M.sent + 1
+      if row and row.effect ~= "read" then M.open, M.operation = M.open + 1, event.operation end
+      if shows then
+        terminal.say("debug: %s %s (%s, attempt %d)", event.method, event.path, event.operation, event.attempt)
+      end
+    end,
+    after = function(event)
+      local row = operations.by_name[event.operation]
+      if row and row.effect ~= "read" then
+        if event.outcome ~= "unknown" then M.open = M.open - 1 end
+        if event.outcome == "done" then M.writes = M.writes + 1 end
+      end
+      if shows then
+        terminal.say("debug: %s: %s%s in %d ms%s", event.operation, event.outcome,
+          event.http_status and (", HTTP %d"):format(event.http_status) or "", math.floor(event.duration_us / 1000),
+          event.error and ": " .. tostring(event.error) or "")
+      end
+    end,
+  }
+end
+
+--- What had happened until now, in one sentence.
+---@return string
+function M.summary()
+  if M.open > 0 then
+    return ("%s was sent%s, and no answer says what became of it"):format(M.operation,
+      M.open > 1 and (" %d times"):format(M.open) or "")
+  end
+  if M.sent == 0 then return "nothing was sent" end
+  if M.writes == 0 then return ("%d requests were sent, none of which changed anything"):format(M.sent) end
+  return ("%d write calls were done before that; none is open"):format(M.writes)
+end
+
+return M

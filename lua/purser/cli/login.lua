@@ -1,0 +1,78 @@
+-- SPDX-License-Identifier: MIT
+-- `purser login NAME`: keeps a key in a file that only this user can read.
+
+local core = require "purser.core"
+local credentials = require "purser.cli.credentials"
+local files = require "purser.cli.file"
+local report = require "purser.cli.report"
+local terminal = require "purser.cli.terminal"
+local values = require "purser.cli.values"
+
+local M = { summary = "Keep a key for --account NAME, typed without being shown." }
+
+function M.define(command)
+  command:description("Ask for an API key and its secret, which is not shown, and keep both in "
+    .. "~/.config/purser/NAME.keys,\nwhich only you can read. Nothing is sent.\n\n"
+    .. "Keys come from the first of these that there is:\n"
+    .. "  1. --credentials FILE, or - for standard input\n"
+    .. "  2. --account NAME, if ~/.config/purser/NAME.keys exists\n"
+    .. "  3. PURSER_CREDENTIALS, a file\n"
+    .. "  4. PURSER_API_KEY and PURSER_SECRET_KEY\n"
+    .. "  5. PURSER_CREDENTIALS_COMMAND, whose output has the lines of such a file: \"pass show mexc\"\n"
+    .. "  6. purser in the folder CREDENTIALS_DIRECTORY (systemd: LoadCredential=purser:/path)\n"
+    .. "  7. ~/.config/purser/default.keys\n"
+    .. "An empty variable counts as not set.")
+  command:argument("name", "Name of the account (default)."):args("?")
+  command:option("--base-url", "Address of the service that the key belongs to."):argname("<url>")
+  command:option("--profile", "Conventions of the service: default, or mexc."):argname("<name>")
+    :choices { "default", "mexc" }
+  command:flag("--replace", "Replace the key that is kept under this name.")
+  command:flag("--no-input", "Never ask; read the two lines from standard input.")
+end
+
+-- One line, its blanks at both ends left out; nil for an empty one.
+local function read_line(prompt, hidden, quiet)
+  if not quiet then terminal.prompt(prompt) end
+  if hidden and not quiet then core.terminal_echo(0, false) end
+  local ok, line = pcall(io.stdin.read, io.stdin, "*l")
+  if hidden and not quiet then
+    core.terminal_echo(0, true)
+    terminal.prompt "\n"
+  end
+  if not ok then error(line, 0) end
+  line = line and line:match "^%s*(.-)%s*$"
+  return line ~= "" and line or nil
+end
+
+local function text_of(options, api_key, secret)
+  local lines = {}
+  if options.base_url then lines[1] = "base_url = " .. options.base_url end
+  if options.profile then lines[#lines + 1] = "profile = " .. options.profile end
+  lines[#lines + 1] = "api_key = " .. api_key
+  lines[#lines + 1] = "secret_key = " .. secret
+  return table.concat(lines, "\n") .. "\n"
+end
+
+function M.start(options)
+  local path, message = credentials.path_of(options.name or "default")
+  if not path then return report.bad_input("login: %s", message) end
+  if core.file_mode(path) and not options.replace then
+    return report.bad_input("login: %s is there already; give --replace to replace it", path)
+  end
+  local quiet = options.no_input or not core.is_terminal(0)
+  local api_key = read_line("API key: ", false, quiet)
+  local secret = read_line("Secret key (not shown): ", true, quiet)
+  if not api_key or not secret then
+    return report.bad_input("login: the key or its secret is missing; nothing was kept")
+  end
+  if (api_key .. secret):find "[%c%s]" then
+    return report.bad_input("login: the key or its secret holds a blank or a control character; nothing was kept")
+  end
+  os.execute("umask 077; mkdir -p " .. values.shell_word(credentials.folder()))
+  local ok, reason = files.replace(path, text_of(options, api_key, secret))
+  if not ok then return report.bad_input("login: %s cannot be written: %s", path, tostring(reason)) end
+  report.note("kept in %s; next: purser doctor --account %s", path, options.name or "default")
+  return report.DONE
+end
+
+return M

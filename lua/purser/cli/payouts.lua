@@ -1,0 +1,294 @@
+-- SPDX-License-Identifier: MIT
+-- `purser payouts FILE.csv --journal FILE`: a list of payments, each made once; see docs/payouts.md.
+
+local confirm = require "purser.cli.confirm"
+local connection = require "purser.cli.connection"
+local credentials = require "purser.cli.credentials"
+local csv = require "purser.csv"
+local json = require "purser.json"
+local lazy = require "purser.util.lazy"
+local output = require "purser.cli.output"
+local payments_file = require "purser.cli.payments_file"
+local payments_plan = require "purser.cli.payments_plan"
+local plain_text = require "purser.util.plain_text"
+local report = require "purser.cli.report"
+local terminal = require "purser.cli.terminal"
+local purser = lazy "purser"
+
+local M = { summary = "Pay a list of payments, each once, however often it is started or killed." }
+
+local actions = {}
+
+function M.define(command)
+  command:description("Pay a list of payments, each once, however often the command is started or killed.\n"
+    .. "The first line of FILE names columns: key, and the parameters of the operation. A key names its payment\n"
+    .. "for good.\n"
+    .. "  plan FILE    what would be paid, with sums and balances; nothing is sent or kept\n"
+    .. "  run [FILE]   add the payments and make those that are not made; without FILE go on where it stopped\n"
+    .. "  status       how many are in which state\n"
+    .. "  report       every payment with its state and the service's id\n"
+    .. "  retry KEY    look again for one that failed or is undecided, and put it back when it was not made\n"
+    .. "`purser payouts FILE` is `purser payouts run FILE`.")
+  command:argument("action", "plan, run, status, report, retry; or the file."):argname("<action>")
+    .suggested = { "plan", "run", "status", "report", "retry" }
+  command:argument("subject", "The file; of retry the key."):argname("<file>"):args("?")
+  command:option("--operation", "The operation of payments without a column `operation`, such as wallet.withdraw.")
+    :argname("<name>")
+  command:option("--queue", "Name of the queue (default)."):argname("<name>")
+  command:option("--worker", "Name of this worker (shell); one running process may have it at a time.")
+    :argname("<name>")
+  command:flag("--dry-run", "The same as plan.")
+  command:flag("--force", "retry: you know that it was not made; it is put back without looking.")
+  command:flag("--yes", "Do it without asking.")
+  output.define(command)
+  connection.define_writes(command)
+  connection.define(command)
+end
+
+-- Where the payments are: the client, its queue and its journal; or nil and the exit code.
+local function open(options, needs_queue)
+  if needs_queue and not (options.journal or credentials.variable "PURSER_JOURNAL") then
+    return nil, report.bad_input("payouts: the journal is missing; give --journal FILE, which is made when it is not "
+      .. "there")
+  end
+  local client, place, sources = connection.open(options, { concurrent = true })
+  if not client then return nil, report.bad_input("%s", place) end
+  if not needs_queue then return { client = client, sources = sources } end
+  if not sources.is_named then
+    return nil, report.bad_input("payouts: the account is missing; give --account NAME, a name of your own that stays "
+      .. "the same when the key is another one: with another name the list would be paid again")
+  end
+  local path = options.journal or credentials.variable "PURSER_JOURNAL"
+  local show, clear = terminal.progress_line()
+  local queue, err = purser.payouts.new {
+    client = client, journal = sources.journal, queue = options.queue, worker = options.worker or "shell",
+    witness = path .. ".witness",
+    progress = function(progress) show(purser.payouts.progress_line(progress)) end,
+  }
+  if not queue then return nil, report.bad_input("payouts: %s", err.message) end
+  return { client = client, sources = sources, queue = queue, clear = clear, path = path }
+end
+
+-- Says what a call of the queue failed with; an error of one payment is named with its line. Returns the exit code.
+local function failure(err, payments, path)
+  local key = err.details and err.details.key
+  for _, payment in ipairs(key and payments or {}) do
+    if payment.key == key then return report.bad_input("%s:%d: %s", path, payment.line, err.message) end
+  end
+  if err.kind == "workflow" then
+    report.say("%s", tostring(err))
+    return err.outcome == "unknown" and report.UNKNOWN or report.NOT_SENT
+  end
+  return confirm.failure(err)
+end
+
+-- Reads and checks the file. Returns the payments, the plan as text, and how many have problems; or nil and the code.
+local function planned(options, client, path)
+  local payments, messages = payments_file.read(path, options.operation)
+  if not payments then
+    for i, message in ipairs(messages) do
+      if i > 20 then
+        report.say("and %d more", #messages - 20)
+        break
+      end
+      report.say("%s", message)
+    end
+    return nil, report.BAD_INPUT
+  end
+  local err = payments_plan.check(client, payments)
+  if err then return nil, report.failure({ effect = "read" }, {}, err) end
+  local totals = payments_plan.totals(payments)
+  payments_plan.add_balances(client, totals)
+  local text, bad = payments_plan.show(payments, totals, path)
+  return payments, text, bad, totals
+end
+
+function actions.plan(options)
+  if not options.subject then return report.bad_input("payouts plan: the file is missing; give FILE.csv") end
+  local at, code = open(options, false)
+  if not at then return code end
+  local payments, text, bad = planned(options, at.client, options.subject)
+  at.client:close()
+  if not payments then return text end
+  if not report.write(text) then return report.NOT_WRITTEN end
+  if bad > 0 then return report.bad_input("%d of %d payments have errors; nothing was sent", bad, #payments) end
+  report.note("next: purser payouts run %s --journal FILE", options.subject)
+  return report.DONE
+end
+
+--------------------------------------------------------------------------------------------------------- the result
+
+local function rows_of(list)
+  local rows = {}
+  for i, payment in ipairs(list) do
+    local params = payment.params
+    rows[i] = { payment.key, payment.state, params.amount or "", params.coin or params.asset or "",
+      params.address or params.toAccount or "", payment.record_id or "", payment.message or "" }
+  end
+  return rows
+end
+
+local TITLES = { "key", "state", "amount", "asset", "to", "id", "message" }
+
+local function show_list(list, format)
+  local rows = rows_of(list)
+  if format == "table" then
+    for _, row in ipairs(rows) do
+      for c, text in ipairs(row) do row[c] = plain_text.clean(text) end
+    end
+    return report.write(output.aligned(TITLES, rows))
+  end
+  local out = {}
+  if format == "csv" then
+    out[1] = csv.line(TITLES)
+    for i, row in ipairs(rows) do out[i + 1] = csv.line(row, { is_number = { [3] = true } }) end
+    return report.write(table.concat(out))
+  end
+  for i, row in ipairs(rows) do
+    local members = {}
+    for c, title in ipairs(TITLES) do members[c] = { title, row[c] ~= "" and row[c] or nil } end
+    out[i] = json.object(members)
+  end
+  return report.write(output.json(json.list(out), "  "))
+end
+
+local STATES = { "total", "done", "waiting", "taken", "sent", "failed", "undecided", "blocked" }
+
+local function show_counts(counts, format)
+  if format == "json" then
+    local members = {}
+    for i, name in ipairs(STATES) do members[i] = { name, counts[name] } end
+    return report.write(output.json(json.object(members), "  "))
+  end
+  local titles, line = {}, {}
+  for i, name in ipairs(STATES) do titles[i], line[i] = name, ("%d"):format(counts[name]) end
+  if format == "csv" then return report.write(csv.line(titles) .. csv.line(line)) end
+  return report.write(output.aligned(titles, { line }))
+end
+
+-- The exit code that the state of a queue asks for.
+local function code_of(counts)
+  if counts.undecided > 0 then return report.UNKNOWN end
+  if counts.failed > 0 then return report.REJECTED end
+  return report.DONE
+end
+
+local function finish(at, counts, options)
+  if not show_counts(counts, options.format) then return report.NOT_WRITTEN end
+  for _, state in ipairs { "failed", "undecided" } do
+    for _, payment in ipairs(counts[state] > 0 and at.queue:list(state) or {}) do
+      report.say('%s: payment "%s": %s', state, payment.key, payment.message or "")
+    end
+  end
+  if counts.failed + counts.undecided > 0 then
+    report.note("next: purser payouts retry KEY --journal %s, once the cause is gone", at.path)
+  elseif counts.done == counts.total then
+    report.note("all %d payments are made; `purser payouts report --journal %s` lists them", counts.total, at.path)
+  end
+  return code_of(counts)
+end
+
+------------------------------------------------------------------------------------------------------------- paying
+
+-- Adds what the file has, after a question. Returns nil when the run may begin, else the exit code.
+local function add(options, at)
+  local path = options.subject
+  local payments, text, bad, totals = planned(options, at.client, path)
+  if not payments then return text end
+  if bad > 0 then
+    report.write(text)
+    return report.bad_input("%d of %d payments have errors; nothing was sent", bad, #payments)
+  end
+  if not options.yes then
+    report.write(text)
+    local fields = { { "file", path }, { "journal", at.path }, { "payments", ("%d"):format(#payments) } }
+    for _, total in ipairs(totals) do
+      fields[#fields + 1] = { "sum", ("%s %s, %s with fees%s%s"):format(tostring(total.amount), total.asset,
+        tostring(total.amount + total.fees), total.source ~= "" and " from " .. total.source or "",
+        total.is_short and ": NOT COVERED by the balance of " .. total.balance or "") }
+    end
+    local code = confirm.ask(options, "This moves money", at.sources, fields)
+    if code then return code end
+  end
+  for _, payment in ipairs(payments) do payment.row = nil end
+  local counts, err = at.queue:add_all(payments)
+  if not counts then return failure(err, payments, path) end
+  report.note("%d added, %d known", counts.added, counts.repeated)
+end
+
+function actions.run(options)
+  if options.dry_run then return actions.plan(options) end
+  local at, code = open(options, true)
+  if not at then return code end
+  code = options.subject and add(options, at)
+  if not options.subject and not options.yes then
+    local counts, err = at.queue:report()
+    if not counts then return failure(err) end
+    local left = counts.waiting + counts.taken + counts.sent
+    code = left > 0 and confirm.ask(options, "This moves money", at.sources,
+      { { "journal", at.path }, { "payments", ("%d of %d are left"):format(left, counts.total) } }) or nil
+  end
+  if code then return code end
+  local counts, err = at.queue:run()
+  at.clear()
+  code = counts and finish(at, counts, options) or failure(err)
+  at.client:close()
+  return code
+end
+
+------------------------------------------------------------------------------------------------------------- looking
+
+function actions.status(options)
+  local at, code = open(options, true)
+  if not at then return code end
+  local counts, err = at.queue:report()
+  if not counts then return failure(err) end
+  return show_counts(counts, options.format) and code_of(counts) or report.NOT_WRITTEN
+end
+
+function actions.report(options)
+  local at, code = open(options, true)
+  if not at then return code end
+  local list, err = at.queue:list()
+  if not list then return failure(err) end
+  return show_list(list, options.format) and report.DONE or report.NOT_WRITTEN
+end
+
+function actions.retry(options)
+  if not options.subject then
+    return report.bad_input("payouts retry: the key is missing; give the key of a payment")
+  end
+  local at, code = open(options, true)
+  if not at then return code end
+  local found, err = at.queue:find(options.subject)
+  if found == nil then return failure(err) end
+  if not found then return report.bad_input('payouts retry: no payment has the key "%s"', options.subject) end
+  code = confirm.ask(options, "This puts a payment back, which the next run makes", at.sources, {
+    { "key", options.subject }, { "state", found.state }, { "message", found.message or "" },
+    { "looks", options.force and "no: --force is given" or "yes, whether it was made" } })
+  if code then return code end
+  local put
+  put, err = at.queue:retry(options.subject, options.force and { force = true } or nil)
+  if put == nil then
+    report.say("%s", err.message)
+    return err.code == "payouts.done" and report.DONE or report.UNKNOWN
+  end
+  if not put then
+    return report.bad_input('payouts retry: payment "%s" is %s; only one that failed or is undecided is put back',
+      options.subject, found.state)
+  end
+  report.note("next: purser payouts run --journal %s", at.path)
+  return report.DONE
+end
+
+function M.start(options)
+  if not actions[options.action] then
+    if options.subject then
+      return report.bad_input("payouts: %q is no action; give plan, run, status, report or retry", options.action)
+    end
+    options.subject, options.action = options.action, "run"
+  end
+  return actions[options.action](options)
+end
+
+return M

@@ -1,0 +1,127 @@
+-- SPDX-License-Identifier: MIT
+-- `purser watch deposits`: each new deposit and each change of one, as it comes, a line each; see docs/waiting.md.
+
+local connection = require "purser.cli.connection"
+local core = require "purser.core"
+local csv = require "purser.csv"
+local files = require "purser.cli.file"
+local json = require "purser.json"
+local output = require "purser.cli.output"
+local plain_text = require "purser.util.plain_text"
+local report = require "purser.cli.report"
+local values = require "purser.cli.values"
+
+local M = { summary = "Print each new deposit, and each change of one, as it comes." }
+
+function M.define(command)
+  command:description("Print each new deposit and each change of a deposit's state, once, until it is stopped.\n"
+    .. "With --cursor the next run goes on where this one stopped; a deposit that was printed right before a crash may "
+    .. "be printed once more.")
+  command:argument("what", "deposits."):choices { "deposits" }
+  command:flag("--sub-accounts", "Those of all sub-accounts (a broker's key; three days back), and not the own ones.")
+  command:option("--addresses", "With --sub-accounts: JSON file { name: address or [addresses] }, by which a deposit "
+    .. "is named."):argname("<file>")
+  command:option("--coin", "Of this coin alone."):argname("<text>")
+  command:option("--since", "From when on, without a cursor: 12h, 2026-01-31; default: now."):argname("<when>")
+  command:option("--cursor", "File that keeps how far it came; made at the first run."):argname("<file>")
+  command:option("--poll", "How long between two looks: 5s, 1m; default 10s."):argname("<duration>")
+  command:option("--deadline", "End after so long: 45s, 30m; without it, never."):argname("<duration>")
+    :target("duration")
+  output.define(command)
+  connection.define(command)
+end
+
+local COLUMNS = { "kind", "insertTime", "amount", "coin", "network", "status", "before", "sub_account", "address",
+  "memo", "txId" }
+
+local function cells_of(event)
+  local cells = {}
+  for i, name in ipairs(COLUMNS) do
+    local value = event[name]
+    if value == nil then value = event.deposit[name] end
+    cells[i] = value == nil and "" or type(value) == "number" and ("%d"):format(value) or value
+  end
+  return cells
+end
+
+local function line_of(event, format)
+  local cells = cells_of(event)
+  if format == "csv" then return csv.line(cells, { is_number = { [2] = true, [3] = true } }) end
+  if format == "json" then
+    local members = {}
+    for i, name in ipairs(COLUMNS) do members[i] = { name, cells[i] ~= "" and cells[i] or nil } end
+    return output.json(json.object(members))
+  end
+  local deposit = event.deposit
+  local states = event.before and ("%s -> %s"):format(values.deposit_state(event.before),
+    values.deposit_state(deposit.status)) or values.deposit_state(deposit.status)
+  return plain_text.clean(("%s  %-7s  %s %s over %s  %s%s  to %s%s"):format(values.show_time(deposit.insertTime),
+    event.kind, tostring(deposit.amount), tostring(deposit.coin), tostring(deposit.network), states,
+    event.sub_account and "  " .. event.sub_account or "", tostring(deposit.address),
+    deposit.memo and deposit.memo ~= "" and " memo " .. deposit.memo or "")) .. "\n"
+end
+
+local function duration(options, name, target)
+  local text = options[target]
+  if not text then return nil end
+  local ms = values.duration(text)
+  if not ms then return nil, ("--%s %q is no duration; give 45s, 30m or 2h"):format(name, text) end
+  return ms
+end
+
+-- The parameters of the watch; nil and a message.
+local function params_of(options)
+  local params, message = { coin = options.coin }
+  params.poll_ms, message = duration(options, "poll", "poll")
+  if message then return nil, message end
+  params.deadline_ms, message = duration(options, "deadline", "duration")
+  if message then return nil, message end
+  if options.since then
+    params.since, message = values.time(options.since, core.now_ms())
+    if not params.since then return nil, "--since " .. message end
+  end
+  if options.addresses then
+    if not options.sub_accounts then return nil, "--addresses is for --sub-accounts" end
+    params.sub_accounts, message = files.read_object(options.addresses)
+    if not params.sub_accounts then return nil, "--addresses " .. message end
+  end
+  if options.cursor then
+    local text, problem, is_missing = files.read(options.cursor)
+    if not text and not is_missing then return nil, "--cursor " .. problem end
+    params.cursor = text and text:match "^[^\n]+"
+    local ok, reason = files.can_replace(options.cursor)
+    if not ok then return nil, ("--cursor %s cannot be written: %s"):format(options.cursor, tostring(reason)) end
+  end
+  return params
+end
+
+local function keep(options, cursor)
+  if not options.cursor then return true end
+  local ok, reason = files.replace(options.cursor, cursor .. "\n")
+  if not ok then report.say("the cursor could not be written to %s: %s", options.cursor, tostring(reason)) end
+  return ok
+end
+
+function M.start(options)
+  local params, message = params_of(options)
+  if not params then return report.bad_input("%s", message) end
+  local client
+  client, message = connection.open(options)
+  if not client then return report.bad_input("%s", message) end
+  local group = options.sub_accounts and client.broker or client.wallet
+  local watch = group:watch_deposits(params)
+  if options.format == "csv" and not params.cursor then report.write(csv.line(COLUMNS)) end
+  if core.is_terminal(2) then report.note("watching; to stop it changes nothing at the service") end
+  while true do
+    local event, err = watch:next()
+    if err then return report.failure({ effect = "read" }, {}, err) end
+    if not event then break end
+    if not report.write(line_of(event, options.format)) then return report.NOT_WRITTEN end
+    if not keep(options, event.cursor) then return report.NOT_WRITTEN end
+  end
+  local kept = keep(options, watch:cursor())
+  client:close()
+  return kept and report.DONE or report.NOT_WRITTEN
+end
+
+return M

@@ -1,0 +1,127 @@
+-- SPDX-License-Identifier: MIT
+-- Fifty mistakes at the shell. Each message has the name of the thing and the cure; none sends a write call.
+
+local command = require "command"
+local files = require "files"
+
+local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
+
+-- { words, exit code, the name of the thing, the cure }
+local mistakes = {
+  { "withdraw", 2, "withdraw", "`purser wallet withdraw`" },
+  { "wallet withdrow", 2, "withdrow", "did you mean 'withdraw'?" },
+  { "walet coins", 2, "walet", "did you mean 'wallet'?" },
+  { "wallet", 2, "command is required", "`purser wallet --help`" },
+  { "wallet withdraw", 2, "'--coin', '--address', '--amount'", "purser wallet withdraw --help" },
+  { "wallet coins --colour red", 2, "--colour", "`purser wallet coins --help` shows" },
+  { "wallet coins --columns coin,withdrawfee", 2, "withdrawfee", 'did you mean "withdrawFee"' },
+  { "wallet coins --columns coin --json", 2, "--columns", "json holds every member" },
+  { "wallet coins --filter coin", 2, "--filter", "name=value" },
+  { "wallet coins --filter con=USDT", 2, '"con"', 'did you mean "coin"' },
+  { "wallet coins --format xml", 2, "--format", "'table', 'json', 'csv'" },
+  { "wallet coins --time utf", 2, "--time", "'utc', 'local', 'iso', 'ms'" },
+  { "wallet coins --raw", 2, "--raw", "is for csv" },
+  { "wallet coins --timeout 0", 2, "'0'", "seconds" },
+  { "wallet coins --recv-window x", 2, "'x'", "whole number" },
+  { "wallet coins --credentials /nonexistent/keys", 2, "/nonexistent/keys", "No such file" },
+  { "wallet coins --credentials /dev/null", 2, "/dev/null", "not a regular file" },
+  { "wallet coins --account ../x", 2, "../x", "letters, digits" },
+  { "wallet coins --base-url http://192.0.2.1", 2, "--base-url", "https://" },
+  { "wallet coins --base-url ftp://h", 2, "base_url", "https://host" },
+  { "wallet coins --profile live", 2, "--profile", "'default', 'mexc'" },
+  { "wallet coins --base-url http://127.0.0.1:1", 3, "wallet.coins", "check `base_url`, the port" },
+  { "wallet coins --extra novalue", 2, "--extra", "name=value" },
+  { "wallet coins --output /nonexistent/x", 2, "--output /nonexistent/x", "nothing was sent" },
+  { "wallet deposit_history --limit 1001", 2, "limit", "at most 1000" },
+  { "wallet deposit_history --since yesterday", 2, "--since", "30d" },
+  { "wallet deposit_history --since 91d", 2, "wallet.deposit_history", "reaches back 90 days" },
+  { "wallet deposit_history --since 1d --startTime 1700000000000", 2, "--since and --startTime", "give one" },
+  { "wallet deposit_addresses --coin USDT --network TRC21", 2, "TRC21", "it has TRX (Tron(TRC20))" },
+  { "wallet create_deposit_address --coin USTD --network TRX --yes", 2, "USTD", 'did you mean "USDT"' },
+  { "wallet withdraw --coin USDT --address " .. TRON .. " --amount 20 --yes", 2, "USDT", "name one of TRX" },
+  { "wallet withdraw --coin USDT --network TRX --address " .. TRON .. " --amount 5 --yes", 2, "amount 5",
+    "minimum of 10" },
+  { "wallet withdraw --coin USDT --network TRX --address " .. TRON .. " --amount 1,5 --yes", 2, '"amount"',
+    'such as "12.5"' },
+  { "wallet withdraw --coin USDT --network TRX --address 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed --amount 5 --yes",
+    2, "the form of Ethereum", "Check the network" },
+  { "wallet withdraw --coin USDT --network TRX --address " .. TRON .. " --amount 20", 2, "wallet.withdraw",
+    "give --yes" },
+  { "wallet transfer --fromAccountType spot --toAccountType FUTURES --asset USDT --amount 1 --yes", 2,
+    "--fromAccountType", "'SPOT', 'FUTURES'" },
+  { "wallet transfer --fromAccountType SPOT --toAccountType FUTURES --asset USDT --amount -5 --yes", 2, '"amount"',
+    "amounts are positive" },
+  { "wallet transfer --fromAccountType SPOT --toAccountType FUTURES --asset USDT --amount 1 --yes --guard /nowhere", 2,
+    "--guard /nowhere", "No such file" },
+  { "wallet transfer --fromAccountType SPOT --toAccountType FUTURES --asset USDT --amount 1 --yes --journal LIST", 2,
+    "--journal", "LIST" },
+  { "sub_account create_api_key --subAccount a --note n --permissions SPOT_ACCOUNT_READ --yes", 2, "secret",
+    "--secret-file FILE" },
+  { "broker withdraw --coin USDT --network TRX --address T --amount 1 --funds_password x", 2, "--funds_password",
+    "env:NAME or file:PATH" },
+  { "export wallet.deposits", 2, "wallet.deposits", "there are broker.transfer_history" },
+  { "wait withdrawals x", 2, "'kind'", "'withdrawal', 'deposit', 'transfer'" },
+  { "wait withdrawal x --deadline soon", 2, "--deadline", "45s, 30m, 2h" },
+  { "watch deposits --addresses x", 2, "--addresses", "--sub-accounts" },
+  { "watch deposits --poll 5", 2, '--poll "5"', "45s" },
+  { "payouts run LIST", 2, "journal", "give --journal FILE" },
+  { "payouts run LIST --journal JOURNAL", 2, "account", "give --account NAME" },
+  { "payouts plan LIST", 2, 'LIST:2: payment "a"', "give a column `operation`, or --operation" },
+  { "payouts plan LIST --operation wallet.withdrw", 2, "wallet.withdrw", 'did you mean "wallet.withdraw"' },
+  { "payouts rnu LIST --journal JOURNAL", 2, '"rnu" is no action', "give plan, run, status" },
+  { "journal list --journal /nowhere", 2, "/nowhere", "--journal" },
+  { "journal show x --journal JOURNAL", 2, "x", "`purser journal list`" },
+  { "fleet distribute FLEET --secrets SECRETS", 2, "--asset", "--to NAME=AMOUNT" },
+  { "operations withdrw", 2, "withdrw", "`purser operations` lists them" },
+  { "completion tcsh", 2, "shell", "'bash', 'zsh', 'fish'" },
+}
+
+describe("fifty mistakes at the shell", function()
+  local service, keys, paths
+
+  setup(function()
+    service = require("service").start { "--seed", "5" }
+    local account = assert(service.world:account { role = "broker", balances = { USDT = "1000" } })
+    keys = { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = account.secret_key, PURSER_BASE_URL = service.url }
+    paths = { LIST = os.tmpname(), JOURNAL = os.tmpname(), FLEET = os.tmpname(), SECRETS = os.tmpname() }
+    files.write(paths.LIST, "key,coin,address,amount\na,USDT,T,1\n")
+    files.write(paths.FLEET, '{"group": "sub_account", "accounts": []}')
+    os.remove(paths.JOURNAL)
+    os.execute("chmod 600 " .. paths.SECRETS)
+    assert(require("purser").journal.open { sqlite = paths.JOURNAL }):close()
+  end)
+  teardown(function()
+    for _, path in pairs(paths) do
+      for _, suffix in ipairs { "", "-wal", "-shm", ".witness" } do os.remove(path .. suffix) end
+    end
+    service.stop()
+  end)
+
+  local function real(text)
+    return (text:gsub("%u%u%u%u+", function(word) return paths[word] end))
+  end
+
+  for _, mistake in ipairs(mistakes) do
+    it("`purser " .. mistake[1] .. "` names the thing and the cure", function()
+      local words = {}
+      for word in real(mistake[1]):gmatch "%S+" do words[#words + 1] = word end
+      local code, _, err = command.run(words, keys)
+      assert.equal(mistake[2], code, err)
+      for i = 3, 4 do
+        local part = real(mistake[i])
+        assert.is_truthy(err:find(part, 1, true), part .. "\nis not in\n" .. err)
+      end
+      local beginning = mistake[1]:find("--json", 1, true) and "^{" or "^purser: "
+      for line in err:gmatch "[^\n]+" do assert.matches(beginning, line) end
+      assert.is_nil(err:find("stack traceback", 1, true))
+    end)
+  end
+
+  it("are fifty at least, and none of them sent a write call", function()
+    assert.is_true(#mistakes >= 50)
+    for name, count in pairs(service.world:counts()) do
+      local row = require("purser.api.operations").by_name[name]
+      assert.is_true(not row or row.effect == "read" or count.received == 0, name)
+    end
+  end)
+end)

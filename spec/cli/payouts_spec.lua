@@ -1,0 +1,182 @@
+-- SPDX-License-Identifier: MIT
+-- `purser payouts`: a list of payments from the shell, each made once, also when the command is killed.
+
+local command = require "command"
+local core = require "purser.core"
+local files = require "files"
+
+local unpack = table.unpack or unpack -- luacheck: ignore
+local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
+
+describe("purser payouts", function()
+  local service, keys, folder
+
+  setup(function()
+    service = require("service").start { "--seed", "11" }
+    local account = assert(service.world:account { role = "main", balances = { USDT = "5000", BTC = "1" } })
+    keys = { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = account.secret_key, PURSER_BASE_URL = service.url }
+    folder = os.tmpname()
+    os.remove(folder)
+    assert(os.execute("mkdir -m 700 " .. folder))
+  end)
+  teardown(function()
+    os.execute("rm -rf " .. folder)
+    service.stop()
+  end)
+  before_each(function() service.world:disarm() end)
+  after_each(function() assert(service.world:verify()) end)
+
+  local function purser(...) return command.run({ "payouts", ... }, keys) end
+  local function counts(name) return service.world:counts()[name] or { received = 0, applied = 0 } end
+  local function list(name, text)
+    local path = folder .. "/" .. name .. ".csv"
+    files.write(path, text)
+    return path
+  end
+
+  it("shows what would be paid, with fees, sums and the balance, and sends and keeps nothing", function()
+    local path = list("plan", "\239\187\191key,coin,network,address,amount\r\ninv-1,USDT,trc20," .. TRON .. ",20\r\n"
+      .. 'inv-2,usdt,"Tron(TRC20)",' .. TRON .. ",30.5\r\n")
+    local code, out, err = purser("plan", path, "--operation", "wallet.withdraw")
+    assert.equal(0, code, err)
+    assert.matches("2  inv%-1  wallet%.withdraw%s+20  USDT%s+TRX%s+" .. TRON .. "%s+1\n", out)
+    assert.matches("this account%s+USDT%s+2%s+50%.5%s+2%s+52%.5%s+5000%s+covered\n", out)
+    assert.equal(0, counts("wallet.withdraw").received)
+    code = purser("run", path, "--operation", "wallet.withdraw", "--dry-run")
+    assert.equal(0, code)
+    assert.equal(0, counts("wallet.withdraw").received)
+  end)
+
+  it("names file, line and key of every mistake at once, and sends nothing", function()
+    local header = "key,coin,network,address,amount\n"
+    local good = ",USDT,TRX," .. TRON .. ",20\n"
+    for text, messages in pairs {
+      [header .. "a" .. good .. "a" .. good .. ",USDT,TRX,T,1\nb,USDT,TRX,T,1,extra\n"] = {
+        ':3: payment "a": line 2 has', ":4: has no key", ":5: has 6 cells, and the header 5" },
+      ["coin,amount\nUSDT,1\n"] = { ":1: the first line must name the columns" },
+      ["key,coin,coin\n"] = { ':1: the header names "coin" twice' },
+      ["key,coin,adress,amount\na,USDT,T,1\n"] = { ':2: payment "a": wallet.withdraw has no parameter "adress" '
+        .. '(did you mean "address"?)' },
+      ["key,operation\na,wallet.withdrw\n"] = { ':2: payment "a": "wallet.withdrw" is no operation that moves funds '
+        .. '(did you mean "wallet.withdraw"?)' },
+      [header .. 'a,"USDT,TRX,T,1\n'] = { "line 2: a quoted cell does not end" },
+      [""] = { "is empty" },
+      [header .. "a,USDT,TRX," .. TRON .. ',"1,5"\n' .. "b,USDT,," .. TRON .. ",20\nc,USDT,TRX," .. TRON .. ",20\n"] = {
+        ':2: error: payment "a": the amount 1,5 is no exact decimal',
+        ':3: error: payment "b": USDT travels on 7 networks',
+        "2 of 3 payments have errors; nothing was sent" },
+    } do
+      local path = list("wrong", text)
+      local code, out, err = purser("run", path, "--operation", "wallet.withdraw", "--journal",
+        folder .. "/wrong.journal", "--account", "treasury", "--yes")
+      assert.equal(2, code, err)
+      for _, message in ipairs(messages) do
+        assert.is_truthy((out .. err):find(message, 1, true), message .. "\nis not in\n" .. out .. err)
+      end
+    end
+    assert.equal(0, counts("wallet.withdraw").received)
+  end)
+
+  it("names the line of a key that is in the queue with other content, and what differs", function()
+    local text = "key,fromAccountType,toAccountType,asset,amount\nk-1,SPOT,FUTURES,BTC,0.001\n"
+    local journal = folder .. "/content.journal"
+    local given = { "--operation", "wallet.transfer", "--journal", journal, "--account", "treasury", "--yes" }
+    local code, _, err = purser("run", list("content", text), unpack(given))
+    assert.equal(0, code, err)
+    code, _, err = purser("run", list("content", (text:gsub("0%.001", "0.002"))), unpack(given))
+    assert.equal(2, code)
+    assert.is_truthy(err:find('content.csv:2: payment "k-1": is in the queue with other content: amount was 0.001, is '
+      .. "0.002", 1, true), err)
+    assert.equal(1, counts("wallet.transfer").applied)
+    code, _, err = purser("status", "--journal", journal)
+    assert.equal(2, code)
+    assert.matches("give %-%-account NAME", err)
+    code, _, err = purser("retry", "k-1", "--journal", journal, "--account", "treasury", "--yes")
+    assert.equal(2, code)
+    assert.matches('payment "k%-1" is done; only one that failed or is undecided is put back', err)
+  end)
+
+  it("asks with the sums, and pays nothing without yes", function()
+    local path = list("ask", "key,fromAccountType,toAccountType,asset,amount\nq-1,SPOT,FUTURES,BTC,0.001\n")
+    local before = counts("wallet.transfer").received
+    local code, shown = command.run_on_terminal({ "payouts", path, "--operation", "wallet.transfer", "--journal",
+      folder .. "/ask.journal", "--account", "treasury" }, keys, "no\n")
+    assert.equal(2, code, shown)
+    assert.matches("account%s+| treasury\n", shown)
+    assert.matches("sum%s+| 0%.001 BTC, 0%.001 with fees\n", shown)
+    assert.equal(before, counts("wallet.transfer").received)
+  end)
+
+  it("puts back a payment that was rejected, and makes it once", function()
+    local journal = folder .. "/retry.journal"
+    local given = { "--operation", "wallet.withdraw", "--journal", journal, "--account", "treasury", "--yes" }
+    assert(service.world:fault { kind = "reject", operation = "wallet.withdraw", code = "10212", times = 1 })
+    local before = counts("wallet.withdraw").applied
+    local code, _, err = purser("run",
+      list("retry", "key,coin,network,address,amount\nr-1,USDT,TRX," .. TRON .. ",20\n"), unpack(given))
+    assert.equal(1, code, err)
+    assert.matches('failed: payment "r%-1":', err)
+    code, _, err = purser("retry", "r-1", unpack(given, 3))
+    assert.equal(0, code, err)
+    code, _, err = purser("run", unpack(given, 3))
+    assert.equal(0, code, err)
+    assert.equal(before + 1, counts("wallet.withdraw").applied)
+  end)
+
+  it("pays a list of 50 that is killed in the middle and resumed: each once", function()
+    local lines, journal = { "key,operation,coin,network,address,fromAccountType,toAccountType,asset,amount" },
+      folder .. "/fifty.journal"
+    for i = 1, 50 do
+      lines[i + 1] = i % 2 == 0 and ("w-%d,wallet.withdraw,USDT,trc20,%s,,,,%d.5"):format(i, TRON, 10 + i)
+        or ("t-%d,wallet.transfer,,,,SPOT,FUTURES,USDT,%d.25"):format(i, i)
+    end
+    local path = list("fifty", table.concat(lines, "\n") .. "\n")
+    local before = counts("wallet.withdraw").applied + counts("wallet.transfer").applied
+    local words = { "payouts", path, "--journal", journal, "--account", "treasury", "--yes" }
+    -- From the 21st on no answer comes, so the command cannot have ended when it is killed.
+    assert(service.world:fault { kind = "slow", operation = "wallet.withdraw", skip = 12,
+      delay_ms = 600000 })
+    local child = command.start(words, keys)
+    while counts("wallet.withdraw").received <= 12 do core.sleep_ms(20) end
+    child.kill()
+    service.world:disarm()
+    local made = counts("wallet.withdraw").applied + counts("wallet.transfer").applied - before
+    assert.is_true(made > 0 and made < 50, made)
+
+    local code, out, err = command.run({ "payouts", "status", "--journal", journal, "--account", "treasury", "--format",
+      "json" }, keys)
+    assert.equal(0, code, err)
+    assert.is_true(core.decode(out).done < 50)
+    local _
+    code, _, err = command.run({ "payouts", "run", "--journal", journal, "--account", "treasury", "--yes" }, keys)
+    assert.equal(0, code, err)
+    assert.matches("all 50 payments are made", err)
+    assert.equal(before + 50, counts("wallet.withdraw").applied + counts("wallet.transfer").applied)
+    code, _, err = command.run(words, keys) -- the same list once more
+    assert.equal(0, code, err)
+    assert.matches("0 added, 50 known", err)
+    assert.equal(before + 50, counts("wallet.withdraw").applied + counts("wallet.transfer").applied)
+    code, out = command.run({ "payouts", "report", "--journal", journal, "--account", "treasury", "--format", "csv" },
+      keys)
+    assert.equal(0, code)
+    local done
+    _, done = out:gsub("\n[wt]%-%d+,done,", "")
+    assert.equal(50, done)
+
+    code, out, err = command.run({ "journal", "list", "--journal", journal, "--state", "done", "--format", "csv" },
+      keys)
+    assert.equal(0, code, err)
+    _, done = out:gsub(",done,wallet%.", "")
+    assert.is_true(done >= 50)
+    local id = out:match(",(%w+)\n$")
+    code, out = command.run({ "journal", "show", id, "--journal", journal }, keys)
+    assert.equal(0, code)
+    assert.equal(id, core.decode(out).id)
+    code, out = command.run({ "journal", "recover", "--journal", journal, "--account", "treasury" }, keys)
+    assert.same({ 0, "nothing is open\n" }, { code, out })
+    code, _, err = command.run({ "journal", "list", "--journal", folder .. "/none" }, keys)
+    assert.equal(2, code)
+    assert.matches("/none cannot be read", err)
+    assert.is_nil(core.file_mode(folder .. "/none"))
+  end)
+end)

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The checksums that addresses carry, so that a mistyped one is found before funds go to it. */
+#ifndef PURSER_CORE_ADDRESS_H
+#define PURSER_CORE_ADDRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum pu_address_check { PU_ADDRESS_GOOD, PU_ADDRESS_BAD, PU_ADDRESS_UNCHECKED };
+
+/* Base58 whose last four bytes are those of the double SHA-256 of what is before them (Bitcoin, Tron, Dogecoin). With
+ * `ripple` the digits are those of the XRP Ledger. UNCHECKED when OpenSSL cannot make the digest. */
+enum pu_address_check pu_address_base58check(const char *text, size_t len, bool ripple);
+
+/* Bech32 and Bech32m (BIP 173, BIP 350) of any length up to 256. */
+enum pu_address_check pu_address_bech32(const char *text, size_t len);
+
+/* EIP-55: the case of the letters of 0x and 40 hexadecimal digits. UNCHECKED where all letters have one case. */
+enum pu_address_check pu_address_eip55(const char *text, size_t len);
+
+#endif
