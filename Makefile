@@ -13,7 +13,7 @@
 #   make docs       the generated parts of docs/, the annotation file and the lists in the rockspecs
 #   make hosts-test, console-test   nginx, the frame loop and libuv alone; the simulator's page in a headless browser
 #   make rock-test  pack with LuaRocks, install into an empty tree offline, run the tour from there
-#   make torture    payments at a service that answers badly, by workers that are killed (docs/payouts.md); minutes
+#   make torture    payments at a service that answers badly, by workers that are killed (docs/payouts-tests.md); minutes
 #   make rehearse   the same on virtual time, SEEDS=1000 runs of it
 #   make asan, valgrind, gc, fuzz, soak   the suite under tools that see more (docs/hardening.md); minutes
 #   make silence    withdrawals over a network that drops packets without a word (docs/outcomes.md); as root
