@@ -168,6 +168,30 @@ describe("payments that the journal does not know to be made", function()
     assert.equal(4, counted(TRANSFER, "applied"))
   end)
 
+  it("are undecided when the history shows their ids in another spelling, and never sent again", function()
+    local spellings = { function(id) return id:upper() end, function(id) return " " .. id .. " " end,
+      function(id) return id:sub(1, 20) end }
+    add(payouts_with(), 1, 3)
+    assert.equal(3, assert(payouts_with():run()).done)
+    for _, spell in ipairs(spellings) do
+      lose_journal()
+      local inner = sim:transport()
+      client = client_with { transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+        local response, failure = inner:send(request)
+        if response and request.operation == "sub_account.transfer_history" then
+          response.body = response.body:gsub('("clientTranId":%s*)"([^"]*)"', function(name, id)
+            return name .. '"' .. spell(id) .. '"'
+          end)
+        end
+        return response, failure
+      end } }
+      local payouts = payouts_with()
+      add(payouts, 1, 3)
+      assert.equal(3, assert(payouts:run()).undecided)
+      assert.equal(3, counted(TRANSFER, "applied"))
+    end
+  end)
+
   it("are undecided when the record of their id shows other content", function()
     local payouts = payouts_with()
     add(payouts, 1, 1)

@@ -231,6 +231,85 @@ describe("a rejected payment", function()
   end)
 end)
 
+describe("many rejected payments", function()
+  local WITHDRAW, HISTORY = "wallet.withdraw", "wallet.withdrawal_history"
+  local address = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
+  local quick = { recv_window = 500, visibility_delay_ms = 0 }
+
+  -- A reading is shared while the client's clock goes as the machine's does.
+  before_each(function()
+    sim = purser.sim.new { seed = 5, clock = "real" }
+    account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
+    assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+    client = client_with(quick)
+  end)
+
+  local function add_withdrawals(count)
+    local list = {}
+    for i = 1, count do
+      list[i] = { key = ("w%03d"):format(i), operation = WITHDRAW,
+        params = { coin = "USDT", netWork = "TRX", address = address, amount = "5000" } }
+    end
+    assert(payouts:add_all(list))
+  end
+
+  local function received(operation)
+    local count = sim:counts()[operation]
+    return count and count.received or 0
+  end
+
+  it("are looked for by one reading of the history, which begins when the last of them must be visible", function()
+    local began
+    local inner = sim:transport()
+    client = client_with { recv_window = 500, visibility_delay_ms = 0, transport = {
+      sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+      if request.operation == HISTORY then began = began or sim:now() end
+      return inner:send(request)
+    end } }
+    for _, count in ipairs { 5, 60 } do
+      payouts = payouts_with { history_check = "never", queue = "of " .. count, concurrency = 1 }
+      add_withdrawals(count)
+      local before = received(HISTORY)
+      began = nil
+      assert.equal(count, assert(payouts:run()).failed)
+      assert.equal(1, received(HISTORY) - before)
+      local entries = assert(journal:entries())
+      assert.is_true(began >= entries[#entries].intent.sent_at + 500 + 1000)
+    end
+  end)
+
+  it("are found by their ids when they were executed all the same", function()
+    local inner, number = sim:transport(), 0
+    client = client_with { recv_window = 500, visibility_delay_ms = 0, transport = {
+      sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+      local response = inner:send(request)
+      if request.operation ~= TRANSFER then return response end
+      number = number + 1
+      if number % 2 == 0 then return response end
+      return { status = 400, body = '{"code":33333,"msg":"rejected"}', headers = {} }
+    end } }
+    payouts = payouts_with { history_check = "never" }
+    for i = 1, 20 do assert(payouts:add("k" .. i, TRANSFER, move(i <= 10 and "1" or "5000"))) end
+    local report = assert(payouts:run())
+    assert.same({ 10, 10 }, { report.done, report.failed })
+    assert.same({ 20, 10 }, { counted "received", counted "applied" })
+  end)
+
+  it("are put back by one reading of the history, those that were not executed", function()
+    payouts = payouts_with { history_check = "never" }
+    add_withdrawals(30)
+    assert.equal(30, assert(payouts:run()).failed)
+    local keys = { "no such" }
+    for i, payment in ipairs(assert(payouts:list "failed")) do keys[i + 1] = payment.key end
+    local before = received(HISTORY)
+    local put_back, others = payouts:retry_all(keys)
+    assert.equal(30, #put_back)
+    assert.same({ ["no such"] = false }, others)
+    assert.equal(1, received(HISTORY) - before)
+    assert.equal(30, assert(payouts:report()).waiting)
+  end)
+end)
+
 describe("options of retry", function()
   it("are checked", function()
     for words, options in pairs { ["a table"] = 5, ['did you mean "force"'] = { forse = true },

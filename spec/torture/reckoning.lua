@@ -35,15 +35,23 @@ local function insist(fn, ...)
   error(tostring(err or why), 0)
 end
 
---- Puts a payment back that was rejected. Of equal ones that nothing identifies the machine may not be able to tell.
-function Reckoning:put_back(payment)
-  if world.is_twin(payment) then return assert(self.payouts:retry(payment.key, { force = true })) end
-  local ok, err
-  for _ = 1, TRIES do
-    ok, err = self.payouts:retry(payment.key)
-    if ok then return end
+--- Puts payments back that were rejected. Of equal ones that nothing identifies the machine may not be able to tell.
+function Reckoning:put_back(list)
+  local keys, twins = {}, {}
+  for _, payment in ipairs(list) do
+    local group = world.is_twin(payment) and twins or keys
+    group[#group + 1] = payment.key
   end
-  self:problem("%s cannot be put back: %s", payment.key, tostring(err))
+  local _, others = self.payouts:retry_all(twins, { force = true })
+  assert(next(others) == nil, next(others))
+  for _ = 1, TRIES do
+    _, others = self.payouts:retry_all(keys)
+    keys = {}
+    for key in pairs(others) do keys[#keys + 1] = key end
+    table.sort(keys)
+    if #keys == 0 then return end
+  end
+  for key, err in pairs(others) do self:problem("%s cannot be put back: %s", key, tostring(err)) end
 end
 
 -- All records the service keeps of payments, by what identifies them (a client_id, or an amount that occurs once) ->

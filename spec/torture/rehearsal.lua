@@ -54,6 +54,22 @@ local function changed_loader(module, text, other)
   return assert((loadstring or load)(source, "=" .. path)) -- luacheck: ignore (Lua 5.1 has loadstring)
 end
 
+-- The functions of Purser's files, compiled once: each run has its own modules, and most of them the same source.
+local chunks = {}
+
+local function find_compiled(name)
+  if not name:find "^purser" or name == "purser.core" or package.preload[name] then return nil end
+  if not chunks[name] then
+    local path = package.searchpath and package.searchpath(name, package.path)
+    if not path or not path:find "^lua/" and not path:find "/lua/" then return nil end
+    chunks[name] = assert(loadfile(path))
+  end
+  return chunks[name]
+end
+
+local searchers = package.searchers or rawget(package, "loaders")
+table.insert(searchers, 2, find_compiled)
+
 -- Calls `fn` with modules of its own, so that nothing of one run is left in the next. The C core is one.
 local function with_own_modules(changed, fn)
   local kept = {}

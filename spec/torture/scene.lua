@@ -250,7 +250,7 @@ local function work_off(state, reckoning)
     for _, payment in ipairs(failed) do state.machine:note(payment.key .. " is put back: " .. payment.message) end
     reckoning:failed(failed)
     if #reckoning.problems > 0 then return true end
-    for _, payment in ipairs(failed) do reckoning:put_back(payment) end
+    reckoning:put_back(failed)
   end
   return false
 end
@@ -316,7 +316,7 @@ local function perform(state)
   reckoning:keys(world.keys_of(1, 1, state.keys), state.kept)
   reckoning.journal:close()
   return { problems = reckoning.problems, done = done, undecided = undecided, deaths = state.deaths,
-    events = state.machine.traced, trace = state.machine.trace, ms = state.machine.now - state.started }
+    events = state.machine.traced, trace = state.machine:trace_of_all(), ms = state.machine.now - state.started }
 end
 
 --- Plays it with `state`, the options of the rehearsal.

@@ -117,7 +117,7 @@ end
 
 local function client_for(state, journal)
   return assert(purser.new { base_url = state.url, api_key = state.payer.api_key, secret_key = state.payer.secret_key,
-    rate_limit = false, journal = journal, account = "torture" })
+    rate_limit = false, journal = journal, account = "torture", retry = { attempts = 6, base_ms = 5, max_ms = 100 } })
 end
 
 --------------------------------------------------------------------------------------------------------------- all
@@ -131,7 +131,7 @@ local function work_off(state, workers, payouts, reckoning)
     if #failed == 0 then return true end
     if state.tell then state.tell(("%d payments were rejected; they are put back"):format(#failed)) end
     reckoning:failed(failed)
-    for _, payment in ipairs(failed) do reckoning:put_back(payment) end
+    reckoning:put_back(failed)
   end
   return false
 end
@@ -186,7 +186,7 @@ end
 --- Runs it. Returns { problems, done, undecided, kills, requests, faults, seconds }.
 ---@param options torture.Options
 function M.run(options)
-  local state = { kills = 0, deaths = {}, concurrency = 16, keys = 0, started = core.now_ms() }
+  local state = { kills = 0, deaths = {}, concurrency = 32, keys = 0, started = core.now_ms() }
   for name, value in pairs(options) do state[name] = value end
   state.roll = prng.new(state.seed, "torture")
   local process = service.start { "--seed", tostring(state.seed), "--clock", "real" }

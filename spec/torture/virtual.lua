@@ -11,6 +11,7 @@
 -- The network loses requests and answers, and delivers some when everybody has given them up.
 
 local core = require "purser.core"
+local digest = require "purser.util.digest"
 local wire = require "purser.sim.transport"
 
 local Machine = {}
@@ -22,7 +23,8 @@ local FIRST_MS = 1700000000000
 
 --- Makes the machine, and puts it in the place of the real one. `roll` is a generator of purser.sim.dice.
 function M.new(roll)
-  local self = setmetatable({ roll = roll, now = FIRST_MS, events = {}, order = 0, trace = 0, traced = 0, real = {},
+  local self = setmetatable({ roll = roll, now = FIRST_MS, events = {}, order = 0, trace = "", notes = {},
+    traced = 0, real = {},
     clock_of = function() return 0 end }, Machine)
   for name, fn in pairs(core) do self.real[name] = fn end
   function core.now_ms() return self.now + self.clock_of() end
@@ -46,12 +48,26 @@ function Machine:leave()
   for name, fn in pairs(self.real) do core[name] = fn end
 end
 
+local NOTES = 256 -- so many are digested together
+
+local function digest_notes(self)
+  self.trace = digest.of(self.trace .. table.concat(self.notes, "\n"))
+  self.notes = {}
+end
+
 --- Notes that something happened, so that two runs can be compared.
 function Machine:note(text)
-  for i = 1, #text do self.trace = (self.trace * 31 + text:byte(i)) % 2147483647 end
-  self.trace = (self.trace * 31 + self.now % 1000000007) % 2147483647
+  local notes = self.notes
+  notes[#notes + 1], notes[#notes + 2] = text, self.now
+  if #notes >= NOTES then digest_notes(self) end
   self.traced = self.traced + 1
   if self.tell then self.tell(("%9d %s"):format(self.now - FIRST_MS, text)) end
+end
+
+--- The digest of all that was noted.
+function Machine:trace_of_all()
+  digest_notes(self)
+  return self.trace
 end
 
 --- Calls `fn` in `ms` milliseconds.

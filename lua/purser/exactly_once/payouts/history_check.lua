@@ -6,6 +6,7 @@
 -- A record that carries a payment's id is that payment. Where records carry no ids, one of equal content that no known
 -- call has made may be the payment, so a person decides.
 
+local compare = require "purser.exactly_once.reconcile.compare"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
@@ -173,9 +174,9 @@ local function give_up(self, group, message)
     :format(group.reconcile.lookup, message) }
 end
 
--- After a read that failed: "ended" when the run ends by it, "rejected" when the service rejects for good; nil when it
--- is to be retried, after a pause. `failures` = { tries, rejections } counts them.
-local function after_failure(self, failures, err)
+--- After a read that failed: "ended" when the run ends by it, "rejected" when the service rejects for good; nil when it
+--- is to be retried, after a pause. `failures` = { tries, rejections } counts them.
+function M.after_failure(self, failures, err)
   if M.ends_run(err) then
     self.problem = err
     return "ended"
@@ -195,7 +196,7 @@ local function insist(self, group, through, asked, first, last)
     local records, err, why = full_list.all(call, through, asked, first, last, group.reconcile.time_member)
     if records and not why then return records end
     if not err then return give_up(self, group, why) end
-    local over = after_failure(self, failures, err)
+    local over = M.after_failure(self, failures, err)
     if over then return nil, over == "rejected" and err or nil end
   end
 end
@@ -244,7 +245,7 @@ local function read(self, state, group)
   self.waiting_for = group.reconcile.lookup .. " is read for payments that the journal may lack"
   local tries = 0
   while not group.read and not self.problem and not self.stopping do
-    group.found, group.unnamed, tries = {}, {}, tries + 1
+    group.found, group.unnamed, group.ids, tries = {}, {}, nil, tries + 1
     local before = clock_error(self)
     local all = read_all(self, group)
     local by = clock_error(self) - before -- a clock that was set right meanwhile may have cut the history short
@@ -332,7 +333,7 @@ local function by_id(self, payment, at)
     elseif answer then
       return nil -- the service kept it as failed, so it may be sent again
     end
-    local over = after_failure(self, failures, err)
+    local over = M.after_failure(self, failures, err)
     if over == "rejected" then
       return { state = "undecided", message = "a record carries its id, and cannot be read: " .. err.message }
     elseif over then
@@ -341,8 +342,20 @@ local function by_id(self, payment, at)
   end
 end
 
+-- The time of the record that carries an id, or one that may be it in another spelling; nil where none does.
+local function time_of(group, id)
+  if group.found[id] then return group.found[id] end
+  if not group.ids then
+    local list = {}
+    for shown, at in pairs(group.found) do list[#list + 1] = { id = shown, at = at } end
+    group.ids = compare.index(list, "id")
+  end
+  local other = compare.alike(group.ids, id)[1]
+  return other and other.at
+end
+
 local function judge(self, group, payment)
-  local at = payment.client_id and group.found[payment.client_id]
+  local at = payment.client_id and time_of(group, payment.client_id)
   if at then
     local change = by_id(self, payment, at)
     if change and change.state == "undecided" and payment.approved then return nil end

@@ -228,6 +228,16 @@ function Payouts:retry(key, options)
   return retry.retry(self, key, options, function(fn) return read(self, fn) end)
 end
 
+--- Puts many payments back, as `retry` does each: one reading of a history serves all that are looked for there.
+--- Returns the keys of those that were put back; and for every other key the error of `retry`, or false where no such
+--- payment had failed or was undecided.
+---@param keys string[]
+---@param options { force: boolean|nil }|nil
+---@return string[] put_back, table<string, purser.Error|false> others
+function Payouts:retry_all(keys, options)
+  return retry.retry_all(self, keys, options, function(fn) return read(self, fn) end)
+end
+
 ------------------------------------------------------------------------------------------------------- running
 
 ---@class purser.PayoutsProgress

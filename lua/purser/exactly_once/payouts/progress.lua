@@ -3,6 +3,7 @@
 
 local core = require "purser.core"
 local queue = require "purser.exactly_once.payouts.queue"
+local rejected = require "purser.exactly_once.payouts.rejected"
 
 local M = {}
 
@@ -12,13 +13,14 @@ local function seconds(ms) return ("%d s"):format(math.max(1, math.ceil(ms / 100
 local function reason(self, tx)
   if self.waiting_for or self.sending > 0 or #self.hand > 0 then return self.waiting_for end
   local now, parts = tx:now(), {}
-  if #self.parked > 0 then parts[1] = ("%d rejected are looked for by their ids"):format(#self.parked) end
+  local looked_for = rejected.count(self)
+  if looked_for > 0 then parts[1] = ("%d rejected are looked for by their ids"):format(looked_for) end
   local left = queue.next_due(tx, self)
   if left.due_at and left.due_at > now then
     parts[#parts + 1] = ("the next is due in %s"):format(seconds(left.due_at - now))
       .. (left.message and (" (%s)"):format(left.message) or "")
   end
-  if left.sent > 0 and #self.parked == 0 then parts[#parts + 1] = ("%d sent are being reconciled"):format(left.sent) end
+  if left.sent > 0 and looked_for == 0 then parts[#parts + 1] = ("%d sent are being reconciled"):format(left.sent) end
   if left.others > 0 then
     parts[#parts + 1] = ("other workers have %d, the first lease ends in %s"):format(left.others,
       seconds(left.lease_until - now))

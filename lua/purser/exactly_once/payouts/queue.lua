@@ -81,13 +81,15 @@ function M.take_waiting(tx, self, count)
   return lease(tx, self, rows, "taken", time_text(now + self.lease_ms))
 end
 
---- Takes over what a worker left behind whose lease has ended. What was only taken had not been sent.
-function M.take_abandoned(tx, self, count)
+--- Takes over what a worker left behind whose lease has ended: what was rejected and waits to be looked for, or the
+--- rest. What was only taken had not been sent.
+function M.take_abandoned(tx, self, count, rejected)
   local now = tx:now()
   local rows = tx:rows(("SELECT %s FROM purser_payments WHERE account = $1 AND queue = $2 "
-    .. "AND state IN ('taken', 'sent') AND (lease_until < $3 OR (lease_until > $4 AND worker <> $5)) LIMIT %d%s")
-    :format(columns, count, skip_locked[tx.db.name]), self.account, self.queue, time_text(now),
-    time_text(now + M.MAX_LEASE_MS), self.worker)
+    .. "AND state IN ('taken', 'sent') AND (lease_until < $3 OR (lease_until > $4 AND worker <> $5)) "
+    .. "AND due_at %s '%s%%' LIMIT %d%s")
+    :format(columns, rejected and "LIKE" or "NOT LIKE", REJECTED, count, skip_locked[tx.db.name]), self.account,
+    self.queue, time_text(now), time_text(now + M.MAX_LEASE_MS), self.worker)
   return lease(tx, self, rows, nil, time_text(now + self.lease_ms))
 end
 

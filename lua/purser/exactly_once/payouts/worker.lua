@@ -7,6 +7,8 @@ local intents = require "purser.exactly_once.intent"
 local operations = require "purser.api.operations"
 local private = require "purser.util.private"
 local queue = require "purser.exactly_once.payouts.queue"
+local readings = require "purser.exactly_once.reconcile.readings"
+local rejected = require "purser.exactly_once.payouts.rejected"
 local schedule = require "purser.schedule"
 local service_clock = require "purser.call.clock"
 local write_call = require "purser.exactly_once.write_call"
@@ -94,33 +96,6 @@ local function release(self, payment, change)
   if not ok then self.problem = self.problem or problem end
 end
 
-local HOUR = 3600000 -- reconcile does not look where a history is about to end
-
---- The intent that covers all attempts of a payment. For a look by its id these may be attempts that the journal does
--- not know: up to now, and since the payment was added where no history check showed them. Nil and a problem when the
--- journal cannot say when the first was made.
-function M.widen(self, payment, intent)
-  local first, problem = self.journal.db:transaction(function(tx)
-    return queue.first_sent_at(tx, self, payment) or false
-  end)
-  if first == nil then return nil, problem end
-  first = math.min(first or intent.sent_at, intent.sent_at)
-  local last = intent.sent_at + intent.recv_window
-  if payment.client_id then
-    if self.history_check == "never" then
-      local reconcile = operations.by_name[payment.operation].reconcile
-      first = math.min(first, math.max(payment.added_at, history_check.earliest(self, reconcile) + 2 * HOUR))
-    end
-    last = math.max(last, self.client:now() - history_check.visible_ms(self) + intent.recv_window)
-  end
-  local whole = {}
-  for name, value in pairs(intent) do whole[name] = value end
-  whole.sent_at, whole.recv_window = math.floor(first), math.floor(last - first)
-  return whole
-end
-
-local REJECTIONS = 10 -- of the look itself, one after the other, until a person has to do it
-
 -- What to conclude when the service rejects the request: an account that it does not know, say, is the reason that it
 -- gave for the payment, too.
 local function after_rejections(payment, err)
@@ -132,31 +107,20 @@ end
 
 -- Finds out what became of a payment that was sent. Tries until the service shows it, or the run is stopped.
 local function reconcile(self, payment, intent)
-  local id = intent.id
-  if payment.rejection then
-    local whole, problem = M.widen(self, payment, intent)
-    if not whole then
-      self.problem = problem
-      return self.journal:attach(id, nil)
-    end
-    intent = whole
-  end
+  local id, failures = intent.id, { tries = 0, rejections = 0 }
   self.journal:attach(id, payment)
-  local tries, rejections = 0, 0
   while not self.stopping and not self.problem do
-    local answer, err = self.client:reconcile(intent, self.reconcile_options)
+    local answer, err = self.client:reconcile(intent, self.reconcile_options, payment.readings or self.readings)
     if answer then break end
-    if err.phase == "journal" or history_check.ends_run(err) then
+    if err.phase == "journal" then
       self.problem = err
       break
     end
-    tries = tries + 1
-    rejections = history_check.is_rejection(err) and rejections + 1 or 0
-    if rejections >= REJECTIONS then
+    local over = history_check.after_failure(self, failures, err)
+    if over == "rejected" then
       self.problem = select(2, self.journal:reconciled(intent, after_rejections(payment, err)))
-      break
     end
-    schedule.sleep(math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(tries, 10))))
+    if over then break end
   end
   self.journal:attach(id, nil)
 end
@@ -177,6 +141,7 @@ local function reconcile_abandoned(self, payment)
     self.problem = select(2, self.journal:reconciled(intent, { outcome = "done", record = known.record }))
     return self.journal:attach(intent.id, nil)
   end
+  if payment.rejection then return rejected.park(self, payment, intent) end
   reconcile(self, payment, intent)
 end
 
@@ -218,19 +183,12 @@ local function not_admitted(self, payment, err)
   end
 end
 
--- Looks for a rejected payment when its record must be visible. Until then the task takes others.
-local function park(self, payment, intent)
-  payment.look_at = intent.sent_at + history_check.visible_ms(self)
-  payment.parked = intent
-  self.parked[#self.parked + 1] = payment
-end
-
 -- What a person approved is looked for by its id all the same, over all of its attempts: a record that carries the id
 -- proves more. Whether it was found, and is done.
 local function was_made(self, payment)
   if not payment.approved or not payment.client_id or not payment.intent then return false end
   local entries = self.journal:entries { id = payment.intent }
-  local intent = entries and entries[1] and M.widen(self, payment, entries[1].intent)
+  local intent = entries and entries[1] and rejected.widen(self, payment, entries[1].intent)
   if not intent then return false end
   intent.id = nil
   local answer = self.client:reconcile(intent, self.reconcile_options)
@@ -250,7 +208,7 @@ local function send(self, payment)
   local is_open = value == nil and not self.problem
   if not (intent and intent.id) then return is_open and not_admitted(self, payment, err) end
   if is_open and payment.state == "sent" and payment.rejection then
-    park(self, payment, intent)
+    rejected.park(self, payment, intent)
   elseif is_open and (err.outcome == "unknown" or payment.state == "sent") then
     return reconcile(self, payment, intent)
   end
@@ -258,11 +216,7 @@ local function send(self, payment)
 end
 
 local function pay(self, payment)
-  local parked = payment.parked
-  if parked then
-    payment.parked = nil
-    return reconcile(self, payment, parked)
-  end
+  if payment.readings then return reconcile(self, payment, payment.intent_to_find) end
   if payment.state == "sent" then return reconcile_abandoned(self, payment) end
   local known = history_check.look(self, payment)
   if self.problem or self.stopping then return end
@@ -270,17 +224,29 @@ local function pay(self, payment)
   if not was_made(self, payment) then send(self, payment) end
 end
 
--- More payments to send: first what was left behind, then what waits. Returns whether there is any work left at all.
+-- Payments for the hand: first what was left behind, then what waits, then what was left behind rejected; that comes
+-- before others once a minute, so that it is looked for while payments are added all the time.
+local function take(self, tx, now)
+  local taken = {}
+  if now >= self.take_rejected_at then
+    taken = queue.take_abandoned(tx, self, self.concurrency, true)
+    if #taken == 0 then self.take_rejected_at = now + rejected.TOGETHER_MS end
+  end
+  if #taken == 0 and now >= self.look_for_abandoned_at then
+    taken = queue.take_abandoned(tx, self, self.concurrency)
+    if #taken == 0 then self.look_for_abandoned_at = now + math.min(1000, self.lease_ms) end
+  end
+  if #taken == 0 then taken = queue.take_waiting(tx, self, self.concurrency) end
+  if #taken == 0 then taken = queue.take_abandoned(tx, self, self.concurrency, true) end
+  return taken
+end
+
+-- Whether there is any work left at all.
 local function refill(self)
   local now = self.clock()
   if now < self.refill_at then return self.left end
   local took, problem = self.journal.db:transaction(function(tx)
-    local taken = {}
-    if now >= self.look_for_abandoned_at then
-      taken = queue.take_abandoned(tx, self, self.concurrency)
-      if #taken == 0 then self.look_for_abandoned_at = now + math.min(1000, self.lease_ms) end
-    end
-    if #taken == 0 then taken = queue.take_waiting(tx, self, self.concurrency) end
+    local taken = take(self, tx, now)
     local left = #taken
     if left == 0 then left = queue.left(tx, self.queue, self.account) end
     return taken, left
@@ -298,19 +264,9 @@ local function refill(self)
   return self.left
 end
 
--- The rejected payment whose look is due first, and how long it is until then (ms).
-local function next_parked(self)
-  local first
-  for i, payment in ipairs(self.parked) do
-    if not first or payment.look_at < self.parked[first].look_at then first = i end
-  end
-  return first, first and self.parked[first].look_at - self.client:now()
-end
-
--- Sleeps while others are at work on what is left, or while it is not due yet.
-local function sleep(self)
-  local first, ms = next_parked(self)
-  if not first or self.is_sleeping then return schedule.sleep(self.idle_ms) end
+-- Sleeps while others are at work on what is left, or while it is not due yet; `ms` until a look is due, or nil.
+local function sleep(self, ms)
+  if not ms or self.is_sleeping then return schedule.sleep(self.idle_ms) end
   self.is_sleeping = true -- one task is enough to wait by the client's clock
   history_check.sleep(self, math.max(1, math.min(ms, 1000)))
   self.is_sleeping = false
@@ -318,14 +274,15 @@ end
 
 local function next_payment(self)
   while not self.stopping and not self.problem do
-    local first, ms = next_parked(self)
-    if first and ms <= 0 then return table.remove(self.parked, first) end
-    local payment = table.remove(self.hand, 1)
-    if payment then return payment end
+    local payment = rejected.next(self, false) or table.remove(self.hand, 1)
+    if payment or self.problem then return payment end
     local left = refill(self)
     if #self.hand == 0 then
-      if left == 0 and not self.parked[1] then return nil end
-      sleep(self)
+      local ms
+      payment, ms = rejected.next(self, true)
+      if payment or self.problem then return payment end
+      if left == 0 and rejected.count(self) == 0 then return nil end
+      sleep(self, ms)
     end
   end
 end
@@ -365,7 +322,10 @@ end
 
 --- Runs a worker until nothing is left to do. Returns nothing, or what kept it from going on.
 function M.run(self)
-  self.hand, self.parked, self.look_for_abandoned_at, self.refill_at, self.sending = {}, {}, 0, 0, 0
+  self.hand, self.look_for_abandoned_at, self.refill_at, self.sending = {}, 0, 0, 0
+  self.take_rejected_at = self.clock() + rejected.TOGETHER_MS
+  self.readings = readings.new() -- of those whose answer was lost
+  rejected.begin(self)
   self.is_sleeping, self.waiting_for = false, nil
   local ok, problem = self.journal.db:transaction(function(tx)
     queue.reclaim(tx, self)

@@ -66,6 +66,40 @@ function M.may_be_id(requested, shown)
   return #short >= 8 and long:find(short, 1, true) ~= nil
 end
 
+--- Records by the id that they show, for compare.alike.
+---@param name string  the member that holds it
+function M.index(records, name)
+  local index = { blank = {}, by_text = {}, by_length = {} }
+  local function put(list, key, record)
+    list[key] = list[key] or {}
+    table.insert(list[key], record)
+  end
+  for _, record in ipairs(records) do
+    local shown = record[name]
+    if M.is_blank(shown) then
+      table.insert(index.blank, record)
+    elseif type(shown) == "string" then
+      put(index.by_text, shown:lower(), record)
+      put(index.by_length, #shown, { record = record, shown = shown })
+    end
+  end
+  return index
+end
+
+--- The records of an index whose id is `requested`, or may be it, and those that show none. It compares only what may
+--- be equal, so that many ids can be looked for among many records.
+function M.alike(index, requested)
+  local found = {}
+  for _, record in ipairs(index.by_text[requested:lower()] or {}) do found[#found + 1] = record end
+  for length, list in pairs(index.by_length) do
+    for _, entry in ipairs(length ~= #requested and list or {}) do
+      if M.may_be_id(requested, entry.shown) then found[#found + 1] = entry.record end
+    end
+  end
+  for _, record in ipairs(index.blank) do found[#found + 1] = record end
+  return found
+end
+
 --- Whether nothing that the record shows contradicts its being the call's. Upper and lower case, a memo after an
 --- address, places of an amount and what is not shown at all are no difference.
 function M.may_agree(params, record, names)

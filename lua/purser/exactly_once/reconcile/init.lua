@@ -86,6 +86,15 @@ end
 -- so, too.
 local LOOKS_AT_INCOMPLETE = 3
 
+-- How long to wait for the next look. Looks that share their readings are made at the same times, so that one reading
+-- serves them.
+local function pause_before_next(look, now)
+  local left = look.deadline - now
+  local ms = math.max(1, left > 0 and math.min(look.poll_ms, left) or look.doubted and look.poll_ms or 1)
+  if not look.service.readings or left <= 0 then return ms end
+  return ms + (look.poll_ms - (now + ms) % look.poll_ms) % look.poll_ms
+end
+
 local function look_until_decided(look)
   if look:is_out_of_reach() then
     return looks.undecided({}, "it is too long ago: nothing shows that " .. look.reconcile.lookup
@@ -104,8 +113,7 @@ local function look_until_decided(look)
       early.not_before = look.deadline
       return early
     end
-    local left = look.deadline - now
-    look.service:pause(math.max(1, left > 0 and math.min(look.poll_ms, left) or look.doubted and look.poll_ms or 1))
+    look.service:pause(pause_before_next(look, now))
   end
 end
 

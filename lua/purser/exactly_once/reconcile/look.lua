@@ -30,12 +30,14 @@ local DAY_MS = 86400000
 ---@field late boolean     that time has come
 ---@field doubted boolean  this look ended `undecided` because a reading did not show all there is
 ---@field reading purser.reconcile.Reading|nil  the last one of this look
+---@field read_at integer  when that began, or the shared one that took its place
 ---@field spelled table<string, string|false>   how the service spells what people spell: see queries.lua
 local Look = {}
 Look.__index = Look
 
 ---@class purser.reconcile.Reading  what a history or list showed
 ---@field records table[]
+---@field shared table|nil       the reading of readings.lua that it is
 ---@field incomplete string|nil  why nothing shows that these are all: what is not in it may exist all the same
 
 --- What a way to reconcile returns when another look may show more, and when the next look asks in another way.
@@ -73,12 +75,17 @@ function Look:doubt(reading, candidates)
   return M.undecided(candidates, reading.incomplete)
 end
 
+--- The earliest time that the history reaches back to; 0 where that is not known.
+function Look:earliest()
+  local window = operations.by_name[self.reconcile.lookup].window
+  local days = window and window.retention_days
+  return days and self.service:now() - days * DAY_MS + 60000 or 0
+end
+
 -- The window with as many hours more on both sides as the history may be shifted by, but no earlier than the history
 -- reaches back.
-local function widened(look, through, first, last)
-  local days = through.window and through.window.retention_days
-  local earliest = days and look.service:now() - days * DAY_MS + 60000 or 0
-  return math.min(first, math.max(first - shift.MARGIN_MS, earliest)), last + shift.MARGIN_MS
+local function widened(look, first, last)
+  return math.min(first, math.max(first - shift.MARGIN_MS, look:earliest())), last + shift.MARGIN_MS
 end
 
 --- Lists records between two times. The broad question of a late look asks for a wider window. Returns nil, nil and why
@@ -86,12 +93,18 @@ end
 ---@param narrow boolean|nil  the narrow question of queries.lua
 ---@return purser.reconcile.Reading|nil, purser.Error|nil err, string|nil why
 function Look:list(first, last, narrow)
-  local through = operations.by_name[self.reconcile.lookup]
-  if self.late and not narrow then first, last = widened(self, through, first, last) end
-  local function read(row, params) return self.service:read(row, params) end
-  local records, err, why = full_list.all(read, through, queries.ask(self, narrow), first, last,
-    self.reconcile.time_member)
-  self.reading = records and { records = records, incomplete = why }
+  local through, asked = operations.by_name[self.reconcile.lookup], queries.ask(self, narrow)
+  if self.late and not narrow then first, last = widened(self, first, last) end
+  local records, err, why, shared
+  self.read_at = self.service:now()
+  if self.service.readings then
+    records, err, why, shared = self.service.readings:all(self, through, asked, first, last)
+    self.read_at = shared.began
+  else
+    local function read(row, params) return self.service:read(row, params) end
+    records, err, why = full_list.all(read, through, asked, first, last, self.reconcile.time_member)
+  end
+  self.reading = records and { records = records, incomplete = why, shared = shared }
   return self.reading, err, why
 end
 
@@ -105,6 +118,7 @@ end
 --- that exists must be seen, by the broad one.
 ---@param way fun(look: purser.reconcile.Look, narrow: boolean): table|nil, purser.Error|nil, string|nil
 function Look:narrow_then_broad(way)
+  if self.service.readings then return way(self, false) end -- it shows all that a narrow one does, and serves many
   if not has_broad_question(self) then return way(self, false) end
   local answer, err, why = way(self, true)
   local decided = not answer or answer ~= M.NOTHING_YET and answer.outcome ~= "undecided"

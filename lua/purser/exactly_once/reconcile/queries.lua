@@ -38,13 +38,17 @@ end
 --- How the service spells the name of a sub-account; false where none of that name is listed; or nil and an error.
 ---@return string|false|nil spelled, purser.Error|nil err
 function M.spelling_of(look, name)
-  local spelled
+  local spelled, shared = nil, look.service.readings
+  if shared and shared:is_spelled(name) then return name end
   local function read(row, params) return look.service:read(row, params) end
   for _, filter in ipairs { { subAccount = name }, {} } do
     local records, err = full_list.all(read, operations.by_name[look.reconcile.accounts], filter, 0, 0)
     if not records then return nil, err end
     for _, record in ipairs(records) do
-      if record.subAccount == name then return name end
+      if record.subAccount == name then
+        if shared then shared:note_spelled(name) end
+        return name
+      end
       if tostring(record.subAccount):lower() == name:lower() then spelled = record.subAccount end
     end
     if spelled then return spelled end

@@ -16,10 +16,12 @@ local Service = {}
 Service.__index = Service
 
 ---@param client purser.State
+---@param readings table|nil  what several calls that are reconciled share: see readings.lua
 ---@return purser.reconcile.Service
-function M.of(client)
+function M.of(client, readings)
   return setmetatable({ client = client, recent_calls = write_call.recent_calls_of(client), journal = client._journal,
-    visibility_delay_ms = client._visibility_delay_ms, recv_window = client._recv_window or 5000 }, Service)
+    visibility_delay_ms = client._visibility_delay_ms, recv_window = client._recv_window or 5000,
+    readings = readings }, Service)
 end
 
 --- Runs an operation once, as the client does.

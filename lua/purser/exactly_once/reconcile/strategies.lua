@@ -7,6 +7,7 @@ local conversion = require "purser.exactly_once.reconcile.conversion"
 local intents = require "purser.exactly_once.intent"
 local looks = require "purser.exactly_once.reconcile.look"
 local queries = require "purser.exactly_once.reconcile.queries"
+local readings = require "purser.exactly_once.reconcile.readings"
 
 local agrees, may_agree = compare.agrees, compare.may_agree
 local contradicts, is_blank = compare.contradicts, compare.is_blank
@@ -78,7 +79,7 @@ local function equal_calls_among(look, records)
       look.deadline = math.max(look.deadline, sent_at + look.visible_ms)
     end
   end
-  look.late = look.late and look.service:now() >= look.deadline
+  look.late = look.late and look.read_at >= look.deadline
   return claimed, open
 end
 
@@ -121,11 +122,19 @@ end
 local UNNAMED = "the service shows a record of equal content without any id, which may be this call's"
 local SPELLED = "the service shows a record of equal content whose id may be the one that was sent, in another spelling"
 
+-- The records that show the id of the call, or one that may be it, and those without one. Of a shared reading they are
+-- found by an index.
+local function with_id(look, reading)
+  local name = look.reconcile.client_id
+  if not reading.shared then return reading.records end
+  return readings.alike(reading.shared, name, look.intent.params[name])
+end
+
 -- The records of equal content that do not show the id, and why they may be the call's.
 local function unnamed_among(look, reading, claimed)
   local name, params = look.reconcile.client_id, look.intent.params
   local unnamed, reason = {}, UNNAMED
-  for _, record in ipairs(reading.records) do
+  for _, record in ipairs(with_id(look, reading)) do
     local shown = record[name]
     local may_be = shown ~= params[name] and (is_blank(shown) or compare.may_be_id(params[name], shown))
     if may_be and not claimed[intents.id_of(record) or ""] and not has_failed(look, record)
@@ -145,7 +154,7 @@ local function handle_once(look, narrow)
   local claimed, open = look:equal_calls()
   if not claimed then return nil, open end
   local other
-  for _, record in ipairs(reading.records) do
+  for _, record in ipairs(with_id(look, reading)) do
     if record[name] == params[name] then
       local matches = not contradicts(params, record)
       if matches and not has_failed(look, record) then return found(look, record) end
