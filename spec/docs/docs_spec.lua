@@ -268,9 +268,9 @@ describe("every public function", function()
   end)
 end)
 
-describe("docs/architecture.md", function()
+describe("docs/core.md", function()
   it("names every function of purser.core and every method of its objects", function()
-    local core, page = require "purser.core", read "docs/architecture.md"
+    local core, page = require "purser.core", read "docs/core.md"
     for name in pairs(core) do assert(page:find("core." .. name, 1, true), "core." .. name) end
     local methods = 0
     local pipe = assert(io.popen "cat src/bind/*.c")
