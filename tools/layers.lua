@@ -8,7 +8,7 @@
 local order = { "base", "util", "transport", "api", "sim", "call", "history", "exactly_once", "workflow", "client",
   "top", "cli" }
 local base = { core = true, http = true, httpd = true, version = true, decimal = true, json = true, libcurl = true,
-  schedule = true, codes = true, secrets = true }
+  schedule = true, codes = true, secrets = true, http1 = true }
 local layer_of_public = { csv = "util" }
 
 local rank = {}

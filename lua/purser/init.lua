@@ -61,7 +61,7 @@ function M.client_id()
   return core.random_token(32)
 end
 
-local transports = { "curl", "multi", "openresty" }
+local transports = { "curl", "multi", "openresty", "cosocket" }
 
 local function no_transport(name)
   error(('purser.transport has no "%s"%s; there are %s, and an object of your own is given as it is'):format(

@@ -27,7 +27,8 @@ local sleepers = {} -- a heap: the one to wake first is at 1
 local transports = {} -- transport -> how many tasks wait for it; and these in a list, next to their handles
 local watched, handles = {}, {}
 local alive = 0
-local unjoined -- a task that raised while nobody waited for it
+local first_unjoined, last_unjoined -- tasks that raised while none waited for them: each knows the next
+local PROBE = {} -- what a task yields that only asks whether it can
 
 local unpack = rawget(table, "unpack") or rawget(_G, "unpack")
 
@@ -67,12 +68,21 @@ end
 -- The words of coroutine.status, kept: it would make them again, for which there may be no memory.
 local states = { suspended = "suspended", dead = "dead" }
 
+-- Keeps the error of a task for one of the next steps. This takes no memory.
+local function keep_error(task)
+  if last_unjoined then last_unjoined.next_unjoined = task else first_unjoined = task end
+  last_unjoined = task
+end
+
 local function finish(task, ok, ...)
-  if coroutine.status(task.co) ~= states.dead then return end
+  if coroutine.status(task.co) ~= states.dead then
+    if ... == PROBE then M.wake(task) end
+    return
+  end
   local results, n = task.results, select("#", ...)
   if not ok then
     task.problem, task.failed, n = ..., true, 0
-    if not task.joined then unjoined = task end
+    if not task.joined then keep_error(task) end
   elseif n > 2 then
     task.results = pack(...)
   else
@@ -95,6 +105,35 @@ local function resume(task)
 end
 
 local waits_in_pcall = _VERSION ~= "Lua 5.1" or rawget(_G, "jit") ~= nil
+local isyieldable = rawget(coroutine, "isyieldable")
+local outers = setmetatable({}, { __mode = "k" }) -- a coroutine of M.protect -> the one it stands for
+
+-- Lua 5.1: whether a function in C stands between this place and the start of the task; it does not yield across one.
+local function is_inside_c(co, level)
+  local getinfo = debug.getinfo
+  while co do
+    local info = getinfo(co, level, "Sf")
+    while info do
+      if info.what == "C" and info.func ~= coroutine.resume then return true end
+      level = level + 1
+      info = getinfo(co, level, "Sf")
+    end
+    co, level = outers[co], 0
+  end
+  return false
+end
+
+--- Whether the running task can wait at this place: Lua suspends none inside a callback of a function in C, and Lua 5.1
+-- none inside pcall, an iterator of `for` or a metamethod. (In the last two Lua 5.1 raises its own error here.) A
+-- transport asks before it sends.
+---@return boolean
+function M.can_wait()
+  if isyieldable then return isyieldable() end
+  if waits_in_pcall then return (pcall(coroutine.yield, PROBE)) end
+  if is_inside_c(coroutine.running(), 1) then return false end
+  coroutine.yield(PROBE)
+  return true
+end
 
 -- Goes between a coroutine and the task that runs it.
 local function relay(co, ok, ...)
@@ -113,7 +152,7 @@ function M.protect(fn, ...)
   if not outer then return pcall(fn, ...) end
   if not tasks[outer] then return true, fn(...) end
   local co = coroutine.create(function(...) return fn(...) end) -- Lua 5.1 takes no C function
-  tasks[co] = tasks[outer]
+  tasks[co], outers[co] = tasks[outer], outer
   return relay(co, coroutine.resume(co, ...))
 end
 
@@ -130,7 +169,7 @@ function M.spawn(fn, ...)
   local co = coroutine.create(body)
   -- what its end needs is here before: a call's outcome must not be lost because there is no memory to hand it on
   local task = { co = co, done = false, waiters = {}, next = false, joined = false, failed = false, problem = false,
-    given = { false, false }, results = { false, false, n = 0 } }
+    next_unjoined = false, given = { false, false }, results = { false, false, n = 0 } }
   tasks[co] = task
   M.wake(task)
   alive = alive + 1
@@ -169,6 +208,7 @@ local function pop_sleeper()
 end
 
 local order = 0
+local STEP_BYTES = 65536
 
 --- Sleeps for `ms` milliseconds: the running task, or outside of one the whole thread.
 ---@param ms integer
@@ -201,13 +241,15 @@ function M.watch(transport, change)
 end
 
 --- Does what can be done without waiting, and returns how many tasks are unfinished. With a budget, no further task is
--- woken once so many microseconds have passed; the others go on in the next step.
+-- woken once so many microseconds have passed, and of the answers that have come no further one is taken in after
+-- STEP_BYTES; the others go on in the next step. What a task raised while none waited for it is raised by a step, one
+-- error a step.
 ---@param budget_us? integer
 ---@return integer
 function M.step(budget_us)
   local ends = budget_us and core.monotonic_us() + budget_us
   for i = #watched, 1, -1 do
-    if watched[i] then watched[i]:step() end -- a step may end the watch of others
+    if watched[i] then watched[i]:step(ends and STEP_BYTES) end -- a step may end the watch of others
   end
   if sleepers[1] then
     local now = core.monotonic_ms()
@@ -220,16 +262,20 @@ function M.step(budget_us)
     resume(task)
     if ends and core.monotonic_us() >= ends then break end
   end
-  task, unjoined = unjoined, nil
-  if task then error(task.problem, 0) end
-  return alive
+  repeat
+    task = first_unjoined
+    if not task then return alive end
+    first_unjoined, task.next_unjoined = task.next_unjoined or nil, false
+    if not first_unjoined then last_unjoined = nil end
+  until not task.joined -- by a join meanwhile
+  error(task.problem, 0)
 end
 
 --- How long nothing has to be done unless a descriptor becomes ready: for loops of others, which watch the transport's
 -- `fds()` next to it.
 ---@return integer|nil ms nil: for ever
 function M.timeout()
-  if ready_first then return 0 end
+  if ready_first or first_unjoined then return 0 end
   local ms = sleepers[1] and math.max(0, sleepers[1].at - core.monotonic_ms())
   for _, transport in ipairs(watched) do
     local own = transport:timeout()
@@ -241,7 +287,7 @@ end
 --- Waits until a task can go on, `ms` milliseconds at most.
 ---@param ms integer
 function M.wait(ms)
-  if ready_first then return end
+  if ready_first or first_unjoined then return end
   if sleepers[1] then
     local left = sleepers[1].at - core.monotonic_ms()
     if left < ms then ms = left > 0 and left or 0 end

@@ -42,11 +42,11 @@ local HEAD = [[
 load_module %s/ndk_http_module.so;
 load_module %s/ngx_http_lua_module.so;
 user %s;
-worker_processes 1;
+worker_processes %d;
 daemon on;
 pid nginx.pid;
 error_log error.log warn;
-events { worker_connections 4096; }
+events { worker_connections 4096; %s }
 ]]
 
 local function wait_for(port)
@@ -81,7 +81,7 @@ function M.run(prepare, command)
 end
 
 --- Starts a server of which only the text of the http block is given; ${PORT} and ${name} of `values` are filled in.
--- `values.MAIN` goes outside of that block.
+-- `values.MAIN` goes outside of that block, `values.EVENTS` into the block events; `values.WORKERS`: 1 unless given.
 function M.start(http, values, command)
   return M.run(function(port, folder)
     values = setmetatable({ PORT = port }, { __index = values })
@@ -90,7 +90,7 @@ function M.start(http, values, command)
       temporary[#temporary + 1] = ("%s_temp_path %s/%s;\n"):format(name, folder, name)
     end
     local modules = M.modules()
-    return HEAD:format(modules, modules, M.user()) .. (values.MAIN or "")
+    return HEAD:format(modules, modules, M.user(), values.WORKERS or 1, values.EVENTS or "") .. (values.MAIN or "")
       .. "\nhttp {\naccess_log off;\n" .. table.concat(temporary) .. fill(http, values) .. "}\n"
   end, command)
 end

@@ -21,6 +21,9 @@
 
 /* Integers that every host represents exactly: 2^53 where numbers are doubles, 64 bits elsewhere. */
 #if LUA_VERSION_NUM >= 503
+#if LUA_MAXINTEGER < 9223372036854775807
+#error "Purser needs integers of 64 bits, for times and ids: use a Lua that was built without LUA_32BITS"
+#endif
 #define LPU_INTEGER_MAX INT64_MAX
 #define LPU_INTEGER_MIN INT64_MIN
 #else

@@ -157,8 +157,9 @@ static int multi_fds(lua_State *L)
     lua_createtable(L, (int)self->multi.poll_count, 0);
     for (size_t i = 0; i < self->multi.poll_count; i++) {
         struct pollfd poll = self->multi.polls[i]; /* a copy: a finaliser may change the set */
+        int name = pu_http_multi_name(&self->multi, i);
         lua_createtable(L, 0, 3);
-        lpu_push_integer(L, poll.fd);
+        lpu_push_integer(L, name);
         lua_setfield(L, -2, "fd");
         lua_pushboolean(L, poll.events & POLLIN);
         lua_setfield(L, -2, "read");

@@ -62,6 +62,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *context)
 {
     pu_http_easy *easy = context;
     size_t len = size * count;
+    easy->sockets->taken += len;
     return len ? append(easy, &easy->body, bytes, len) : 0;
 }
 

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "http_sigpipe.h"
+
 enum {
     TARGET_CEILING = 1024 * 1024,     /* of a request target, and of its header lines */
     KEEP_CAPACITY = 2 * 1024 * 1024,  /* a larger buffer is given back before the next exchange */
@@ -70,7 +72,10 @@ bool pu_http_is_of_other_process(pid_t *owner)
 /* libcurl ends a TLS connection by a message over it; another process's connection must not be ended. */
 void pu_http_easy_close(pu_http_easy *easy)
 {
+    pu_sigpipe sigpipe;
+    pu_sigpipe_hold(&sigpipe);
     if (easy->curl && !pu_http_is_of_other_process(&easy->owner)) curl_easy_cleanup(easy->curl);
+    pu_sigpipe_release(&sigpipe);
     easy->curl = NULL;
     pu_http_sockets_free(&easy->own);
     easy->stale = false; /* closed for good: nothing is renewed */
@@ -426,8 +431,11 @@ bool pu_http_send(pu_http_easy *easy, const pu_http_request *request)
         return false;
     }
     if (!pu_http_easy_prepare(easy, request)) return false;
+    pu_sigpipe sigpipe;
+    pu_sigpipe_hold(&sigpipe);
     CURLcode code = curl_easy_perform(easy->curl);
     if (pu_http_easy_reconnects(easy, time_left(easy, request))) code = curl_easy_perform(easy->curl);
+    pu_sigpipe_release(&sigpipe);
     pu_http_easy_finish(easy, code);
     return easy->response.failure == PU_HTTP_OK;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "http_sigpipe.h"
 
 /* Longer than a connection lives whose peer acknowledges nothing. */
 enum { DISTRUST_MS = 30000 };
@@ -39,9 +40,25 @@ static short poll_events(int what)
 
 static void forget_socket(pu_http_multi *multi, size_t place)
 {
+    pu_http_watch_end(&multi->watch, multi->polls[place].fd, multi->names[place]);
     multi->polls[place] = multi->polls[--multi->poll_count];
+    multi->names[place] = multi->names[multi->poll_count];
     if (place < multi->poll_count)
         curl_multi_assign(multi->curl, multi->polls[place].fd, (void *)(uintptr_t)(place + 1));
+}
+
+/* The last of the list is waited for no more, whatever libcurl says. */
+static void end_watch(pu_http_multi *multi)
+{
+    size_t place = --multi->poll_count;
+    pu_http_watch_end(&multi->watch, multi->polls[place].fd, multi->names[place]);
+}
+
+int pu_http_multi_name(pu_http_multi *multi, size_t place)
+{
+    multi->sockets.watched = true;
+    if (multi->names[place] < 0) multi->names[place] = pu_http_watch_name(&multi->watch, multi->polls[place].fd);
+    return multi->names[place];
 }
 
 /* Room for the descriptors of one more transfer: two addresses tried at once, a resolver's, and one to spare. It is made
@@ -55,6 +72,9 @@ static bool make_room(pu_http_multi *multi)
     struct pollfd *polls = realloc(multi->polls, cap * sizeof *polls);
     if (!polls) return false;
     multi->polls = polls;
+    int *names = realloc(multi->names, cap * sizeof *names);
+    if (!names) return false;
+    multi->names = names;
     multi->poll_cap = cap;
     return true;
 }
@@ -71,6 +91,7 @@ static int on_socket(CURL *curl, curl_socket_t fd, int what, void *context, void
     }
     if (!place) {
         if (multi->poll_count == multi->poll_cap) return 0; /* more than make_room foresees: it ends by its timeout */
+        multi->names[multi->poll_count] = -1;
         multi->polls[multi->poll_count++] = (struct pollfd){.fd = fd};
         place = multi->poll_count;
         curl_multi_assign(multi->curl, fd, (void *)(uintptr_t)place);
@@ -145,6 +166,8 @@ static void drop_all(pu_http_multi *multi, pu_http_list *list, bool other_proces
 
 void pu_http_multi_close(pu_http_multi *multi)
 {
+    pu_sigpipe sigpipe;
+    pu_sigpipe_hold(&sigpipe);
     bool other_process = pu_http_is_of_other_process(&multi->owner);
     drop_all(multi, &multi->running, other_process);
     drop_all(multi, &multi->queued, other_process);
@@ -155,9 +178,14 @@ void pu_http_multi_close(pu_http_multi *multi)
         free_slot(slot);
     }
     if (multi->curl && !other_process) curl_multi_cleanup(multi->curl);
+    pu_sigpipe_release(&sigpipe);
     multi->curl = NULL;
     pu_http_sockets_free(&multi->sockets);
+    while (multi->poll_count > 0) end_watch(multi);
+    pu_http_watch_free(&multi->watch);
+    free(multi->names);
     free(multi->polls);
+    multi->names = NULL;
     multi->polls = NULL;
     multi->poll_count = multi->poll_cap = 0;
     multi->slots = multi->busy = multi->unfinished = 0;
@@ -250,6 +278,8 @@ static void collect(pu_http_multi *multi)
 static void start_queued(pu_http_multi *multi)
 {
     if (!multi->queued.first) return;
+    pu_sigpipe sigpipe;
+    pu_sigpipe_hold(&sigpipe);
     int64_t now = monotonic_ms();
     pu_http_job *first = multi->queued.first;
     while (multi->queued.first && multi->busy < multi->options->number[PU_HTTP_MAX_IN_FLIGHT]) {
@@ -257,9 +287,11 @@ static void start_queued(pu_http_multi *multi)
         if (!slot) break; /* tried again at the next step; a deadline ends it */
         start(multi, multi->queued.first, slot, now);
     }
-    if (multi->queued.first == first) return;
-    run_timer(multi, now + 1);
-    collect(multi);
+    if (multi->queued.first != first) {
+        run_timer(multi, now + 1);
+        collect(multi);
+    }
+    pu_sigpipe_release(&sigpipe);
 }
 
 static void reject_queued(pu_http_multi *multi, pu_http_job *job, enum pu_http_failure failure, const char *reason)
@@ -323,7 +355,7 @@ static bool end_of_other_process(pu_http_multi *multi)
         easy->response.outcome = PU_OUTCOME_UNKNOWN;
         finish(multi, &multi->running, multi->running.first);
     }
-    multi->poll_count = 0;
+    while (multi->poll_count > 0) end_watch(multi);
     multi->timer_ms = multi->earliest_ms = -1;
     return true;
 }
@@ -350,30 +382,36 @@ static int action_mask(short revents)
 }
 
 /* Acting on one descriptor may change the set, so what is ready is copied before. What became of a descriptor in
- * between does no harm: libcurl looks for itself. */
+ * between does no harm: libcurl looks for itself. Once STEP_BYTES have come, the others are left to the next step. */
 static void act_on_ready(pu_http_multi *multi)
 {
-    enum { BATCH = 256 };
+    enum { BATCH = 256, STEP_BYTES = 256 * 1024 };
     struct pollfd ready[BATCH];
     int running, count = 0;
+    size_t number = multi->poll_count, from = number ? multi->acted_from % number : 0;
     bool asked = multi->polled;
     multi->polled = false;
-    if (multi->poll_count == 0 || (!asked && poll(multi->polls, (nfds_t)multi->poll_count, 0) <= 0)) return;
-    for (size_t i = 0; i < multi->poll_count && count < BATCH; i++)
-        if (multi->polls[i].revents) ready[count++] = multi->polls[i];
-    for (int i = 0; i < count; i++)
+    multi->sockets.taken = 0;
+    if (number == 0 || (!asked && poll(multi->polls, (nfds_t)number, 0) <= 0)) return;
+    for (size_t i = 0; i < number && count < BATCH; i++)
+        if (multi->polls[(from + i) % number].revents) ready[count++] = multi->polls[(from + i) % number];
+    for (int i = 0; i < count && multi->sockets.taken < STEP_BYTES; i++, multi->acted_from++)
         curl_multi_socket_action(multi->curl, ready[i].fd, action_mask(ready[i].revents), &running);
 }
 
 void pu_http_multi_step(pu_http_multi *multi)
 {
+    pu_http_watch_close(&multi->watch);
     if (!multi->curl || end_of_other_process(multi)) return;
     int64_t now = monotonic_ms();
     expire_queued(multi, now);
+    pu_sigpipe sigpipe;
+    pu_sigpipe_hold(&sigpipe);
     start_queued(multi);
     act_on_ready(multi);
     run_timer(multi, now);
     collect(multi);
+    pu_sigpipe_release(&sigpipe);
 }
 
 int64_t pu_http_multi_timeout(const pu_http_multi *multi)
@@ -436,7 +474,10 @@ pu_http_job *pu_http_multi_cancel(pu_http_multi *multi, int64_t id)
         job = find(&multi->running, id);
         if (!job) return NULL;
         pu_http_easy *easy = &job->slot->easy;
+        pu_sigpipe sigpipe;
+        pu_sigpipe_hold(&sigpipe);
         curl_multi_remove_handle(multi->curl, easy->curl);
+        pu_sigpipe_release(&sigpipe);
         bool sent = easy->send_count > 0;
         pu_http_easy_set_error(easy, PU_HTTP_CLOSED,
                             sent ? "the request was cancelled after it was sent: it may have been carried out"

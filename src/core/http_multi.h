@@ -11,6 +11,7 @@
 #include <poll.h>
 
 #include "http_easy.h"
+#include "http_watch.h"
 
 enum pu_http_job_state { PU_JOB_QUEUED, PU_JOB_RUNNING, PU_JOB_DONE };
 
@@ -51,7 +52,10 @@ typedef struct pu_http_multi {
     int64_t timer_ms;     /* when libcurl must be called without an event; -1: never */
     int64_t earliest_ms;  /* no queued job's deadline is before it */
     struct pollfd *polls; /* what libcurl waits for */
+    int *names;           /* beside each: the number that a host's loop watches, -1 when it was not asked for */
+    pu_http_watch watch;
     size_t poll_count, poll_cap;
+    size_t acted_from;    /* where the next step begins among them, so that each has its turn */
     bool polled;          /* a wait has asked the system about them just now */
     int64_t poll_changes; /* counts changes of the set */
     pu_http_easy rejected; /* closed; holds the response of a taken job that never got a slot */
@@ -81,6 +85,10 @@ void pu_http_multi_return(pu_http_multi *multi, pu_http_job *job);
 
 /* Ends an unfinished job, which counts as taken then; NULL when there is none with this id. */
 pu_http_job *pu_http_multi_cancel(pu_http_multi *multi, int64_t id);
+
+/* The number under which a host's loop watches the descriptor at `place` of `polls`; it stays open until the step after
+ * the one that takes it off the list. */
+int pu_http_multi_name(pu_http_multi *multi, size_t place);
 
 /* Waits until a descriptor of one of them is ready, one's timeout is over, or `ms` have passed. No step is made. */
 void pu_http_wait(pu_http_multi *const *multis, size_t count, int64_t ms);

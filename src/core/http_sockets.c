@@ -39,6 +39,7 @@ int pu_http_sockets_on_close(void *context, curl_socket_t fd)
             sockets->list[i] = sockets->list[--sockets->count];
             break;
         }
+    if (sockets->watched) (void)shutdown(fd, SHUT_RDWR);
     return close(fd);
 }
 

@@ -27,6 +27,8 @@ typedef struct pu_http_sockets {
     pu_http_socket *list;
     size_t count, cap;
     int64_t last_id;
+    size_t taken; /* bytes of bodies that came in this step */
+    bool watched; /* a host's loop may hold duplicates of the descriptors: closing alone ends no connection */
 } pu_http_sockets;
 
 /* Notes a socket that libcurl made. False: no memory. */

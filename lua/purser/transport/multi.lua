@@ -1,15 +1,20 @@
 -- SPDX-License-Identifier: MIT
---- The transport for many requests at once. `send` waits: in a task of purser.schedule it lets the others go on.
--- A host with its own loop uses `submit`, `step` and `take`.
+--- The transport for many requests at once. `send` waits: in a task of purser.schedule, or in a coroutine of a host
+-- that says how its coroutines wait (`wait`, `wake`), the others go on. Without coroutines: `submit`, `step`, `take`.
 
+local core = require "purser.core"
 local libcurl = require "purser.libcurl"
 local schedule = require "purser.schedule"
+local schema = require "purser.util.option_schema"
 
 ---@class purser.transport.multi
 ---@field multi userdata
 ---@field private calls table<integer, table> by id: whether it is done, and how; the task that waits for it
+---@field private host table|nil  `wait` and `wake`, and the sleepers: { at_ms, done }
+---@field private outside_tasks "block"|"reject"
 local methods = {}
 local meta = { __name = "purser.transport.multi", __index = methods }
+local isyieldable = rawget(coroutine, "isyieldable")
 
 function meta:__tostring()
   return (tostring(self.multi):gsub("^purser%.http_multi", meta.__name))
@@ -22,7 +27,7 @@ end
 -- The place of an answer is made before its request is sent: there may be no memory for it later.
 local function submit(self, request)
   if self.closed then return nil, closed() end
-  local call = { done = false, response = false, failure = false, task = false }
+  local call = { done = false, response = false, failure = false, task = false, hosted = false }
   local id, message = self.multi:submit(request)
   if not id then return nil, { kind = "transport", outcome = "not_sent", message = message, sends = 0 } end
   self.calls[id] = call
@@ -38,35 +43,69 @@ function methods:submit(request)
   return id, not id and failure or nil
 end
 
--- Ends a call that a task waits for.
+-- Ends a call that a task or a coroutine of the host waits for. What the host raises is kept for the end of the step.
 local function wake(self, id, call)
   self.calls[id] = nil
-  schedule.watch(self, -1)
-  schedule.wake(call.task)
+  if call.task then
+    schedule.watch(self, -1)
+    schedule.wake(call.task)
+  else
+    local ok, problem = pcall(self.host.wake, call)
+    if not ok then self.host.problem = self.host.problem or { problem } end
+  end
 end
 
 local NO_MEMORY = { kind = "transport", outcome = "unknown", phase = "receive", sends = 1,
   message = "there is not enough memory to take the answer" }
 
--- Puts every answer that has come where `take` or its task finds it.
-local function distribute(self, id, response, failure)
+-- Puts the answers that have come where `take` or whoever waits finds them; with `max_bytes`, no further one once so
+-- many bytes of bodies were taken in.
+local function distribute(self, max_bytes)
+  local bytes = 0
+  local id, response, failure = self.multi:next()
   while id do
     local call = self.calls[id]
     if call then
       call.done, call.response, call.failure = true, response, failure or not response and NO_MEMORY or nil
-      if call.task then wake(self, id, call) end
+      if call.task or call.hosted then wake(self, id, call) end
     end
+    bytes = bytes + (response and #response.body or 0)
+    if max_bytes and bytes >= max_bytes then return end
     id, response, failure = self.multi:next()
   end
 end
 
---- Does what can be done without waiting, and returns how many requests are unfinished.
+-- Wakes the host's coroutines whose sleep is over. Returns how many still sleep, and when the next one is over.
+local function wake_sleepers(self)
+  local now, left, next_ms = core.monotonic_ms(), 0, nil
+  for sleeper in pairs(self.host.sleepers) do
+    if sleeper.at_ms <= now then
+      sleeper.done, self.host.sleepers[sleeper] = true, nil
+      local ok, problem = pcall(self.host.wake, sleeper)
+      if not ok then self.host.problem = self.host.problem or { problem } end
+    else
+      left, next_ms = left + 1, math.min(next_ms or sleeper.at_ms, sleeper.at_ms)
+    end
+  end
+  return left, next_ms
+end
+
+--- Does what can be done without waiting, and returns how many requests and sleepers are unfinished. What the host's
+-- `wake` raised is raised at its end. After each step the descriptors of `fds` that are watched must be brought up to
+-- date: one that is no longer listed is closed by the next step.
+---@param max_bytes? integer  of the bodies of answers; what is beyond waits for the next step
 ---@return integer
-function methods:step()
+function methods:step(max_bytes)
   if self.closed then return 0 end
   local unfinished = self.multi:step()
-  distribute(self, self.multi:next())
-  return unfinished
+  distribute(self, max_bytes)
+  local host = self.host
+  if not host then return unfinished end
+  local sleeping = next(host.sleepers) and wake_sleepers(self) or 0
+  local problem = host.problem
+  host.problem = nil
+  if problem then error(problem[1], 0) end
+  return unfinished + sleeping
 end
 
 --- Waits until something can be done, at most `ms` milliseconds, and does it.
@@ -99,21 +138,54 @@ function methods:cancel(id)
   local call = failure and self.calls[id]
   if not call then return failure end
   call.done, call.response, call.failure = true, nil, failure
-  if call.task then wake(self, id, call) else self.calls[id] = nil end
+  if call.task or call.hosted then wake(self, id, call) else self.calls[id] = nil end
   return failure
 end
 
---- Sends one request and returns its answer. In a task the others go on meanwhile.
+local function not_sent(message)
+  return { kind = "argument", outcome = "not_sent", message = message, sends = 0 }
+end
+
+local CANNOT_WAIT = "the %s cannot wait here: Lua suspends none inside a callback of a function in C"
+
+local function is_in_coroutine()
+  local co, is_main = coroutine.running()
+  return co ~= nil and not is_main
+end
+
+-- How the caller waits: its task, "host" or "block"; or nil and a failure where it cannot, before anything is sent.
+local function way_to_wait(self)
+  local task = schedule.current()
+  if task then
+    if schedule.can_wait() then return task end
+    return nil, not_sent(CANNOT_WAIT:format "task" .. ", and Lua 5.1 none inside pcall; call outside of it, or by "
+      .. "purser.schedule's `protect`")
+  end
+  if self.host and is_in_coroutine() then
+    if not isyieldable or isyieldable() then return "host" end
+    return nil, not_sent(CANNOT_WAIT:format "coroutine")
+  end
+  if self.outside_tasks == "block" then return "block" end
+  return nil, not_sent(("the call was made outside of %s, where it would block; use purser.spawn or purser.run, or "
+    .. 'make the transport with outside_tasks = "block"'):format(self.host and "a coroutine" or "a task"))
+end
+
+--- Sends one request and returns its answer. In a task, or in a coroutine of the host, the others go on meanwhile.
 ---@param request purser.transport.request
 ---@return purser.transport.response|nil
 ---@return purser.transport.failure|nil
 function methods:send(request)
+  local way, failure = way_to_wait(self)
+  if not way then return nil, failure end
   local id, call = submit(self, request)
   if not id then return nil, call end
-  local task = schedule.current()
-  if task then
+  if way == "host" then
+    call.hosted = not call.done
+    while not call.done do self.host.wait(call) end
+    return call.response, call.failure
+  elseif way ~= "block" then
     schedule.watch(self, 1)
-    call.task = task -- it is woken only when it surely waits
+    call.task = way -- it is woken only when it surely waits
     schedule.suspend()
     return call.response, call.failure
   end
@@ -140,13 +212,22 @@ end
 ---@return integer|nil milliseconds nil: no need to step before a descriptor is ready
 function methods:timeout()
   if self.closed then return nil end
-  return self.multi:timeout()
+  local ms, at_ms = self.multi:timeout(), nil
+  if not self.host then return ms end
+  for sleeper in pairs(self.host.sleepers) do at_ms = math.min(at_ms or sleeper.at_ms, sleeper.at_ms) end
+  local left = at_ms and math.max(0, at_ms - core.monotonic_ms())
+  return ms and left and math.min(ms, left) or ms or left
 end
 
---- Sleeps for `ms` milliseconds; in a task the others go on. The pipeline sleeps this way between attempts.
+--- Sleeps for `ms` milliseconds; in a task, or in a coroutine of the host, the others go on. The pipeline sleeps this
+-- way between attempts.
 ---@param ms number
-function methods:sleep(ms) -- luacheck: ignore self
-  schedule.sleep(math.ceil(ms))
+function methods:sleep(ms)
+  ms = math.ceil(ms)
+  if not self.host or schedule.current() or not is_in_coroutine() then return schedule.sleep(ms) end
+  local sleeper = { at_ms = core.monotonic_ms() + ms, done = false }
+  self.host.sleepers[sleeper] = true
+  while not sleeper.done and not self.closed do self.host.wait(sleeper) end
 end
 
 -- Cannot be met unless a finaliser closes the transport while it hands out an answer.
@@ -165,15 +246,16 @@ end
 -- had been sent.
 function methods:close()
   if self.closed then return end
-  distribute(self, self.multi:next())
+  distribute(self)
   for _, id in ipairs(unfinished_calls(self)) do self:cancel(id) end
-  distribute(self, self.multi:next()) -- what ended meanwhile
+  distribute(self) -- what ended meanwhile
   for _, id in ipairs(unfinished_calls(self)) do
     local call = self.calls[id]
     call.done, call.failure = true, UNFINISHED
-    if call.task then wake(self, id, call) end
+    if call.task or call.hosted then wake(self, id, call) end
   end
   self.closed = true
+  for sleeper in pairs(self.host and self.host.sleepers or {}) do pcall(self.host.wake, sleeper) end
   self.multi:close()
 end
 
@@ -181,17 +263,53 @@ meta.__close = methods.close
 
 local M = {}
 
---- Makes a transport. Options: those of purser.transport.curl and `max_in_flight` (64). `http_version` is "2" unless
--- given: over TLS requests then share a connection where the service knows HTTP/2.
+local host_rules = { wait = "function", wake = "function", outside_tasks = { "block", "reject" } }
+
+-- Splits the options: those of libcurl, those of the host; or nil and a message.
+local function split_options(options)
+  local of_libcurl, of_host = {}, {}
+  for name, value in pairs(options) do
+    local part = host_rules[name] and of_host or of_libcurl
+    part[name] = value
+  end
+  local message = schema.check(of_host, host_rules, "transport option")
+  if not message and not of_host.wait ~= not of_host.wake then
+    message = 'transport options "wait" and "wake" are given together'
+  end
+  if message then return nil, message end
+  return of_libcurl, of_host
+end
+
+--- A multi handle of libcurl. Without `http_version` it is HTTP/2 over TLS, where libcurl has it and the service knows
+-- it: requests then share a connection.
+---@return userdata|nil
+---@return string|nil message
+function M.handle(options)
+  if options.http_version ~= nil then return libcurl.multi(options) end
+  options.http_version = "2"
+  local multi, message = libcurl.multi(options)
+  if multi then return multi end
+  options.http_version = "1.1"
+  multi = libcurl.multi(options)
+  return multi, not multi and message or nil
+end
+
+--- Makes a transport. Options: those of purser.transport.curl and `max_in_flight` (64).
+--
+-- `outside_tasks`: what a call outside of a task does, "block" unless given, or "reject". `wait` and `wake`: how a
+-- coroutine of the host waits. `wait(call)` suspends the running coroutine until `wake(call)`, or sooner; `call` is a
+-- table to which the host may add members. It is the host that calls `step`.
 ---@param options? table
 ---@return purser.transport.multi|nil
 ---@return string|nil message
 function M.new(options)
-  local given = { http_version = "2" }
-  for name, value in pairs(options or {}) do given[name] = value end
-  local multi, message = libcurl.multi(given)
+  local of_libcurl, of_host = split_options(options or {})
+  if not of_libcurl then return nil, of_host end
+  local multi, message = M.handle(of_libcurl)
   if not multi then return nil, message end
-  return setmetatable({ multi = multi, calls = {}, closed = false }, meta)
+  local host = of_host.wait and { wait = of_host.wait, wake = of_host.wake, sleepers = {}, problem = nil } or nil
+  return setmetatable({ multi = multi, calls = {}, closed = false, host = host,
+    outside_tasks = of_host.outside_tasks or "block" }, meta)
 end
 
 return M

@@ -8,7 +8,7 @@
 -- Works where nginx can wait: rewrite, access, content, timers (and the phases of TLS). Make it in a worker, not in
 -- init_by_lua: workers must not share connections.
 
-local libcurl = require "purser.libcurl"
+local handle = require("purser.transport.multi").handle
 
 ---@class purser.transport.openresty
 ---@field private multi userdata
@@ -148,9 +148,9 @@ function M.new(options)
   if ngx.get_phase() == "init" then
     return nil, "make the transport in a worker (init_worker_by_lua, or at its first use), not in init_by_lua"
   end
-  local given = { max_in_flight = 256, http_version = "2" }
+  local given = { max_in_flight = 256 }
   for name, value in pairs(options or {}) do given[name] = value end
-  local multi, message = libcurl.multi(given)
+  local multi, message = handle(given)
   if not multi then return nil, message end
   return setmetatable({ multi = multi, waiting = {}, timeout_ms = given.timeout_ms or 10000, pumping = false,
     closed = false }, meta)

@@ -1,0 +1,341 @@
+-- SPDX-License-Identifier: MIT
+--- HTTP/1.1 without a socket: the bytes of a request, and a strict reader of its answer. For transports on sockets that
+-- a host brings (docs/transports.md).
+--
+--     local bytes = assert(http1.request(request)) -- with `Connection: close`; not so as http1.request(request, true)
+--     local reader = http1.reader()
+--     repeat
+--       local whole, message = reader:feed(socket_text) -- true: whole; false: more is needed; nil: broken
+--     until whole or message
+--     local response = reader:response()
+--
+-- Strict means: what two readers could understand in two ways is an error. There is one length, the bytes of an answer
+-- and of what frames it are bounded, and `reader.reusable` is true only if the answer ended exactly where it says.
+
+local M = {}
+
+---@class purser.http1.url
+---@field secure boolean   https
+---@field host string      without the brackets of an IPv6 address
+---@field port integer
+---@field authority string as the Host header has it
+---@field prefix string    the path in front of each target; no slash at its end
+
+local default_ports = { http = 80, https = 443 }
+
+--- The parts of a base URL, or nil and what is wrong with it.
+---@param base_url string
+---@return purser.http1.url|nil
+---@return string|nil message
+function M.url(base_url)
+  local text = type(base_url) == "string" and base_url or ""
+  local scheme, authority, path = text:match "^(https?)://([^/]+)(.*)$"
+  if not scheme then return nil, "base_url must begin with https:// or http:// and name a host" end
+  if text:find "[^\33-\126]" or text:find "[@?#\\]" then
+    return nil, "base_url must not hold a user name, a query, a fragment, a blank or a control character"
+  end
+  local host, port = authority:match "^%[([%x:.]+)%]:?(%d*)$"
+  if not host then host, port = authority:match "^([^:%[%]]+):?(%d*)$" end
+  local number = port == "" and default_ports[scheme] or tonumber(port)
+  if not host or not number or number < 1 or number > 65535 then
+    return nil, "base_url must hold one host, and after a colon a port from 1 to 65535"
+  end
+  path = path:gsub("/+$", "")
+  return { secure = scheme == "https", host = host, port = number, authority = authority, prefix = path }
+end
+
+local methods = { GET = true, POST = true, PUT = true, DELETE = true }
+-- What the writer adds itself: a second one would make two requests of one for some reader.
+local own_headers = { ["host"] = true, ["content-length"] = true, ["transfer-encoding"] = true, ["connection"] = true,
+  ["expect"] = true, ["upgrade"] = true, ["te"] = true, ["trailer"] = true }
+
+local TOKEN = "^[A-Za-z0-9!#$%%&'*+%-.^_`|~]+$"
+local NO_TEXT = "[^\t\32-\126\128-\255]"
+
+local function header_lines(headers)
+  local lines, has_agent = {}, false
+  for name, value in pairs(headers or {}) do
+    if type(name) ~= "string" or type(value) ~= "string" then return nil, "must be strings with string names" end
+    if not name:find(TOKEN) then return nil, "have a name that HTTP does not allow" end
+    if value:find(NO_TEXT) then return nil, "hold a line break or another control character" end
+    local lower = name:lower()
+    if own_headers[lower] then return nil, ("hold %s, which the transport writes itself"):format(lower) end
+    has_agent = has_agent or lower == "user-agent"
+    lines[#lines + 1] = name .. ": " .. value
+  end
+  if not has_agent then lines[#lines + 1] = "User-Agent: purser" end
+  table.sort(lines)
+  return lines
+end
+
+--- The bytes of a request, or nil and what is wrong with it; nothing may be sent then.
+---@param request purser.transport.request
+---@param keep? boolean  the connection may be kept after the answer
+---@param url? purser.http1.url  that of `request.base_url`, where the caller has it
+---@return string|nil bytes
+---@return string|nil message
+function M.request(request, keep, url)
+  local message
+  if not url then
+    url, message = M.url(request.base_url)
+    if not url then return nil, message end
+  end
+  if not methods[request.method] then return nil, "the request method must be GET, POST, PUT or DELETE" end
+  local target, body = request.target, request.body or ""
+  if type(target) ~= "string" or target:sub(1, 1) ~= "/" then return nil, "the request target must begin with /" end
+  if target:find "[^\33-\126]" or target:find("#", 1, true) then
+    return nil, "the request target holds a byte that must be percent-encoded"
+  end
+  if type(body) ~= "string" then return nil, "the request body must be a string" end
+  local lines
+  lines, message = header_lines(request.headers)
+  if not lines then return nil, "the request headers " .. message end
+  if body ~= "" or request.method:sub(1, 1) == "P" then
+    lines[#lines + 1] = ("Content-Length: %d"):format(#body)
+  end
+  if not keep then lines[#lines + 1] = "Connection: close" end
+  return ("%s %s%s HTTP/1.1\r\nHost: %s\r\n%s\r\n\r\n%s"):format(request.method, url.prefix, target, url.authority,
+    table.concat(lines, "\r\n"), body)
+end
+
+local MAX_LINE, MAX_HEADERS, MAX_FIELDS, MAX_INTERIM = 16384, 256 * 1024, 256, 16
+local MAX_BODY, MAX_FRAMING = 16 * 1024 * 1024, 1024 * 1024
+
+---@class purser.http1.reader
+---@field reusable boolean  the answer is whole, ended exactly, and the service keeps the connection
+---@field began boolean     a byte of an answer came
+---@field too_large boolean what broke the reader is one of its bounds
+---@field status integer|nil  once its status line is read
+local reader = {}
+reader.__index = reader
+
+--- A reader of one answer. `max_body`: bytes, 16 MiB unless given. `until_close = false`: an answer without a length is
+-- an error, where the end of a connection proves nothing (TLS without its closing message).
+---@param options? { max_body: integer?, until_close: boolean? }
+---@return purser.http1.reader
+function M.reader(options)
+  options = options or {}
+  return setmetatable({
+    max_body = options.max_body or MAX_BODY, until_close = options.until_close ~= false,
+    rest = "", at = 1, state = "status", parts = {}, body_bytes = 0, header_bytes = 0, framing_bytes = 0,
+    field_count = 0, interim = 0, reusable = false, began = false, too_large = false,
+  }, reader)
+end
+
+local function broken(self, message, too_large)
+  self.state, self.message, self.too_large, self.reusable = "broken", message, too_large or false, false
+  return nil, message
+end
+
+-- The next line without its end; false while it is not whole; nil and a message.
+local function take_line(self)
+  local stop = self.rest:find("\n", self.at, true)
+  local length = (stop or #self.rest) - self.at + 1
+  if length > MAX_LINE then return broken(self, "a line of the answer is too long", true) end
+  if not stop then return false end
+  local line = self.rest:sub(self.at, stop - 2)
+  if self.rest:byte(stop - 1) ~= 13 or stop == self.at or line:find(NO_TEXT) then
+    return broken(self, "a line of the answer has a control character, or does not end with CR LF")
+  end
+  self.at = stop + 1
+  return line, length
+end
+
+local steps = {}
+
+function steps.status(self)
+  local line, length = take_line(self)
+  if not line then return line, length end
+  local minor, status = line:match "^HTTP/1%.([01]) (%d%d%d)$"
+  if not minor then minor, status = line:match "^HTTP/1%.([01]) (%d%d%d) " end
+  status = tonumber(status)
+  if not status or status < 100 or status > 599 then return broken(self, "the answer is not HTTP/1.1") end
+  self.status, self.minor = status, tonumber(minor)
+  self.header_bytes, self.block = self.header_bytes + length, { line }
+  self.length, self.chunked, self.closes = nil, false, minor == "0"
+  self.state = "fields"
+  return true
+end
+
+local function note_length(self, value)
+  if self.length then return broken(self, "the answer has two lengths") end
+  if not value:find "^%d+$" or #value > 15 then return broken(self, "the answer's Content-Length is no number") end
+  self.length = tonumber(value)
+  return true
+end
+
+local function note_coding(self, value)
+  if self.chunked or value:lower() ~= "chunked" then
+    return broken(self, "the answer has a Transfer-Encoding other than chunked")
+  end
+  if self.minor == 0 then return broken(self, "the answer has chunks in HTTP/1.0") end
+  self.chunked = true
+  return true
+end
+
+local function note_connection(self, value)
+  for word in value:lower():gmatch "[^%s,]+" do
+    if word == "close" then self.closes = true end
+  end
+  return true
+end
+
+local notes = { ["content-length"] = note_length, ["transfer-encoding"] = note_coding, connection = note_connection }
+
+-- One field, of the header or of the trailer. The trailer's are dropped: they may say nothing about the answer's form.
+local function take_field(self, in_trailer)
+  local line, length = take_line(self)
+  if not line then return line, length end
+  self.header_bytes, self.field_count = self.header_bytes + length, self.field_count + 1
+  if self.header_bytes > MAX_HEADERS or self.field_count > MAX_FIELDS then
+    return broken(self, "the answer has too many headers", true)
+  end
+  if line == "" then return "end" end
+  local name, value = line:match "^([^:%s]+):[ \t]*(.-)[ \t]*$"
+  if not name or not name:find(TOKEN) then return broken(self, "a header of the answer is not of HTTP's form") end
+  if in_trailer then return true end
+  self.block[#self.block + 1] = line
+  local note = notes[name:lower()]
+  if note then return note(self, value) end
+  return true
+end
+
+local function ended(self)
+  local excess = self.at <= #self.rest
+  self.state, self.reusable = "whole", not self.closes and not excess
+  return true
+end
+
+-- After the header: what frames the body.
+local function begin_body(self)
+  if self.length and self.chunked then return broken(self, "the answer has a length and chunks") end
+  if self.status < 200 then
+    self.interim = self.interim + 1
+    if self.status == 101 or self.length or self.chunked or self.interim > MAX_INTERIM then
+      return broken(self, "the service sent an interim answer that was not asked for")
+    end
+    self.state = "status"
+    return true
+  end
+  if self.status == 204 or self.status == 304 then
+    if self.chunked or (self.length or 0) > 0 then self.closes = true end
+    return ended(self)
+  end
+  if self.length and self.length > self.max_body then
+    return broken(self, "the answer is larger than `max_response_bytes`", true)
+  end
+  if not self.chunked and not self.length then
+    if not self.until_close then return broken(self, "the answer has no length") end
+    self.closes = true
+  end
+  self.state = self.chunked and "chunk_size" or self.length and "length" or "open"
+  self.left = self.length
+  return true
+end
+
+function steps.fields(self)
+  local found, message = take_field(self, false)
+  if found == "end" then return begin_body(self) end
+  return found, message
+end
+
+-- Takes what has come of the body, at most `max` bytes. Whether there was anything.
+local function take_bytes(self, max)
+  local have = #self.rest - self.at + 1
+  if have <= 0 then return false end
+  local count = max and max < have and max or have
+  self.body_bytes = self.body_bytes + count
+  if self.body_bytes > self.max_body then
+    return broken(self, "the answer is larger than `max_response_bytes`", true)
+  end
+  self.parts[#self.parts + 1] = self.rest:sub(self.at, self.at + count - 1)
+  self.at = self.at + count
+  if max then self.left = max - count end
+  return true
+end
+
+function steps.length(self)
+  if self.left == 0 then return ended(self) end
+  return take_bytes(self, self.left)
+end
+
+function steps.open(self)
+  return take_bytes(self)
+end
+
+function steps.chunk_size(self)
+  local line, length = take_line(self)
+  if not line then return line, length end
+  self.framing_bytes = self.framing_bytes + length
+  if self.framing_bytes > MAX_FRAMING + self.max_body then
+    return broken(self, "the chunks of the answer frame more than `max_response_bytes` allow", true)
+  end
+  local size = line:match "^(%x+)[ \t]*$" or line:match "^(%x+)[ \t]*;"
+  if not size or #size > 12 then return broken(self, "a chunk of the answer has no size") end
+  self.left = tonumber(size, 16)
+  if self.body_bytes + self.left > self.max_body then
+    return broken(self, "the answer is larger than `max_response_bytes`", true)
+  end
+  self.state = self.left == 0 and "trailer" or "chunk"
+  return true
+end
+
+function steps.chunk(self)
+  if self.left > 0 then return take_bytes(self, self.left) end
+  local line, length = take_line(self)
+  if not line then return line, length end
+  if line ~= "" then return broken(self, "a chunk of the answer is longer than its size") end
+  self.state = "chunk_size"
+  return true
+end
+
+function steps.trailer(self)
+  local found, message = take_field(self, true)
+  if found == "end" then return ended(self) end
+  return found, message
+end
+
+--- Takes bytes that came. True: the answer is whole; false: more is needed; nil and a message: it is broken, and its
+-- connection must be closed. After a whole answer, further bytes make `reusable` false.
+---@param text string
+---@return boolean|nil whole
+---@return string|nil message
+function reader:feed(text)
+  if text ~= "" then self.began = true end
+  if self.state == "broken" then return nil, self.message end
+  if self.state == "whole" then
+    if text ~= "" then self.reusable = false end
+    return true
+  end
+  self.rest, self.at = self.at > #self.rest and text or self.rest:sub(self.at) .. text, 1
+  local found, message
+  repeat
+    found, message = steps[self.state](self)
+    if found == nil then return nil, message end
+  until not found or self.state == "whole"
+  return self.state == "whole"
+end
+
+--- The connection has ended. True: the answer is whole; nil and a message: it broke off.
+---@return boolean|nil whole
+---@return string|nil message
+function reader:finish()
+  if self.state == "open" then return ended(self) end
+  if self.state == "whole" then
+    self.reusable = false
+    return true
+  end
+  if self.state == "broken" then return nil, self.message end
+  return broken(self, self.began and "the connection ended in the middle of the answer"
+    or "the connection ended before an answer came")
+end
+
+--- The whole answer, as a transport returns it; nil before it is whole.
+---@return purser.transport.response|nil
+function reader:response()
+  if self.state ~= "whole" then return nil end
+  return { status = self.status, body = table.concat(self.parts), http_version = "1." .. self.minor,
+    headers = table.concat(self.block, "\r\n") .. "\r\n\r\n" }
+end
+
+return M
