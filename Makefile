@@ -16,6 +16,7 @@
 #   make torture    payments at a service that answers badly, by workers that are killed (docs/payouts-tests.md); minutes
 #   make rehearse   the same on virtual time, SEEDS=1000 runs of it
 #   make asan, valgrind, gc, fuzz, soak   the suite under tools that see more (docs/hardening.md); minutes
+#   make limits-test   the rate limit against real servers; bench-limits: what it costs (docs/limits.md)
 #   make silence    withdrawals over a network that drops packets without a word (docs/outcomes.md); as root
 #   make bench      measurements beside floors in C (docs/performance.md); bench-openresty: nginx, event loop and threads
 #   make clean

@@ -58,7 +58,7 @@ local function open(name)
     server.restart() -- the default of 128 MB is less than the large journal
   end
   local options = { database = "postgres", user = "purser", host = "127.0.0.1", port = server.options.port }
-  local admin = assert(require("purser.exactly_once.journal.database").open { postgresql = options })
+  local admin = assert(require("purser.util.database").open { postgresql = options })
   assert(admin:rows("CREATE DATABASE " .. name))
   admin:close()
   options.database = name

@@ -13,7 +13,7 @@ local purser = require "purser"
 local options = {
   profile = "mexc", base_url = base, ca_file = ca_file, recv_window = 5000,
   api_key = "mx0aBENCHbenchKEY", secret_key = "bench-secret-key-0123456789abcdef",
-  rate_limit = count > 1 and { weight = 1000000000 } or nil, -- the budget is kept, and never used up
+  rate_limit = count > 1 and { pools = { ip = { capacity = 1000000000 } } } or nil, -- kept, and never used up
 }
 if in_flight then
   options.transport = assert(purser.transport.multi {

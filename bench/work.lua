@@ -8,7 +8,7 @@ local name, count = arg[1], tonumber(arg[2])
 local body = records.deposits(20)
 local client = assert(purser.new {
   profile = "mexc", base_url = "http://127.0.0.1:1", api_key = "mx0aBENCHbenchKEY", recv_window = 5000,
-  secret_key = "bench-secret-key-0123456789abcdef", rate_limit = { weight = 1000000000 },
+  secret_key = "bench-secret-key-0123456789abcdef", rate_limit = { pools = { ip = { capacity = 1000000000 } } },
   transport = { send = function() return { status = 200, body = body, headers = "" } end },
 })
 

@@ -8,6 +8,7 @@ package.path = "tools/?.lua;" .. package.path
 
 local pages = require "docs.pages"
 local annotations = require "docs.annotations"
+local redis_script = require "docs.redis_script"
 local rocks = require "docs.rocks"
 local words = require "docs.words"
 
@@ -51,6 +52,7 @@ function M.files()
     ["docs/getting-started.md"] = with_part(
       with_part(assert(read "docs/getting-started.md"), "options", pages.options(words.options)),
       "call options", pages.options(words.call_options)),
+    ["lua/purser/call/rate_limit/redis_script.lua"] = redis_script.file(),
     ["lua/purser/meta.lua"] = annotations.file(),
     ["purser-scm-1.rockspec"] = with_part(with_part(with_part(assert(read "purser-scm-1.rockspec"),
       "core", rocks.core()),

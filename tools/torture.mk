@@ -12,7 +12,7 @@ torture:
 	@tools/setup build test torture
 	@$(MAKE) -s all
 	@export LUA_PATH="$(CURDIR)/spec/support/?.lua;$(LUA_PATH)"; \
-	$(LUA) /usr/bin/busted --output=TAP spec/torture/on_postgresql.lua && \
+	$(LUA) /usr/bin/busted --output=TAP spec/torture/on_postgresql.lua spec/torture/limits_on_postgresql.lua && \
 	$(LUA) spec/torture/connection.lua && $(LUA) spec/torture/run.lua sqlite $(PAYMENTS) 1 $(SEED) && $(LUA) spec/torture/run.lua postgresql $(PAYMENTS) 8 $(SEED)
 
 SEEDS ?= 1000

@@ -33,7 +33,7 @@ local suggest = lazy "purser.util.suggest"
 ---@class purser
 ---@field operations table[]   the rows of all operations, also by full name; a copy each time it is read
 ---@field profiles table       the conventions by profile name; read-only
----@field rate_limit fun(options: purser.RateLimitOptions?): table  a request-weight budget, for purser.new
+---@field rate_limit fun(options: purser.RateLimitOptions?): table  a rate limit, for purser.new { rate_limit = ... }
 ---@field decimal fun(value: any): purser.decimal?, string?   an exact amount
 ---@field secrets table        secret keys that no Lua string holds
 ---@field sim table            the simulator

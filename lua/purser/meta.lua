@@ -1026,7 +1026,7 @@ function Wallet:withdraw_legacy(params, opts) end
 ---@field timeout_ms? integer  For one attempt, connecting included. Default: 10000.
 ---@field connect_timeout_ms? integer  For connecting and TLS. Default: 3000.
 ---@field retry? purser.RetryOptions|false  How reads are retried. Default: 3 attempts.
----@field rate_limit? purser.RateLimitOptions|table|false  The request-weight budget. Default: 500 in 10 s.
+---@field rate_limit? purser.RateLimitOptions|table|false  How much is sent. Default: the profile's.
 ---@field hooks? purser.Hooks  Functions that see every attempt. Default: none.
 ---@field transport? purser.Transport  What carries requests. Default: curl.
 ---@field clock? fun(): integer  Returns epoch milliseconds for timestamp. Default: the system's.

@@ -43,7 +43,7 @@ static const char script[] =
     "function journal:finish() return { 1 } end\n"
     "local function make()\n"
     "  local client = assert(purser.new { base_url = 'https://service.example', api_key = 'key', secret_key = 'secret',\n"
-    "    transport = transport, rate_limit = { weight = 100000 },\n"
+    "    transport = transport, rate_limit = { pools = { ip = { capacity = 100000 } } },\n"
     "    hooks = { after = function(event)\n"
     "      if event.told then wrong = 'a hook told twice of an attempt' end\n"
     "      event.told = true\n"

@@ -28,7 +28,7 @@ static const char client_script[] =
     "end\n"
     "local function make()\n"
     "  return assert(purser.new { base_url = 'https://service.example', api_key = 'key', secret_key = 'secret',\n"
-    "    transport = transport, retry = false, rate_limit = { weight = 100000 } })\n"
+    "    transport = transport, retry = false, rate_limit = { pools = { ip = { capacity = 100000 } } } })\n"
     "end\n"
     "local function lacks_memory(err) return err and tostring(err.message):find('memory', 1, true) end\n"
     "local function check(right, err)\n"

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- What an answer may ask of a client: how long it keeps silent, and which time it counts from.
 
-local rate_limit = require "purser.call.rate_limit"
 local purser = require "purser"
+local rate_limit = require "purser.call.rate_limit"
 local service_clock = require "purser.call.clock"
 
 local DAY_MS, WEEK_S = 86400000, 604800
@@ -31,11 +31,12 @@ describe("a pause that an answer asks for", function()
     end
   end)
 
-  it("lasts as long in a budget that was told itself", function()
+  it("lasts as long where the rate limit itself is blocked", function()
     local now = 0
-    local limits = rate_limit.new { now = function() return now end }
-    limits:block(1e15)
-    assert.same({ WEEK_S * 1000, true }, { select(2, limits:take(1)) })
+    local limit = rate_limit.new { now = function() return now end }
+    assert.equal(WEEK_S * 1000, limit:block(1e15))
+    local row = { full_name = "wallet.coins", effect = "read", weight = 10 }
+    assert.equal(WEEK_S * 1000, select(3, limit:acquire(row, "key", error)))
   end)
 end)
 

@@ -70,7 +70,7 @@ describe("one call, at most one request", function()
     })
     local client = assert(purser.new {
       base_url = peer:url(way.scheme), api_key = "key", secret_key = "secret", transport = transport,
-        rate_limit = false,
+      rate_limit = false,
       retry = { attempts = 5, base_ms = 1, max_ms = 1 },
     })
     if kept then

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- luacheck: ignore 631
--- Answers that are not what the document says: each ends as a clear error or as the documented result, for every operation.
+-- Answers that are not what the document says: each ends as a clear error or as the documented result, for every
+-- operation.
 
 local purser = require "purser"
 local operations = require "purser.api.operations"

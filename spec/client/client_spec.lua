@@ -120,8 +120,7 @@ describe("a profile given as a table", function()
     rejected({ timestamp_name = "" }, 'timestamp_name" is empty')
     rejected({ signature_name = "" }, 'signature_name" is empty')
     rejected({ key_header = "" }, 'key_header" is empty')
-    rejected({ weight_limit = 0 }, 'weight_limit" must be a whole number from 1')
-    rejected({ weight_window_ms = 1.5 }, 'weight_window_ms" must be a whole number of milliseconds from 1')
+    rejected({ max_recv_window = 0 }, 'max_recv_window" must be a whole number from 1')
     rejected({ max_recv_window = 0 / 0 }, 'max_recv_window" must be a whole number from 1')
   end)
 
@@ -135,71 +134,6 @@ describe("a profile given as a table", function()
   it("cannot give two of its parameters one name", function()
     rejected({ timestamp_name = "recvWindow" }, "must differ")
     rejected({ signature_name = "timestamp" }, "must differ")
-  end)
-end)
-
-describe("limits", function()
-  it("reject a word or value that means nothing, instead of running without a limit", function()
-    for _, case in ipairs { { { weigth = 5 }, '"weigth" is not known' },
-      { { weight = "5" }, "is a string; it must be a whole number from 1" },
-      { { weight = 0 }, "whole number" }, { { weight = -1 }, "whole number" }, { { window_ms = 0 }, "whole number" },
-      { { window_ms = 0 / 0 }, "whole number" }, { { when_full = "rejected" }, "wait or reject" } } do
-      local client, err = new { rate_limit = case[1] }
-      assert.is_nil(client)
-      assert.same({ "config", "not_sent" }, { err.kind, err.outcome })
-      assert.matches(case[2], err.message)
-      assert.has_error(function() purser.rate_limit(case[1]) end)
-    end
-  end)
-
-  it("hold in every window, not only on average: a late request counts as long as an early one", function()
-    local now = 0
-    local budget = purser.rate_limit { weight = 10, window_ms = 1000, now = function() return now end }
-    assert.is_true(budget:take(1))
-    now = 49 -- the same slice as the first
-    assert.is_true(budget:take(9))
-    now = 1000 -- the first is a window old, the nine are not
-    local taken, ms, banned = budget:take(9)
-    assert.is_nil(taken)
-    assert.equal(49, ms)
-    assert.is_false(banned)
-    now = 1049
-    assert.is_true(budget:take(10))
-  end)
-end)
-
-describe("a budget of the user's own", function()
-  it("is asked before each request, waited for, and told of the pauses the service wants", function()
-    local asked, waited, told = {}, {}, nil
-    local budget = { take = function(_, weight)
-      asked[#asked + 1] = weight
-      if #asked == 1 then return nil, 5, false end
-      return true
-    end, block = function(_, ms) told = ms end }
-    local client, transport = new({ rate_limit = budget, retry = false }, function()
-      return { status = 429, body = "", headers = "Retry-After: 3" }
-    end)
-    function transport:sleep(ms) waited[#waited + 1] = ms end -- luacheck: ignore self
-    assert.equal("throttled", select(2, client.wallet:coins()).kind)
-    assert.same({ { 10, 10 }, { 5 }, 3000 }, { asked, waited, told })
-  end)
-
-  it("may reject, and then nothing is sent", function()
-    for _, case in ipairs { { when_full = "reject", banned = false, words = "used up" },
-      { when_full = "wait", banned = true, words = "pause" } } do
-      local budget = { when_full = case.when_full, take = function() return nil, 1500, case.banned end,
-        block = function() end }
-      local client, transport = new { rate_limit = budget }
-      local _, err = client.wallet:withdraw(WITHDRAWAL)
-      assert.same({ "throttled", "not_sent", 2 }, { err.kind, err.outcome, err.retry_after })
-      assert.matches(case.words, err.message)
-      assert.equal(0, #transport.requests)
-    end
-  end)
-
-  it("has both methods, or is taken for options", function()
-    local _, err = new { rate_limit = { take = function() return true end } }
-    assert.matches('rate_limit option "take" is not known', err.message)
   end)
 end)
 
@@ -348,9 +282,10 @@ describe("a client closed during a call", function()
     ends_closed(client, transport, 0)
   end)
 
-  it("sends nothing more: closed while the call waits for the budget", function()
+  it("sends nothing more: closed while the call waits for the rate limit", function()
     local now = 0
-    local client, transport = new { rate_limit = { weight = 10, window_ms = 1000, now = function() return now end } }
+    local client, transport = new {
+      rate_limit = { pools = { ip = { capacity = 10, window_ms = 1000 } }, now = function() return now end } }
     assert(client.wallet:withdraw(WITHDRAWAL))
     function transport:sleep(ms) -- luacheck: ignore self
       now = now + ms

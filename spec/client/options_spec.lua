@@ -121,9 +121,9 @@ describe("every place that takes options", function()
     config('hook "afer" is not known (did you mean "after"?)', new { hooks = { afer = print } })
     config('retry option "atempts" is not known (did you mean "attempts"?)', new { retry = { atempts = 1 } })
     config('retry option "attempts" must be a whole number from 1', new { retry = { attempts = 0 } })
-    config('rate_limit option "weigth" is not known (did you mean "weight"?)', new { rate_limit = { weigth = 1 } })
-    config('rate_limit option "when_full" is "wit"; it must be wait or reject',
-      new { rate_limit = { when_full = "wit" } })
+    config('rate_limit option "pool" is not known (did you mean "pools"?)', new { rate_limit = { pool = {} } })
+    config('rate_limit option "when_full" is "wit"; it must be wait or reject', new { rate_limit = {
+      when_full = "wit" } })
     config('profile convention "ordr" is not known (did you mean "order"?)', new { profile = { ordr = "sent" } })
     config('profile convention "encoding" is "hx"; it must be hex or base64', new { profile = { encoding = "hx" } })
     config('guard rail "no_duplicate" is not known (did you mean "no_duplicates"?)',
@@ -178,7 +178,7 @@ describe("every place that takes options", function()
   end)
 
   it("raises where nobody would look at a second result", function()
-    assert.error_matches(function() purser.rate_limit { weigth = 1 } end, 'rate_limit option "weigth" is not known')
+    assert.error_matches(function() purser.rate_limit { pool = {} } end, 'rate_limit option "pool" is not known')
     assert.error_matches(function() purser.sim.new { sead = 1 } end,
       'purser.sim: option "sead" is not known %(did you mean "seed"%?%)')
     assert.error_matches(function() purser.sim.new { clock = "sundial" } end, "it must be virtual or real")
@@ -190,7 +190,8 @@ describe("a program whose options are right", function()
   it("never loads what reports on them", function()
     local command = [[
       local client = assert(require("purser").new { base_url = "http://localhost", api_key = "a", secret_key = "b",
-        retry = { attempts = 2 }, rate_limit = { weight = 5 }, hooks = { after = function() end },
+        retry = { attempts = 2 }, rate_limit = { pools = { ip = { capacity = 5 } } },
+        hooks = { after = function() end },
         transport = { send = function() return { status = 200, body = "[]", headers = "" } end } })
       assert(client.wallet:coins(nil, { timeout_ms = 5 }))
       assert(not package.loaded["purser.util.option_messages"] and not package.loaded["purser.util.suggest"])

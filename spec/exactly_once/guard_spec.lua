@@ -10,7 +10,7 @@ local sim, account, path, journal
 local function client_with(guard, options)
   local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
     transport = sim:transport(), clock = function() return sim:now() end, retry = false, rate_limit = false,
-      guard = guard,
+    guard = guard,
     account = "acme" }
   for name, value in pairs(options or {}) do all[name] = value end
   return purser.new(all)

@@ -2,7 +2,7 @@
 -- How a journal's server is reached: what is asked of one that may be another machine. (spec/torture/on_postgresql.lua
 -- has the servers.)
 
-local postgresql = require "purser.exactly_once.journal.postgresql"
+local postgresql = require "purser.util.database.postgresql"
 
 local function is_verified(host)
   return postgresql.conninfo({ host = host, database = "payouts" }):find("sslmode='verify-full'", 1, true) ~= nil

@@ -3,7 +3,7 @@
 
 local calls_of = require "purser.exactly_once.intent"
 local core = require "purser.core"
-local database = require "purser.exactly_once.journal.database"
+local database = require "purser.util.database"
 local json = require "purser.json"
 local operations = require "purser.api.operations"
 local purser = require "purser"

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Payouts with a journal that lacks what was sent: nothing is paid twice, because the service is asked first.
 
+local json = require "purser.json"
 local private = require "purser.util.private"
 local purser = require "purser"
 
@@ -189,6 +190,35 @@ describe("payments that the journal does not know to be made", function()
       add(payouts, 1, 3)
       assert.equal(3, assert(payouts:run()).undecided)
       assert.equal(3, counted(TRANSFER, "applied"))
+    end
+  end)
+
+  it("are found when the history filters by the clock of another zone", function()
+    add(payouts_with(), 1, 3)
+    assert.equal(3, assert(payouts_with():run()).done)
+    local made = assert(client.sub_account:transfer_history { fromAccountType = "SPOT", toAccountType = "SPOT",
+      toAccount = "tradingdesk1" })
+    assert.equal(3, #made)
+    for _, hours in ipairs { -12, -8, 8, 14 } do
+      lose_journal()
+      local inner, by = sim:transport(), hours * 3600000
+      client = client_with { transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+        local response, failure = inner:send(request)
+        if response and request.operation == "sub_account.transfer_history" then
+          local first = tonumber(request.target:match "startTime=(%d+)") + by
+          local last = tonumber(request.target:match "endTime=(%d+)") + by
+          local kept = {}
+          for _, record in ipairs(request.target:find("&page=1&", 1, true) and made or {}) do
+            if record.timestamp >= first and record.timestamp <= last then kept[#kept + 1] = record end
+          end
+          response.body = json.encode(json.list(kept))
+        end
+        return response, failure
+      end } }
+      local payouts = payouts_with()
+      add(payouts, 1, 3)
+      assert.equal(3, assert(payouts:run()).done, hours)
+      assert.equal(3, counted(TRANSFER, "applied"), hours)
     end
   end)
 

@@ -37,7 +37,8 @@ function M.free_port()
   return tonumber(port)
 end
 
--- What every configuration here begins with: one worker, everything in the folder, errors in a file.
+-- What every configuration here begins with: one worker unless asked for more, everything in the folder, errors in a
+-- file.
 local HEAD = [[
 load_module %s/ndk_http_module.so;
 load_module %s/ngx_http_lua_module.so;

@@ -24,6 +24,32 @@ local sets = {
   null_lists = 'by operation, such as { ["wallet.deposit_history"] = true }',
 }
 
+-- The tables of the rate limit, with an example of each.
+local tables = {
+  pools = "by name, such as { ip = { capacity = 300, window_ms = 10000 } }",
+  weights = 'by operation, such as { ["wallet.transfer"] = 50 }',
+}
+
+local pool_rules = { capacity = { 1, 2 ^ 31 }, window_ms = { 1, 86400000 }, scope = { "ip", "account" },
+  counts = { "weight", "requests" } }
+
+local function is_pool(name, pool)
+  return type(name) == "string" and name:find "^%w[%w_]*$" and option_schema.check(pool, pool_rules,
+    "pool option") == nil
+    and pool.capacity and pool.window_ms
+end
+
+local function is_weight(name, weight)
+  return type(name) == "string" and option_schema.matches(weight, { 0, 2 ^ 31 })
+end
+
+local function all_are(is, value)
+  for name, member in pairs(value) do
+    if not is(name, member) then return false end
+  end
+  return true
+end
+
 local function is_set(value)
   for member, is_in in pairs(value) do
     if type(member) ~= "string" or type(is_in) ~= "boolean" then return false end
@@ -35,6 +61,9 @@ local function check_convention(name, value)
   if value == "" then return ('profile convention "%s" is empty'):format(name) end
   if sets[name] and not is_set(value) then
     return ('profile convention "%s" is a table %s'):format(name, sets[name])
+  end
+  if tables[name] and not all_are(name == "pools" and is_pool or is_weight, value) then
+    return ('profile convention "%s" is a table %s'):format(name, tables[name])
   end
   if type(value) == "string" and value:find("%c") then
     return ('profile convention "%s" holds a control character'):format(name)
@@ -52,7 +81,7 @@ end
 -- Codes by code: what the client reads is its own, whatever becomes of the user's table.
 local function copy(codes)
   local own = {}
-  for code, is_success in pairs(codes) do own[code] = is_success end
+  for code, meaning in pairs(codes) do own[code] = type(meaning) == "table" and copy(meaning) or meaning end
   return own
 end
 

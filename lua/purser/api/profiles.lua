@@ -32,14 +32,26 @@ M.default = {
   -- Operations, by full name, whose success envelope without data is known to mean an empty list. It is believed for a
   -- plain read alone, never by reconciling or a walk.
   null_lists = {},
-  weight_limit = 500,             -- request weight in one window
-  weight_window_ms = 10000,
+  -- What all calls of one address (scope "ip") or of one key's account share, by name: so much weight in any window.
+  pools = { ip = { capacity = 500, window_ms = 10000 } },
+  -- Request weights, by operation, that differ from the document's: those are in the rows.
+  weights = {},
 }
 
 M.mexc = {
   base = "default",
   base_url = "https://api.mexc.com",
   array_body = "query",
+  -- docs/limits.md says whose reading this is, and of when.
+  pools = {
+    ip = { capacity = 300, window_ms = 10000 },
+    account = { capacity = 500, window_ms = 10000, scope = "account" },
+  },
+  weights = {
+    ["broker.transfer"] = 50, -- stated nowhere: as the other transfers
+    ["sub_account.transfer"] = 50, ["wallet.transfer"] = 50,
+    ["wallet.deposit_history"] = 10, ["wallet.withdraw_legacy"] = 10,
+  },
 }
 
 return M

@@ -247,21 +247,20 @@ function M.pause(self, ms)
   schedule.sleep(math.ceil(ms))
 end
 
--- Waits until the budget has room. Returns nil, or the error of a call that must not be made now.
-local function wait_for_budget(self, row)
-  local rate_limit = self._rate_limit
-  if not rate_limit then return end
-  while true do
-    local ok, ms, banned = rate_limit:take(row.weight or 1)
-    if ok then return end
-    if banned or rate_limit.when_full == "reject" then
-      return errors.new { kind = "throttled", outcome = "not_sent", operation = row.full_name, retryable = true,
-        retry_after = math.ceil(ms / 1000),
-        message = banned and "the service asked for a pause that is not over"
-          or "the request-weight budget is used up" }
-    end
-    M.pause(self, ms)
-  end
+-- Waits until the rate limit has room. Returns what was reserved and when; or nil, nil and the error of a call that
+-- must not be made now.
+local function reserve(self, row)
+  if self._credentials and not self._api_key and not row.unsigned then M.refresh_credentials(self) end
+  local takes, at, ms = self._rate_limit:acquire(row, self._api_key, M.pause, self)
+  if takes then return takes, at end
+  return nil, nil, errors.new { kind = "throttled", outcome = "not_sent", operation = row.full_name, retryable = true,
+    retry_after = math.ceil(ms / 1000), message = at }
+end
+
+--- Gives back what a request took of the rate limit: it was certainly not sent.
+function M.give_back(self, request)
+  if request.takes then self._rate_limit:give_back(request.takes, request.taken_at) end
+  request.takes = nil
 end
 
 -- Learns the service's time: from its own answer, else from the Date header of a rejection. Whether that worked; the
@@ -289,7 +288,11 @@ end
 --- What a failure reports before anything else is done: how long the service wants to be left alone, and that the clock
 --- is wrong, which is set right once a call. Whether it was.
 function M.learn(self, err, request, corrected)
-  if err.retry_after and self._rate_limit then self._rate_limit:block(err.retry_after * 1000) end
+  if self._rate_limit then
+    local ms = self._rate_limit:learn(err)
+    err.retry_after = err.retry_after or ms and math.ceil(ms / 1000)
+    if err.outcome == "not_sent" then M.give_back(self, request) end
+  end
   if err.code ~= service_clock.OUTSIDE_WINDOW or not self._correct_clock or corrected then return false end
   if not request.corrections then return false end -- not signed: it has no timestamp that could be wrong
   err.clock_corrected = correct_clock_once(self, err, request)
@@ -309,14 +312,21 @@ function M.attend_clock(self, row)
   if not row.unsigned and self._correct_clock and self._clock:jumped() then correct_clock(self) end
 end
 
---- The signed request of an attempt, once the budget has room for it; or nil and an error.
+--- The signed request of an attempt, once the rate limit has room for it; or nil and an error.
 function M.next_request(self, row, layout, values, opts)
-  local request
-  local err = wait_for_budget(self, row)
-  if err then return nil, err end
+  local takes, at, err, request
+  if self._rate_limit then
+    takes, at, err = reserve(self, row)
+    if err then return nil, err end
+  end
   request, err = M.build(self, row, layout, values, opts)
-  if not request then err.operation = row.full_name end
-  return request, err
+  if request then
+    request.takes, request.taken_at = takes, at
+    return request
+  end
+  if takes then self._rate_limit:give_back(takes, at) end
+  err.operation = row.full_name
+  return nil, err
 end
 
 --- Runs a read call: the whole pipeline. It is retried as the retry policy says. A write call begins in

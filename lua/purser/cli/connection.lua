@@ -3,7 +3,9 @@
 
 local credentials = require "purser.cli.credentials"
 local lazy = require "purser.util.lazy"
+local terminal = require "purser.cli.terminal"
 local purser = lazy "purser"
+local stores = lazy "purser.call.rate_limit.stores"
 
 local M = {}
 
@@ -29,6 +31,8 @@ function M.define(command)
     command:option("--credentials", "File with `api_key = ...` and `secret_key = ...`, readable by you alone. Without "
       .. "it the keys come from PURSER_API_KEY and PURSER_SECRET_KEY."):argname("<file>"),
     command:option("--timeout", "Longest time of one request, default 10."):argname("<seconds>"):convert(seconds),
+    command:option("--rate-limit", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
+      .. "sqlite:FILE or postgresql:DATABASE. Without it PURSER_RATE_LIMIT, else this command."):argname "<store>",
     command:option("--recv-window", "How old a request may be when it arrives, in ms."):argname("<ms>"):convert(whole),
   }
   command:group("Connection", (table.unpack or unpack)(options)) -- luacheck: ignore
@@ -58,6 +62,23 @@ local function describe(client, service, keys)
   return ("%s (from %s) with the keys from %s"):format(sources.url, sources.service, sources.keys), sources
 end
 
+local WORTH_SAYING_MS = 1000
+
+-- The option rate_limit: the store that is named, and a word on every long wait. Nil and a message for a text that
+-- names none.
+local function rate_limit_of(options)
+  local text = options.rate_limit or credentials.variable "PURSER_RATE_LIMIT"
+  local store = text and stores.parse(text)
+  if text and not store then
+    return nil, ("--rate-limit: %q names no store; give redis://HOST:PORT, redis:/SOCKET, sqlite:FILE or "
+      .. "postgresql:DATABASE"):format(text)
+  end
+  return { store = store, on_wait = function(ms, operation)
+    if ms < WORTH_SAYING_MS then return end
+    terminal.say("waiting %d s for the rate limit (%s)", math.ceil(ms / 1000), operation)
+  end }
+end
+
 --- The client that the options ask for; nil and a message when they do not make one.
 ---@param options table       of argparse
 ---@param overrides table|nil further options of purser.new
@@ -72,9 +93,12 @@ function M.open(options, overrides)
     return nil, "which service? give --base-url (or PURSER_BASE_URL), such as http://127.0.0.1:8080 for `purser sim`; "
       .. "or --profile mexc for the live one"
   end
+  local rate_limit
+  rate_limit, problem = rate_limit_of(options)
+  if not rate_limit then return nil, problem end
   local requested = {
     api_key = keys.api_key, secret_key = keys.secret, base_url = service.base_url, profile = service.profile,
-    timeout_ms = options.timeout, recv_window = options.recv_window,
+    timeout_ms = options.timeout, recv_window = options.recv_window, rate_limit = rate_limit,
   }
   for name, value in pairs(overrides or {}) do requested[name] = value end
   local client, err = purser.new(requested)

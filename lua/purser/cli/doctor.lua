@@ -89,12 +89,17 @@ end
 local key_codes = { ["10072"] = true, ["10073"] = true, ["700001"] = true, ["700002"] = true, ["700003"] = true,
   ["700006"] = true }
 
+-- The weight of an operation in the table that is in force.
+local function weight_of(client, row)
+  return client.profile.weights[row.full_name] or row.weight or 1
+end
+
 -- What the key may do. Stops at the first answer that says that the key itself is not accepted.
 local function check_permissions(findings, client)
   local granted, missing, spent = {}, {}, 0
   for _, probe in ipairs(probes) do
     local state, err = try(client, probe)
-    spent = spent + (operations.by_name[probe[2]].weight or 1)
+    spent = spent + weight_of(client, operations.by_name[probe[2]])
     if state == "granted" then
       granted[#granted + 1] = probe[1]
     elseif state == "missing" then
@@ -117,14 +122,23 @@ local function check_permissions(findings, client)
   return spent
 end
 
-local function check_weights(findings, client, spent)
-  local heaviest = {}
+local function check_weights(findings, client, spent, profile_name)
+  local heaviest, pools = {}, {}
   for _, row in ipairs(operations.list) do
-    if (row.weight or 1) > 1 then heaviest[#heaviest + 1] = ("%s %d"):format(row.full_name, row.weight) end
+    local weight = weight_of(client, row)
+    if weight > 1 then heaviest[#heaviest + 1] = ("%s %d"):format(row.full_name, weight) end
   end
-  local profile = client.profile
-  findings:add("ok", "weights", ("%d of %d in %d s were used for this; the heaviest are %s"):format(spent,
-    profile.weight_limit, math.floor(profile.weight_window_ms / 1000), table.concat(heaviest, ", ")))
+  local limits, err = client:limits()
+  if not limits then
+    findings:add("warn", "weights", tostring(err), "start the store, or leave --rate-limit out")
+    return
+  end
+  for _, pool in ipairs(limits.pools) do
+    pools[#pools + 1] = ("%s %d in %d s"):format(pool.pool:match "^[%w_]+", pool.capacity,
+      math.floor(pool.window_ms / 1000))
+  end
+  findings:add("ok", "weights", ("this took %d; the table of the profile %s is in force: %s; the heaviest are %s")
+    :format(spent, profile_name, table.concat(pools, ", "), table.concat(heaviest, ", ")))
 end
 
 local function as_text(findings)
@@ -160,7 +174,7 @@ local function examine(findings, options)
   if offset then
     check_clock(findings, offset, span, options.recv_window or 5000)
     local spent = check_permissions(findings, client)
-    check_weights(findings, client, spent + 1)
+    check_weights(findings, client, spent + 1, sources.profile or "default")
   end
   client:close()
 end

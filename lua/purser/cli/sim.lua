@@ -8,6 +8,7 @@ local control = lazy "purser.sim.control"
 local files = lazy "purser.cli.file"
 local http_server = lazy "purser.sim.serve"
 local json = lazy "purser.json"
+local resolve_profile = lazy "purser.api.resolve_profile"
 local to_json = lazy "purser.sim.to_json"
 local simulator = lazy "purser.sim"
 
@@ -52,6 +53,16 @@ local function port_number(text)
   return number
 end
 
+-- The pools of a profile, or one pool of an address.
+local function pools(text)
+  if text == "default" or text == "mexc" then
+    return assert(resolve_profile(text)).pools
+  end
+  local capacity, window_ms = text:match "^([1-9]%d?%d?%d?%d?%d?)/([1-9]%d?%d?%d?%d?%d?)$"
+  if not capacity then return nil, ("%q is no profile, and not like 300/10000"):format(text) end
+  return { ip = { capacity = tonumber(capacity), window_ms = tonumber(window_ms) } }
+end
+
 --- Adds the options to a command of argparse.
 function M.define(parser)
   parser:description "Serve the simulator over HTTP until it is stopped; /console is a page to watch and drive it."
@@ -63,6 +74,8 @@ function M.define(parser)
   parser:option("--variant", "Form of the answers: document, live, or names of switches joined by commas.", "document")
   parser:option("--clock", "real goes with the wall clock, virtual stands still until it is advanced.", "real")
     :choices { "real", "virtual" }
+  parser:option("--rate-limit", "HTTP 429 above these pools, then bans of minutes: default or mexc, as in the profile; "
+    .. "or CAPACITY/MILLISECONDS."):argname("POOLS"):convert(pools)
   parser:option("--idle-timeout", "End after so many seconds without a request."):argname("SECONDS"):convert(whole)
   parser:flag("--demo", "Open a demonstration account and print its keys.")
   parser:flag("--any-host", "Answer the service's paths whatever name the Host of a request is.")
@@ -99,7 +112,8 @@ local function make(options)
   end
   local ok, made = pcall(function()
     if state then return simulator.restore(state) end
-    return simulator.new { seed = options.seed, clock = options.clock, variant = options.variant }
+    return simulator.new { seed = options.seed, clock = options.clock, variant = options.variant,
+      rate_limit = options.rate_limit }
   end)
   if not ok then return nil, (tostring(made):gsub("^purser%.sim: ", "")) end
   return made, nil, state == nil

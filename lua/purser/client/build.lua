@@ -11,11 +11,11 @@
 -- first such call
 --   _layouts                     by row, made at their first use
 
-local budget = require "purser.call.rate_limit"
 local call_options = require "purser.call.call_options"
 local lazy = require "purser.util.lazy"
 local options_ = require "purser.client.options"
 local pipeline = require "purser.call.pipeline"
+local rate_limit = require "purser.call.rate_limit"
 local resolve_profile = require "purser.api.resolve_profile"
 local retry = require "purser.call.retry"
 local service_clock = require "purser.call.clock"
@@ -35,18 +35,12 @@ local function make_transport(options, origin)
   }
 end
 
-local function make_rate_limit(rate_limit, profile)
-  if rate_limit == false or budget.is(rate_limit) then return rate_limit end
-  if rate_limit ~= nil and type(rate_limit) ~= "table" then
-    return nil, 'option "rate_limit" is a table, a budget or false'
+local function make_rate_limit(given, profile)
+  if given == false or rate_limit.is(given) then return given end
+  if given ~= nil and type(given) ~= "table" then
+    return nil, 'option "rate_limit" is a table of options, an object of purser.rate_limit or false'
   end
-  rate_limit = rate_limit or {}
-  local message = budget.check(rate_limit)
-  if message then return nil, message end
-  return budget.new {
-    weight = rate_limit.weight or profile.weight_limit, window_ms = rate_limit.window_ms or profile.weight_window_ms,
-    when_full = rate_limit.when_full, now = rate_limit.now,
-  }
+  return rate_limit.make(given, profile)
 end
 
 local function make_guard(options)
@@ -91,6 +85,7 @@ function M.furnish(self, options)
   if wrong then return wrong end
   self._rate_limit, wrong = make_rate_limit(options.rate_limit, self.profile)
   if wrong then return wrong end
+  self._own_rate_limit = not rate_limit.is(options.rate_limit)
   self._credentials = options.credentials or false
   if not options.credentials then
     message = use_keys(self, options)

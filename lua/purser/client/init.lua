@@ -193,6 +193,20 @@ function State:each(name, params, opts)
   return private.veil(history.each(self, name, params, opts))
 end
 
+---@class purser.Limits
+---@field pools purser.PoolUse[]
+---@field members { name: string, seen_ms: integer }[]  who uses the same store, and how long ago that was seen
+
+--- What the pools of the rate limit hold now, who shares them, and what blocks them; nil and an error where the store
+--- is away. A client without a rate limit has none.
+---@return purser.Limits|nil, purser.Error|nil err
+function State:limits()
+  if not self._rate_limit then return { pools = {}, members = {} } end
+  local pools, members = self._rate_limit:status(self._api_key)
+  if pools then return { pools = pools, members = members } end
+  return nil, errors.new { kind = "throttled", outcome = "not_sent", retryable = true, message = members }
+end
+
 --- Waits until what is read is as requested: client:wait_for { read = ..., judge = ... }. See purser.wait.
 ---@return any value, purser.Error|nil err
 function State:wait_for(options)
@@ -205,6 +219,7 @@ function State:close()
   self._closed = true
   if self._signer then self._signer:close() end
   if self._own_transport then self._transport:close() end
+  if self._rate_limit and self._own_rate_limit then self._rate_limit:close() end
 end
 
 State.__gc = State.close

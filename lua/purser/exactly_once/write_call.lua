@@ -252,7 +252,10 @@ function M.run(client, row, params, opts, payment)
   if not request then return nil, err end
   local call
   call, err = begin(client, row, values, opts, payment)
-  if not call then return nil, err end
+  if not call then
+    pipeline.give_back(client, request)
+    return nil, err
+  end
   return conclude(call, schedule.protect(call.send, call, request))
 end
 

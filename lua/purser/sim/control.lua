@@ -60,6 +60,8 @@ routes["GET /sim/faults"] = function(sim) return to_json.list(sim:faults()) end
 routes["GET /sim/armed-faults"] = function(sim) return to_json.list(sim:armed_faults()) end
 routes["GET /sim/requests"] = function(sim) return to_json.list(sim:requests()) end
 routes["GET /sim/counts"] = function(sim) return sim:counts() end
+
+routes["GET /sim/rate-limit"] = function(sim) return sim:rate_limit() or {} end
 routes["GET /sim/state"] = function(sim) return sim:state() end
 routes["GET /sim/clock"] = function(sim) return { now = sim:now(), clock = sim.clock.mode } end
 

@@ -29,6 +29,7 @@ local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local prng = require "purser.sim.prng"
 local rebates = require "purser.sim.rebates"
+local rate_limit = require "purser.sim.rate_limit"
 local render = require "purser.sim.render"
 local request_log = require "purser.sim.request_log"
 local request_parser = require "purser.sim.request_parser"
@@ -81,7 +82,7 @@ local rules_of_options = {
   seed = "number", start_time = "number", clock = { "virtual", "real" }, variant = "any",
   profile = "string or table", strict = "boolean", record_requests = { 0, option_schema.EXACT },
   visibility_delay_ms = { 0, option_schema.EXACT }, transfer_wait_ms = { 0, option_schema.EXACT },
-  repeated_ids = { "execute", "reject" },
+  repeated_ids = { "execute", "reject" }, rate_limit = "boolean or table",
 }
 
 -- What a new simulator and a restored one have in common.
@@ -93,6 +94,7 @@ local function build(options)
     options = options, profile = profile, variant = render.resolve(options.variant), seed = options.seed or 1,
     dice = prng.new(options.seed or 1, "service"), granted = {}, lag = options.visibility_delay_ms or 0,
     rejects_repeated_ids = options.repeated_ids == "reject",
+    rate_limit_state = rate_limit.new(options.rate_limit, profile),
   }, meta)
   sim.fault_state = faults.new { seed = sim.seed, variant = options.variant, now = function() return sim:now() end }
   for _, name in ipairs(order) do concepts[name].setup(sim) end
@@ -109,6 +111,7 @@ end
 --   record_requests    how many requests sim:requests() remembers (100)
 --   visibility_delay_ms  how long a new record is missing from histories and lists (0)
 --   repeated_ids       what becomes of a clientTranId or withdrawOrderId that was used before: "execute" or "reject"
+--   rate_limit         true: the profile's pools, with 429 and bans; or a table of pools by name (false)
 --   transfer_wait_ms   how long a C9 transfer stays WAIT (0)
 ---@param options table|nil
 function M.new(options)
@@ -126,6 +129,7 @@ function Sim:snapshot()
     version = 1, options = history.copy(self.options), clock = self.clock:snapshot(), dice = self.dice.state,
     ledger = self.ledger:snapshot(), schedule = self.schedule:snapshot(), granted = history.copy(self.granted),
     counts = history.copy(self.journal.counts), faults = faults.snapshot(self.fault_state), concepts = {},
+    rate_limit = self.rate_limit_state and rate_limit.snapshot(self.rate_limit_state),
   }
   for _, name in ipairs(order) do state.concepts[name] = history.copy(concepts[name].snapshot(self)) end
   return state
@@ -142,6 +146,7 @@ function M.restore(state)
   sim.journal = request_log.new(sim.options.record_requests or 100, sim.profile.signature_name, state.counts)
   for _, name in ipairs(order) do concepts[name].restore(sim, state.concepts[name]) end
   if state.faults then faults.restore(sim.fault_state, state.faults) end -- older snapshots have none
+  if state.rate_limit then rate_limit.restore(sim.rate_limit_state, state.rate_limit) end
   return sim
 end
 
@@ -254,6 +259,22 @@ local function answer_operation(sim, row, request, query_text, facts)
   return response
 end
 
+-- The answer to a request that is above the rate limit, or nil.
+local function answer_above_limit(sim, row, request, facts)
+  if not sim.rate_limit_state then return nil end
+  local key = sim.keys.by_key[request.headers[sim.profile.key_header:lower()]]
+  local status, seconds = rate_limit.arrive(sim.rate_limit_state, row, request.ip or "127.0.0.1", key and key.uid,
+    sim:now())
+  if not status then return nil end
+  facts.outcome, facts.code = "rejected", ("%d"):format(status)
+  local _, body = render.rejection(facts.code, status == 418 and "IP address is banned" or "Too many requests",
+    sim.variant, row)
+  local response = { status = status, headers = headers_of(sim), body = body, code = facts.code }
+  response.headers["Retry-After"] = ("%d"):format(seconds)
+  if row then sim.journal:count(row, false) end
+  return response
+end
+
 --- Answers one request.
 ---@param request { method: string, target: string, headers: table<string, string>, body: string|nil, ip: string|nil }
 ---  target: path?query exactly as sent; headers: by lower-case name
@@ -263,10 +284,10 @@ function Sim:handle(request)
   local path, query_text = request.target:match("^([^?]*)%??(.*)$")
   local row = routes[path] and routes[path][request.method]
   local facts = {}
-  local response
-  if row then
+  local response = answer_above_limit(self, row, request, facts)
+  if not response and row then
     response = answer_operation(self, row, request, query_text, facts)
-  else
+  elseif not response then
     local body = answer_unsigned(self, path, request.method)
     facts.outcome = body and "applied"
     response = body and { status = 200, headers = headers_of(self), body = body } or reject_route(self, path, facts)
@@ -274,6 +295,10 @@ function Sim:handle(request)
   self.journal:add(self:now(), row, request, response, facts)
   return response
 end
+
+--- What the rate limit's pools saw: { pools = { [name and address or account] = { peak =, total =, rejected = } },
+--- bans = { [address] = how many } }; nil without the option rate_limit.
+function Sim:rate_limit() return self.rate_limit_state and rate_limit.report(self.rate_limit_state) end
 
 --- Arms a fault (purser.sim.faults says which); raises when a word of it is unknown.
 function Sim:fault(spec) return faults.arm(self.fault_state, spec) end

@@ -129,6 +129,9 @@ function World:requests() return get(self, "/sim/requests") end
 --- How many requests of each operation were received and applied.
 function World:counts() return get(self, "/sim/counts") end
 
+--- What the rate limit's pools saw.
+function World:rate_limit() return get(self, "/sim/rate-limit") end
+
 --- The accounts with their balances, and counts.
 function World:state() return get(self, "/sim/state") end
 

@@ -9,14 +9,14 @@
 -- What cannot be recorded is not sent. Passwords and secret keys are never written.
 
 local core = require "purser.core"
-local database = require "purser.exactly_once.journal.database"
+local database = require "purser.util.database"
 local errors = require "purser.call.errors"
 local intents = require "purser.exactly_once.intent"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
-local postgresql = require "purser.exactly_once.journal.postgresql"
+local postgresql = require "purser.util.database.postgresql"
 local prune = require "purser.exactly_once.journal.prune"
 local schema = require "purser.exactly_once.journal.schema"
 local guards = lazy "purser.exactly_once.guard"

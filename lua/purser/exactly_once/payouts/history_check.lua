@@ -17,13 +17,14 @@ local queue = require "purser.exactly_once.payouts.queue"
 local retention = require "purser.history.retention"
 local full_list = require "purser.exactly_once.reconcile.full_list"
 local schedule = require "purser.schedule"
+local shift = require "purser.exactly_once.reconcile.shift"
 local witness = require "purser.exactly_once.payouts.witness"
 
 local M = {}
 
 local DAY = 86400000
 local SLICE_MS = 30 * DAY    -- of a history that may be asked for as a whole, so that not all of it is held at once
-local AHEAD_MS = 60000       -- how far ahead of the client's clock a record's time may lie
+local CLOCK_SET_MS = 30000   -- a clock that was set by as much while a history was read may have cut it short
 local MAX_SLEEP_MS = 1000
 local REJECTIONS = 10          -- one after the other, until what was asked for is at fault
 
@@ -218,8 +219,9 @@ local function read_all(self, group)
   local through, now = operations.by_name[group.reconcile.lookup], self.client:now()
   local first = M.earliest(self, group.reconcile)
   local slice = retention.max_window(through.window) or SLICE_MS
-  while first <= now + AHEAD_MS do
-    local last = math.min(first + slice, now + AHEAD_MS)
+  local newest = now + shift.MARGIN_MS -- a filter that counts in another zone would hide the newest records
+  while first <= newest do
+    local last = math.min(first + slice, newest)
     local records, rejection = insist(self, group, through, group.asked, first, last)
     if rejection then return after_rejection(self, group, through, rejection, first, last) end
     if not records then return end
@@ -248,8 +250,8 @@ local function read(self, state, group)
     group.found, group.unnamed, group.ids, tries = {}, {}, nil, tries + 1
     local before = clock_error(self)
     local all = read_all(self, group)
-    local by = clock_error(self) - before -- a clock that was set right meanwhile may have cut the history short
-    group.read = group.read or all and (tries == READINGS or by > -AHEAD_MS / 2 and by < AHEAD_MS / 2)
+    local set_by = clock_error(self) - before
+    group.read = group.read or all and (tries == READINGS or math.abs(set_by) < CLOCK_SET_MS)
   end
   self.waiting_for, group.reading = nil, false
   if not group.read or not self.scope then return end

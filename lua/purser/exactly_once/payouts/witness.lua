@@ -10,7 +10,7 @@
 -- kept or restored together with the journal.
 
 local core = require "purser.core"
-local database = require "purser.exactly_once.journal.database"
+local database = require "purser.util.database"
 local digest = require "purser.util.digest"
 local json = require "purser.json"
 

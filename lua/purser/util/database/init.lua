@@ -5,11 +5,11 @@
 -- What fails returns nil and a message. A connection that was lost is opened again by the next transaction.
 
 local core = require "purser.core"
-local generations = require "purser.exactly_once.journal.generations"
-local postgresql = require "purser.exactly_once.journal.postgresql"
-local sqlite = require "purser.exactly_once.journal.sqlite"
+local generations = require "purser.util.database.generations"
+local postgresql = require "purser.util.database.postgresql"
+local sqlite = require "purser.util.database.sqlite"
 
-local Database = { __name = "purser.journal.database" }
+local Database = { __name = "purser.util.database" }
 Database.__index = Database
 
 local M = {}
@@ -243,11 +243,11 @@ function Database:close()
 end
 
 --- Opens a database: { sqlite = path } or { postgresql = { database, user, password, host, port, sslmode, sslrootcert,
---- allow_insecure } }, and lock_timeout_ms.
+--- allow_insecure } }, lock_timeout_ms, and relaxed: a commit of SQLite may be lost with the machine's power.
 function M.open(options)
   local kind = options.sqlite and sqlite or postgresql
   local self = setmetatable({ name = kind.name, kind = kind, statements = {},
-    lock_timeout_ms = options.lock_timeout_ms or 5000,
+    lock_timeout_ms = options.lock_timeout_ms or 5000, relaxed = options.relaxed,
     connect = function(driver) return kind.connect(driver, options) end, -- the password is in here alone
   }, Database)
   local ok, message = ensure(self)

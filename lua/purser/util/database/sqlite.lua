@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The journal's database in a file, by SQLite: how it is opened, and what is looked at before every transaction. It
--- holds who is paid what, so it is this user's alone.
+-- A database in a file, by SQLite: how it is opened, and what is looked at before every transaction. A journal holds
+-- who is paid what, so it is this user's alone.
 
 local core = require "purser.core"
 
@@ -81,7 +81,7 @@ function M.greet(db)
   if mode ~= "wal" then
     error("the file cannot be kept with a write-ahead log (its mode is " .. tostring(mode) .. ")", 0)
   end
-  assert(db:rows "PRAGMA synchronous = FULL")
+  assert(db:rows("PRAGMA synchronous = " .. (db.relaxed and "NORMAL" or "FULL")))
   assert(db:rows "SELECT name FROM sqlite_master LIMIT 1") -- the first read makes the log and its index
   note_files(db)
 end

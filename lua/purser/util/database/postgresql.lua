@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The journal's database on a server, by PostgreSQL: how it is reached. A server that is not this machine must prove by
--- its certificate that it is the one that was named: it is given the password, and it keeps who is paid what.
+-- A database on a server, by PostgreSQL: how it is reached. A server that is not this machine must prove by
+-- its certificate that it is the one that was named: it is given the password, and a journal keeps who is paid what.
 
 local core = require "purser.core"
 local loopback = require "purser.util.loopback"

@@ -1,0 +1,120 @@
+-- SPDX-License-Identifier: MIT
+-- A connection to Redis: its protocol (RESP2) over a socket of LuaSocket, or of nginx where this runs in it. It is as
+-- small as what the rate limit needs, and runs on every Lua; Debian's lua-redis knows none after 5.3.
+
+local concat = table.concat
+
+local Connection = {}
+Connection.__index = Connection
+
+local M = {}
+
+--- The bytes of a command, a list of words.
+---@param words table
+---@return string
+function M.command(words)
+  local parts = { "*" .. #words .. "\r\n" }
+  for i, word in ipairs(words) do
+    word = tostring(word)
+    parts[i + 1] = "$" .. #word .. "\r\n" .. word .. "\r\n"
+  end
+  return concat(parts)
+end
+
+-- One reply: a text, an integer, a list, or nil; what Redis rejects is nil and its message. What the connection loses
+-- is nil, a message and true.
+local function read_reply(socket)
+  local line, why = socket:receive "*l"
+  if not line then return nil, why, true end
+  local kind, rest = line:sub(1, 1), line:sub(2)
+  if kind == ":" then return tonumber(rest) end
+  if kind == "+" then return rest end
+  if kind == "-" then return nil, rest end
+  local size = tonumber(rest)
+  if kind == "$" and size then
+    if size < 0 then return nil end
+    local text
+    text, why = socket:receive(size + 2)
+    if not text then return nil, why, true end
+    return text:sub(1, size)
+  end
+  if kind ~= "*" or not size then return nil, "the server does not use Redis's protocol", true end
+  local list = {}
+  for i = 1, size do
+    local lost
+    list[i], why, lost = read_reply(socket)
+    if lost then return nil, why, true end
+  end
+  return list
+end
+
+--- Sends the bytes of a command and reads its reply.
+function Connection:send(bytes)
+  local ok, why = self.socket:send(bytes)
+  if not ok then return nil, why, true end
+  return read_reply(self.socket)
+end
+
+--- The same with the words of a command.
+function Connection:ask(...)
+  return self:send(M.command { ... })
+end
+
+function Connection:close()
+  self.socket:close()
+end
+
+--- Gives the connection to nginx's pool, or keeps it open elsewhere.
+function Connection:rest()
+  if self.in_nginx then self.socket:setkeepalive(60000, 32) end
+end
+
+--- Whether it was used before.
+function Connection:is_used()
+  return self.in_nginx and self.socket:getreusedtimes() > 0
+end
+
+local function nginx_socket(options, timeout_ms)
+  local socket = ngx.socket.tcp()
+  socket:settimeout(timeout_ms)
+  local ok, why
+  if options.path then ok, why = socket:connect("unix:" .. options.path)
+  else ok, why = socket:connect(options.host or "127.0.0.1", options.port or 6379) end
+  if not ok then return nil, why end
+  return socket
+end
+
+local function plain_socket(options, timeout_ms)
+  local found, library = pcall(require, options.path and "socket.unix" or "socket")
+  if not found then return nil, "LuaSocket is missing; install it (Debian: lua-socket)" end
+  local socket = options.path and (type(library) == "table" and library.stream or library)() or library.tcp()
+  socket:settimeout(timeout_ms / 1000)
+  local ok, why
+  if options.path then ok, why = socket:connect(options.path)
+  else ok, why = socket:connect(options.host or "127.0.0.1", options.port or 6379) end
+  if not ok then
+    socket:close()
+    return nil, why
+  end
+  if not options.path then socket:setoption("tcp-nodelay", true) end
+  return socket
+end
+
+-- Whether cosockets can be used here.
+local function in_nginx()
+  if not ngx or not ngx.socket then return false end
+  local phase = ngx.get_phase()
+  return phase == "rewrite" or phase == "access" or phase == "content" or phase == "timer"
+end
+
+--- Connects. Returns nil and why not.
+---@param options { host: string|nil, port: integer|nil, path: string|nil }
+---@param timeout_ms integer
+function M.connect(options, timeout_ms)
+  local nginx = in_nginx()
+  local socket, why = (nginx and nginx_socket or plain_socket)(options, timeout_ms)
+  if not socket then return nil, why end
+  return setmetatable({ socket = socket, in_nginx = nginx }, Connection)
+end
+
+return M

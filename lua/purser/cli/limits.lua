@@ -1,0 +1,70 @@
+-- SPDX-License-Identifier: MIT
+-- `purser limits`: what the pools of the rate limit hold, who shares them, and what blocks them. It sends nothing to
+-- the service.
+
+local connection = require "purser.cli.connection"
+local json = require "purser.json"
+local output = require "purser.cli.output"
+local report = require "purser.cli.report"
+local terminal = require "purser.cli.terminal"
+
+local M = { summary = "Show the pools of the rate limit, who shares them, and blocks." }
+
+function M.define(command)
+  command:description("Show the pools of the rate limit: how much is used, who shares them, and for how long they are "
+    .. "blocked.\nIt asks the store alone (--rate-limit), and sends nothing to the service.")
+  command:option("--format", "table (default) or json."):argname("<format>"):choices { "table", "json" }
+    :default("table"):show_default(false)
+  connection.define(command)
+end
+
+local fields = { "pool", "capacity", "window_ms", "used", "waiting", "waiting_weight", "blocked_ms", "held_ms" }
+
+local function as_json(limits)
+  local pools, members = {}, {}
+  for i, pool in ipairs(limits.pools) do
+    local pairs_of = {}
+    for n, name in ipairs(fields) do pairs_of[n] = { name, pool[name] } end
+    pools[i] = json.object(pairs_of)
+  end
+  for i, member in ipairs(limits.members) do
+    members[i] = json.object { { "name", member.name }, { "seen_ms", member.seen_ms } }
+  end
+  return output.json(json.object { { "pools", json.list(pools) }, { "members", json.list(members) } }, "  ")
+end
+
+local function seconds(ms)
+  return ms > 0 and ("%d s"):format(math.ceil(ms / 1000)) or "no"
+end
+
+local function as_text(limits)
+  local lines = {}
+  for i, pool in ipairs(limits.pools) do
+    lines[i] = { pool.pool, ("%d of %d"):format(pool.used, pool.capacity), seconds(pool.window_ms),
+      ("%d (%d)"):format(pool.waiting, pool.waiting_weight), seconds(math.max(pool.blocked_ms, pool.held_ms)) }
+  end
+  local text = output.aligned({ "pool", "used", "window", "waiting (weight)", "blocked" }, lines)
+  for _, member in ipairs(limits.members) do
+    text = text .. ("member %s, seen %d s ago\n"):format(member.name, math.floor(member.seen_ms / 1000))
+  end
+  return text
+end
+
+--- Runs the command. Returns the exit code: 0, 2 for bad input, 3 where the store is away.
+function M.start(options)
+  local client, problem = connection.open(options, {})
+  if not client then
+    terminal.say("%s", problem)
+    return report.BAD_INPUT
+  end
+  local limits, err = client:limits()
+  client:close()
+  if not limits then
+    terminal.say("%s", err.message)
+    return report.NOT_SENT
+  end
+  return report.write(options.format == "json" and as_json(limits) or as_text(limits)) and report.DONE
+    or report.NOT_WRITTEN
+end
+
+return M

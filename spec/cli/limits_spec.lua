@@ -1,0 +1,51 @@
+-- SPDX-License-Identifier: MIT
+-- `purser limits`, and the option that names where use is counted.
+
+local command = require "command"
+local core = require "purser.core"
+local service = require "service"
+
+local sim, account, folder, environment
+
+setup(function()
+  sim = service.start()
+  account = assert(sim.world:account { role = "main", balances = { USDT = "10" } })
+  folder = os.tmpname()
+  os.remove(folder)
+  assert(os.execute("mkdir -m 700 " .. folder))
+  environment = { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = account.secret_key, PURSER_BASE_URL = sim.url,
+    PURSER_RATE_LIMIT = "sqlite:" .. folder .. "/limits.db" }
+end)
+
+teardown(function()
+  sim.stop()
+  os.execute("rm -rf " .. folder)
+end)
+
+describe("purser limits", function()
+  it("shows what other commands used, and who they were", function()
+    assert.equal(0, (command.run({ "wallet", "coins" }, environment)))
+    local code, out = command.run({ "limits", "--format", "json" }, environment)
+    assert.equal(0, code)
+    local limits = core.decode(out)
+    assert.same({ "ip", 500, 10, 0 }, { limits.pools[1].pool, limits.pools[1].capacity, limits.pools[1].used,
+      limits.pools[1].blocked_ms })
+    assert.equal(1, #limits.members)
+    code, out = command.run({ "limits" }, environment)
+    assert.equal(0, code)
+    assert.matches("ip +10 of 500 +10 s +0 %(0%) +no", out)
+    assert.matches("member process_%d+, seen %d+ s ago", out)
+  end)
+
+  it("rejects a text that names no store", function()
+    local code, _, err = command.run({ "limits", "--rate-limit", "redis" }, environment)
+    assert.equal(2, code)
+    assert.matches("names no store; give redis://HOST:PORT", err, 1, true)
+  end)
+
+  it("says that the store is away", function()
+    local code, _, err = command.run({ "limits", "--rate-limit", "sqlite:" .. folder .. "/none/x.db" }, environment)
+    assert.equal(3, code)
+    assert.matches("the rate limit's store (sqlite) is away", err, 1, true)
+  end)
+end)

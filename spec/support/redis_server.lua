@@ -1,0 +1,84 @@
+-- SPDX-License-Identifier: MIT
+--- Starts Debian's redis-server with a folder of its own, on a free loopback port and a socket.
+
+local files = require "files"
+local socket = require "socket"
+
+local methods = {}
+local meta = { __index = methods }
+
+local M = {}
+
+local function output_of(command)
+  local pipe = assert(io.popen(command))
+  local text = pipe:read "*a"
+  pipe:close()
+  return text
+end
+
+local function free_port()
+  local server = assert(socket.bind("127.0.0.1", 0))
+  local _, port = server:getsockname()
+  server:close()
+  return tonumber(port)
+end
+
+local function is_up(server)
+  local connection = socket.connect("127.0.0.1", server.port)
+  if not connection then return false end
+  if server.password then connection:send(("AUTH %s\r\n"):format(server.password)) connection:receive "*l" end
+  connection:send "PING\r\n"
+  local line = connection:receive "*l"
+  connection:close()
+  return line == "+PONG"
+end
+
+local function launch(server)
+  local folder = server.folder
+  server.pid = output_of(("redis-server %s/redis.conf >>%s/log 2>&1 & echo $!"):format(folder, folder)):match "%d+"
+  for _ = 1, 3000 do
+    if is_up(server) then return end
+    socket.sleep(0.01)
+  end
+  error("redis-server does not answer: " .. files.read(folder .. "/log"))
+end
+
+--- Starts a server. `more` is further text of its configuration.
+---@param options { password: string|nil, more: string|nil }|nil
+function M.start(options)
+  options = options or {}
+  local folder = os.tmpname()
+  os.remove(folder)
+  assert(os.execute("mkdir -m 700 -p " .. folder))
+  local server = setmetatable({ folder = folder, port = free_port(), password = options.password,
+    socket = folder .. "/socket" }, meta)
+  files.write(folder .. "/redis.conf", ("bind 127.0.0.1\nport %d\nunixsocket %s\nunixsocketperm 700\ndir %s\n"
+    .. "save \"\"\n"
+    .. "appendonly no\n%s%s"):format(server.port, server.socket, folder,
+    options.password and "requirepass " .. options.password .. "\n" or "", options.more or ""))
+  launch(server)
+  return server
+end
+
+--- Ends the server as a crash would, and waits until it is gone.
+function methods:kill()
+  if not self.pid then return end
+  os.execute("kill -9 " .. self.pid)
+  for _ = 1, 3000 do
+    if not socket.connect("127.0.0.1", self.port) then break end
+    socket.sleep(0.01)
+  end
+  self.pid = nil
+end
+
+--- Starts it once more, in the same place.
+function methods:start()
+  launch(self)
+end
+
+function methods:stop()
+  self:kill()
+  os.execute("rm -rf " .. self.folder)
+end
+
+return M
