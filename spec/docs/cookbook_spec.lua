@@ -11,7 +11,7 @@ local MAX_LINES = 40
 
 -- A service with a broker's account, and what runs a program with the key of it.
 local function open()
-  local service, fixture = start(), nil
+  local service = start()
   local directory = os.tmpname()
   os.remove(directory)
   assert(os.execute("mkdir " .. directory))
@@ -19,7 +19,7 @@ local function open()
     service.stop()
     os.execute("rm -rf " .. directory)
   end)
-  fixture = furnish(service)
+  local fixture = furnish(service)
   fixture.world, fixture.directory = service.world, directory
 
   function fixture.command(arguments)
