@@ -59,6 +59,31 @@ describe("the generated documentation", function()
     end
   end)
 
+  -- ccxt's name of an endpoint is its group, verb and path: GET /api/v3/capital/convert is spotPrivateGetCapitalConvert.
+  it("names for each method of ccxt the operation that has its path", function()
+    local operation_of, checked, group = {}, 0, nil
+    for _, row in ipairs(operations.list) do
+      local path = row.path:gsub("^/api/v3/", "")
+      local name = path:find "^broker/" and "broker" or "spot"
+      name = name .. " " .. row.method:sub(1, 1) .. row.method:sub(2):lower()
+      for part in path:gsub("^broker/", ""):gmatch "[^/-]+" do name = name .. part:sub(1, 1):upper() .. part:sub(2) end
+      operation_of[name] = row.name
+    end
+    for line in read("docs/coming-from-ccxt.md"):gmatch "[^\n]+" do
+      group = line:match "^| `(%l+)Private%.%.%.`" or group
+      local left, right = line:match "^| (`[GPD].-) | (.-) |$"
+      if group and left then
+        local methods, last = right:gmatch "[.:]([%l_]+)`", nil
+        for name in left:gmatch "`([^`]+)`" do
+          last = name == "Post..." and last:gsub("^Get", "Post") or name
+          assert.equal(operation_of[group .. " " .. last], methods(), last)
+          checked = checked + 1
+        end
+      end
+    end
+    assert.is_true(checked > 30)
+  end)
+
   it("links only to what exists", function()
     for _, path in ipairs(paths_of "ls docs/*.md README.md CONTRIBUTING.md") do
       local text, folder = read(path), path:match "^(.*/)" or ""
