@@ -38,18 +38,19 @@ M["a rejection is not looked into"] = {
 
 M["the record of an equal call passes for the payment's"] = {
   seed = 2,
-  changed = { { "purser.exactly_once.reconcile",
-    'and not claimed[intents.id_of(record) or ""]\n      and may_agree(params, record, reconcile.candidate_on',
-    "and may_agree(params, record, reconcile.candidate_on" },
-    { "purser.exactly_once.reconcile", "if #exact == 1 and #near == 1 and open == 0 then", "if #exact > 0 then" } },
+  changed = { { "purser.exactly_once.reconcile.strategies",
+    'local shift = not claimed[intents.id_of(record) or ""] and may_agree(', "local shift = may_agree(" },
+    { "purser.exactly_once.reconcile.strategies", "if #exact == 1 and #near == 1 and open == 0 then",
+      "if #exact > 0 then" } },
   options = { twin_in = 1, share = 0, unsure_in = 2, keys = 0, accounts = 1, check = false, puts_back = false,
     dies_once_in = 4000 },
 }
 
 M["nothing waits until a record must be visible"] = {
   seed = 2,
-  changed = { { "purser.exactly_once.reconcile", "look.late, look.incomplete = now >= look.deadline, nil",
-    "look.late, look.incomplete = true, nil" } },
+  changed = { { "purser.exactly_once.reconcile.look",
+    "self.late, self.doubted, self.reading = self.service:now() >= self.deadline, false, nil",
+    "self.late, self.doubted, self.reading = true, false, nil" } },
 }
 
 M["an answer is believed whoever's it is"] = {

@@ -37,8 +37,8 @@ local M = {}
 ---@field changed table[]|nil      what is changed in Purser's source: a list of { module, text, other text }
 ---@field tell fun(line: string)|nil  is told every event
 
--- A module of Purser with one text of its source changed, which must occur once.
-local function changed_loader(module, text, other)
+-- The path and the source of a module of Purser.
+local function read_module(module)
   local place = "lua/" .. module:gsub("%.", "/")
   local path = place .. ".lua"
   local file = io.open(path, "r")
@@ -48,10 +48,24 @@ local function changed_loader(module, text, other)
   end
   local source = file:read "*a"
   file:close()
-  local first, last = source:find(text, 1, true)
-  assert(first and not source:find(text, last + 1, true), path .. " does not hold this text once: " .. text)
-  source = source:sub(1, first - 1) .. other .. source:sub(last + 1)
-  return assert((loadstring or load)(source, "=" .. path)) -- luacheck: ignore (Lua 5.1 has loadstring)
+  return path, source
+end
+
+-- Loaders of modules with texts of their source changed, each of which must occur once.
+local function changed_loaders(changed)
+  local paths, sources, loaders = {}, {}, {}
+  for _, change in ipairs(changed) do
+    local module, text, other = change[1], change[2], change[3]
+    if not sources[module] then paths[module], sources[module] = read_module(module) end
+    local source = sources[module]
+    local first, last = source:find(text, 1, true)
+    assert(first and not source:find(text, last + 1, true), paths[module] .. " does not hold this text once: " .. text)
+    sources[module] = source:sub(1, first - 1) .. other .. source:sub(last + 1)
+  end
+  for module, source in pairs(sources) do
+    loaders[module] = assert((loadstring or load)(source, "=" .. paths[module])) -- luacheck: ignore (Lua 5.1)
+  end
+  return loaders
 end
 
 -- The functions of Purser's files, compiled once: each run has its own modules, and most of them the same source.
@@ -77,9 +91,10 @@ local function with_own_modules(changed, fn)
     if name:find "^purser" and name ~= "purser.core" then kept[name] = module end
   end
   for name in pairs(kept) do package.loaded[name] = nil end
-  for _, change in ipairs(changed) do package.preload[change[1]] = changed_loader(change[1], change[2], change[3]) end
+  local loaders = changed_loaders(changed)
+  for module, loader in pairs(loaders) do package.preload[module] = loader end
   local ok, result = pcall(fn)
-  for _, change in ipairs(changed) do package.preload[change[1]] = nil end
+  for module in pairs(loaders) do package.preload[module] = nil end
   for name in pairs(package.loaded) do
     if name:find "^purser" and name ~= "purser.core" then package.loaded[name] = nil end
   end

@@ -60,7 +60,21 @@ function M.count(self)
   return #rejected.waiting + #rejected.round - rejected.at + 1
 end
 
--- All that may be looked for now, with the readings that they share.
+-- Equal for payments that one history shows.
+local function history_of(payment)
+  local reconcile, parts = operations.by_name[payment.operation].reconcile, { payment.operation }
+  for _, name in ipairs(reconcile.copy_params or {}) do
+    parts[#parts + 1] = tostring(payment.params[name])
+  end
+  return table.concat(parts, "\n")
+end
+
+local function is_earlier(one, other)
+  if one.history ~= other.history then return one.history < other.history end
+  return one.key < other.key
+end
+
+-- All that may be looked for now, history by history, with the readings that they share.
 local function begin_round(self, now)
   local rejected, shared = self.rejected, readings.new(now)
   local waiting, round = rejected.waiting, {}
@@ -75,10 +89,11 @@ local function begin_round(self, now)
         return
       end
       shared:expect(intent.sent_at)
-      payment.intent_to_find, payment.readings = intent, shared
+      payment.intent_to_find, payment.readings, payment.history = intent, shared, history_of(payment)
       round[#round + 1] = payment
     end
   end
+  table.sort(round, is_earlier)
   rejected.round, rejected.at = round, 1
 end
 

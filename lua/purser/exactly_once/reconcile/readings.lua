@@ -87,18 +87,21 @@ local function read(self, reading, look, row, asked, first, last)
 end
 
 --- The records of a list, as full_list.all returns them, and the reading. One task reads, and the others wait for it.
+--- Of calls that are looked for as of one time only one history is read at once: a program that is killed soon has then
+--- read some of them to the end.
 function Readings:all(look, row, asked, first, last)
   local key = key_of(row, asked)
   local reading = self.by_question[key] or { times = 0 }
   self.by_question[key] = reading
-  while reading.is_read do
+  local lock = self.as_of and self or reading
+  while lock.is_read do
     look.service:pause(1)
     schedule.sleep(0) -- a transport that blocks lets no other task work while it sleeps
   end
   if not serves(reading, look, first) then
-    reading.is_read = true
+    lock.is_read = true
     local ok, raised = schedule.protect(read, self, reading, look, row, asked, first, last)
-    reading.is_read = false
+    lock.is_read = false
     if not ok then error(raised, 0) end
   end
   return reading.records, reading.err, reading.why, reading
