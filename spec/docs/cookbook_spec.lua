@@ -93,7 +93,10 @@ describe("the cookbook", function()
     local pipe = assert(io.popen("echo $$; " .. fixture.command "payouts.lua @list @journal" .. " 2>&1"))
     local pid = assert(tonumber(pipe:read "*l"))
     local function sent() return fixture.applied "sub_account.transfer" + fixture.applied "broker.transfer" - before end
-    repeat until sent() >= SENT -- no more get through, so the program cannot end
+    repeat -- no more get through, so the program cannot end
+      local alive = os.execute("kill -0 " .. pid .. " 2>/dev/null")
+      assert(alive == true or alive == 0, "the program ended by itself")
+    until sent() >= SENT
     os.execute("kill -KILL " .. pid)
     pipe:close()
     assert(fixture.world:disarm())
