@@ -66,7 +66,9 @@ describe("the generated documentation", function()
       local path = row.path:gsub("^/api/v3/", "")
       local name = path:find "^broker/" and "broker" or "spot"
       name = name .. " " .. row.method:sub(1, 1) .. row.method:sub(2):lower()
-      for part in path:gsub("^broker/", ""):gmatch "[^/-]+" do name = name .. part:sub(1, 1):upper() .. part:sub(2) end
+      for part in path:gsub("^broker/", ""):gmatch "[^/-]+" do
+        name = name .. part:sub(1, 1):upper() .. part:sub(2)
+      end
       operation_of[name] = row.name
     end
     for line in read("docs/coming-from-ccxt.md"):gmatch "[^\n]+" do
@@ -307,6 +309,50 @@ describe("docs/core.md", function()
     end
     pipe:close()
     assert.is_true(methods > 20)
+  end)
+end)
+
+describe("docs/functions.md", function()
+  -- What journals offer to Purser's own modules alone.
+  local internal = { begin = true, attach = true, finish = true, reconciled = true, equal_calls = true, mismatch = true }
+  local page = read "docs/functions.md"
+
+  local owners = {
+    client = { "lua/purser/client/init.lua", "State" }, walk = { "lua/purser/history/init.lua", "Walk" },
+    watch = { "lua/purser/workflow/watch.lua", "Watch" }, plan = { "lua/purser/workflow/plan.lua", "Plan" },
+    journal = { "lua/purser/exactly_once/journal/init.lua", "Journal" },
+    payouts = { "lua/purser/exactly_once/payouts/init.lua", "Payouts" },
+    fleet = { "lua/purser/workflow/fleet/init.lua", "Fleet" },
+  }
+  for owner, source in pairs(owners) do
+    it("names every method of a " .. owner, function()
+      local found = 0
+      for name in read(source[1]):gmatch("\nfunction " .. source[2] .. ":(%l[%w_]*)") do
+        if not (owner == "journal" and internal[name]) then
+          found = found + 1
+          assert(page:find(("`%s:%s("):format(owner, name), 1, true), owner .. ":" .. name)
+        end
+      end
+      assert.is_true(found > 0)
+    end)
+  end
+
+  it("names every walk, wait, watch and plan of the groups", function()
+    local methods = require "purser.client.methods"
+    for _, group in ipairs(operations.group_names) do
+      for _, name in ipairs(methods.names(group)) do
+        local found = false
+        for line in page:gmatch "[^\n]+" do
+          found = found or line:find("client." .. group .. ":", 1, true) and line:find(":" .. name .. "%f[^%w_]")
+        end
+        assert(found, group .. ":" .. name)
+      end
+    end
+  end)
+
+  it("names nothing that purser does not have", function()
+    local purser = require "purser"
+    for name in page:gmatch "`purser%.([%l_]+)" do assert(purser[name], "purser." .. name) end
   end)
 end)
 
