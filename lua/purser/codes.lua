@@ -35,9 +35,18 @@ local OPEN = "After a write call `client:reconcile(err)` finds out what became o
 
 ---@type table<string, purser.Code>
 M.list = {
-  ["400"] = { meaning = "The start time is more than 90 days back.",
-    cure = "Ask for a window within the last 90 days.",
-    on = { "wallet.deposit_history", "wallet.withdrawal_history" } },
+  ["-2011"] = { meaning = "The service rejects the cancellation.",
+    cure = "Read the record: it may not exist, or have ended.", on = { "wallet.cancel_withdrawal" } },
+  ["26"] = { meaning = "Seen in answers of the live service; what it means is not documented.",
+    cure = "Read the message; ask the platform.", on = signed },
+  ["400"] = { meaning = "The start time is more than 90 days back; with the message `api key required`, the key is "
+      .. "missing.",
+    cure = "Ask for a window within the last 90 days; check that no proxy removes the key's header.", on = signed },
+  ["401"] = { meaning = "The request is not authorised.",
+    cure = "Check `api_key`, and that no proxy removes its header.", on = signed },
+  ["403"] = { meaning = "Access is forbidden, often because of too many requests.",
+    cure = "Stop calling for some minutes; then check the key's IP list.", on = signed },
+  ["429"] = { meaning = "Too many requests.", cure = "Stop calling for some minutes.", on = signed },
   ["500"] = { meaning = "Internal error. It proves nothing.", cure = OPEN, on = signed },
   ["503"] = { meaning = "The service is not available. It proves nothing.", cure = OPEN, on = signed },
   ["504"] = { meaning = "The gateway waited too long. It proves nothing.", cure = OPEN, on = signed },

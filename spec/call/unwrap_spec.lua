@@ -235,10 +235,20 @@ for _, row in ipairs(operations.list) do
 
     it("does not take a 4xx of somebody in between for the service's rejection", function()
       local outcome = row.effect == "read" and "rejected" or "unknown"
-      local err = fails(row, 403, "<html>Access denied, ?signature=abc</html>", "http", outcome, "firewall")
+      local err = fails(row, 403, "<html>Access denied, ?signature=abc</html>", "throttled", outcome, "too often")
+      assert.is_false(err.retryable) -- a firewall that is asked again at once stays closed
       assert.is_nil(tostring(err):find("Access denied", 1, true))
       fails(row, 404, "", "http", outcome, "404")
+      fails(row, 404, "<html>Not found</html>", "http", outcome, "404")
       fails(row, 403, '{"message":"Forbidden"}', "http", outcome, "Forbidden")
+    end)
+
+    it("takes the code 429 in a body for a pause, whatever the HTTP status", function()
+      for _, status in ipairs { 200, 400, 403 } do
+        local err = fails(row, status, '{"code":429,"msg":"Too many requests"}', "throttled", "rejected", "Too many")
+        assert.equal("429", err.code)
+        assert.equal(row.effect == "read", err.retryable)
+      end
     end)
 
     it("does not know what became of the call after a 5xx, a 408 or a redirect", function()

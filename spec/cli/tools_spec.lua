@@ -100,6 +100,37 @@ describe("purser operations", function()
   end)
 end)
 
+describe("the host that doctor looks at", function()
+  local doctor = require "purser.cli.doctor"
+
+  local function warning(url, profile)
+    local found
+    doctor.check_host({ add = function(_, state, topic, text) found = state .. " " .. topic .. ": " .. text end },
+      { profile = assert(require "purser.api.resolve_profile"(profile)) }, url)
+    return found
+  end
+
+  it("is one of the profile's own, or of this machine", function()
+    for _, profile in ipairs { "default", "mexc" } do
+      for _, url in ipairs { "https://api.mexc.com/api/v3/ping", "https://API.MEXC.COM:443/", "http://127.0.0.1:8080/x",
+        "http://[::1]:8080/x", "http://localhost/x" } do
+        assert.is_nil(warning(url, profile), url)
+      end
+    end
+    assert.is_nil(warning("https://proxy.example/x", { base = "mexc", hosts = { ["proxy.example"] = true } }))
+  end)
+
+  it("is warned of where it only looks like one", function()
+    for _, host in ipairs { "api.rnexc.com", "api.mexc.co", "api.mexc.com.example", "api-mexc.com", "api.mexc.corn" } do
+      local said = warning("https://" .. host .. "/x", "mexc")
+      assert.matches("warn host: " .. host .. " is not on the list", said, 1, true)
+    end
+    assert.matches("looks like api.mexc.com", warning("https://api.rnexc.com/x", "default"), 1, true)
+    assert.matches("api.mexc.com is not", warning("https://api.mexc.com/x",
+      { base = "mexc", hosts = { ["proxy.example"] = true } }), 1, true)
+  end)
+end)
+
 describe("purser completion", function()
   it("writes a script that bash accepts and completes with", function()
     local path = os.tmpname()

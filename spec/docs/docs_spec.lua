@@ -59,7 +59,7 @@ describe("the generated documentation", function()
     end
   end)
 
-  -- ccxt's name of an endpoint is its group, verb and path: GET /api/v3/capital/convert is spotPrivateGetCapitalConvert.
+  -- ccxt's name of an endpoint is group, verb and path: GET /api/v3/capital/convert is spotPrivateGetCapitalConvert.
   it("names for each method of ccxt the operation that has its path", function()
     local operation_of, checked, group = {}, 0, nil
     for _, row in ipairs(operations.list) do
@@ -314,7 +314,9 @@ end)
 
 describe("docs/functions.md", function()
   -- What journals offer to Purser's own modules alone.
-  local internal = { begin = true, attach = true, finish = true, reconciled = true, equal_calls = true, mismatch = true }
+  local internal = {
+    begin = true, attach = true, finish = true, reconciled = true, equal_calls = true, mismatch = true,
+  }
   local page = read "docs/functions.md"
 
   local owners = {

@@ -19,6 +19,7 @@ rules.object_body, rules.array_body = { "object", "query" }, { "array", "object"
 -- The conventions that are sets of texts, which is how they are looked up, with an example of each. A list or a number
 -- as code would turn each success into a rejection.
 local sets = {
+  hosts = 'by host, such as { ["api.mexc.com"] = true }',
   success_codes = 'by code as text, such as { ["0"] = true, ["200"] = true }',
   unknown_codes = 'by code as text, such as { ["504"] = true }',
   null_lists = 'by operation, such as { ["wallet.deposit_history"] = true }',

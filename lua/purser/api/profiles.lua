@@ -8,6 +8,7 @@ local M = {}
 
 M.default = {
   base_url = nil,
+  hosts = {},                     -- by name, the hosts that are the service's own: `purser doctor` warns of any other
   algorithm = "hmac-sha256",      -- hmac-sha256 | hmac-sha512 | ed25519 | rsa-sha256
   encoding = "hex",               -- of the signature: hex | base64
   order = "sent",                 -- of the query: sent (parameters, recvWindow, timestamp) | sorted (by name)
@@ -41,6 +42,7 @@ M.default = {
 M.mexc = {
   base = "default",
   base_url = "https://api.mexc.com",
+  hosts = { ["api.mexc.com"] = true },
   array_body = "query",
   -- docs/limits.md says whose reading this is, and of when.
   pools = {

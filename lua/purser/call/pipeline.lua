@@ -195,7 +195,7 @@ end
 
 -- Whether an answer may be one to another request, or was not the service's: only its own rejections are sure to be.
 local function is_doubtful(err)
-  return err.outcome == "unknown" or err.kind ~= "api" and err.kind ~= "throttled"
+  return err.outcome == "unknown" or err.kind ~= "api" and (err.kind ~= "throttled" or err.http_status == 403)
 end
 
 ---@class purser.Sending  what a write call gives to its attempt, to know how far it came

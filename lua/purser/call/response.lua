@@ -8,6 +8,7 @@
 --   4xx without a service code  http: a proxy or firewall answered, before or after the service did, so it is unknown
 --                               for all but reads
 --   418, 429                    rejected (throttled)
+--   403 with a page of HTML     throttled: the firewall's "too often"; unknown for all but reads
 --   3xx, 5xx and the rest       unknown (http, or api when the body is the service's)
 --
 -- Whatever the status: a code that proves nothing (the profile's `unknown_codes`), and for a write call a code next to
@@ -51,6 +52,15 @@ local function is_pause(status)
   return status == 429 or status == 418
 end
 
+-- The service's code for too many requests, in the body of an answer with another status.
+local TOO_MANY = "429"
+
+-- Whether an answer is the page of the service's firewall, which it shows to callers that ask too often.
+local function is_firewall(status, body, headers)
+  if status ~= 403 then return false end
+  return body:find "^%s*<" ~= nil or tostring(header(headers, "content-type")):find("text/html", 1, true) ~= nil
+end
+
 -- Whether the body of a rejection shows what a write call would have made. One that has a member twice may.
 local function shows_record(row, body)
   if row.effect == "read" then return false end
@@ -82,9 +92,10 @@ end
 local function rejection(row, profile, status, code, message, body)
   local outcome, why = outcome_of(row, profile, status, code, body)
   return {
-    kind = "api", outcome = outcome, code = code, http_status = status, operation = row.full_name, phase = "receive",
+    kind = code == TOO_MANY and "throttled" or "api", outcome = outcome, code = code, http_status = status,
+    operation = row.full_name, phase = "receive",
     message = (message or "the service gave no reason") .. why,
-    retryable = row.effect == "read" and (status >= 500 or profile.unknown_codes[code] == true),
+    retryable = row.effect == "read" and (status >= 500 or code == TOO_MANY or profile.unknown_codes[code] == true),
   }
 end
 
@@ -107,6 +118,11 @@ local function from_status(row, profile, status, body, headers)
       phase = "receive", retryable = status >= 500 and row.effect == "read", message = filled(message, MESSAGE_BYTES) }
   end
   err.retry_after = retry_after_of(headers)
+  if not code and is_firewall(status, body, headers) then
+    err.kind = "throttled" -- and not retryable: a firewall that is asked again stays closed
+    err.message = err.message or ("the firewall answered (HTTP %d with a page of %d bytes), as it does when requests "
+      .. "come too often; stop calling for some minutes"):format(status, #body)
+  end
   if is_pause(status) then
     err.kind, err.retryable = "throttled", err.outcome == "rejected" or row.effect == "read"
     err.message = err.message or message == nil and "the service asks for a pause" or nil

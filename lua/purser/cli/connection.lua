@@ -62,6 +62,20 @@ local function describe(client, service, keys)
   return ("%s (from %s) with the keys from %s"):format(sources.url, sources.service, sources.keys), sources
 end
 
+--- Set while a command is recorded: makes the transport of the next client out of the one it would have.
+---@type (fun(inner: purser.Transport): purser.Transport|nil, string|nil)|nil
+M.wrap_transport = nil
+
+-- The transport of the client when it is no longer the default one; or nil and a message.
+local function wrapped(inner)
+  local message
+  if not inner then
+    inner, message = purser.transport.curl { connect_timeout_ms = 3000 }
+    if not inner then return nil, message end
+  end
+  return M.wrap_transport(inner)
+end
+
 local WORTH_SAYING_MS = 1000
 
 -- The option rate_limit: the store that is named, and a word on every long wait. Nil and a message for a text that
@@ -101,6 +115,10 @@ function M.open(options, overrides)
     timeout_ms = options.timeout, recv_window = options.recv_window, rate_limit = rate_limit,
   }
   for name, value in pairs(overrides or {}) do requested[name] = value end
+  if M.wrap_transport then
+    requested.transport, problem = wrapped(requested.transport)
+    if not requested.transport then return nil, problem end
+  end
   local client, err = purser.new(requested)
   keys.secret:close() -- the client has made of it what it needs
   -- allow_insecure is for programs: here nothing permits it

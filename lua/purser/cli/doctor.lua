@@ -7,10 +7,15 @@ local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
 local json = require "purser.json"
+local lazy = require "purser.util.lazy"
+local loopback = require "purser.util.loopback"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
+local nearest = require "purser.util.suggest"
 local plain_text = require "purser.util.plain_text"
+local profiles = require "purser.api.profiles"
 local report = require "purser.cli.report"
+local drift = lazy "purser.cli.drift"
 
 local M = { summary = "Check the clock, TLS, the key, its permissions and the weights." }
 
@@ -19,6 +24,8 @@ function M.define(command)
     .. "It only reads.")
   command:option("--format", "table (default) or json."):argname("<format>"):choices { "table", "json" }
     :default("table"):show_default(false)
+  command:flag("--drift", "Make the harmless reads, and compare every answer with what this version knows: members, "
+    .. "types, forms, codes, limits. The report holds no value of an answer.")
   connection.define(command)
 end
 
@@ -51,6 +58,36 @@ local phase_cures = {
   connect = "check the port in --base-url, and whether a firewall or proxy stands in between",
   tls = "check ca-certificates and the clock of this machine; a private authority is given to purser.new as ca_file",
 }
+
+-- The hosts that are the service's own: those of the profile, or of every profile where it names none.
+local function own_hosts(profile)
+  local hosts = {}
+  for host, is_own in pairs(profile.hosts or {}) do hosts[#hosts + 1] = is_own and host:lower() or nil end
+  for _, known in pairs(#hosts == 0 and profiles or {}) do
+    for host in pairs(known.hosts or {}) do hosts[#hosts + 1] = host end
+  end
+  table.sort(hosts)
+  return hosts
+end
+
+--- Warns when requests go to a host that is none of the service's own: hosts that look like it exist, and get whatever
+--- is sent.
+---@param findings table  add(state, topic, text, cure)
+---@param client purser.Client
+---@param url string
+function M.check_host(findings, client, url)
+  local host = url:match("^%a+://(%[[^%]]*%])") or url:match("^%a+://([^:/]+)") or ""
+  host = host:lower()
+  if loopback.is(host) then return end
+  local hosts = own_hosts(client.profile)
+  for _, own in ipairs(hosts) do
+    if own == host then return end
+  end
+  local alike = nearest.find(host, hosts)
+  findings:add("warn", "host", plain_text.clean(host, 100) .. " is not on the list of the service's own hosts"
+    .. (alike and ", and looks like " .. alike or ""),
+    "compare it letter by letter with the service's own page; where it is right, such as a proxy of yours, go on")
+end
 
 local function check_service(findings, client, url)
   local before = core.now_ms()
@@ -170,6 +207,7 @@ local function examine(findings, options)
   findings:add("ok", "address", sources.url .. ", from " .. sources.service)
   local request, err = client:prepare "ping"
   if not request then error(errors.is(err) and tostring(err) or err, 0) end
+  M.check_host(findings, client, request.url)
   local offset, span = check_service(findings, client, request.url:match("^%a+://[^/]+"))
   if offset then
     check_clock(findings, offset, span, options.recv_window or 5000)
@@ -181,6 +219,7 @@ end
 
 --- Runs the checks. Returns 0 when nothing failed, else the exit code of the worst failure.
 function M.start(options)
+  if options.drift then return drift.start(options) end
   local findings = setmetatable({ code = report.DONE }, Findings)
   examine(findings, options)
   local text = options.format == "json" and as_json(findings) or as_text(findings)

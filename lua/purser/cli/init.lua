@@ -8,6 +8,7 @@ local terminal = require "purser.cli.terminal"
 local command_parser = lazy "purser.cli.parser"
 local operation_command = lazy "purser.cli.operation"
 local operations = lazy "purser.api.operations"
+local record = lazy "purser.cli.record"
 local renamed = lazy "purser.util.renamed"
 local suggest = lazy "purser.util.suggest"
 
@@ -93,7 +94,9 @@ local function fill_streams()
   end
 end
 
-local function run(arguments)
+local run
+
+function run(arguments)
   local found, message = pcall(require, "argparse")
   if not found then
     local missing = tostring(message):find("not found", 1, true)
@@ -101,6 +104,8 @@ local function run(arguments)
       or tostring(message))
     return 2
   end
+  local words
+  if arguments[1] == "record" then arguments, words = record.split(arguments) end
   local parser = command_parser.build(requested_operation(arguments))
   local parsed, options = parser:pparse(arguments)
   if not parsed then
@@ -112,7 +117,8 @@ local function run(arguments)
     local name = options.command .. "." .. options.operation
     return operation_command.run(operations.by_name[name], options)
   end
-  return require("purser.cli." .. options.command:gsub("-", "_")).start(options, parser)
+  options.command_words = words
+  return require("purser.cli." .. options.command:gsub("-", "_")).start(options, parser, run)
 end
 
 local UNKNOWN = 4 -- of report.lua, which may be what could not be loaded

@@ -160,8 +160,8 @@ function M.build(requested)
   for _, group in ipairs { "wallet", "broker", "sub_account" } do
     add_group(parser, group, operations.groups[group], requested)
   end
-  for _, name in ipairs { "export", "wait", "withdraw-plan", "fleet", "operations", "doctor", "limits", "sim",
-    "completion" } do
+  for _, name in ipairs { "export", "wait", "withdraw-plan", "fleet", "operations", "doctor", "limits", "record",
+    "sim", "completion" } do
     local module = require("purser.cli." .. name:gsub("-", "_"))
     module.define(parser:command(name):summary(module.summary))
   end

@@ -1,0 +1,210 @@
+-- SPDX-License-Identifier: MIT
+-- What of an exchange may be kept as it is: the list for util/redact. A value stays when its member or parameter is
+-- listed here and its text has the form that is listed. What is not listed is redacted.
+
+local operations = require "purser.api.operations"
+local parameters = require "purser.api.parameters"
+local profiles = require "purser.api.profiles"
+local shapes = require "purser.api.shapes"
+
+local M = {}
+
+local function set_of(words)
+  local set = {}
+  for word in words:gmatch "%S+" do set[word] = true end
+  return set
+end
+
+--------------------------------------------------------------------------------------------------------------- names
+
+-- Words of which names of members are made, beyond those of the interface: what services of this kind call things.
+local name_words = set_of [[
+  account accounts address addresses amount asset assets avg balance balances block blocked blockchain calc can
+  category chain charge class client coin coins color commission confirm confirms contract count create created
+  currency data day days deposit deposits desc description detail details display enable enabled end error expire
+  expired explorer extend extra fail failed fee fees flag free freeze from frozen full funds futures group has hash
+  height hour icon id ids include index info inner integer internal is item items kind kyc label last left level limit
+  limits list lock locked logo main max member memo message min mode multiple name net network networks note num
+  number of open order orders other owner page pages pair paid parent percent permission permissions platform pre
+  price process progress query rate reason receive record records refund remain remaining remark require required
+  result results role row rows safe same scale second size source spot start state status step sub success suspend
+  symbol tag tags taker target tax time timestamp mx tips to token total trace tran trans transfer type tx uid unit
+  unlock update updated url usd user valid validity value vcoin version via virtual wallet weight with withdraw
+  withdrawal withdrawals work]]
+
+-- The lower-case words of a name in camelCase or with underscores; nil where it is no such name.
+local function words_of(name)
+  if #name > 40 or not name:find "^%a[%a_]*$" then return nil end
+  local words = {}
+  for word in name:gsub("(%l)(%u)", "%1 %2"):gsub("_", " "):gmatch "%a+" do words[#words + 1] = word:lower() end
+  return words
+end
+
+local known = set_of [[
+  code msg message data success result totalCount total totalRecords totalPage totalPageNum page rows serverTime
+  subAccounts timestamp recvWindow signature _extend traceId sign]]
+
+local function learn(name)
+  known[name] = true
+  for _, word in ipairs(words_of(name) or {}) do name_words[word] = true end
+end
+
+for _, shape in pairs(shapes) do
+  for _, field in ipairs(shape) do
+    learn(field[1])
+    for _, alias in ipairs(field.aliases or {}) do learn(alias) end
+  end
+end
+for _, row in ipairs(operations.list) do
+  for _, name in ipairs(row.names) do learn(name) end
+end
+
+--- Whether a name may stay: it is one of the interface's, or made of common words alone.
+function M.is_name(name)
+  if known[name] then return true end
+  local words = words_of(name)
+  if not words then return false end
+  for _, word in ipairs(words) do
+    if not name_words[word] then return false end
+  end
+  return true
+end
+
+-------------------------------------------------------------------------------------------------------------- values
+
+local network_words = set_of [[
+  algo algorand apt aptos arb arbitrum avax avalanche base bch bep2 bep20 bitcoin bnb bsc btc cardano ada c chain
+  classic cosmos atom dogecoin doge dot polkadot eos erc20 etc eth ethereum fil filecoin fantom ftm kava kaspa kas
+  litecoin ltc matic mainnet near network one op optimism polygon pol ripple xrp smart sol solana stellar xlm sui
+  terra tezos xtz ton toncoin trc20 tron trx usdt usdc zec zcash zksync era linea mantle monero xmr brc20 omni erc]]
+
+local permission_names = {}
+for _, list in pairs(parameters.choices) do
+  for _, name in ipairs(list) do permission_names[name] = true end
+end
+
+local state_words = set_of [[
+  SUCCESS FAILED FAIL WAIT PENDING PROCESSING CANCELED CANCELLED REJECTED SMALL TIME_DELAY LARGE_DELAY AUDITING REFUND
+  PRE_SUCCESS INVALID RESTRICTED COMPLETED NORMAL FROZEN VALID DELETE ERROR]]
+
+local account_types = set_of "SPOT FUTURES FUTURE CONTRACT MARGIN EMAIL UID MOBILE"
+
+local function every(text, pattern, set)
+  for word in text:gmatch(pattern) do
+    if not set[word] then return false end
+  end
+  return text ~= ""
+end
+
+local kinds = {
+  coin = function(text)
+    return #text <= 8 and text:find "^[%u%d]+$" ~= nil and text:find "%u" ~= nil and select(2, text:gsub("%d", "")) <= 4
+  end,
+  symbol = function(text) -- base64 of a short number looks alike: a pair ends in what it is quoted in
+    local base = text:match "^([%u%d]+)USD[TC]$" or text:match "^([%u%d]+)_USD[TC]$" or text:match "^(%u+)BTC$"
+      or text:match "^(%u+)ETH$"
+    return base ~= nil and #base <= 8
+  end,
+  network = function(text)
+    return text:find "^%w[%w ()%-]*$" ~= nil and every(text:lower(), "%w+", network_words)
+  end,
+  count = function(text) return text:find "^%d%d?%d?%d?%d?%d?%d?$" ~= nil end,
+  state = function(text) return text:find "^%d%d?$" ~= nil or state_words[text] == true end,
+  code = function(text) return #text <= 7 and text:find "^%-?%d+$" ~= nil end,
+  flag = function(text) return text == "true" or text == "false" or text == "0" or text == "1" end,
+  account_type = function(text) return account_types[text] == true end,
+  permissions = function(text)
+    return text:find "^[%u_,]+$" ~= nil and every(text, "[^,]+", permission_names)
+  end,
+  time = function(text) return text:find "^1%d%d%d%d%d%d%d%d%d%d%d%d$" ~= nil and "time" end,
+  words = function() return "words" end,
+}
+
+local kind_of = {}
+local function list(kind, names)
+  for name in names:gmatch "%S+" do kind_of[name] = kind end
+end
+list("coin", "coin asset")
+list("symbol", "symbol fromSymbol toSymbol fromsymbol tosymbol")
+list("network", "network netWork")
+list("count", [[
+  page limit size pageSize total totalCount totalRecords totalPage totalPageNum minConfirm confirmNo unlockConfirm
+  confirmTimes recvWindow depositPreConfirms]])
+list("state", "status transferType")
+list("code", "code")
+list("flag", "isFreeze depositEnable withdrawEnable sameAddress isFuturesEnabled success includeFee")
+list("account_type", "fromAccountType toAccountType")
+list("permissions", "permissions")
+list("time", [[timestamp serverTime createTime creatTime updateTime insertTime applyTime convertTime time startTime
+  endTime]])
+list("words", "msg message")
+
+--- Whether a value may stay: true; "time" where it is a time, which moves; "words" where it is a message.
+---@param name string
+---@param text string
+---@return boolean|string
+function M.keeps(name, text)
+  local kind = kind_of[name]
+  return kind ~= nil and kinds[kind](text) or false
+end
+
+-- The words of the messages that are known. A word that could be a name or a note of a user is none of them.
+local message_words = set_of [[
+  a an the is are was were be not no or and of for to in on by this with at it as from than more must may can cannot
+  only please again later try invalid valid illegal mandatory parameter parameters request signature timestamp outside
+  recvwindow api key keys permission permissions denied access user account sub-account subaccount does exist exists
+  existed already balance insufficient amount address addresses coin currency network chain deposit withdraw
+  withdrawal withdrawals transfer record records error internal system service unavailable failed fail success content
+  type null empty missing required sent malformed characters found unknown wrong too many requests frequent ip time
+  window expired empty/null forbidden restricted frozen disabled suspended earlier days start end greater less length
+  letters digits name]]
+
+--- Whether a word is one of the service's messages.
+function M.is_word(word) return message_words[word:lower()] == true end
+
+--------------------------------------------------------------------------------------------------- paths and headers
+
+local segments = {}
+local function learn_path(path)
+  for segment in path:gmatch "[^/]+" do segments[segment] = true end
+end
+for _, row in ipairs(operations.list) do learn_path(row.path) end
+learn_path(profiles.default.ping_path)
+learn_path(profiles.default.time_path)
+
+--- Whether a part of a path may stay.
+function M.is_segment(segment) return segments[segment] == true end
+
+local media_types = set_of "application/json text/html text/plain application/octet-stream"
+
+local limit_headers = set_of [[
+  retry-after x-mbx-used-weight x-mbx-order-count x-used-weight ratelimit-limit ratelimit-remaining ratelimit-reset
+  x-ratelimit-limit x-ratelimit-remaining x-ratelimit-reset x-ratelimit-used x-rate-limit-limit x-rate-limit-remaining
+  x-rate-limit-reset]]
+
+--- Whether a header is about weights and limits; a name may end in its window, such as -10s.
+---@param name string  in lower case
+function M.is_limit(name)
+  return limit_headers[name] == true or limit_headers[name:match "^(.-)%-%d%d?[smhd]$" or ""] == true
+end
+
+--- Whether a header may stay: true, "token" where its value becomes one; nil: it is left out.
+---@param name string  in lower case
+---@param value string
+---@return boolean|string|nil
+function M.header(name, value)
+  if name == "content-type" then
+    local media, rest = value:lower():match "^([^;%s]+)%s*;?%s*(.*)$"
+    local is_known = media_types[media] and (rest == "" or rest == "charset=utf-8")
+    return is_known and true or "token"
+  elseif name == profiles.default.key_header:lower() then
+    return "token"
+  elseif M.is_limit(name) then
+    return #value <= 7 and value:find "^%d+$" ~= nil or "token"
+  end
+end
+
+-- What a replay does not compare: it is new with every request.
+M.of_request = set_of "timestamp recvWindow signature"
+
+return M

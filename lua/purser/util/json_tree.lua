@@ -1,0 +1,186 @@
+-- SPDX-License-Identifier: MIT
+-- JSON as a tree that keeps its form: the order of members, equal names, and each number as it was written. A decoder
+-- that makes Lua tables keeps none of these.
+--
+-- A node is { type = "object", { name, node }, ... }, { type = "array", node, ... }, or a scalar
+-- { type = "string" | "number" | "boolean" | "null", text = its value, raw = its JSON text }.
+
+local json = require "purser.json"
+
+local M = {}
+
+local MAX_DEPTH = 200
+
+local SHORT = { b = "\b", f = "\f", n = "\n", r = "\r", t = "\t", ['"'] = '"', ["\\"] = "\\", ["/"] = "/" }
+
+local function utf8_of(point)
+  if point < 0x80 then return string.char(point) end
+  local tail = {}
+  local first = point < 0x800 and 0xC0 or point < 0x10000 and 0xE0 or 0xF0
+  local limit = point < 0x800 and 0x20 or point < 0x10000 and 0x10 or 0x08
+  while point >= limit do
+    table.insert(tail, 1, string.char(0x80 + point % 64))
+    point = math.floor(point / 64)
+  end
+  return string.char(first + point) .. table.concat(tail)
+end
+
+-- The text of a string's inside; nil where an escape is none.
+local function unescape(inside)
+  local pieces, at = {}, 1
+  while true do
+    local slash = inside:find("\\", at, true)
+    pieces[#pieces + 1] = inside:sub(at, (slash or 0) - 1)
+    if not slash then return table.concat(pieces) end
+    local letter = inside:sub(slash + 1, slash + 1)
+    at = slash + 2
+    if letter == "u" then
+      local point = tonumber(inside:match("^%x%x%x%x", at) or "", 16)
+      if not point then return nil end
+      at = at + 4
+      if point >= 0xD800 and point <= 0xDBFF then
+        local low = tonumber(inside:match("^\\u([dD][c-fC-F]%x%x)", at) or "", 16)
+        if low then point, at = 0x10000 + (point - 0xD800) * 0x400 + low - 0xDC00, at + 6 end
+      end
+      pieces[#pieces + 1] = utf8_of(point)
+    elseif SHORT[letter] then
+      pieces[#pieces + 1] = SHORT[letter]
+    else
+      return nil
+    end
+  end
+end
+
+-- The string that begins at `at`: its value, its JSON text, and what follows; nil where it has no end.
+local function read_string(text, at)
+  local from = at + 1
+  while true do
+    local found = text:find('[%z\1-\31"\\]', from)
+    if not found then return nil end
+    local byte = text:sub(found, found)
+    if byte == '"' then
+      local value = unescape(text:sub(at + 1, found - 1))
+      return value, text:sub(at, found), found + 1
+    elseif byte ~= "\\" then
+      return nil
+    end
+    from = found + 2
+  end
+end
+
+local function skip(text, at) return text:match("^[ \t\r\n]*()", at) end
+
+local read
+
+local function read_members(text, at, depth)
+  local node = { type = "object" }
+  at = skip(text, at)
+  if text:sub(at, at) == "}" then return node, at + 1 end
+  while true do
+    if text:sub(at, at) ~= '"' then return nil end
+    local name, _, after = read_string(text, at)
+    if not name then return nil end
+    at = skip(text, after)
+    if text:sub(at, at) ~= ":" then return nil end
+    local value
+    value, at = read(text, skip(text, at + 1), depth)
+    if not value then return nil end
+    node[#node + 1] = { name, value }
+    at = skip(text, at)
+    local mark = text:sub(at, at)
+    if mark == "}" then return node, at + 1 end
+    if mark ~= "," then return nil end
+    at = skip(text, at + 1)
+  end
+end
+
+local function read_items(text, at, depth)
+  local node = { type = "array" }
+  at = skip(text, at)
+  if text:sub(at, at) == "]" then return node, at + 1 end
+  while true do
+    local item
+    item, at = read(text, at, depth)
+    if not item then return nil end
+    node[#node + 1] = item
+    at = skip(text, at)
+    local mark = text:sub(at, at)
+    if mark == "]" then return node, at + 1 end
+    if mark ~= "," then return nil end
+    at = skip(text, at + 1)
+  end
+end
+
+local WORDS = { ["true"] = "boolean", ["false"] = "boolean", null = "null" }
+
+local function read_number(text, at)
+  local whole = text:match("^%-?%d+", at)
+  if not whole or whole:find "^%-?0%d" then return nil end
+  local rest = at + #whole
+  local fraction = text:match("^%.%d+", rest) or ""
+  local exponent = text:match("^[eE][+-]?%d+", rest + #fraction) or ""
+  return whole .. fraction .. exponent
+end
+
+function read(text, at, depth)
+  local mark = text:sub(at, at)
+  if mark == "{" or mark == "[" then
+    if depth >= MAX_DEPTH then return nil end
+    return (mark == "{" and read_members or read_items)(text, at + 1, depth + 1)
+  elseif mark == '"' then
+    local value, raw, after = read_string(text, at)
+    if not value then return nil end
+    return { type = "string", text = value, raw = raw }, after
+  end
+  local word = text:match("^%a+", at)
+  local kind = word and WORDS[word]
+  if kind then return { type = kind, text = word, raw = word }, at + #word end
+  local number = read_number(text, at)
+  if not number then return nil end
+  return { type = "number", text = number, raw = number }, at + #number
+end
+
+--- The tree of a JSON text, or nil when it is none.
+---@param text string
+---@return table|nil
+function M.read(text)
+  local node, at = read(text, skip(text, 1), 0)
+  if node and skip(text, at) > #text then return node end
+end
+
+local function write(out, node)
+  if node.raw then
+    out[#out + 1] = node.raw
+    return
+  end
+  local is_object = node.type == "object"
+  out[#out + 1] = is_object and "{" or "["
+  for i = 1, #node do
+    if i > 1 then out[#out + 1] = "," end
+    if is_object then out[#out + 1] = json.encode(node[i][1]) .. ":" end
+    write(out, is_object and node[i][2] or node[i])
+  end
+  out[#out + 1] = is_object and "}" or "]"
+end
+
+--- The JSON text of a tree, without blanks.
+---@param node table
+---@return string
+function M.write(node)
+  local out = {}
+  write(out, node)
+  return table.concat(out)
+end
+
+--- Calls `visit(node, name)` for every scalar; `name` is that of the nearest member around it, or nil.
+---@param node table
+---@param visit fun(node: table, name: string|nil)
+function M.each_scalar(node, visit, name)
+  if node.raw then return visit(node, name) end
+  for i = 1, #node do
+    if node.type == "object" then M.each_scalar(node[i][2], visit, node[i][1])
+    else M.each_scalar(node[i], visit, name) end
+  end
+end
+
+return M

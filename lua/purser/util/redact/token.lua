@@ -1,0 +1,132 @@
+-- SPDX-License-Identifier: MIT
+-- What stands for a value that is not to be kept: a token of the same length and kind, drawn from the value by HMAC
+-- with the random key of one recording. Equal values have equal tokens there, and in no other recording.
+--
+-- A token shows the kind of the whole value alone. Which of its characters were digits or capitals would point at one
+-- address among all those of a chain.
+
+local M = {}
+
+local DIGITS, NONZERO = "0123456789", "123456789"
+local LOWER, UPPER = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+local NO_HEX, NO_HEX_UPPER = "ghijklmnopqrstuvwxyz", "GHIJKLMNOPQRSTUVWXYZ"
+local BLOCK = 256 -- bytes of a token before it repeats itself
+
+-- A function that draws characters out of an alphabet, the same ones for the same text.
+local function draws(signer, text)
+  local bytes, at, count = "", 1, 0
+  return function(alphabet)
+    if at + 3 > #bytes then
+      count = count + 1
+      bytes, at = signer:sign(("%d:"):format(count), text), 1
+    end
+    local number = tonumber(bytes:sub(at, at + 3), 16)
+    at = at + 4
+    local place = number % #alphabet + 1
+    return alphabet:sub(place, place)
+  end
+end
+
+local function run_of(draw, alphabet, length)
+  local out = {}
+  for i = 1, math.min(length, BLOCK) do out[i] = draw(alphabet) end
+  local block = table.concat(out)
+  return length <= BLOCK and block or block:rep(math.ceil(length / BLOCK)):sub(1, length)
+end
+
+-- Digits, of which the first is no zero where there are several: they may be a bare number.
+local function number_run(draw, length)
+  if length == 1 then return draw(DIGITS) end
+  return draw(NONZERO) .. run_of(draw, DIGITS, length - 1)
+end
+
+local function hex_run(draw, text)
+  local alphabet = text:find "%u" and "0123456789ABCDEF" or "0123456789abcdef"
+  local run = run_of(draw, alphabet, #text)
+  return run:find "%a" and run or run:sub(1, -2) .. (text:find "%u" and "A" or "a")
+end
+
+local function is_hex(text)
+  return #text >= 16 and text:find "^%x+$" and text:find "%a" and not (text:find "%l" and text:find "%u")
+end
+
+-- The parts of an IPv4 address: each stays one.
+local function octet(draw, text)
+  if #text < 3 then return number_run(draw, #text) end
+  return draw "1" .. run_of(draw, DIGITS, 2)
+end
+
+-- Letters and digits. The first is a letter beyond f, so that the token is neither a number nor hexadecimal.
+local function mixed(draw, text)
+  local lower, upper = text:find "%l", text:find "%u"
+  local letters = (lower and LOWER or "") .. (upper and UPPER or "")
+  if letters == "" then letters = LOWER end
+  return draw(upper and not lower and NO_HEX_UPPER or NO_HEX)
+    .. run_of(draw, letters .. (text:find "%d" and DIGITS or ""), #text - 1)
+end
+
+local token
+
+-- The forms of text, the first that matches: a pattern, and what makes a token of its captures.
+local forms = {
+  { "^([+-]?)(%d+)$", function(draw, sign, digits) return sign .. number_run(draw, #digits) end },
+  { "^([+-]?)(%d+)%.(%d+)$", function(draw, sign, whole, places)
+    return sign .. number_run(draw, #whole) .. "." .. run_of(draw, DIGITS, #places)
+  end },
+  { "^([+-]?)(%d+)(%.?%d*)([eE][+-]?)(%d+)$", function(draw, sign, whole, places, mark, exponent)
+    return sign .. number_run(draw, #whole) .. (places ~= "" and "." .. run_of(draw, DIGITS, #places - 1) or "")
+      .. mark .. run_of(draw, DIGITS, #exponent)
+  end },
+  { "^(%d%d?%d?)%.(%d%d?%d?)%.(%d%d?%d?)%.(%d%d?%d?)$", function(draw, ...)
+    local parts = { ... }
+    for i, part in ipairs(parts) do parts[i] = octet(draw, part) end
+    return table.concat(parts, ".")
+  end },
+  { "^(%x*:%x*:[%x:]*)$", function(draw, text)
+    return (text:gsub("%x", function() return draw "0123456789abcdef" end))
+  end },
+  { "^0x(%x+)$", function(draw, text) return "0x" .. run_of(draw, "0123456789abcdef", #text) end },
+  { "^([^@%s]+)@([^@%s]+)%.(%a+)$", function(draw, user, host, top)
+    return run_of(draw, LOWER, #user) .. "@" .. run_of(draw, LOWER, #host) .. "." .. run_of(draw, LOWER, #top)
+  end },
+}
+
+-- A list keeps its commas, and an address or a hash the number after its colon: each part has the token it has alone.
+local function of_parts(signer, text)
+  if text:find "^[^,%s]+,[^%s]*[^,%s]$" then
+    return (text:gsub("[^,]+", function(part) return token(signer, part) end))
+  end
+  local head, tail = text:match "^(%w+):(%w+)$"
+  if head and #head >= 20 then return token(signer, head) .. ":" .. token(signer, tail) end
+end
+
+function token(signer, text)
+  if text == "" then return "" end
+  local parts = of_parts(signer, text)
+  if parts then return parts end
+  local draw = draws(signer, text)
+  if is_hex(text) then return hex_run(draw, text) end
+  for _, form in ipairs(forms) do
+    local a, b, c, d, e = text:match(form[1])
+    if a then return form[2](draw, a, b, c, d, e) end
+  end
+  return mixed(draw, text)
+end
+
+--- The token of a text.
+---@param signer userdata  of core.signer, with the key of the recording
+---@param text string
+---@return string
+M.of = token
+
+--- What stays of a text in its token: its length and kind, as a text to compare.
+---@param text string
+---@return string
+function M.kind(text)
+  local kind = is_hex(text) and "hex" or text:find "^[+-]?%d+$" and "digits"
+    or text:find "^[+-]?%d+%.%d+$" and "decimal" or text:find "^[+-]?%d+%.?%d*[eE][+-]?%d+$" and "number" or "text"
+  if kind == "decimal" then kind = kind .. " " .. #text:match "%d+$" end
+  return kind .. " " .. #text
+end
+
+return M

@@ -1,0 +1,171 @@
+-- SPDX-License-Identifier: MIT
+-- The redactor: what stays, what becomes a token, and that no secret is left in any form.
+
+local core = require "purser.core"
+local harmless = require "purser.api.harmless"
+local json_tree = require "purser.util.json_tree"
+local record = require "purser.transport.record"
+local redact = require "purser.util.redact"
+local redaction = require "redaction"
+local token = require "purser.util.redact.token"
+
+describe("a token", function()
+  local redactor = assert(redact.new(harmless))
+
+  it("keeps the length and kind of what it stands for", function()
+    local cases = {
+      { "8842117", "^%d+$" }, { "-17", "^%-%d%d$" }, { "0.00356705", "^%d%.%d%d%d%d%d%d%d%d$" },
+      { "1.5E-7", "^%d%.%dE%-%d$" }, { "9c1185a5c5e9fc54612808977ee8f548", "^[%da-f]+$" },
+      { "9C1185A5C5E9FC54612808977EE8F548", "^[%dA-F]+$" }, { "0x61280897", "^0x[%da-f]+$" },
+      { "alice@mail.example", "^%l%l%l%l%l@%l%l%l%l%.%l+$" }, { "203.0.113.77", "^1%d%d%.%d%.1%d%d%.%d%d$" },
+      { "2001:db8::7", "^%x%x%x%x:%x%x%x::%x$" }, { "tradingdesk", "^%l+$" }, { "mx0vglAbC", "^%l[%w]+$" },
+      { "DESK0001", "^%u[%u%d]+$" }, { "10.0.0.1,10.0.0.22", "^%d%d%.%d%.%d%.%d,%d%d%.%d%.%d%.%d%d$" },
+      { "508ab91c508ab91c508ab91c508ab91c:0", "^[%da-f]+:%d$" },
+    }
+    for _, case in ipairs(cases) do
+      local made = redactor:token(case[1])
+      assert.equal(#case[1], #made)
+      assert.matches(case[2], made)
+      assert.equal(token.kind(case[1]), token.kind(made))
+    end
+    assert.equal("", redactor:token "")
+  end)
+
+  it("is the same for equal values of one recording, alone or in a list, and another in the next recording", function()
+    local other = assert(redact.new(harmless))
+    local address = "TLongAddressOfSomeone1234567890abcd"
+    assert.equal(redactor:token(address), redactor:token(address))
+    assert.equal(redactor:token(address) .. "," .. redactor:token "10.0.0.1", redactor:token(address .. ",10.0.0.1"))
+    assert.equal(redactor:token(address), (redactor:token(address .. ":104448"):match "^(%w+):%d+$"))
+    assert.are_not.equal(redactor:token(address), other:token(address))
+    assert.are_not.equal(redactor:token(address), redactor:token(address:upper()))
+  end)
+
+  it("does not show which characters were digits or capitals", function()
+    local differs = false
+    local address = "T1a2b3c4d5e6f7g8h9J1K2L3M4N5P6Q7R8"
+    for at = 2, #address do
+      local is_digit = redactor:token(address):sub(at, at):find "%d" ~= nil
+      differs = differs or is_digit ~= (address:sub(at, at):find "%d" ~= nil)
+    end
+    assert.is_true(differs)
+  end)
+
+  it("of a number in JSON is a number in JSON", function()
+    for number = 1, 300 do
+      local text = tostring(number * 7919)
+      local body = redactor:body(('{"tranId":%s,"n":[0,-0.5,%s.10,1e%s]}'):format(text, text, number % 9))
+      assert(json_tree.read(body), body)
+      assert(core.decode(body), body)
+    end
+  end)
+end)
+
+describe("what stays in a recording", function()
+  local redactor = assert(redact.new(harmless))
+
+  it("is a value whose member and form are listed", function()
+    local body = '{"coin":"USDT","symbol":"BTCUSDT","network":"Tron(TRC20)","status":5,"fromAccountType":"SPOT",'
+      .. '"code":"0","totalCount":7,'
+      .. '"isFreeze":false,"permissions":"SPOT_ACCOUNT_READ,SPOT_DEAL_READ","unlockConfirm":"20"}'
+    assert.equal(body, redactor:body(body))
+  end)
+
+  it("is no value of another form in the same member", function()
+    for _, pair in ipairs { { "coin", "TLongAddressOfSomeone1234567890abcd" }, { "network", "payroll01" },
+      { "status", "alice@mail.example" }, { "code", "8842117733" }, { "totalCount", "12345.67" },
+      { "permissions", "alice,bob" }, { "fromAccountType", "MYNAME" }, { "timestamp", "mx0vgl" },
+      { "isFreeze", "alice" }, { "withdrawFee", "12.25" }, { "asset", "12345678" },
+      { "asset", "MTIZNDU2NZG5" }, { "symbol", "ODI5NDY1OTI4NDQ1" } } do
+      local kept = redactor:value(pair[1], pair[2])
+      assert.are_not.equal(pair[2], kept)
+      assert.equal(#pair[2], #kept)
+    end
+  end)
+
+  it("is no name of a member that is made of other words than a service's", function()
+    local body = redactor:body '{"chainFee":1,"payroll0001":{"TREASURY":"5"},"alice@mail.example":null}'
+    assert.matches('^{"chainFee":%d,"%w+":{"%u+":"%d"},"%l+@%l+%.%l+":null}$', body)
+    assert.is_nil(body:find "payroll" or body:find "alice" or body:find "TREASURY")
+  end)
+
+  it("is of a message the words of the service's messages", function()
+    assert.matches("^Invalid parameter %S+ for account %S+$",
+      redactor:value("msg", "Invalid parameter 'TLongAddressOfSomeone' for account transfer@corp.example"))
+    assert.is_nil(redactor:value("msg", "account transfer@corp.example"):find "transfer")
+  end)
+
+  it("moves all times by one number of days, in answers and requests", function()
+    local target = redactor:target "/api/v3/capital/deposit/hisrec?startTime=1700000000000&timestamp=1700000005123"
+    local from, at = target:match "startTime=(%d+)&timestamp=(%d+)"
+    assert.equal(5123, tonumber(at) - tonumber(from))
+    assert.equal(0, (1700000000000 - tonumber(from)) % 86400000)
+    assert.are_not.equal("1700000000000", from)
+    assert.equal('{"insertTime":' .. from .. ',"timestamp":"' .. from .. '"}',
+      redactor:body '{"insertTime":1700000000000,"timestamp":"1700000000000"}')
+  end)
+
+  it("is of a body that is no JSON its length alone", function()
+    assert.matches("^<html>x+</html>$", redactor:body "<html>secret page</html>")
+    assert.equal("xxxxxxxxxxx", redactor:body "secret text")
+    assert.equal(("x"):rep(20), redactor:body '{"apiKey":"mx0vglCut')
+  end)
+
+  it("keeps the form of JSON: order, repeated members, numbers as numbers, null, empty lists", function()
+    assert.matches('^{"tranId":%d%d%d,"tranId":"%d%d%d","rows":%[%],"memo":null,"data":{},"success":true}$',
+      redactor:body ' { "tranId" : 123 , "tranId":"456", "rows":[ ],"memo":null,"data":{}, "success":true}\n')
+  end)
+end)
+
+describe("a tree of JSON", function()
+  it("is none for what is no JSON", function()
+    for _, text in ipairs { "", "{", "[1,]", '{"a"}', '{"a":1,}', "01", "1.", "tru", '"a', '"\\x"', "1 2", "nul", "-",
+      '{"a":1 "b":2}', '["\n"]', ("["):rep(300) .. ("]"):rep(300) } do
+      assert.is_nil(json_tree.read(text), text)
+    end
+  end)
+
+  it("reads every escape", function()
+    assert.equal('é"\\/\b\f\n\r\t€😀', json_tree.read '"\\u00e9\\"\\\\\\/\\b\\f\\n\\r\\t\\u20ac\\ud83d\\ude00"'.text)
+  end)
+end)
+
+describe("random exchanges that are full of secrets", function()
+  local function lines_of(seed)
+    local next_exchange = redaction.exchanges(seed)
+    local request, response, failure, secrets = next_exchange()
+    local lines = {}
+    local recorder = assert(record.new({ send = function() return response, failure end },
+      { write = function(line) lines[1] = line return true end }, harmless))
+    recorder:send(request)
+    return lines[1], secrets, recorder
+  end
+
+  -- FUZZ_SECONDS=600 goes on for ten minutes, with seeds that differ from run to run.
+  it("leave none of them in the recording, in no form", function()
+    local seconds = tonumber(os.getenv "FUZZ_SECONDS" or "")
+    local first = seconds and core.random_integer(1000000000) or 1
+    local last, ends = first + 1999, core.monotonic_ms() + (seconds or 0) * 1000
+    local seed, searched = first, 0
+    while seed <= last or core.monotonic_ms() < ends do
+      local line, secrets, recorder = lines_of(seed)
+      assert(line, "seed " .. seed .. ": " .. tostring(recorder.problem))
+      assert(core.decode(line), "seed " .. seed)
+      local leak = redaction.leak(line, secrets)
+      assert(not leak, ("seed %d: %s in %s"):format(seed, tostring(leak), line))
+      seed, searched = seed + 1, searched + #secrets
+    end
+    if seconds then print(("%d exchanges, %d secrets, from seed %d"):format(seed - first, searched, first)) end
+    assert.is_true(searched > 20000)
+  end)
+
+  it("would be found where they are kept: in each form", function()
+    local secret = "TSecret/Address0f€Someone"
+    for _, form in ipairs(redaction.forms(secret)) do
+      assert.equal(secret, redaction.leak("before " .. form .. " after", { secret }), form)
+    end
+    local inside = redaction.base64("a note: " .. secret .. "; end")
+    assert.equal(secret, redaction.leak(inside, { secret }))
+    assert.is_nil(redaction.leak("nothing of it", { secret }))
+  end)
+end)
