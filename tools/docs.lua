@@ -30,6 +30,16 @@ local function read(path)
   return text
 end
 
+-- The page of the cookbook shows its programs whole, so that they can be read there and run where they lie.
+local function cookbook()
+  local page = assert(read "docs/cookbook.md")
+  for name in page:gmatch "made: program (%l+)" do
+    local path = ("examples/cookbook/%s.lua"):format(name)
+    page = with_part(page, "program " .. name, ("```lua file: %s\n%s```\n"):format(path, assert(read(path))))
+  end
+  return page
+end
+
 --- Every generated file: path -> text. Nothing is written.
 ---@return table<string, string>
 function M.files()
@@ -37,6 +47,7 @@ function M.files()
     ["docs/operations-broker.md"] = pages.page "broker",
     ["docs/operations-sub-account.md"] = pages.page "sub_account",
     ["docs/operations-wallet.md"] = pages.page "wallet",
+    ["docs/cookbook.md"] = cookbook(),
     ["docs/errors.md"] = with_part(assert(read "docs/errors.md"), "codes", pages.codes()),
     ["docs/getting-started.md"] = with_part(
       with_part(assert(read "docs/getting-started.md"), "options", pages.options(words.options)),

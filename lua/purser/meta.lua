@@ -278,7 +278,7 @@
 ---@field coin? string  coin
 ---@field network? string  network; an old record may lack it
 ---@field address? string  destination, as the service sends it
----@field amount? string  amount that goes out
+---@field amount? string  amount that is sent
 ---@field transferType? integer  0 off the platform, 1 within it
 ---@field status? integer  see [withdrawal states](#withdrawal-states)
 ---@field transactionFee? string  fee
@@ -425,7 +425,7 @@ local Broker = {}
 ---
 --- Transfers between the parent and its sub-accounts.
 ---
---- Permission SPOT_TRANSFER_READ, weight not stated; reads; retried by itself when that may help.
+--- Permission SPOT_TRANSFER_READ, weight not stated; a read call; it is retried where that may help.
 ---@param params purser.broker.transfer_history.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.sub_account_transfer[]? result
@@ -449,7 +449,7 @@ function Broker:create_sub_account(params, opts) end
 ---
 --- The broker's sub-accounts.
 ---
---- Permission not stated, weight not stated; reads; retried by itself when that may help.
+--- Permission not stated, weight not stated; a read call; it is retried where that may help.
 ---@param params? purser.broker.list_sub_accounts.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.broker_sub_account[]? result
@@ -460,7 +460,7 @@ function Broker:list_sub_accounts(params, opts) end
 ---
 --- Whether a sub-account is normal (1) or frozen (2).
 ---
---- Permission not stated, weight not stated; reads; retried by itself when that may help.
+--- Permission not stated, weight not stated; a read call; it is retried where that may help.
 ---@param params purser.broker.sub_account_status.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.sub_account_status? result
@@ -484,7 +484,7 @@ function Broker:create_api_key(params, opts) end
 ---
 --- The API keys of a sub-account.
 ---
---- Permission not stated, weight not stated; reads; retried by itself when that may help.
+--- Permission not stated, weight not stated; a read call; it is retried where that may help.
 ---@param params purser.broker.list_api_keys.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.api_key[]? result
@@ -521,7 +521,7 @@ function Broker:create_deposit_address(params, opts) end
 ---
 --- The deposit addresses of the sub-account whose key signs.
 ---
---- Permission SPOT_DEPOSIT_READ, weight not stated; reads; retried by itself when that may help.
+--- Permission SPOT_DEPOSIT_READ, weight not stated; a read call; it is retried where that may help.
 ---@param params purser.broker.deposit_addresses.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.deposit_address[]? result
@@ -532,7 +532,7 @@ function Broker:deposit_addresses(params, opts) end
 ---
 --- Deposits of the sub-account whose key signs.
 ---
---- Permission not stated, weight not stated; reads; retried by itself when that may help.
+--- Permission not stated, weight not stated; a read call; it is retried where that may help.
 ---@param params? purser.broker.deposit_history.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.sub_account_deposit[]? result
@@ -543,7 +543,7 @@ function Broker:deposit_history(params, opts) end
 ---
 --- Deposits of all sub-accounts, from 00:00 three days ago.
 ---
---- Permission not stated, weight not stated; reads; retried by itself when that may help.
+--- Permission not stated, weight not stated; a read call; it is retried where that may help.
 ---@param params? purser.broker.all_deposit_history.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.deposit[]? result
@@ -593,7 +593,7 @@ function Broker:enable_futures(params, opts) end
 ---
 --- The broker's rebates.
 ---
---- Permission not stated, weight not stated; reads; retried by itself when that may help.
+--- Permission not stated, weight not stated; a read call; it is retried where that may help.
 ---@param params? purser.broker.rebates.params
 ---@param opts? purser.CallOptions
 ---@return purser.page.rebate? result
@@ -668,7 +668,7 @@ function SubAccount:create_sub_account(params, opts) end
 ---
 --- The main account's sub-accounts.
 ---
---- Permission SPOT_ACCOUNT_READ, weight 1; reads; retried by itself when that may help.
+--- Permission SPOT_ACCOUNT_READ, weight 1; a read call; it is retried where that may help.
 ---@param params? purser.sub_account.list_sub_accounts.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.sub_account[]? result
@@ -692,7 +692,7 @@ function SubAccount:create_api_key(params, opts) end
 ---
 --- The API keys of a sub-account.
 ---
---- Permission SPOT_ACCOUNT_READ, weight 1; reads; retried by itself when that may help.
+--- Permission SPOT_ACCOUNT_READ, weight 1; a read call; it is retried where that may help.
 ---@param params purser.sub_account.list_api_keys.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.api_key[]? result
@@ -729,7 +729,7 @@ function SubAccount:transfer(params, opts) end
 ---
 --- Transfers between the parent and its sub-accounts.
 ---
---- Permission SPOT_TRANSFER_READ, weight 1; reads; retried by itself when that may help.
+--- Permission SPOT_TRANSFER_READ, weight 1; a read call; it is retried where that may help.
 ---@param params purser.sub_account.transfer_history.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.sub_account_transfer[]? result
@@ -740,7 +740,7 @@ function SubAccount:transfer_history(params, opts) end
 ---
 --- The balances of one sub-account.
 ---
---- Permission SPOT_TRANSFER_READ, weight 1; reads; retried by itself when that may help.
+--- Permission SPOT_TRANSFER_READ, weight 1; a read call; it is retried where that may help.
 ---@param params purser.sub_account.balances.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.balance[]? result
@@ -844,7 +844,7 @@ local Wallet = {}
 ---
 --- Every coin with its networks, fees and limits.
 ---
---- Permission SPOT_WITHDRAW_READ, weight 10; reads; retried by itself when that may help.
+--- Permission SPOT_WITHDRAW_READ, weight 10; a read call; it is retried where that may help.
 ---@param params? {}
 ---@param opts? purser.CallOptions
 ---@return purser.record.coin[]? result
@@ -881,7 +881,7 @@ function Wallet:cancel_withdrawal(params, opts) end
 ---
 --- Deposits of the last 7 days, or of a window within the last 90.
 ---
---- Permission SPOT_WITHDRAW_READ, weight 1; reads; retried by itself when that may help.
+--- Permission SPOT_WITHDRAW_READ, weight 1; a read call; it is retried where that may help.
 ---@param params? purser.wallet.deposit_history.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.deposit[]? result
@@ -892,7 +892,7 @@ function Wallet:deposit_history(params, opts) end
 ---
 --- Withdrawals of the last 7 days, or of a window within the last 90.
 ---
---- Permission SPOT_WITHDRAW_READ, weight 1; reads; retried by itself when that may help.
+--- Permission SPOT_WITHDRAW_READ, weight 1; a read call; it is retried where that may help.
 ---@param params? purser.wallet.withdrawal_history.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.withdrawal[]? result
@@ -916,7 +916,7 @@ function Wallet:create_deposit_address(params, opts) end
 ---
 --- The deposit addresses of a coin.
 ---
---- Permission SPOT_WITHDRAW_READ, weight 10; reads; retried by itself when that may help.
+--- Permission SPOT_WITHDRAW_READ, weight 10; a read call; it is retried where that may help.
 ---@param params purser.wallet.deposit_addresses.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.deposit_address[]? result
@@ -927,7 +927,7 @@ function Wallet:deposit_addresses(params, opts) end
 ---
 --- The saved withdrawal addresses.
 ---
---- Permission SPOT_WITHDRAW_READ, weight 10; reads; retried by itself when that may help.
+--- Permission SPOT_WITHDRAW_READ, weight 10; a read call; it is retried where that may help.
 ---@param params? purser.wallet.withdrawal_addresses.params
 ---@param opts? purser.CallOptions
 ---@return purser.page.withdrawal_address? result
@@ -951,7 +951,7 @@ function Wallet:transfer(params, opts) end
 ---
 --- Transfers between the spot and futures accounts of one user, within the last 6 months.
 ---
---- Permission SPOT_TRANSFER_READ, weight 1; reads; retried by itself when that may help.
+--- Permission SPOT_TRANSFER_READ, weight 1; a read call; it is retried where that may help.
 ---@param params purser.wallet.transfer_history.params
 ---@param opts? purser.CallOptions
 ---@return purser.rows.wallet_transfer? result
@@ -962,7 +962,7 @@ function Wallet:transfer_history(params, opts) end
 ---
 --- One transfer between spot and futures, by its id, within the last 6 months.
 ---
---- Permission SPOT_TRANSFER_READ, weight 1; reads; retried by itself when that may help.
+--- Permission SPOT_TRANSFER_READ, weight 1; a read call; it is retried where that may help.
 ---@param params purser.wallet.get_transfer.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.wallet_transfer? result
@@ -973,7 +973,7 @@ function Wallet:get_transfer(params, opts) end
 ---
 --- Small balances with their value in the platform token, or why they cannot be converted.
 ---
---- Permission SPOT_ACCOUNT_READ, weight 1; reads; retried by itself when that may help.
+--- Permission SPOT_ACCOUNT_READ, weight 1; a read call; it is retried where that may help.
 ---@param params? {}
 ---@param opts? purser.CallOptions
 ---@return purser.record.convertible_balance[]? result
@@ -997,7 +997,7 @@ function Wallet:convert(params, opts) end
 ---
 --- Past conversions of small balances. Without `limit` the service returns one batch.
 ---
---- Permission SPOT_DEAL_READ, weight 1; reads; retried by itself when that may help.
+--- Permission SPOT_DEAL_READ, weight 1; a read call; it is retried where that may help.
 ---@param params? purser.wallet.conversion_history.params
 ---@param opts? purser.CallOptions
 ---@return purser.page.conversion_batch? result
@@ -1021,7 +1021,7 @@ function Wallet:internal_transfer(params, opts) end
 ---
 --- Transfers to other users of the platform.
 ---
---- Permission SPOT_WITHDRAW_READ, weight 1; reads; retried by itself when that may help.
+--- Permission SPOT_WITHDRAW_READ, weight 1; a read call; it is retried where that may help.
 ---@param params? purser.wallet.internal_transfer_history.params
 ---@param opts? purser.CallOptions
 ---@return purser.page.internal_transfer? result
@@ -1122,14 +1122,14 @@ function Live:uid(params, opts) end
 ---@field recv_window? integer  Milliseconds a request stays acceptable; at most 60000. Default: the service's 5000.
 ---@field timeout_ms? integer  For one attempt, connecting included. Default: 10000.
 ---@field connect_timeout_ms? integer  For connecting and TLS. Default: 3000.
----@field retry? purser.RetryOptions|false  How reads are retried. Default: 3 attempts.
+---@field retry? purser.RetryOptions|false  How read calls are retried. Default: 3 attempts.
 ---@field rate_limit? purser.RateLimitOptions|table|false  How much is sent. Default: the profile's.
 ---@field hooks? purser.Hooks  Functions that see every attempt. Default: none.
----@field transport? purser.Transport  What carries requests. Default: curl.
+---@field transport? purser.Transport  What sends requests. Default: curl.
 ---@field clock? fun(): integer  Returns epoch milliseconds for timestamp. Default: the system's.
----@field generate_ids? boolean  Whether ids are made where you give none, so that a lost answer can be [reconciled](reconcile.md). Default: true.
+---@field generate_ids? boolean  Whether Purser makes an id where you give none, so that a lost answer can be [reconciled](reconcile.md). Default: true.
 ---@field visibility_delay_ms? integer  How long a new record may be missing from lists; [reconcile.md](reconcile.md). Default: 3000.
----@field journal? purser.Journal  Writes down what is about to be sent.
+---@field journal? purser.Journal  Records each write call before it is sent.
 ---@field account? string  The name under which the journal keeps what this client does. Default: a digest of the key.
 ---@field guard? table  Guard rails.
 ---@field correct_clock? boolean  Whether code 700003 corrects the clock; see [clock.md](clock.md). Default: true.

@@ -59,6 +59,33 @@ describe("the generated documentation", function()
     end
   end)
 
+  -- ccxt's name of an endpoint is group, verb and path: GET /api/v3/capital/convert is spotPrivateGetCapitalConvert.
+  it("names for each method of ccxt the operation that has its path", function()
+    local operation_of, checked, group = {}, 0, nil
+    for _, row in ipairs(operations.list) do
+      local path = row.path:gsub("^/api/v3/", "")
+      local name = path:find "^broker/" and "broker" or "spot"
+      name = name .. " " .. row.method:sub(1, 1) .. row.method:sub(2):lower()
+      for part in path:gsub("^broker/", ""):gmatch "[^/-]+" do
+        name = name .. part:sub(1, 1):upper() .. part:sub(2)
+      end
+      operation_of[name] = row.name
+    end
+    for line in read("docs/coming-from-ccxt.md"):gmatch "[^\n]+" do
+      group = line:match "^| `(%l+)Private%.%.%.`" or group
+      local left, right = line:match "^| (`[GPD].-) | (.-) |$"
+      if group and left then
+        local methods, last = right:gmatch "[.:]([%l_]+)`", nil
+        for name in left:gmatch "`([^`]+)`" do
+          last = name == "Post..." and last:gsub("^Get", "Post") or name
+          assert.equal(operation_of[group .. " " .. last], methods(), last)
+          checked = checked + 1
+        end
+      end
+    end
+    assert.is_true(checked > 30)
+  end)
+
   it("links only to what exists", function()
     for _, path in ipairs(paths_of "ls docs/*.md README.md CONTRIBUTING.md") do
       local text, folder = read(path), path:match "^(.*/)" or ""
@@ -268,9 +295,9 @@ describe("every public function", function()
   end)
 end)
 
-describe("docs/architecture.md", function()
+describe("docs/core.md", function()
   it("names every function of purser.core and every method of its objects", function()
-    local core, page = require "purser.core", read "docs/architecture.md"
+    local core, page = require "purser.core", read "docs/core.md"
     for name in pairs(core) do assert(page:find("core." .. name, 1, true), "core." .. name) end
     local methods = 0
     local pipe = assert(io.popen "cat src/bind/*.c")
@@ -282,6 +309,52 @@ describe("docs/architecture.md", function()
     end
     pipe:close()
     assert.is_true(methods > 20)
+  end)
+end)
+
+describe("docs/functions.md", function()
+  -- What journals offer to Purser's own modules alone.
+  local internal = {
+    begin = true, attach = true, finish = true, reconciled = true, equal_calls = true, mismatch = true,
+  }
+  local page = read "docs/functions.md"
+
+  local owners = {
+    client = { "lua/purser/client/init.lua", "State" }, walk = { "lua/purser/history/init.lua", "Walk" },
+    watch = { "lua/purser/workflow/watch.lua", "Watch" }, plan = { "lua/purser/workflow/plan.lua", "Plan" },
+    journal = { "lua/purser/exactly_once/journal/init.lua", "Journal" },
+    payouts = { "lua/purser/exactly_once/payouts/init.lua", "Payouts" },
+    fleet = { "lua/purser/workflow/fleet/init.lua", "Fleet" },
+  }
+  for owner, source in pairs(owners) do
+    it("names every method of a " .. owner, function()
+      local found = 0
+      for name in read(source[1]):gmatch("\nfunction " .. source[2] .. ":(%l[%w_]*)") do
+        if not (owner == "journal" and internal[name]) then
+          found = found + 1
+          assert(page:find(("`%s:%s("):format(owner, name), 1, true), owner .. ":" .. name)
+        end
+      end
+      assert.is_true(found > 0)
+    end)
+  end
+
+  it("names every walk, wait, watch and plan of the groups", function()
+    local methods = require "purser.client.methods"
+    for _, group in ipairs(operations.group_names) do
+      for _, name in ipairs(methods.names(group)) do
+        local found = false
+        for line in page:gmatch "[^\n]+" do
+          found = found or line:find("client." .. group .. ":", 1, true) and line:find(":" .. name .. "%f[^%w_]")
+        end
+        assert(found, group .. ":" .. name)
+      end
+    end
+  end)
+
+  it("names nothing that purser does not have", function()
+    local purser = require "purser"
+    for name in page:gmatch "`purser%.([%l_]+)" do assert(purser[name], "purser." .. name) end
   end)
 end)
 

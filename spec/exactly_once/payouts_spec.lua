@@ -190,6 +190,24 @@ describe("a run", function()
     assert.equal(1, assert(payouts:run()).done)
   end)
 
+  it("finds a broker's lost withdrawal by its remark, and leaves one without a remark undecided", function()
+    account = assert(sim:account { name = "tradingdesk3", role = "sub", parent = account.uid,
+      balances = { USDT = "100" } })
+    client = client_with()
+    local address = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
+    assert(sim:save_address { account = account, coin = "USDT", network = "Tron(TRC20)", address = address })
+    local payouts = payouts_with()
+    assert(payouts:add("remarked", "broker.withdraw", { coin = "USDT", network = "Tron(TRC20)", address = address,
+      amount = "20", remark = "rent of May" }))
+    assert(payouts:add("plain", "broker.withdraw", { coin = "USDT", network = "Tron(TRC20)", address = address,
+      amount = "30" }))
+    sim:fault { kind = "lost_answer", operation = "broker.withdraw", times = 2 }
+    local report = assert(payouts:run())
+    assert.same({ 1, 1 }, { report.done, report.undecided })
+    assert.same({ "done", "undecided" }, { payouts:find("remarked").state, payouts:find("plain").state })
+    assert.equal(2, sim:counts()["broker.withdraw"].applied)
+  end)
+
   it("keeps what was rejected as failed, with the reason, when a look gives the same reason", function()
     local payouts = payouts_with { history_check = "never" }
     assert(payouts:add("a", "sub_account.transfer", move("1", { toAccount = "nobody01" })))

@@ -16,7 +16,7 @@ M.groups = {
 }
 
 M.effects = {
-  read = "reads; retried by itself when that may help",
+  read = "a read call; it is retried where that may help",
   create = "creates; sent once",
   change = "changes; sent once",
   transfer = "**moves money**; sent once, never repeated",
@@ -78,7 +78,7 @@ M.members_of = {
   },
   sub_account_deposit = { status = "see [deposit states](#deposit-states); text here" },
   withdrawal = {
-    id = "id of the withdrawal", amount = "amount that goes out",
+    id = "id of the withdrawal", amount = "amount that is sent",
     status = "see [withdrawal states](#withdrawal-states)",
     address = "destination, as the service sends it", network = "network; an old record may lack it",
   },
@@ -138,17 +138,17 @@ M.options = {
   { "recv_window", "integer", "the service's 5000", "Milliseconds a request stays acceptable; at most 60000." },
   { "timeout_ms", "integer", "10000", "For one attempt, connecting included." },
   { "connect_timeout_ms", "integer", "3000", "For connecting and TLS." },
-  { "retry", "purser.RetryOptions|false", "3 attempts", "How reads are retried: [below](#retries)." },
+  { "retry", "purser.RetryOptions|false", "3 attempts", "How read calls are retried: [below](#retries)." },
   { "rate_limit", "purser.RateLimitOptions|table|false", "the profile's",
     "How much is sent: [limits.md](limits.md)." },
   { "hooks", "purser.Hooks", "none", "Functions that see every attempt: [below](#hooks)." },
-  { "transport", "purser.Transport", "curl", "What carries requests: [transports.md](transports.md)." },
+  { "transport", "purser.Transport", "curl", "What sends requests: [transports.md](transports.md)." },
   { "clock", "fun(): integer", "the system's", "Returns epoch milliseconds for `timestamp`." },
   { "generate_ids", "boolean", "true",
-    "Whether ids are made where you give none, so that a lost answer can be [reconciled](reconcile.md)." },
+    "Whether Purser makes an id where you give none, so that a lost answer can be [reconciled](reconcile.md)." },
   { "visibility_delay_ms", "integer", "3000",
     "How long a new record may be missing from lists; [reconcile.md](reconcile.md)." },
-  { "journal", "purser.Journal", "", "Writes down what is about to be sent: [journal.md](journal.md)." },
+  { "journal", "purser.Journal", "", "Records each write call before it is sent: [journal.md](journal.md)." },
   { "account", "string", "a digest of the key", "The name under which the journal keeps what this client does." },
   { "guard", "table", "", "Guard rails: [guard-rails.md](guard-rails.md)." },
   { "correct_clock", "boolean", "true", "Whether code 700003 corrects the clock; see [clock.md](clock.md)." },
@@ -173,7 +173,7 @@ M.call_options = {
       .. "`first_byte_us`, `total_us`: microseconds from the start, as far as the transport knows them)." },
 }
 
---- What a member of a shape means; raises when nobody wrote it down.
+--- What a member of a shape means; raises when it is not written here.
 function M.meaning(shape, member)
   return (M.members_of[shape] or {})[member] or M.members[member]
     or error(("tools/docs/words.lua does not say what %s.%s means"):format(shape, member), 0)

@@ -1,0 +1,35 @@
+-- SPDX-License-Identifier: MIT
+-- Balances of all sub-accounts, and the deposits and withdrawals of 30 days, as CSV.
+--
+--   lua examples/cookbook/report.lua > report.csv
+
+local csv = require "purser.csv"
+local purser = require "purser"
+
+local client = assert(purser.new {
+  base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
+  api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",
+})
+assert(client:sync_clock())
+local now, lines = client:now(), {}
+
+local function add(kind, ms, account, coin, amount, status)
+  local time = os.date("!%Y-%m-%dT%H:%M:%SZ", math.floor(ms / 1000))
+  lines[#lines + 1] = csv.line({ kind, time, account, coin, amount, status }, { is_number = { [5] = true } })
+end
+
+for account in client.sub_account:each_sub_account() do
+  local name = account.subAccount
+  for _, balance in ipairs(assert(client.sub_account:balances { subAccount = name, accountType = "SPOT" })) do
+    add("free", now, name, balance.asset, balance.free, "")
+    add("locked", now, name, balance.asset, balance.locked, "")
+  end
+end
+local month = { from = now - 30 * 86400000 }
+for deposit in client.wallet:each_deposit(month) do
+  add("deposit", deposit.insertTime, "main", deposit.coin, deposit.amount, deposit.status)
+end
+for withdrawal in client.wallet:each_withdrawal(month) do
+  add("withdrawal", withdrawal.applyTime, "main", withdrawal.coin, withdrawal.amount, withdrawal.status)
+end
+io.write("kind,time,account,coin,amount,status\n", table.concat(lines)) -- an error before this line leaves no output
