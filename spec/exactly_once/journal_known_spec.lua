@@ -112,11 +112,12 @@ describe("a record is known", function()
     local found = assert(client:reconcile(err)).record
     assert.is_number(known()[found.tranId])
     sim:fault { kind = "lost_answer", operation = "wallet.transfer" }
-    _, err = client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
+    local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
+    _, err = client.wallet:transfer(params)
     assert.equal("done", assert(client:reconcile(err)).outcome)
     assert.is_nil(next(known "wallet.transfer_history"))
-    local made = assert(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
-      amount = "3" })
+    params.amount = "3"
+    local made = assert(client.wallet:transfer(params))
     assert.is_number(known("wallet.transfer_history")[made.tranId])
   end)
 end)

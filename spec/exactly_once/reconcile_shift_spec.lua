@@ -68,8 +68,8 @@ local function service_of(records, of, by_filter, by_shown)
     return page, #found
   end
   local now, service = NOW + 60000, nil
-  service = { requests = 0, now = function() return now end, correction = function() end, pause = function(_, ms) now = now + ms end,
-    visibility_delay_ms = 3000, recv_window = 5000, recent_calls = recent_calls.new(),
+  service = { requests = 0, now = function() return now end, correction = function() end,
+    pause = function(_, ms) now = now + ms end, visibility_delay_ms = 3000, recv_window = 5000, recent_calls = recent_calls.new(),
     read = function(_, row, asked)
       if row.name == "convertible_balances" then return { { asset = "BTC" } } end
       if row.name == "list_sub_accounts" and row.full_name ~= through then
@@ -330,14 +330,14 @@ describe("what shows that a history is not shifted", function()
 
   it("is no call that was matched by its content, that has an equal one, or whose records are elsewhere", function()
     local function sent_at(lookup, equal, by_content)
-      local calls = recent_calls.new()
+      local noted = recent_calls.new()
       local function note(at, id)
-        return recent_calls.note(calls, row, { operation = row.full_name, params = moved, sent_at = at }, id)
+        return recent_calls.note(noted, row, { operation = row.full_name, params = moved, sent_at = at }, id)
       end
       local entry = note(NOW, "k")
       if equal then note(NOW + 1, nil) end
       entry.by_content = by_content
-      return recent_calls.sent_at(calls, "k", lookup)
+      return recent_calls.sent_at(noted, "k", lookup)
     end
     assert.equal(NOW, sent_at "wallet.transfer_history")
     assert.is_nil(sent_at "wallet.withdrawal_history")

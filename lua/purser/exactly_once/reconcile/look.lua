@@ -125,6 +125,12 @@ local function is_by_time(look)
   return paging ~= nil and paging.time_member ~= nil and look.reconcile.strategy ~= "state"
 end
 
+local function known_records(look, reading)
+  local journal = look.service.journal
+  if not journal then return {} end
+  return journal:known_records(look.intent.account, look.reconcile.lookup, reading.first, reading.last)
+end
+
 -- Whether the last reading shows, by calls whose time is known, that nothing of its window can be elsewhere; or nil and
 -- an error.
 local function is_exact(look)
@@ -132,12 +138,9 @@ local function is_exact(look)
   if not reading or reading.incomplete or not is_by_time(look) then return false end
   local kept = reading.shared or reading
   if kept.exact == nil then
-    local lookup, journal = look.reconcile.lookup, service.journal
-    local known, message = {}, nil
-    if journal then
-      known, message = journal:known_records(look.intent.account, lookup, reading.first, reading.last)
-      if not known then return nil, M.journal_error(message) end
-    end
+    local lookup = look.reconcile.lookup
+    local known, message = known_records(look, reading)
+    if not known then return nil, M.journal_error(message) end
     kept.exact = shift.is_exact(reading.records, look.reconcile.time_member, reading.first, reading.last,
       function(record)
         local id = intents.id_of(record)
