@@ -282,6 +282,26 @@ describe("many rejected payments", function()
     end
   end)
 
+  it("are looked for by one reading when an earlier life left them behind", function()
+    local inner, number = sim:transport(), 0
+    client = client_with { recv_window = 500, visibility_delay_ms = 0, transport = {
+      sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+      if request.operation == WITHDRAW then
+        number = number + 1
+        if number == 40 then payouts:stop() end
+      end
+      return inner:send(request)
+    end } }
+    payouts = payouts_with { history_check = "never", worker = "w", concurrency = 4 }
+    add_withdrawals(40)
+    assert.equal(40, assert(payouts:run()).sent)
+    sim:advance(120000)
+    payouts = payouts_with { history_check = "never", worker = "w", concurrency = 4 }
+    local before = received(HISTORY)
+    assert.equal(40, assert(payouts:run()).failed)
+    assert.equal(ONE_READING, received(HISTORY) - before)
+  end)
+
   it("are found by their ids when they were executed all the same", function()
     local inner, number = sim:transport(), 0
     client = client_with { recv_window = 500, visibility_delay_ms = 0, transport = {
