@@ -69,7 +69,8 @@ local function service_of(records, of, by_filter, by_shown)
   end
   local now, service = NOW + 60000, nil
   service = { requests = 0, now = function() return now end, correction = function() end,
-    pause = function(_, ms) now = now + ms end, visibility_delay_ms = 3000, recv_window = 5000, recent_calls = recent_calls.new(),
+    pause = function(_, ms) now = now + ms end, visibility_delay_ms = 3000, recv_window = 5000,
+    recent_calls = recent_calls.new(),
     read = function(_, row, asked)
       if row.name == "convertible_balances" then return { { asset = "BTC" } } end
       if row.name == "list_sub_accounts" and row.full_name ~= through then
