@@ -63,7 +63,7 @@ describe("one call, at most one request", function()
   teardown(stage.stop)
 
   -- Makes the call against a peer that ends it as told; `kept`: on a connection that has served a read before.
-  local function call(way, make, row, ending, kept)
+  local function call_within(timeout_ms, way, make, row, ending, kept)
     local endings = way.endings
     local transport = assert(make {
       base_url = peer:url(way.scheme), ca_file = made.path "ca.crt", http_version = way.version and "2" or "1.1",
@@ -80,13 +80,24 @@ describe("one call, at most one request", function()
       peer:script(("%s%s;%s"):format(endings.greet, ending, endings.fine))
     end
     local mark = peer:count()
-    local result, err = patiently(ending:find "stall" and 150 or 5000, function(ms)
+    local result, err = patiently(timeout_ms, function(ms)
       return client:call(row.full_name, params_of(row), { timeout_ms = ms })
     end)
     local sent = peer:count(mark).requests
     client:close()
     transport:close()
     return result, err, sent
+  end
+
+  -- A peer that has no processor may not have read a request yet when the time for its silent answer is over.
+  local function call(way, make, row, ending, kept)
+    if not ending:find "stall" then return call_within(5000, way, make, row, ending, kept) end
+    local timeout_ms = 150
+    while true do
+      local result, err, sent = call_within(timeout_ms, way, make, row, ending, kept)
+      timeout_ms = timeout_ms * 4
+      if sent > 0 or timeout_ms > 100000 then return result, err, sent end
+    end
   end
 
   for _, way in ipairs(ways) do
