@@ -3,6 +3,7 @@
 
 local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
 local operations = require "purser.api.operations"
+local readings = require "purser.exactly_once.reconcile.readings"
 local reconcile = require "purser.exactly_once.reconcile"
 local shift = require "purser.exactly_once.reconcile.shift"
 
@@ -45,7 +46,8 @@ local function record_of(row, params, at)
   return record
 end
 
--- A service whose histories filter by another zone, and show times in another zone. `records` have their true times.
+-- A service whose histories filter by another zone, and show times in another zone. `records` have their true times,
+-- newest first. It counts the requests for the history that it gets.
 local function service_of(records, of, by_filter, by_shown)
   local time, through = of.reconcile.time_member, of.reconcile.lookup
   local function list(asked)
@@ -60,26 +62,46 @@ local function service_of(records, of, by_filter, by_shown)
         found[#found + 1] = shown
       end
     end
-    return (asked.page or 1) == 1 and found or {}
+    if not asked.page then return found, #found end
+    local page, size = {}, tonumber(asked.limit or asked.size or asked.pageSize)
+    for i = (asked.page - 1) * size + 1, math.min(#found, asked.page * size) do page[#page + 1] = found[i] end
+    return page, #found
   end
-  local now = NOW + 60000
-  return { now = function() return now end, correction = function() end, pause = function(_, ms) now = now + ms end,
-    visibility_delay_ms = 3000, recv_window = 5000, recent_calls = recent_calls.new(),
+  local now, service = NOW + 60000, nil
+  service = { requests = 0, now = function() return now end, correction = function() end,
+    pause = function(_, ms) now = now + ms end, visibility_delay_ms = 3000, recv_window = 5000,
+    recent_calls = recent_calls.new(),
     read = function(_, row, asked)
       if row.name == "convertible_balances" then return { { asset = "BTC" } } end
       if row.name == "list_sub_accounts" and row.full_name ~= through then
         return asked.page == 1 and { { subAccount = "Desk0001" } } or {}
       end
-      local found = list(asked)
+      service.requests = service.requests + 1
+      local found, total = list(asked)
       if row.result.page then return { data = found } end
-      if row.result.rows then return { rows = found, total = #found } end
+      if row.result.rows then return { rows = found, total = total } end
       return found
     end }
+  return service
 end
 
-local function reconciled(operation, params, service)
-  return assert(reconcile.reconcile(service, { operation = operation, params = params, sent_at = NOW,
+local function reconciled(operation, params, service, sent_at)
+  return assert(reconcile.reconcile(service, { operation = operation, params = params, sent_at = sent_at or NOW,
     recv_window = 5000 }))
+end
+
+-- A record that a known call made, 400 ms after it was sent: of the same operation, with another amount.
+local function known_record(service, row, params, sent_at, id)
+  local other = {}
+  for name, value in pairs(params) do other[name] = value end
+  other.amount = ("77.%07d"):format(math.floor(NOW - sent_at) % 10000000) -- no two are equal
+  other.clientTranId, other.withdrawOrderId = params.clientTranId and "id of " .. id, params.withdrawOrderId
+    and "id of " .. id
+  recent_calls.note(service.recent_calls, row, { operation = row.full_name, params = other, sent_at = sent_at,
+    recv_window = 5000 }, id)
+  local record = record_of(row, other, sent_at + 400)
+  record.id, record.tranId = id, id
+  return record
 end
 
 for _, call in ipairs(calls) do
@@ -187,5 +209,158 @@ describe("a shift", function()
     assert.equal(20700000, shift.of(NOW + 20700000, first, last))
     assert.is_nil(shift.of(NOW + 8 * HOUR + 100000, first, last))
     assert.is_nil(shift.of(NOW + 15 * HOUR, first, last))
+  end)
+end)
+
+-- The histories of these have windows, and their calls an amount by which a known one can be another.
+local with_windows = {
+  { "wallet.withdraw", withdrawal }, { "broker.transfer", transfer }, { "sub_account.transfer", transfer },
+  { "wallet.transfer", moved }, { "wallet.internal_transfer", sent },
+}
+
+for _, call in ipairs(with_windows) do
+  local operation, params = call[1], call[2]
+  local row = operations.by_name[operation]
+
+  describe("a record of a known call in the history of " .. operation, function()
+    local QUARTERS = { -56, -32, -4, -2, -1, 1, 2, 4, 32, 56 }
+
+    -- Looks where the history has records of calls that were sent so long before this one, and its own.
+    local function look(by_filter, by_shown, known, shared)
+      local records = { record_of(row, params, NOW + 400) }
+      local service = service_of(records, row, by_filter, by_shown)
+      for i, before in ipairs(known) do records[i + 1] = known_record(service, row, params, NOW - before, "k" .. i) end
+      service.readings = shared
+      return reconciled(operation, params, service), service
+    end
+
+    it("never makes it not done where the filter counts in another zone", function()
+      for _, quarters in ipairs(QUARTERS) do
+        for _, before in ipairs { 100, 5000, 890000, 900000, 905000, 8 * HOUR } do
+          assert.equal("done", look(quarters * HOUR / 4, 0, { before }).outcome, quarters)
+        end
+      end
+    end)
+
+    it("never makes it not done where times are shown in another zone", function()
+      for _, quarters in ipairs(QUARTERS) do
+        for _, before in ipairs { 100, 890000, 900000, 8 * HOUR } do
+          for _, by_filter in ipairs { 0, quarters, -quarters } do
+            assert.not_equal("not_done", look(by_filter * HOUR / 4, quarters * HOUR / 4, { before }).outcome)
+          end
+        end
+      end
+    end)
+
+    it("never makes it not done where one reading covers many calls", function()
+      for _, quarters in ipairs(QUARTERS) do
+        for _, earliest in ipairs { 1000, 600000, 1200000, 2400000 } do
+          local shared = readings.new(NOW + 60000)
+          shared:expect(NOW - earliest)
+          local known = { 1000, 500000, 1100000, 2300000 }
+          assert.equal("done", look(quarters * HOUR / 4, 0, known, shared).outcome)
+        end
+      end
+    end)
+
+    local function not_done(others, known_before, shared)
+      local records = {}
+      local service = service_of(records, row, 0, 0)
+      records[1] = known_record(service, row, params, NOW + 2000, "k1")
+      for i, before in ipairs(known_before or {}) do
+        records[#records + 1] = known_record(service, row, params, NOW - before, "before" .. i)
+      end
+      for i = 1, others do
+        local other = record_of(row, without_ids(params), NOW - 20000 - i * 1000)
+        other.id, other.tranId, other.amount = "o" .. i, "o" .. i, "88"
+        other.clientTranId, other.withdrawOrderId = params.clientTranId and "other id", params.withdrawOrderId
+          and "other id"
+        records[#records + 1] = other
+      end
+      service.readings = shared
+      assert.equal("not_done", reconciled(operation, params, service).outcome)
+      return service.requests
+    end
+
+    it("makes a look ask as often for a long history as for a short one", function()
+      assert.equal(not_done(50), not_done(2000))
+    end)
+
+    it("spares the hours around the window of many calls when it lies at either end", function()
+      local function shared()
+        local all = readings.new(NOW + 60000)
+        all:expect(NOW - 2400000)
+        return all
+      end
+      assert.is_true(not_done(0, { 2300000 }, shared()) < not_done(0, { 1200000 }, shared()))
+    end)
+  end)
+end
+
+describe("what shows that a history is not shifted", function()
+  local row = operations.by_name["wallet.transfer"]
+
+  local function is_exact(records, first, last, known)
+    return shift.is_exact(records, "timestamp", first, last, function(record) return known[record.tranId] end)
+  end
+
+  it("is a record in its place that every shift would have left out", function()
+    local record = { tranId = "k", timestamp = NOW }
+    for _, case in ipairs {
+      { true, NOW - 6000, NOW + 14000 }, { true, NOW - 880000, NOW + 880000 },
+      { false, NOW - 900000, NOW + 14000 }, { false, NOW - 6000, NOW + 900000 },
+      { false, NOW + 1, NOW + 14000 }, { false, NOW - 14000, NOW - 1 },
+    } do
+      assert.equal(case[1], is_exact({ record }, case[2], case[3], { k = NOW - 400 }))
+    end
+    assert.is_false(is_exact({ record }, NOW - 6000, NOW + 14000, {}))
+    assert.is_false(is_exact({}, NOW - 6000, NOW + 14000, {}))
+  end)
+
+  it("is not there when one record has another place or another window", function()
+    local good, other = { tranId = "k", timestamp = NOW }, { tranId = "o", timestamp = NOW + 1000 }
+    local function with_other() return is_exact({ good, other }, NOW - 6000, NOW + 14000, { k = NOW, o = NOW }) end
+    assert.is_true(with_other())
+    other.timestamp = NOW + 15000
+    assert.is_false(with_other())
+    other.timestamp = nil
+    assert.is_false(with_other())
+    assert.is_false(is_exact({ good, { tranId = "o", timestamp = NOW } }, NOW - 6000, NOW + 14000,
+      { k = NOW, o = NOW - 900000 }))
+  end)
+
+  it("is no call that was matched by its content, that has an equal one, or whose records are elsewhere", function()
+    local function sent_at(lookup, equal, by_content)
+      local noted = recent_calls.new()
+      local function note(at, id)
+        return recent_calls.note(noted, row, { operation = row.full_name, params = moved, sent_at = at }, id)
+      end
+      local entry = note(NOW, "k")
+      if equal then note(NOW + 1, nil) end
+      entry.by_content = by_content
+      return recent_calls.sent_at(noted, "k", lookup)
+    end
+    assert.equal(NOW, sent_at "wallet.transfer_history")
+    assert.is_nil(sent_at "wallet.withdrawal_history")
+    assert.is_nil(sent_at("wallet.transfer_history", true))
+    assert.is_nil(sent_at("wallet.transfer_history", false, true))
+    local service = service_of({ record_of(row, moved, NOW + 400) }, row, 0, 0)
+    assert.equal("done", reconciled("wallet.transfer", moved, service).outcome)
+    assert.is_table(service.recent_calls.by_id.t1)
+    assert.is_nil(recent_calls.sent_at(service.recent_calls, "t1", "wallet.transfer_history"))
+  end)
+end)
+
+describe("a failed record that carries the id of another attempt", function()
+  it("does not make it not done where the filter hides the attempt that was executed", function()
+    for _, operation in ipairs { "broker.transfer", "sub_account.transfer" } do
+      local row = operations.by_name[operation]
+      for _, quarters in ipairs { -4, -1, 1, 4 } do
+        local failed = record_of(row, transfer, NOW + 400 + quarters * HOUR / 4)
+        failed.tranId, failed.status = "t0", "FAILED"
+        local service = service_of({ record_of(row, transfer, NOW + 400), failed }, row, quarters * HOUR / 4, 0)
+        assert.equal("done", reconciled(operation, transfer, service).outcome)
+      end
+    end
   end)
 end)

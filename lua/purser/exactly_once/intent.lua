@@ -61,6 +61,13 @@ function M.id_of(record)
   return id ~= "" and id or nil
 end
 
+--- Whether the call carries an id by which the service distinguishes calls, so that it is found by that alone.
+---@param params table<string, any>
+function M.has_own_id(row, params)
+  local reconcile = row.reconcile
+  return reconcile ~= nil and reconcile.generated_id and params[reconcile.client_id] ~= nil or false
+end
+
 -- 1.50 and 1.5 are one amount.
 local function plain_amount(row, name, value)
   local param = row.by_name[name]

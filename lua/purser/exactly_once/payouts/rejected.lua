@@ -42,16 +42,18 @@ function M.begin(self)
   self.rejected = { waiting = {}, first = math.huge, last = 0, round = {}, at = 1 }
 end
 
--- `first` and `last` say when the first and the last of those that wait may be looked for.
-local function wait(rejected, payment)
+-- `first` and `last` say when the first and the last of those that wait may be looked for. What an earlier life left
+-- behind waits for the others like any: a round for each would read the histories once for each.
+local function wait(rejected, payment, now)
   table.insert(rejected.waiting, payment)
-  rejected.first, rejected.last = math.min(rejected.first, payment.look_at), math.max(rejected.last, payment.look_at)
+  local look_at = math.max(payment.look_at, now)
+  rejected.first, rejected.last = math.min(rejected.first, look_at), math.max(rejected.last, look_at)
 end
 
 --- Lets a payment wait until its record must be visible.
 function M.park(self, payment, intent)
   payment.intent_to_find, payment.look_at = intent, intent.sent_at + history_check.visible_ms(self)
-  wait(self.rejected, payment)
+  wait(self.rejected, payment, self.client:now())
 end
 
 --- How many wait, or are to be looked for.
@@ -81,7 +83,7 @@ local function begin_round(self, now)
   rejected.waiting, rejected.first, rejected.last = {}, math.huge, 0
   for _, payment in ipairs(waiting) do
     if payment.look_at > now then
-      wait(rejected, payment)
+      wait(rejected, payment, now)
     else
       local intent, problem = M.widen(self, payment, payment.intent_to_find, now)
       if not intent then

@@ -169,7 +169,8 @@ function M.reconcile(service, unreconciled, options)
   if not answer then return nil, err end
   if answer.outcome ~= "undecided" then
     local id, over = answer.record and intents.id_of(answer.record), answer.outcome == "not_done"
-    recent_calls.note(service.recent_calls, row, intent, id, over)
+    local entry = recent_calls.note(service.recent_calls, row, intent, id, over)
+    entry.by_content = not intents.has_own_id(row, intent.params)
   end
   if answer.secret_lost and options.recreate then return recreate(look, answer) end
   return answer

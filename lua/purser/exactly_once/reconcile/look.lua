@@ -28,6 +28,7 @@ local DAY_MS = 86400000
 ---@field last integer
 ---@field deadline integer from then on a record that exists must be seen
 ---@field late boolean     that time has come
+---@field plain boolean    this question asks for the call's own window, however late it is
 ---@field doubted boolean  this look ended `undecided` because a reading did not show all there is
 ---@field reading purser.reconcile.Reading|nil  the last one of this look
 ---@field read_at integer  when that began, or the shared one that took its place
@@ -37,6 +38,8 @@ Look.__index = Look
 
 ---@class purser.reconcile.Reading  what a history or list showed
 ---@field records table[]
+---@field first integer          what was asked for
+---@field last integer
 ---@field shared table|nil       the reading of readings.lua that it is
 ---@field incomplete string|nil  why nothing shows that these are all: what is not in it may exist all the same
 
@@ -62,6 +65,7 @@ end
 --- Begins another look.
 function Look:begin()
   self.late, self.doubted, self.reading = self.service:now() >= self.deadline, false, nil
+  self.plain = false
 end
 
 function M.undecided(candidates, reason)
@@ -88,23 +92,24 @@ local function widened(look, first, last)
   return math.min(first, math.max(first - shift.MARGIN_MS, look:earliest())), last + shift.MARGIN_MS
 end
 
---- Lists records between two times. The broad question of a late look asks for a wider window. Returns nil, nil and why
---- when there is no such list at all.
+--- Lists records between two times. The broad question of a late look asks for a wider window, unless it is the plain
+--- one. Returns nil, nil and why when there is no such list at all.
 ---@param narrow boolean|nil  the narrow question of queries.lua
 ---@return purser.reconcile.Reading|nil, purser.Error|nil err, string|nil why
 function Look:list(first, last, narrow)
   local through, asked = operations.by_name[self.reconcile.lookup], queries.ask(self, narrow)
-  if self.late and not narrow then first, last = widened(self, first, last) end
+  local wide = self.late and not narrow and not self.plain
+  if wide then first, last = widened(self, first, last) end
   local records, err, why, shared
   self.read_at = self.service:now()
   if self.service.readings then
-    records, err, why, shared = self.service.readings:all(self, through, asked, first, last)
-    self.read_at = shared.began
+    records, err, why, shared = self.service.readings:all(self, through, asked, first, last, wide)
+    self.read_at, first, last = shared.began, shared.first, shared.last
   else
     local function read(row, params) return self.service:read(row, params) end
     records, err, why = full_list.all(read, through, asked, first, last, self.reconcile.time_member)
   end
-  self.reading = records and { records = records, incomplete = why, shared = shared }
+  self.reading = records and { records = records, incomplete = why, shared = shared, first = first, last = last }
   return self.reading, err, why
 end
 
@@ -114,16 +119,68 @@ local function has_broad_question(look)
   return paging and paging.time_member or not queries.are_same(look)
 end
 
---- Looks by a narrow question, which finds most records with one request; and where that decides nothing, and a record
---- that exists must be seen, by the broad one.
+-- Whether a late look asks for a window of time that the service may shift.
+local function is_by_time(look)
+  local paging = operations.by_name[look.reconcile.lookup].paging
+  return paging ~= nil and paging.time_member ~= nil and look.reconcile.strategy ~= "state"
+end
+
+local function known_records(look, reading)
+  local journal = look.service.journal
+  if not journal then return {} end
+  return journal:known_records(look.intent.account, look.reconcile.lookup, reading.first, reading.last)
+end
+
+-- Whether the last reading shows, by calls whose time is known, that nothing of its window can be elsewhere; or nil and
+-- an error.
+local function is_exact(look)
+  local reading, service = look.reading, look.service
+  if not reading or reading.incomplete or not is_by_time(look) then return false end
+  local kept = reading.shared or reading
+  if kept.exact == nil then
+    local lookup = look.reconcile.lookup
+    local known, message = known_records(look, reading)
+    if not known then return nil, M.journal_error(message) end
+    kept.exact = shift.is_exact(reading.records, look.reconcile.time_member, reading.first, reading.last,
+      function(record)
+        local id = intents.id_of(record)
+        return id and (known[id] or recent_calls.sent_at(service.recent_calls, id, lookup))
+      end)
+  end
+  return kept.exact
+end
+
+-- What a look concludes from the call's own window alone: that it was done; and where the reading shows that a record
+-- cannot be elsewhere, anything else. Returns what to answer, or nothing.
+local function ask_plainly(look, way)
+  look.plain = true
+  local answer, err, why = way(look, false)
+  look.plain = false
+  if not answer or answer.outcome == "done" or not look.late then return true, answer, err, why end
+  local exact, problem = is_exact(look)
+  if exact == nil then return true, nil, problem end
+  if exact then return true, answer end
+  look.doubted = false
+end
+
+--- Looks by up to three questions, until one decides: the narrow one, which finds most records with one request; and
+--- when a record that exists must be seen the plain one, for all in the call's own window, and the wide one, for as
+--- much more as the history may be shifted by. What the narrow one does not show may be elsewhere: it cannot decide
+--- that nothing was done.
 ---@param way fun(look: purser.reconcile.Look, narrow: boolean): table|nil, purser.Error|nil, string|nil
 function Look:narrow_then_broad(way)
-  if self.service.readings then return way(self, false) end -- it shows all that a narrow one does, and serves many
-  if not has_broad_question(self) then return way(self, false) end
-  local answer, err, why = way(self, true)
-  local decided = not answer or answer ~= M.NOTHING_YET and answer.outcome ~= "undecided"
-  if decided or not self.late then return answer, err, why end
-  self.doubted = false
+  local by_time = is_by_time(self)
+  if not self.service.readings and has_broad_question(self) then -- a shared reading shows what a narrow one does
+    local answer, err, why = way(self, true)
+    local over = not answer or answer ~= M.NOTHING_YET and answer.outcome ~= "undecided"
+      and not (by_time and answer.outcome == "not_done")
+    if over or not self.late then return answer, err, why end
+    self.doubted = false
+  end
+  if self.late and by_time then
+    local over, answer, err, why = ask_plainly(self, way)
+    if over then return answer, err, why end
+  end
   return way(self, false)
 end
 
@@ -146,6 +203,7 @@ end
 function Look:shift_of(record, reading, claimed)
   local by = shift.of(record[self.reconcile.time_member], self.first, self.last)
   if not by or by == 0 then return by end
+  if is_exact(self) then return nil end
   local by_id = self.service.recent_calls.by_id
   reading.proof = reading.proof or shift.proof(reading.records, self.reconcile.time_member, function(other)
     local id = intents.id_of(other) or ""

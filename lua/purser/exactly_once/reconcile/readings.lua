@@ -22,6 +22,10 @@ local M = {}
 -- By how much a clock may fall after the machine's time since a reading began. More shows that it was set back: then
 -- the reading may have begun too early, and is made again.
 local SET_BACK_MS = 1000
+local AHEAD_MS = 30000 -- no record is shown with a time that lies further ahead than this
+-- What is read beyond the windows of the calls that are known: others were lost before or after, and records of calls
+-- whose time is known show that the service counts time as its clock does.
+local BEFORE_MS, AFTER_MS = 30000, 600000
 local INCOMPLETE_READINGS = 3 -- until one that cannot be shown to be complete is shared as well
 
 local ACCOUNTS_MS = 60000 -- how long the list of sub-accounts is relied on for how the service spells their names
@@ -56,32 +60,35 @@ local function key_of(row, asked)
 end
 
 -- Whether a reading says what this look asks: it covers the window, it is complete, and began when the record had to be
--- visible, while the clock was right. An early look may use any that began since the look before.
-local function serves(reading, look, first)
+-- visible, while the clock was right. An early look may use any that began since the look before. What lies further
+-- ahead than AHEAD_MS of when it began did not exist.
+local function serves(reading, look, first, last)
   if not reading.records or reading.why and reading.times < INCOMPLETE_READINGS then return false end
   local passed = core.monotonic_ms() - reading.began_monotonic
   if reading.first > first or reading.correction ~= look.service:correction() then return false end
   if not look.late then return passed < look.poll_ms end
-  return reading.last >= look.last + shift.MARGIN_MS and reading.began >= look.deadline
+  local ends = reading.began + AHEAD_MS + (reading.wide and shift.MARGIN_MS or 0)
+  return reading.last >= math.min(last, ends) and reading.began >= look.deadline
     and look.service:now() - reading.began >= passed - SET_BACK_MS
 end
 
--- The window covers the calls that are expected; or those that were sent, and lost, a while before this one.
-local function window_of(self, look, first, last)
+-- The window covers the calls that are expected; or those that were sent, and lost, a while before this one and since.
+local function window_of(self, look, first, last, wide)
   if first == 0 then return first, last end
-  local margin = look.intent.sent_at - first
-  local earliest = self.first and self.first - margin or first - look.visible_ms
+  local margin, more = look.intent.sent_at - first, wide and shift.MARGIN_MS or 0
+  local earliest = self.first and self.first - margin or first - math.max(look.visible_ms, BEFORE_MS)
+  local latest = (self.as_of or math.min(look.service:now(), last + AFTER_MS)) + look.skew_ms + more
   local wider = math.max(earliest, look:earliest(), 1)
-  return math.min(first, wider), math.max(last, (self.as_of or 0) + look.skew_ms + shift.MARGIN_MS)
+  return math.min(first, wider), math.max(last, latest)
 end
 
 local function read(self, reading, look, row, asked, first, last)
-  first, last = window_of(self, look, first, last)
+  first, last = window_of(self, look, first, last, reading.wide)
   local began, began_monotonic, correction = look.service:now(), core.monotonic_ms(), look.service:correction()
   local function run(...) return look.service:read(...) end
   local records, err, why = full_list.all(run, row, asked, first, last, look.reconcile.time_member)
   reading.records, reading.err, reading.why = records, err, why
-  reading.first, reading.last, reading.ids = first, last, nil
+  reading.first, reading.last, reading.ids, reading.exact = first, last, nil, nil
   reading.began, reading.began_monotonic, reading.correction = began, began_monotonic, correction
   reading.times = reading.times + 1
 end
@@ -89,16 +96,17 @@ end
 --- The records of a list, as full_list.all returns them, and the reading. One task reads, and the others wait for it.
 --- Of calls that are looked for as of one time only one history is read at once: a program that is killed soon has then
 --- read some of them to the end.
-function Readings:all(look, row, asked, first, last)
-  local key = key_of(row, asked)
-  local reading = self.by_question[key] or { times = 0 }
+---@param wide boolean  whether the window is wider by as much as the history may be shifted by
+function Readings:all(look, row, asked, first, last, wide)
+  local key = key_of(row, asked) .. (wide and "\nwide" or "")
+  local reading = self.by_question[key] or { times = 0, wide = wide }
   self.by_question[key] = reading
   local lock = self.as_of and self or reading
   while lock.is_read do
     look.service:pause(1)
     schedule.sleep(0) -- a transport that blocks lets no other task work while it sleeps
   end
-  if not serves(reading, look, first) then
+  if not serves(reading, look, first, last) then
     lock.is_read = true
     local ok, raised = schedule.protect(read, self, reading, look, row, asked, first, last)
     lock.is_read = false

@@ -4,6 +4,7 @@
 
 local core = require "purser.core"
 local intents = require "purser.exactly_once.intent"
+local operations = require "purser.api.operations"
 
 local M = {}
 
@@ -79,6 +80,18 @@ function M.is_others(self, row, intent, id)
   return not client_id or intent.params[client_id] == nil or intent.params[client_id] ~= entry.intent.params[client_id]
 end
 
+local MAX_WINDOW_MS = 60000 -- an intent with more covers several attempts
+
+--- When the call was sent that made the record `id`; nil unless that is certain: the history that shows the record is
+--- that of the call's operation, the call was answered with the id or found by its own, and there was no equal call.
+---@param lookup string  the operation that shows the record
+function M.sent_at(self, id, lookup)
+  local entry = self.by_id[id]
+  if not entry or entry.by_content or #entry.equals > 1 then return nil end
+  local reconcile, window = operations.by_name[entry.intent.operation].reconcile, entry.intent.recv_window
+  return reconcile and reconcile.lookup == lookup and (window or 0) <= MAX_WINDOW_MS and entry.sent_at or nil
+end
+
 --- Notes a call, and how it ended, as close() takes it. Returns the entry, for close().
 function M.note(self, row, intent, id, over)
   prune(self, intent.sent_at)
@@ -87,7 +100,7 @@ function M.note(self, row, intent, id, over)
   local entry = entry_of(list, intent)
   if not entry then
     entry = { intent = intent, sent_at = intent.sent_at, id = false, over = false,
-      makes = row.effect ~= "change" }
+      makes = row.effect ~= "change", equals = list }
     list[#list + 1] = entry
   end
   M.close(self, entry, id, over)

@@ -6,6 +6,7 @@
 -- window, or a whole number of quarters away from it. The history itself can show that it is not so:
 --   * A record of a call whose time is known, and that is shown at this time.
 --   * A record so new that, moved by as much, it would lie in the future.
+-- And a reading can show that its filter is right as well: see is_exact.
 
 local M = {}
 
@@ -42,6 +43,32 @@ function M.proof(records, time, sent_at)
     end
   end
   return proof
+end
+
+-- How far from when its call was sent a record may be shown in its place, and how far outside of a window that is
+-- asked for a service that counts in seconds may look.
+local IN_PLACE_MS, ROUNDED_MS = 60000, 5000
+
+--- Whether a reading shows that its service filters and shows times as its clock does, so that every record between
+--- `first` and `last` is in it, at its time. Records of known calls, each shown in its place, show that no time is
+--- shifted. A filter that is shifted by some quarters of an hour would have shown the window that lies as far away; it
+--- is excluded by a known record that lies outside of that window. So the earliest known record excludes all shifts to
+--- later when it lies in the first quarter of an hour, and the latest excludes all to earlier when it lies in the last.
+--- One record in another place, or outside of what was asked for, and nothing is shown.
+---@param records table[]
+---@param time string
+---@param first integer  what was asked for
+---@param last integer
+---@param sent_at fun(record: table): integer|nil  when the one call was sent that can have made it, where that is known
+function M.is_exact(records, time, first, last, sent_at)
+  local earliest, latest = math.huge, -math.huge
+  for _, record in ipairs(records) do
+    local at, known = record[time], sent_at(record)
+    if type(at) ~= "number" or at < first or at > last then return false end
+    if known and math.abs(at - known) > IN_PLACE_MS then return false end
+    if known then earliest, latest = math.min(earliest, at), math.max(latest, at) end
+  end
+  return earliest < first + QUARTER_MS - ROUNDED_MS and latest > last - QUARTER_MS + ROUNDED_MS
 end
 
 --- Whether the history may be shifted by as much, after what it shows.
