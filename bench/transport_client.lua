@@ -10,10 +10,13 @@ local ca_file = arg[mode == "multi" and 5 or 4]
 
 local purser = require "purser"
 
+-- Both pools are kept, and neither is ever used up. A step of such a window is longer than a measurement, so what is
+-- counted does not depend on how long the calls take.
+local endless = { capacity = 1000000000, window_ms = 86400000 }
 local options = {
   profile = "mexc", base_url = base, ca_file = ca_file, recv_window = 5000,
   api_key = "mx0aBENCHbenchKEY", secret_key = "bench-secret-key-0123456789abcdef",
-  rate_limit = count > 1 and { pools = { ip = { capacity = 1000000000 } } } or nil, -- kept, and never used up
+  rate_limit = count > 1 and { pools = { ip = endless, account = endless } } or nil,
 }
 if in_flight then
   options.transport = assert(purser.transport.multi {

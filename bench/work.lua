@@ -6,9 +6,10 @@ local purser = require "purser"
 
 local name, count = arg[1], tonumber(arg[2])
 local body = records.deposits(20)
+local endless = { capacity = 1000000000, window_ms = 86400000 }
 local client = assert(purser.new {
   profile = "mexc", base_url = "http://127.0.0.1:1", api_key = "mx0aBENCHbenchKEY", recv_window = 5000,
-  secret_key = "bench-secret-key-0123456789abcdef", rate_limit = { pools = { ip = { capacity = 1000000000 } } },
+  secret_key = "bench-secret-key-0123456789abcdef", rate_limit = { pools = { ip = endless, account = endless } },
   transport = { send = function() return { status = 200, body = body, headers = "" } end },
 })
 
