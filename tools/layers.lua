@@ -91,7 +91,10 @@ for _, line in ipairs(lines_of("cat " .. STATE)) do
   if field and declared[field] then bad("%s: %s is declared twice", STATE, field) end
   if field then declared[field] = true end
 end
-local OTHERS = { _options = true, _commands = true, _aliases = true } -- of argparse
+local OTHERS = {} -- of argparse
+for name in ("options commands aliases mincount choices name maxargs public_aliases hidden arguments"):gmatch "%S+" do
+  OTHERS["_" .. name] = true
+end
 for _, path in ipairs(lines_of "find lua -name '*.lua' ! -name meta.lua | LC_ALL=C sort") do
   for number, line in ipairs(lines_of("cat " .. path)) do
     for field in line:gsub("^%s*%-%-.*", ""):gmatch "[%w%])]%.(_%l[%w_]*)" do

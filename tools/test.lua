@@ -2,8 +2,9 @@
 -- Runs every check of the project and adds up what each counted. `make test` calls it; named stages limit it to those.
 --
 -- A stage is a command whose output holds one line of the form `N passed, N failed`, or busted's closing line. A stage
--- that ends with an error without saying what failed counts as one failure. The last line is the sum. Each stage says
--- what it does, and how far it is from time to time.
+-- that ends with an error without saying what failed counts as one failure. So does one that is not over in time: it is
+-- killed, and the test that was running is named. The last line is the sum. Each stage says what it does, and how far it
+-- is from time to time.
 
 local lua = os.getenv "LUA" or "lua5.4"
 local build = os.getenv "BUILD" or "build/" .. lua
@@ -20,10 +21,32 @@ local stages = {
     command = lua .. " /usr/bin/busted --output=TAP --pattern=_test spec/hosts 2>&1" },
   -- LuaJIT differs most from 5.4: no integers, no __close, another C interface. `make test-all` has those in between.
   { name = "specs on LuaJIT", does = "the same specs once more",
-    command = "${MAKE:-make} -s --no-print-directory LUA=luajit BUILD=build/luajit test-one 2>&1" },
+    command = "${MAKE:-make} -s --no-print-directory LUA=luajit BUILD=build/luajit spec" },
 }
 
 local A_SIGN_OF_LIFE = 5000 -- passed checks
+
+-- Seconds. A stage takes a few minutes, on a busy machine ten.
+local STAGE_LIMIT, WHOLE_LIMIT = 1800, 4500
+local RUNNING = build .. "/running-test" -- spec/support/running.lua writes the name of each test there
+local began = os.time()
+
+local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+-- The command of a stage, killed with all of its children when the time is over. Its last line is `exit STATUS`; what a
+-- process that was left behind writes later is not waited for.
+local function bounded(command)
+  local seconds = math.max(1, math.min(STAGE_LIMIT, began + WHOLE_LIMIT - os.time()))
+  return ("PURSER_RUNNING=%s timeout -k 10 %d sh -c %s 2>&1; echo \"exit $?\""):format(quoted(RUNNING), seconds,
+    quoted(command))
+end
+
+local function running_test()
+  local file = io.open(RUNNING)
+  local name = file and file:read "*a"
+  if file then file:close() end
+  return name or "unknown"
+end
 
 -- Adds up what one stage printed. TAP is counted line by line; everything else by its closing lines.
 local function count(line, seen)
@@ -44,14 +67,21 @@ end
 
 local function run(stage)
   local seen = { passed = 0, failed = 0, said = false }
-  local pipe = assert(io.popen("{ " .. stage.command .. "\n} 2>&1; echo \"exit $?\"", "r"))
+  os.remove(RUNNING)
+  local pipe = assert(io.popen(bounded(stage.command), "r"))
   local status
   for line in pipe:lines() do
-    status = line:match("^exit (%d+)$") or status
+    status = line:match("^exit (%d+)$")
+    if status then break end
     count(line, seen)
-    if not line:find("^ok %d+") and not line:find("^exit %d+$") and not line:find("^1%.%.") then print("  " .. line) end
+    if not line:find("^ok %d+") and not line:find("^1%.%.") then print("  " .. line) end
   end
   pipe:close()
+  if status == "124" or status == "137" then
+    seen.failed = seen.failed + 1
+    print(("  stage %s was not over in time and was killed; the test that was running: %s"):format(stage.name,
+      running_test()))
+  end
   if (status ~= "0" and seen.failed == 0) or not seen.said then
     print(("  stage %s ended with status %s%s"):format(stage.name, tostring(status),
       seen.said and "" or " and counted nothing"))

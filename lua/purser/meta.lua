@@ -1058,7 +1058,7 @@ local Live = {}
 ---
 --- The balances of the account whose key signs, and what the account may do.
 ---
---- Permission SPOT_ACCOUNT_READ, weight 10; reads; retried by itself when that may help.
+--- Permission SPOT_ACCOUNT_READ, weight 10; a read call; it is retried where that may help.
 ---@param params? {}
 ---@param opts? purser.CallOptions
 ---@return purser.record.live_account? result
@@ -1069,7 +1069,7 @@ function Live:account(params, opts) end
 ---
 --- What the service has on record of a key: permissions, IP list, days left.
 ---
---- Permission SPOT_ACCOUNT_READ, weight 1; reads; retried by itself when that may help.
+--- Permission SPOT_ACCOUNT_READ, weight 1; a read call; it is retried where that may help.
 ---@param params purser.live.api_key.params
 ---@param opts? purser.CallOptions
 ---@return purser.record.live_api_key? result
@@ -1093,7 +1093,7 @@ function Live:change_api_key(params, opts) end
 ---
 --- How far the account is identified: 1 not, 2 primary, 3 advanced, 4 institutional.
 ---
---- Permission SPOT_ACCOUNT_READ, weight 1; reads; retried by itself when that may help.
+--- Permission SPOT_ACCOUNT_READ, weight 1; a read call; it is retried where that may help.
 ---@param params? {}
 ---@param opts? purser.CallOptions
 ---@return purser.record.live_kyc_status? result
@@ -1104,7 +1104,7 @@ function Live:kyc_status(params, opts) end
 ---
 --- The user id of the account.
 ---
---- Permission SPOT_ACCOUNT_READ, weight 1; reads; retried by itself when that may help.
+--- Permission SPOT_ACCOUNT_READ, weight 1; a read call; it is retried where that may help.
 ---@param params? {}
 ---@param opts? purser.CallOptions
 ---@return purser.record.live_uid? result

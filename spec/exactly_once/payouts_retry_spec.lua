@@ -2,6 +2,7 @@
 -- Putting payments back: what failed or was left undecided is looked for once more before it may be paid again.
 
 local purser = require "purser"
+local schedule = require "purser.schedule"
 
 local sim, account, path, journal, client, payouts
 
@@ -228,6 +229,25 @@ describe("a rejected payment", function()
     assert.same({ 100, 100 }, { report.failed, report.done })
     assert.is_true(sim:now() - began < 60000, sim:now() - began .. " ms") -- not 9 s each
     assert.equal(200, counted "received")
+  end)
+end)
+
+describe("a clock that lets other tasks run", function()
+  it("does not keep the run from ending when the last of its payments is rejected", function()
+    local looks, reads = 0, 0
+    client = client_with { clock = function()
+      reads = reads + 1
+      schedule.sleep(reads % 2 * 20) -- one task has begun the round when another reads the time it asked for before
+      return sim:now()
+    end }
+    payouts = payouts_with { history_check = "never", progress_ms = 1, progress = function()
+      looks = looks + 1
+      if looks == 500 then payouts:stop() end
+    end }
+    assert(payouts:add("a", TRANSFER, move "5000"))
+    local report = assert(payouts:run())
+    assert.equal(1, report.failed)
+    assert.is_true(looks < 500, "the run did not end by itself")
   end)
 end)
 

@@ -63,7 +63,7 @@ end
 
 --- A time as the live service writes it: 2023-11-14T22:13:20.000+00:00.
 function M.iso_date(ms)
-  local t = fields(ms)
+  local t = calendar.civil(ms)
   return ("%04d-%02d-%02dT%02d:%02d:%02d.%03d+00:00"):format(t.year, t.month, t.day, t.hour, t.min, t.sec, ms % 1000)
 end
 

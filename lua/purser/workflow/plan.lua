@@ -216,7 +216,7 @@ local function require_saved_address(plan, client, network, given)
 end
 
 -- Compares the sum with the balance, where the profile has an operation that shows it.
-local function check_balance(plan, client, given)
+local function check_balance(plan, client)
   if not client.profile.live_operations or not plan.total then return end
   local account, err = client:call "live.account"
   if not account or not account.balances then
@@ -283,12 +283,13 @@ local function check_withdrawal(plan, client, network, given)
   end
   if amount then check_amount(plan, network, amount, given) end
   local err = given.require_saved_address and require_saved_address(plan, client, network, given) or nil
-  if not err then check_balance(plan, client, given) end
+  if not err then check_balance(plan, client) end
   return amount, err
 end
 
 -- What is not sent under its name: the network is named as the operation does, and includeFee is an extra parameter.
-local of_the_plan = { network = true, netWork = true, require_saved_address = true, max_age_ms = true, includeFee = true }
+local of_the_plan = { network = true, netWork = true, includeFee = true, require_saved_address = true,
+  max_age_ms = true }
 
 -- What is sent: the parameters of the operation, with the names that the service has for coin and network.
 local function withdraw_params(plan, given, network, amount)
@@ -305,8 +306,7 @@ end
 --- `netWork`) by any name people use; `includeFee = true` asks the service to take the fee out of the amount, a
 --- parameter that only the live service is known to have; without it the fee is assumed to come on top.
 --- `require_saved_address = true` looks the address up among the saved ones; `max_age_ms` (300000) is how old the coin
---- configuration and the plan may be. Returns a plan, with its problems; nil and an error only when it could not be made
---- at all.
+--- configuration and the plan may be. Returns a plan, with its problems; nil and an error only when none could be made.
 ---@param client purser.Client
 ---@param given table
 ---@param operation string|nil

@@ -39,7 +39,7 @@ end
 
 --- Notes that a run begins.
 function M.begin(self)
-  self.rejected = { waiting = {}, first = math.huge, last = 0, round = {}, at = 1 }
+  self.rejected = { waiting = {}, first = math.huge, last = 0, round = {}, at = 1, beginning = 0 }
 end
 
 -- `first` and `last` say when the first and the last of those that wait may be looked for. What an earlier life left
@@ -59,7 +59,7 @@ end
 --- How many wait, or are to be looked for.
 function M.count(self)
   local rejected = self.rejected
-  return #rejected.waiting + #rejected.round - rejected.at + 1
+  return #rejected.waiting + rejected.beginning + #rejected.round - rejected.at + 1
 end
 
 -- Equal for payments that one history shows.
@@ -80,7 +80,7 @@ end
 local function begin_round(self, now)
   local rejected, shared = self.rejected, readings.new(now)
   local waiting, round = rejected.waiting, {}
-  rejected.waiting, rejected.first, rejected.last = {}, math.huge, 0
+  rejected.waiting, rejected.first, rejected.last, rejected.beginning = {}, math.huge, 0, #waiting
   for _, payment in ipairs(waiting) do
     if payment.look_at > now then
       wait(rejected, payment, now)
@@ -96,7 +96,7 @@ local function begin_round(self, now)
     end
   end
   table.sort(round, is_earlier)
-  rejected.round, rejected.at = round, 1
+  rejected.round, rejected.at, rejected.beginning = round, 1, 0
 end
 
 -- When the next round begins: while there is something else to send a minute after the first could be looked for;
@@ -112,16 +112,15 @@ end
 ---@param is_idle boolean  whether there is nothing else to send
 function M.next(self, is_idle)
   local rejected = self.rejected
-  local payment = rejected.round[rejected.at]
-  if not payment then
-    local due = due_at(self, is_idle)
-    if not due then return nil end
-    local now = self.client:now()
-    if due > now then return nil, due - now end
-    begin_round(self, now)
-    payment = rejected.round[rejected.at]
+  local function is_over() return not rejected.round[rejected.at] and rejected.beginning == 0 end
+  if is_over() and rejected.waiting[1] then
+    local now = self.client:now() -- a clock of the program's own may wait, so that another task begins the round
+    local due = is_over() and due_at(self, is_idle)
+    if due and due > now then return nil, due - now end
+    if due then begin_round(self, now) end
   end
-  rejected.at = rejected.at + 1
+  local payment = rejected.round[rejected.at]
+  if payment then rejected.at = rejected.at + 1 end
   return payment
 end
 
