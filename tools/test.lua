@@ -2,9 +2,9 @@
 -- Runs every check of the project and adds up what each counted. `make test` calls it; named stages limit it to those.
 --
 -- A stage is a command whose output holds one line of the form `N passed, N failed`, or busted's closing line. A stage
--- that ends with an error without saying what failed counts as one failure. So does one that is not over in time: it is
--- killed, and the test that was running is named. The last line is the sum. Each stage says what it does, and how far it
--- is from time to time.
+-- that ends with an error without saying what failed counts as one failure. So does one that is not over in time: it
+-- is killed, and the test that was running is named. The last line is the sum. Each stage says what it does, and how
+-- far it is from time to time.
 
 local lua = os.getenv "LUA" or "lua5.4"
 local build = os.getenv "BUILD" or "build/" .. lua

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- busted's helper (.busted): writes the name of the test that runs to the file that tools/test.lua names, so that a test
--- that never ends can be told from those that have passed.
+-- busted's helper (.busted): writes the name of the test that runs to the file that tools/test.lua names, so that a
+-- test that never ends can be told from those that have passed.
 
 local busted = require "busted"
 local path = os.getenv "PURSER_RUNNING"

@@ -64,14 +64,18 @@ end
 local function watch_statements(db)
   local Database = getmetatable(db).__index
   if Database.watched then return end
-  local rows = Database.rows
+  local rows, transaction = Database.rows, Database.transaction
   Database.watched = true
+  function Database:transaction(fn) -- within it no other task of the worker runs
+    point(nil, true)
+    return transaction(self, fn)
+  end
   function Database:rows(sql, ...)
     local worker = owner()
     if not worker then return rows(self, sql, ...) end
     worker.databases[self] = true
     local roll, word = worker.machine.roll, sql:match "^%s*(%a+)"
-    point(word, word == "BEGIN")
+    point(word, false)
     local fails = worker.lived and word ~= "ROLLBACK" and roll:roll(worker.state.fails_once_in) == 1
     if fails then worker.machine:note(worker.name .. " FAILS " .. word) end
     if fails and (word ~= "COMMIT" or roll:roll(2) == 1) then return nil, "the disk is rehearsed to be full" end
