@@ -59,6 +59,32 @@ function Browser:run(script)
   return self:command("POST", "/execute/sync", { script = script, args = json.list {} })
 end
 
+--- Makes the page's window that large, smaller than a real one may be.
+function Browser:resize(width, height)
+  self:command("POST", "/goog/cdp/execute", { cmd = "Emulation.setDeviceMetricsOverride",
+    params = { width = width, height = height, deviceScaleFactor = 1, mobile = false } })
+end
+
+--- How far the page is wider than its window, in pixels.
+function Browser:overflow()
+  return self:run "return Math.max(0, document.documentElement.scrollWidth - window.innerWidth)"
+end
+
+--- What axe-core finds wrong with the page as it is now: `rule: element` each.
+function Browser:violations()
+  local file = assert(io.open("build/axe/node_modules/axe-core/axe.min.js", "rb"))
+  self:run(file:read "*a")
+  file:close()
+  local found = self:command("POST", "/execute/async", { args = json.list {}, script = [[
+    const done = arguments[arguments.length - 1];
+    const run = axe.run({ preload: false });
+    run.then(({ violations, passes }) => done({ checked: passes.length, found: violations.flatMap((one) =>
+      one.nodes.map((node) => one.id + ": " + node.target.join(" ") + " " + node.failureSummary)) }),
+      (error) => done({ checked: 0, failure: String(error) }))]] })
+  assert(found.checked > 0, found.failure or "axe-core checked nothing")
+  return found.found
+end
+
 --- Waits until the body of a function returns something true, and returns that; raises after five seconds.
 function Browser:wait(script)
   local deadline = core.monotonic_ms() + 5000
