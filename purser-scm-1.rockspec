@@ -315,6 +315,9 @@ build = {
   },
   install = {
     bin = { purser = "bin/purser" },
-    lua = { ["purser.sim.console_page"] = "lua/purser/sim/console.html" }, -- keeps its name, beside purser.sim.console
+    lua = { -- they keep their names, beside purser.sim.console
+      ["purser.sim.console_page"] = "lua/purser/sim/console.html",
+      ["purser.sim.console_script"] = "lua/purser/sim/console.js",
+    },
   },
 }

@@ -317,8 +317,9 @@ function Sim:faults() return faults.injected(self.fault_state) end
 --- The faults that are still armed.
 function Sim:armed_faults() return faults.armed(self.fault_state) end
 
---- The latest requests, oldest first: { time, operation, method, target, status, code, outcome, fault }
---- and, of a wrong signature, signed_expected, signed_received and mistake (the last two when it is a usual one).
+--- The latest requests, oldest first: { time, operation, method, target, status, code, outcome, fault },
+--- of one that was not applied its answer, and of a wrong signature signed_expected, signed_received and mistake (the
+--- last two when it is a usual one).
 function Sim:requests() return self.journal:list() end
 
 --- Operation -> { received, applied }.

@@ -5,6 +5,8 @@ local auth = require "purser.sim.auth"
 
 local M = {}
 
+local MAX_ANSWER = 2000 -- bytes
+
 local Journal = {}
 Journal.__index = Journal
 
@@ -31,7 +33,8 @@ function Journal:count(row, applied)
   if applied then counts.applied = counts.applied + 1 end
 end
 
---- Keeps a request: outcome is "applied", "rejected" or "fault".
+--- Keeps a request: outcome is "applied", "rejected" or "fault". The answer is kept of one that was not applied; that
+--- of another may hold a new key's secret.
 function Journal:add(time, row, request, response, facts)
   if self.size == 0 then return end
   self.added = self.added + 1
@@ -39,6 +42,7 @@ function Journal:add(time, row, request, response, facts)
   self.ring[(self.added - 1) % self.size + 1] = {
     time = time, operation = row and row.full_name, method = request.method, target = request.target,
     status = response.status, code = facts.code, outcome = facts.outcome, fault = facts.fault,
+    answer = facts.outcome ~= "applied" and response.body and response.body:sub(1, MAX_ANSWER) or nil,
     signed_expected = signed.expected, signed_received = signed.received, mistake = signed.mistake,
   }
 end
@@ -56,6 +60,7 @@ function Journal:list()
     local entry = {}
     for name, value in pairs(self.ring[i % self.size + 1]) do entry[name] = value end
     entry.target = masked(self, entry.target)
+    entry.answer = entry.answer and auth.mask(entry.answer)
     for name, value in pairs(entry) do entry[name] = shown(value) end
     list[#list + 1] = entry
   end
