@@ -123,6 +123,23 @@ describe("the manual as HTML", function()
     assert.is_true(#entries > 250, #entries)
   end)
 
+  it("draws every diagram of a page with all its arrows, and keeps their text", function()
+    local count = 0
+    for _, path in ipairs(lines_of "ls docs/*.md") do
+      local arrows, html = 0, pages[path:gsub("README", "index"):gsub("%.md$", ".html")]
+      for text in read(path):gmatch "\n```diagram\n(.-)\n```" do
+        count = count + 1
+        for line in text:gmatch "[^\n]+" do
+          arrows = arrows + 1
+          local label = line:match "%-%-(.-)%-%->"
+          assert.is_truthy(html:find(label, 1, true), label)
+        end
+      end
+      assert.equal(arrows, select(2, html:gsub('class="edge"', "")), path)
+    end
+    assert.is_true(count >= 3, count)
+  end)
+
   it("is never wider than its window, at 1280 and 400 pixels", function()
     for _, width in ipairs { 1280, 400 } do
       browser:resize(width, 900)

@@ -9,7 +9,7 @@
 local M = {}
 
 local colours = { -- what a node means, by its last word; the page's style sheet gives the colours
-  done = "good", rejected = "bad", failed = "bad", not_sent = "plain", undecided = "warn", unknown = "warn",
+  done = "good", rejected = "bad", failed = "bad", undecided = "warn", unknown = "warn",
 }
 
 local function quoted(text) return '"' .. text:gsub('[\\"]', "\\%0") .. '"' end
@@ -17,7 +17,7 @@ local function quoted(text) return '"' .. text:gsub('[\\"]', "\\%0") .. '"' end
 -- Breaks a label into lines of about 22 characters.
 local function wrapped(text)
   local line, lines = "", {}
-  for word in text:gmatch "%S+" do
+  for word in text:gsub("`", ""):gmatch "%S+" do
     if line ~= "" and #line + #word > 22 then lines[#lines + 1], line = line, "" end
     line = line == "" and word or line .. " " .. word
   end
@@ -40,7 +40,7 @@ end
 
 --- The same for Graphviz.
 function M.dot(text)
-  local lines, seen = { "digraph {", 'graph [bgcolor="transparent" rankdir=LR nodesep=0.3 ranksep=0.6]',
+  local lines, seen = { "digraph {", 'graph [bgcolor="transparent" nodesep=0.5 ranksep=0.45]',
     'node [shape=box style="rounded" fontname="sans-serif" fontsize=12 margin="0.14,0.07"]',
     'edge [fontname="sans-serif" fontsize=10 arrowsize=0.7]' }, {}
   local function node(name)
@@ -53,7 +53,7 @@ function M.dot(text)
     node(arrow.from)
     node(arrow.to)
     lines[#lines + 1] = ("%s -> %s [label=%s]"):format(quoted(arrow.from), quoted(arrow.to),
-      quoted(wrapped(arrow.label)))
+      quoted((" " .. wrapped(arrow.label):gsub("\n", " \n ") .. " ")))
   end
   lines[#lines + 1] = "}"
   return (table.concat(lines, "\n"):gsub("\n(.)", "\n%1"))

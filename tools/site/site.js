@@ -29,7 +29,8 @@
       const whole = new RegExp("(^|[^a-z0-9_])" + escaped(word.text) + "($|[^a-z0-9_])");
       const rank = (text, exact, part) => whole.test(text) ? exact : text.includes(word.text) ? part : 0;
       const found = rank(section.at.title, section.anchor === "" ? 60 : 12, section.anchor === "" ? 30 : 6)
-        + rank(section.at.heading, 30, 15) + Math.min(rank(section.at.text, 3, 1) * section.at.text.split(word.text).length, 12);
+        + rank(section.at.heading, 30, 15)
+        + Math.min(rank(section.at.text, 3, 1) * section.at.text.split(word.text).length, 12);
       if (!found) return 0;
       score += found;
     }
@@ -39,7 +40,8 @@
     const first = Math.min(...words.map((word) => section.at.text.indexOf(word.text)).filter((at) => at >= 0));
     const from = Number.isFinite(first) ? Math.max(0, section.text.lastIndexOf(" ", Math.max(0, first - 50))) : 0;
     const to = section.text.length <= from + 170 ? section.text.length : section.text.lastIndexOf(" ", from + 170);
-    const text = (from > 0 ? "… " : "") + section.text.slice(from, to).trim() + (to < section.text.length ? " …" : "");
+    const text = (from > 0 ? "… " : "") + section.text.slice(from, to).trim()
+      + (to < section.text.length ? " …" : "");
     const pattern = new RegExp("(" + words.map((word) => escaped(word.text)).join("|") + ")", "gi");
     return text.split(pattern).map((part, i) => i % 2 ? make("mark", {}, part) : part);
   };
@@ -53,7 +55,7 @@
       : found.length + " places" + (found.length > 30 ? ", the best 30" : "");
     $("results").replaceChildren(...found.slice(0, 30).map(([, section]) => make("li", {},
       make("a", { href: root + section.path + (section.anchor && "#" + section.anchor) },
-        make("b", {}, section.title), section.heading && section.heading !== section.title ? " › " + section.heading : "",
+        make("b", {}, section.title), section.heading !== section.title ? " › " + section.heading : "",
         make("small", {}, ...excerpt(section, words))))));
   };
   const close = () => { $("found").hidden = true; };
@@ -89,7 +91,8 @@
   $("menu").addEventListener("click", () => {
     $("menu").setAttribute("aria-expanded", String($("pages").classList.toggle("open")));
   });
-  const dark = () => page.dataset.theme ? page.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  const dark = () => page.dataset.theme ? page.dataset.theme === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
   const label = () => {
     $("theme").textContent = dark() ? "Light" : "Dark";
     $("theme").setAttribute("aria-label", $("theme").textContent + " colours");
@@ -98,7 +101,7 @@
   label();
   $("theme").addEventListener("click", () => {
     page.dataset.theme = dark() ? "light" : "dark";
-    try { localStorage.setItem("theme", page.dataset.theme); } catch (error) { /* the choice lasts as long as the page */ }
+    try { localStorage.setItem("theme", page.dataset.theme); } catch (error) { /* it lasts as long as the page */ }
     label();
   });
 
@@ -124,8 +127,10 @@
     }
   }
   const reach = () => {
-    for (const part of document.querySelectorAll(".scroll, pre")) part.toggleAttribute("tabindex", false);
-    for (const part of document.querySelectorAll(".scroll, pre")) if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
+    for (const part of document.querySelectorAll(".scroll, pre")) {
+      part.toggleAttribute("tabindex", false);
+      if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
+    }
   };
   reach();
   addEventListener("resize", reach);
