@@ -253,6 +253,7 @@ build = {
     ["purser.sim.random_text"] = "lua/purser/sim/random_text.lua",
     ["purser.sim.rate_limit"] = "lua/purser/sim/rate_limit.lua",
     ["purser.sim.rebates"] = "lua/purser/sim/rebates.lua",
+    ["purser.sim.recent"] = "lua/purser/sim/recent.lua",
     ["purser.sim.remote"] = "lua/purser/sim/remote.lua",
     ["purser.sim.render"] = "lua/purser/sim/render.lua",
     ["purser.sim.request_log"] = "lua/purser/sim/request_log.lua",
