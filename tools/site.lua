@@ -1,17 +1,21 @@
 -- SPDX-License-Identifier: MIT
--- Makes the manual as HTML: `make site`, or lua tools/site.lua FOLDER. Needs pandoc, and Graphviz for the diagrams.
+-- Makes the manual as HTML: `make site`, or lua tools/site.lua build/NAME. Needs pandoc, and Graphviz for the diagrams.
 --
 -- It starts with the pages of `roots` and adds every file that a page links to: a picture as it is, a page or a source
 -- as a page of its own. The order of the pages is that of docs/README.md.
 
-local folder = assert(arg[1], "usage: lua tools/site.lua FOLDER")
+local folder = arg[1] or ""
+assert(folder:find "^build/[%w_-]+$", "usage: lua tools/site.lua build/NAME, which is deleted first")
 
 local roots = { "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md" }
 local languages = { lua = "lua", c = "c", js = "javascript", sh = "bash" }
 
 local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
-local function run(command) assert(os.execute(command), "the command failed: " .. command) end
+local function run(command)
+  local status = os.execute(command) -- true from Lua 5.2 on, 0 before
+  assert(status == true or status == 0, "the command failed: " .. command)
+end
 
 local function read(path)
   local file = assert(io.open(path, "rb"))

@@ -20,7 +20,7 @@ local ELEMENT = "element-6066-11e4-a52e-4f735466cecf" -- the protocol's own name
 local function exchange(self, method, path, body)
   local response, failure = self.http:send {
     method = method, target = path, headers = { ["Content-Type"] = "application/json" },
-    body = body and json.encode(body) or "", timeout_ms = 30000,
+    body = body and json.encode(body) or "", timeout_ms = 300000,
   }
   if not response then error("chromedriver: " .. failure.message, 0) end
   local answer = assert(core.decode(response.body))
@@ -85,9 +85,9 @@ function Browser:violations()
   return found.found
 end
 
---- Waits until the body of a function returns something true, and returns that; raises after five seconds.
+--- Waits until the body of a function returns something true, and returns that; raises after a minute.
 function Browser:wait(script)
-  local deadline = core.monotonic_ms() + 5000
+  local deadline = core.monotonic_ms() + 60000
   repeat
     local value = self:run(script)
     if value then return value end
@@ -151,7 +151,8 @@ function M.start(options)
     ("--window-size=%d,%d"):format(options.width, options.height), options.dark and "--force-dark-mode" or nil,
   }
   local ok, value = pcall(exchange, self, "POST", "/session", { capabilities = { alwaysMatch = {
-    browserName = "chrome", ["goog:chromeOptions"] = { args = arguments }, ["goog:loggingPrefs"] = { browser = "ALL" },
+    browserName = "chrome", timeouts = { script = 240000 }, ["goog:chromeOptions"] = { args = arguments },
+    ["goog:loggingPrefs"] = { browser = "ALL" },
   } } })
   if not ok then
     self.session = ""
