@@ -64,7 +64,8 @@ M["an answer is believed whoever's it is"] = {
 M["a lease that was lost is not noticed"] = {
   seed = 3,
   changed = { { "purser.exactly_once.payouts.worker",
-    "if not is_ours and not self.worker.journal.options.unsafe_without_write_ahead then", "if false then" } },
+    "if not queue.mark_sent(tx, self.worker, self, intent.id) then",
+    "if not queue.mark_sent(tx, self.worker, self, intent.id) and false then" } },
 }
 
 M["accounts share a queue"] = {

@@ -34,7 +34,7 @@ local M = {}
 ---@field check boolean|nil        workers look at the histories before they send (only where they do not die too soon)
 ---@field puts_back boolean|nil    an older copy of the journal is put back in the middle, with all workers killed
 ---@field empties boolean|nil      with puts_back: no copy, but a new journal to which the payments are added again
----@field unsafe boolean|nil       without the record before the request
+---@field writes_late boolean|nil  without the record before the request
 ---@field changed table[]|nil      what is changed in Purser's source: a list of { module, text, other text }
 ---@field tell fun(line: string)|nil  is told every event
 

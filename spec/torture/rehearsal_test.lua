@@ -63,7 +63,7 @@ describe("the rehearsal", function()
   it("comes out wrong without the record before the request", function()
     local wrong = 0
     for seed = 1, 3 do
-      local result = rehearsal.run { seed = seed, folder = folder, unsafe = true, dies_once_in = 60 }
+      local result = rehearsal.run { seed = seed, folder = folder, writes_late = true, dies_once_in = 60 }
       if #result.problems > 0 then wrong = wrong + 1 end
     end
     assert.equal(3, wrong)

@@ -156,8 +156,8 @@ local function make_workers(state)
     write(workers[i].keys_file, "")
     write(workers[i].config, "return " .. literal {
       url = state.url, api_key = state.payer.api_key, secret_key = state.payer.secret_key, journal = state.journal,
-      worker = "worker-" .. i, concurrency = state.concurrency, recv_window = 1000, timeout_ms = 500,
-        visibility_delay_ms = 200,
+      writes_late = state.writes_late, worker = "worker-" .. i, concurrency = state.concurrency, recv_window = 1000,
+      timeout_ms = 500, visibility_delay_ms = 200,
       lease_ms = 5000, keys_file = workers[i].keys_file, keys = world.keys_of(i, state.workers, state.keys),
     })
   end
@@ -181,6 +181,7 @@ end
 ---@field share number|nil    of requests that meet a fault (0.3)
 ---@field keys integer|nil     API keys that are to be made beside the payments (0)
 ---@field concurrency integer|nil payments in flight, each worker (16)
+---@field writes_late boolean|nil without the record before the request
 ---@field tell fun(line: string)|nil
 
 --- Runs it. Returns { problems, done, undecided, kills, requests, faults, seconds }.

@@ -21,8 +21,7 @@ local Payment = {}
 Payment.__index = Payment
 
 function Payment:begin(tx, intent)
-  local is_ours = queue.mark_sent(tx, self.worker, self, intent.id)
-  if not is_ours and not self.worker.journal.options.unsafe_without_write_ahead then
+  if not queue.mark_sent(tx, self.worker, self, intent.id) then
     local err = errors.argument(nil, "the payment is no longer this worker's; another one has it")
     err.code = "payouts.lease"
     tx:reject(err)
