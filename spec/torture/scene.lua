@@ -295,7 +295,7 @@ local function prepare(state)
   state.ask = function(request) return state.noise:ask(state.simulator, request) end
   state.payers = { [MAIN] = world.open_accounts(state.simulator) }
   local journal, client, payouts = open_books(state, MAIN)
-  state.lists = { [MAIN] = world.payments(state.payments, roll, state.twin_in) }
+  state.lists = { [MAIN] = world.payments(state.payments, roll, state.twin_in, state.identified) }
   if state.accounts == 2 and state.workers > 1 then
     state.payers[OTHER] = world.open_other(state.simulator)
     state.lists[OTHER] = world.other_payments(state.payments, roll)
