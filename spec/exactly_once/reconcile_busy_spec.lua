@@ -4,6 +4,7 @@
 local reconcile = require "purser.exactly_once.reconcile"
 local readings = require "purser.exactly_once.reconcile.readings"
 local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
+local schedule = require "purser.schedule"
 
 local NOW = 1700000000000
 local HOUR = 3600000
@@ -142,6 +143,33 @@ describe("readings that many calls share", function()
     local answer = reconciled(service)
     assert.equal("not_done", answer.outcome, answer.reason)
     assert.equal(2, #records)
+  end)
+
+  it("are waited for without polling: a wait takes one turn of a task, and one reading serves all", function()
+    local service, reads, pauses, inner = service_that(function() return false end), 0, 0, nil
+    inner = service.read
+    function service.read(...)
+      reads = reads + 1
+      schedule.sleep(2)
+      return inner(...)
+    end
+    function service.pause() pauses = pauses + 1 end
+    local sent_at, outcomes = now - 60000, {}
+    local function look(number)
+      return function()
+        local params = { clientTranId = ID:sub(1, -3) .. "y" .. number, fromAccountType = "SPOT",
+          toAccountType = "SPOT", asset = "USDT", amount = "2" }
+        outcomes[number] = assert(reconcile.reconcile(service, { operation = calls[1][1], params = params,
+          sent_at = sent_at, recv_window = 5000 })).outcome
+      end
+    end
+    schedule.run(look(1))
+    local reads_of_one = reads
+    service.readings, reads = readings.new(), 0
+    schedule.run(function() schedule.all { look(1), look(2), look(3), look(4) } end)
+    assert.same({ "not_done", "not_done", "not_done", "not_done" }, outcomes)
+    assert.equal(reads_of_one, reads)
+    assert.equal(0, pauses)
   end)
 
   it("leave a call undecided when the list turns no pages", function()

@@ -95,6 +95,18 @@ local function read(self, reading, look, row, asked, first, last)
   if records then reading.incomplete_times = why and reading.incomplete_times + 1 or 0 end
 end
 
+-- Waits for the task that reads. Only tasks of one run share readings, so who waits is one.
+local function wait_for(lock)
+  table.insert(lock.waiters, schedule.current())
+  schedule.suspend()
+end
+
+local function end_waits(lock)
+  local waiters = lock.waiters
+  lock.waiters = nil
+  for _, task in ipairs(waiters) do schedule.wake(task) end
+end
+
 --- The records of a list, as full_list.all returns them, and the reading. One task reads, and the others wait for it.
 --- Of calls that are looked for as of one time only one history is read at once: a program that is killed soon has then
 --- read some of them to the end.
@@ -104,14 +116,11 @@ function Readings:all(look, row, asked, first, last, wide)
   local reading = self.by_question[key] or { incomplete_times = 0, wide = wide }
   self.by_question[key] = reading
   local lock = self.as_of and self or reading
-  while lock.is_read do
-    look.service:pause(1)
-    schedule.sleep(0) -- a transport that blocks lets no other task work while it sleeps
-  end
+  while lock.waiters do wait_for(lock) end
   if not serves(reading, look, first, last) then
-    lock.is_read = true
+    lock.waiters = {}
     local ok, raised = schedule.protect(read, self, reading, look, row, asked, first, last)
-    lock.is_read = false
+    end_waits(lock)
     if not ok then error(raised, 0) end
   end
   return reading.records, reading.err, reading.why, reading
