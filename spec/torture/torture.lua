@@ -69,10 +69,13 @@ end
 
 -------------------------------------------------------------------------------------------------------- the run
 
+-- How many requests arrived, by all operations and by each.
 local function received(simulator)
-  local counts, total = assert(simulator:counts()), 0
-  for _, count in pairs(counts) do total = total + count.received end
-  return total
+  local total, each = 0, {}
+  for operation, count in pairs(assert(simulator:counts())) do
+    total, each[operation] = total + count.received, count.received
+  end
+  return total, each
 end
 
 -- Lets the workers work until all have ended well, and kills one of them now and then. Returns whether they did in
@@ -184,7 +187,7 @@ end
 ---@field writes_late boolean|nil without the record before the request
 ---@field tell fun(line: string)|nil
 
---- Runs it. Returns { problems, done, undecided, kills, requests, faults, seconds }.
+--- Runs it. Returns { problems, done, undecided, kills, requests, requests_by_operation, faults, seconds }.
 ---@param options torture.Options
 function M.run(options)
   local state = { kills = 0, deaths = {}, concurrency = 32, keys = 0, started = core.now_ms() }
@@ -206,6 +209,7 @@ function M.run(options)
       journal = journal, started = state.started }
     local finished = work_off(state, workers, payouts, reckoning)
     local took = core.monotonic_ms() - before
+    local requests, by_operation = received(state.simulator)
     for _, worker in ipairs(workers) do kill(worker) end
     assert(state.simulator:disarm())
     if not finished then reckoning:problem "the workers did not end in time, or not well" end
@@ -215,7 +219,8 @@ function M.run(options)
     client:close()
     journal:close()
     return { problems = reckoning.problems, done = done, undecided = undecided, kills = state.kills,
-      requests = received(state.simulator), faults = faults_by_kind(state.simulator), seconds = math.ceil(took / 1000) }
+      requests = requests, requests_by_operation = by_operation, faults = faults_by_kind(state.simulator),
+      seconds = math.ceil(took / 1000) }
   end)
   for _, worker in ipairs(workers) do
     if worker.pid then kill(worker) end
