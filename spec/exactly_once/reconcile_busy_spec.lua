@@ -95,6 +95,39 @@ for _, call in ipairs(calls) do
   end)
 end
 
+describe("a look before a record must be visible", function()
+  -- When the service was asked, in ms after the call was sent.
+  local function asked_at(call)
+    local service, times = busy_service("timestamp", 0, 0), {}
+    local now, read, pause = NOW, service.read, service.pause
+    function service.now() return now end
+    function service.pause(_, ms)
+      now = now + ms
+      return pause(service, ms)
+    end
+    function service.read(...)
+      times[#times + 1] = now - NOW
+      return read(...)
+    end
+    local answer = assert(reconcile.reconcile(service, { operation = call[1], params = call[2], sent_at = NOW,
+      recv_window = 5000 }))
+    assert.equal("not_done", answer.outcome)
+    return times
+  end
+
+  it("is not made where only the content identifies the call, since an equal record may still come", function()
+    assert.same({ 9000 }, { asked_at(calls[3])[1] })
+  end)
+
+  it("waits twice as long as the one before it", function()
+    local seen, times = {}, {}
+    for _, at in ipairs(asked_at(calls[1])) do
+      if not seen[at] then times[#times + 1], seen[at] = at, true end
+    end
+    assert.same({ 0, 1000, 3000, 7000, 9000 }, times)
+  end)
+end)
+
 describe("readings that many calls share", function()
   local now, records, turns_pages
 
