@@ -39,11 +39,13 @@ local core = require "purser.core"
 
 ---@alias purser.rounding "down"|"up"|"half_up"|"half_even"
 
+---@class purser.modules.decimal
+---@overload fun(value: any): purser.decimal|nil, string|nil
 local M = {}
 
 --- Makes a decimal from `-?digits[.digits]` or an integer; a decimal is returned as it is. Everything else (a float, an
 --- exponent, a blank, a sign +, nil) is answered with nil and a message, so this is also the check of an input.
----@type fun(value: any): purser.decimal?, string?
+---@type fun(value: any): purser.decimal|nil, string|nil
 M.new = core.decimal
 
 local function need(value, where)

@@ -10,6 +10,8 @@
 
 local plain_text = require "purser.util.plain_text"
 
+---@class purser.modules.json
+---@field null table  the value null
 local M = {}
 
 local List, Object, Raw = {}, {}, {}

@@ -255,6 +255,13 @@ end
 
 meta.__close = methods.close
 
+---@class purser.CosocketOptions
+---@field timeout_ms integer|nil          default 10000
+---@field connect_timeout_ms integer|nil  default 3000
+---@field max_response_bytes integer|nil  default 16 MiB
+---@field idle_ms integer|nil   how long a connection is kept. Default: 60000
+---@field max_idle integer|nil  how many are kept. Default: 64
+
 local M = {}
 
 local DAY_MS = 86400000
@@ -268,7 +275,7 @@ local made = 0
 
 --- Makes a transport. Options: `timeout_ms` (10000), `connect_timeout_ms` (3000), `max_response_bytes` (16 MiB), and of
 -- kept connections `idle_ms` (60000) and `max_idle` (64).
----@param options? table
+---@param options? purser.CosocketOptions
 ---@return purser.transport.cosocket|nil
 ---@return string|nil message
 function M.new(options)

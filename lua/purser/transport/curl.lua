@@ -67,13 +67,31 @@ end
 
 meta.__close = methods.close
 
+---@class purser.CurlOptions
+---@field base_url string|nil
+---@field timeout_ms integer|nil          default 10000
+---@field connect_timeout_ms integer|nil  default 3000
+---@field max_response_bytes integer|nil  default 16 MiB
+---@field user_agent string|nil
+---@field proxy string|nil                URL of a proxy
+---@field ca_file string|nil              a file of certificates to trust
+---@field ca_path string|nil              a directory of certificates
+---@field ca_pem string|nil               certificates, as text
+---@field pinned_key string|nil           the hash of the service's public key: `sha256//...`
+---@field interface string|nil            from which it connects
+---@field http_version "1.1"|"2"|nil      default "1.1"
+---@field compressed boolean|nil          accepts compressed answers
+---@field fresh_connect boolean|nil       keeps no connection
+---@field at_most_once_idle_s integer|nil how old an idle connection may be that a write call uses. Default: 2
+---@field allow_insecure boolean|nil      permits http:// to other machines, and through a proxy
+
 local M = {}
 
 --- Makes a transport. Options: `base_url`, `timeout_ms` (10000), `connect_timeout_ms` (3000), `max_response_bytes`
 -- (16 MiB), `user_agent`, `proxy`, `ca_file`, `ca_path`, `ca_pem`, `pinned_key`, `interface`, `http_version` ("1.1"),
 -- `compressed`, `fresh_connect`, `at_most_once_idle_s` (2), `allow_insecure` (without it http:// to another machine, or
 -- through a proxy, is rejected).
----@param options? table
+---@param options? purser.CurlOptions
 ---@return purser.transport.curl|nil
 ---@return string|nil message
 function M.new(options)

@@ -261,6 +261,12 @@ end
 
 meta.__close = methods.close
 
+---@class purser.MultiOptions: purser.CurlOptions
+---@field max_in_flight integer|nil  default 64
+---@field outside_tasks "block"|"reject"|nil  what a call outside of a task does. Default: "block"
+---@field wait (fun(call: table))|nil  suspends the running coroutine of the host until `wake`, or sooner
+---@field wake (fun(call: table))|nil  with `wait`
+
 local M = {}
 
 local host_rules = { wait = "function", wake = "function", outside_tasks = { "block", "reject" } }
@@ -282,6 +288,8 @@ end
 
 --- A multi handle of libcurl. Without `http_version` it is HTTP/2 over TLS, where libcurl has it and the service knows
 -- it: requests then share a connection.
+---@private
+---@param options table
 ---@return userdata|nil
 ---@return string|nil message
 function M.handle(options)
@@ -299,7 +307,7 @@ end
 -- `outside_tasks`: what a call outside of a task does, "block" unless given, or "reject". `wait` and `wake`: how a
 -- coroutine of the host waits. `wait(call)` suspends the running coroutine until `wake(call)`, or sooner; `call` is a
 -- table to which the host may add members. It is the host that calls `step`.
----@param options? table
+---@param options? purser.MultiOptions
 ---@return purser.transport.multi|nil
 ---@return string|nil message
 function M.new(options)

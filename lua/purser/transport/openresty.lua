@@ -140,7 +140,7 @@ local M = {}
 
 --- Makes a transport. Options: those of purser.transport.curl and `max_in_flight` (256); further calls wait for their
 -- turn. `http_version` is "2" unless given.
----@param options? table
+---@param options? purser.MultiOptions
 ---@return purser.transport.openresty|nil
 ---@return string|nil message
 function M.new(options)
