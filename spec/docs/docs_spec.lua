@@ -111,7 +111,7 @@ end)
 local function parse(text)
   local classes, methods, class, notes = {}, {}, nil, {}
   for line in text:gmatch "([^\n]*)\n" do
-    local name = line:match "^%-%-%-@class ([%w_.]+)$"
+    local name = line:match "^%-%-%-@class ([%w_.]+)"
     local field, optional, rest = line:match "^%-%-%-@field ([%w_]+)(%??) (.+)$"
     local owner, method = line:match "^function ([%w_]+):([%w_]+)%(params, opts%) end$"
     if name then

@@ -14,7 +14,8 @@ local function named(text)
   local name, mark, rest = text:match "^(%S-)(%??)%s+(.*)$"
   local key = name:match "^%[(.*)%]$"
   local type_, after = types.parse(rest)
-  return { name = not key and name, key = key and types.parse(key), type = type_, optional = mark == "?" or types.may_be_nil(type_), text = after:match "^%s*(.*)$" }
+  return { name = not key and name, key = key and types.parse(key), type = type_, text = after:match "^%s*(.*)$",
+    optional = mark == "?" or types.may_be_nil(type_) }
 end
 
 -- "type name, type name  text" as a list of returns.
@@ -22,7 +23,7 @@ local function returns(text)
   local list = {}
   repeat
     local type_, rest = types.parse(text)
-    local name, after = rest:match "^ ([%a_][%w_]*)()"
+    local name, after = rest:match "^ ([%a_.][%w_.]*)()"
     if name and rest:sub(after, after):find "[%w_']" then name = nil end
     rest = name and rest:sub(after) or rest
     list[#list + 1] = { type = type_, name = name, text = "" }
@@ -134,10 +135,20 @@ local function close_class(model, block, path)
   return class
 end
 
-local function names_of(arguments)
+-- The function or member that a line declares: its owner and itself; or nil.
+local function member_of(block, line)
+  local owner, dot, name, arguments = line:match "^function ([%w_]+)([.:])([%l_][%w_]*)%(([^)]*)%)"
+  if not owner then
+    owner, name = line:match "^([%w_]+)%.([%l_][%w_]*) = "
+    if not owner or not block.type and #block.params + #block.returns == 0 then return nil end
+  end
+  local about = table.concat(block.about, "\n")
+  if block.type then return owner, { name = name, type = block.type, text = about } end
   local names = {}
-  for name in arguments:gmatch "[%w_.]+" do names[#names + 1] = name end
-  return names
+  for argument in (arguments or ""):gmatch "[%w_.]+" do names[#names + 1] = argument end
+  return owner, { name = name, private = block.private, text = "", type = { kind = "fun", params = block.params,
+    returns = block.returns, is_method = dot == ":", arguments = arguments and names, about = about,
+    deprecated = block.deprecated } }
 end
 
 -- What the line after a block declares.
@@ -145,18 +156,11 @@ local function close(model, block, line, path, number, owners)
   local class = close_class(model, block, path)
   local bound = class and line:match "^local ([%w_]+) = "
   if bound then owners[bound] = class end
-  local owner, dot, name, arguments = line:match "^function ([%w_]+)([.:])([%l_][%w_]*)%(([^)]*)%)"
-  if not owner then
-    owner, name = line:match "^([%w_]+)%.([%l_][%w_]*) = "
-    dot, arguments = ".", ""
-    for _, param in ipairs(block.params) do arguments = arguments .. " " .. param.name end
-    if not owner or not block.type and #block.params + #block.returns == 0 then return end
-  end
-  local field = block.type and { name = name, type = block.type, text = table.concat(block.about, " "), file = path } or { name = name, file = path, line = number, private = block.private, text = "", type = { kind = "fun",
-    params = block.params, returns = block.returns, is_method = dot == ":", arguments = names_of(arguments),
-    about = table.concat(block.about, "\n"), deprecated = block.deprecated } }
-  if owners[owner] then add(owners[owner], field) end
-  model.functions[path .. ":" .. owner .. dot .. name] = field
+  local owner, member = member_of(block, line)
+  if not owner then return end
+  member.file, member.line = path, number
+  if owners[owner] then add(owners[owner], member) end
+  model.functions[path .. ":" .. owner .. "." .. member.name] = member
 end
 
 --- Reads one file into a model.

@@ -133,7 +133,7 @@ local function copy_of(intent)
   return copy
 end
 
---- Finds out what became of a call whose outcome is unknown; purser.exactly_once.reconcile says how. Takes its error,
+--- Finds out what became of a call whose outcome is unknown: docs/reconcile.md says how. Takes its error,
 --- or its intent.
 ---@param unreconciled purser.Error|purser.Intent
 ---@param options purser.ReconcileOptions|nil
@@ -184,13 +184,13 @@ function State:now()
   return assert(pipeline.read_clock(self))
 end
 
---- Sleeps as the client's transport does: the other tasks go on, and a simulator's clock is moved.
+--- Sleeps as the client's transport does: the other tasks continue, and a simulator's clock is moved.
 ---@param ms integer
 function State:sleep(ms)
   pipeline.pause(self, ms)
 end
 
---- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }). See purser.history.
+--- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }). See docs/histories.md.
 ---@param name string  full name of the operation
 ---@param params table|nil  purser.WalkParams, and those of the operation
 ---@param opts purser.CallOptions|nil  of each call
@@ -213,7 +213,7 @@ function State:limits()
   return nil, errors.new { kind = "throttled", outcome = "not_sent", retryable = true, message = members }
 end
 
---- Waits until what is read is as requested: client:wait_for { read = ..., judge = ... }. See purser.wait.
+--- Waits until what is read is as requested: client:wait_for { read = ..., judge = ... }. See docs/waiting.md.
 ---@param options purser.WaitOptions
 ---@return any value, purser.Error|nil err
 function State:wait_for(options)

@@ -12,6 +12,7 @@ local lazy = require "purser.util.lazy"
 local curl = lazy "purser.transport.curl"
 
 ---@class purser.SimWorld: purser.Sim
+---@field url string
 local World = { __name = "purser.sim.world" }
 World.__index = World
 

@@ -11,7 +11,7 @@ local core = require "purser.core"
 local http1 = require "purser.http1"
 local schema = require "purser.util.option_schema"
 
----@class purser.transport.cosocket
+---@class purser.transport.cosocket: purser.Transport
 ---@field private options table
 ---@field private pool string
 ---@field private generation integer

@@ -4,7 +4,7 @@
 
 local libcurl = require "purser.libcurl"
 
----@class purser.transport.curl
+---@class purser.transport.curl: purser.Transport
 ---@field private http userdata
 local methods = {}
 local meta = { __name = "purser.transport.curl", __index = methods }

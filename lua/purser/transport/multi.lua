@@ -7,7 +7,7 @@ local libcurl = require "purser.libcurl"
 local schedule = require "purser.schedule"
 local schema = require "purser.util.option_schema"
 
----@class purser.transport.multi
+---@class purser.transport.multi: purser.Transport
 ---@field multi userdata
 ---@field private calls table<integer, table> by id: whether it is done, and how; the task that waits for it
 ---@field private host table|nil  `wait` and `wake`, and the sleepers: { at_ms, done }

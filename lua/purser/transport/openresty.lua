@@ -10,7 +10,7 @@
 
 local handle = require("purser.transport.multi").handle
 
----@class purser.transport.openresty
+---@class purser.transport.openresty: purser.Transport
 ---@field private multi userdata
 ---@field private waiting table<integer, table>
 ---@field private pumping boolean

@@ -208,12 +208,18 @@ end
 
 ---@class purser.Payment
 ---@field key string
+---@field queue string
 ---@field operation string
 ---@field params table
 ---@field state purser.payment_states
 ---@field attempts integer
 ---@field record_id string|nil  the id that the service gave
 ---@field message string|nil    why it failed, or is undecided
+---@field client_id string|nil  the id of yours that it was given
+---@field intent string|nil     the id of its call in the journal
+---@field rejection string|nil  sent: why it was rejected, while it is looked for
+---@field added_at integer      epoch ms
+---@field approved boolean      a person said by `retry` that it was not made
 
 ---@class purser.PayoutsReport
 ---@field total integer
@@ -310,6 +316,8 @@ function Payouts:stop()
   self.stopping = true
 end
 
+--- One line that reports the progress, for a terminal.
+---@type fun(progress: purser.PayoutsProgress): string
 M.progress_line = progress.line
 
 ---@class purser.PayoutsOptions
