@@ -256,7 +256,8 @@ function Check:call(fun, args, node, env, is_method)
     self:argument(param and param.type, arg, env)
   end
   for i = #args + first, #params do
-    if not is_open and not params[i].optional and params[i].name ~= "..." then
+    local may_lack = params[i].optional or params[i].name == "..." or types.show(params[i].type) == "any"
+    if not is_open and not may_lack then
       self:report(node, "the argument %s is missing", params[i].name)
     end
   end

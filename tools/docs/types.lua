@@ -2,7 +2,7 @@
 -- Reads the types of annotations (LuaLS's notation). A type is a table with a `kind`:
 --
 --   name   name                     "string", "purser.Client", ...
---   text   value                    one literal
+--   text   value, quoted            one literal
 --   union  the members, from 1
 --   list   of                       T[]
 --   map    key, value               table<K, V>
@@ -56,7 +56,7 @@ end
 local function parse_one(text, at, is_inner)
   at = skip(text, at)
   local literal, after = text:match('^(%b"")()', at)
-  if literal then return { kind = "text", value = literal:sub(2, -2) }, after end
+  if literal then return { kind = "text", value = literal:sub(2, -2), quoted = true }, after end
   if take(text, at, "{") then
     local fields
     fields, after = parse_named(text, at + 1, "}")
@@ -100,7 +100,7 @@ end
 
 --- Whether nil is among a type's values.
 function M.may_be_nil(type_)
-  if type_.kind == "name" then return type_.name == "nil" or type_.name == "any" end
+  if type_.kind == "name" then return type_.name == "nil" end
   for _, member in ipairs(type_.kind == "union" and type_ or {}) do
     if M.may_be_nil(member) then return true end
   end
@@ -130,7 +130,7 @@ function M.show(type_, without_nil)
     return entry.name .. (entry.optional and "?" or "") .. ": " .. M.show(entry.type, entry.optional)
   end
   if type_.kind == "name" then return type_.name end
-  if type_.kind == "text" then return tonumber(type_.value) and type_.value or ('"%s"'):format(type_.value) end
+  if type_.kind == "text" then return type_.quoted and ('"%s"'):format(type_.value) or type_.value end
   if type_.kind == "list" then
     local of = M.show(type_.of)
     return (of:find("|", 1, true) and "(" .. of .. ")" or of) .. "[]"

@@ -54,9 +54,9 @@ end
 
 ---@class purser.Request
 ---@field method string
----@field url string
+---@field url string   complete, with the query
 ---@field headers table<string, string>
----@field body string
+---@field body string  may be empty
 
 --- Checks, builds and signs a request without sending it. With `info` in opts, `info.intent` is what client:parse and
 --- client:reconcile take of a write call.
@@ -190,7 +190,7 @@ function State:sleep(ms)
   pipeline.pause(self, ms)
 end
 
---- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }). See docs/histories.md.
+--- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }); docs/histories.md.
 ---@param name string  full name of the operation
 ---@param params table|nil  purser.WalkParams, and those of the operation
 ---@param opts purser.CallOptions|nil  of each call

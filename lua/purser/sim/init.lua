@@ -117,16 +117,7 @@ local function build(options)
   return sim
 end
 
---- Makes a simulator. Raises when an option is unknown.
---   seed               one seed replays a run (1)
---   clock              "virtual" (stands still until advanced) or "real"
---   start_time         epoch ms
---   variant            form of the answers: "document", "live" or switches of purser.sim.variants
---   profile            conventions of signing and placement, as in purser.new
---   strict             checks the books after every request (true)
---   record_requests    how many requests sim:requests() remembers (100)
---   rate_limit         true: the profile's pools, with 429 and bans; or a table of pools by name (false)
--- and the switches of purser.sim.switches; docs/simulator.md says what each does.
+--- Makes a simulator. Raises when an option is unknown. docs/simulator.md says what each does.
 ---@param options purser.SimOptions|nil
 ---@return purser.Sim
 function M.new(options)
