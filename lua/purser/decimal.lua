@@ -37,6 +37,8 @@ local core = require "purser.core"
 ---@field text fun(self, places?: integer): string?, string?  with exactly `places` digits after the point, or nil and
 --- a message when the value has more; without `places` the shortest text, as tostring gives it
 
+---@alias purser.amount string|integer|purser.decimal
+
 ---@alias purser.rounding "down"|"up"|"half_up"|"half_even"
 
 ---@class purser.modules.decimal

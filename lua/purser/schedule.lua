@@ -45,8 +45,8 @@ function M.current()
   return co and tasks[co]
 end
 
---- Lets a task go on at the next turn; what its wait returns may be given, two values at most. This takes no memory, so
--- that no task is lost for want of it.
+--- Lets a task continue at the next turn; what its wait returns may be given, two values at most. This takes no memory,
+-- so that no task is lost for want of it.
 ---@param task purser.task
 ---@param first any
 ---@param second any
@@ -150,7 +150,7 @@ local function relay(co, ok, ...)
 end
 
 --- pcall for what may wait. Lua 5.1 does not wait in a pcall: in a task `fn` runs in a coroutine of its own there,
--- which counts as the task; in a coroutine of somebody else's it is simply called, and may raise.
+-- which counts as the task; in any other coroutine it is simply called, and may raise.
 ---@param fn function
 ---@param ... any  its arguments
 ---@return boolean ok, any ...
@@ -164,7 +164,7 @@ function M.protect(fn, ...)
 end
 
 --- Starts `fn(...)` as a task; it first runs at the next turn. What it raises is raised by `join`, or by the turn of
--- the loop itself when nobody waits for it.
+-- the loop itself when no task waits for it.
 ---@param fn function
 ---@param ... any  its arguments
 ---@return purser.task
@@ -221,7 +221,7 @@ end
 
 --- Does what can be done without waiting, and returns how many tasks are unfinished. With a budget, no further task is
 -- woken once so many microseconds have passed, and of the answers that have come no further one is taken in after
--- STEP_BYTES; the others go on in the next step. What a task raised while none waited for it is raised by a step, one
+-- STEP_BYTES; the others follow in the next step. What a task raised while none waited for it is raised by a step, one
 -- error a step.
 ---@param budget_us? integer
 ---@return integer
@@ -263,7 +263,7 @@ function M.timeout()
   return ms
 end
 
---- Waits until a task can go on, `ms` milliseconds at most.
+--- Waits until a task can continue, `ms` milliseconds at most.
 ---@param ms integer
 function M.wait(ms)
   if ready_first or first_unjoined then return end

@@ -305,6 +305,10 @@ describe("the options that are declared are those that are checked:", function()
     GuardOptions = function()
       purser.new { base_url = "http://localhost", api_key = "a", secret_key = "b", guard = wrong }
     end,
+    SpendingLimit = function()
+      purser.new { base_url = "http://localhost", api_key = "a", secret_key = "b",
+        guard = { spending_limit = { USDT = wrong } } }
+    end,
     GuardAddress = function()
       purser.new { base_url = "http://localhost", api_key = "a", secret_key = "b",
         guard = { addresses = { { address = "a", no_such = 1 } } } }

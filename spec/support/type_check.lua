@@ -11,16 +11,17 @@ package.path = package.path .. ";" .. package.path:gsub("5%.%d", "5.1") -- where
 local decoder = require "luacheck.decoder"
 local parser = require "luacheck.parser"
 local declared = require "docs.declared"
+local relations = require "type_relations"
 local types = require "docs.types"
 
 local M = {}
 
 local unpack = table.unpack or unpack -- luacheck: ignore 113
 
-local Check = {}
+local Check = setmetatable({}, { __index = relations })
 Check.__index = Check
 
-local function name_type(name) return { kind = "name", name = name } end
+local sure, name_type, literals = relations.sure, relations.name_type, relations.literals
 
 --- The model of all sources and of the generated file.
 function M.model()
@@ -31,127 +32,11 @@ function M.model()
   return model
 end
 
-------------------------------------------------------------------------------------------------------------- types
-
--- The members of a type, aliases resolved, nil and false left out. "any" for what is not judged.
-function Check:members(type_, list)
-  list = list or {}
-  if not type_ then
-    list.any = true
-  elseif type_.kind == "union" then
-    for _, member in ipairs(type_) do self:members(member, list) end
-  elseif type_.kind == "name" and self.model.aliases[type_.name] then
-    self:members(self.model.aliases[type_.name].type, list)
-  elseif type_.kind ~= "name" or type_.name ~= "nil" and type_.name ~= "false" then
-    list[#list + 1] = type_
-    local is_class = type_.kind == "name" and self.model.classes[type_.name]
-    list.any = list.any or type_.kind == "name" and not is_class
-  end
-  return list
-end
-
--- A type without nil.
-local function sure(type_)
-  if not type_ or type_.kind ~= "union" then return type_ end
-  local list = { kind = "union" }
-  for _, member in ipairs(type_) do
-    if member.name ~= "nil" then list[#list + 1] = member end
-  end
-  return #list == 1 and list[1] or list
-end
-
-function Check:class_of(type_)
-  return type_.kind == "name" and self.model.classes[type_.name] or nil
-end
-
-function Check:field(class, name)
-  while class do
-    if class.by_name[name] then return class.by_name[name] end
-    class = class.parent and self.model.classes[class.parent]
-  end
-end
-
-local function named(fields, name)
-  for _, field in ipairs(fields) do
-    if field.name == name then return field end
-  end
-end
-
--- The type of a member, and whether it is certain that there is none.
-function Check:member(type_, name)
-  local missing = false
-  for _, one in ipairs(self:members(type_)) do
-    local class, field = self:class_of(one), nil
-    if class then field = self:field(class, name) elseif one.kind == "table" then field = named(one.fields, name) end
-    if field then return field.type, false end
-    if one.kind == "map" then return one.value, false end
-    if class or one.kind == "table" or one.kind == "list" then missing = true end
-  end
-  return nil, missing and not self:members(type_).any
-end
-
--- The types of the keys and values of a list or map.
-function Check:each(type_)
-  for _, one in ipairs(type_ and self:members(type_) or {}) do
-    local class = self:class_of(one)
-    local map = class and class.index or one
-    if map.kind == "map" then return map.key, map.value end
-    if one.kind == "list" then return name_type "integer", one.of end
-  end
-end
-
--- What is called when a value of this type is: a "fun", or a function of the program ("code").
-function Check:callee(type_)
-  for _, one in ipairs(type_ and self:members(type_) or {}) do
-    if one.kind == "fun" or one.kind == "code" then return one end
-    local class = self:class_of(one)
-    while class do
-      if class.call then return class.call end
-      class = class.parent and self.model.classes[class.parent]
-    end
-  end
-end
-
 function Check:report(node, message, ...)
   local text = ("%d: %s"):format(node.line or 0, message:format(...))
   if self.known[text] then return end
   self.known[text] = true
   self.found[#self.found + 1] = { line = node.line, text = text }
-end
-
------------------------------------------------------------------------------------------------- literals and options
-
-local literals = { String = "string", Number = "number", True = "boolean", False = "boolean" }
-
--- Whether a literal may be a value of a type.
-function Check:accepts(type_, node)
-  local list = self:members(type_)
-  local kind = literals[node.tag]
-  for _, one in ipairs(list) do
-    if one.kind == "text" then
-      if one.value == tostring(node[1]) then return true end
-    elseif one.kind == "name" then
-      local name = one.name == "integer" and "number" or one.name
-      if name == kind or name == "any" or name == "true" and kind == "boolean" then return true end
-    end
-  end
-  return #list == 0 or kind == "boolean" and node.tag == "False" and types.show(type_):find "false" ~= nil
-end
-
--- Every field of the classes and inline tables among a type's members: by name; nil where any table will do.
-function Check:fields_of(type_)
-  local fields, list = {}, self:members(type_)
-  if list.any and types.show(type_):find "%f[%w]table%f[^%w<]" or types.show(type_) == "any" then return nil end
-  for _, one in ipairs(list) do
-    local class = self:class_of(one)
-    if one.kind == "map" or one.kind == "list" or one.kind == "code" or class and class.index then return nil end
-    for _, field in ipairs(one.kind == "table" and one.fields or {}) do fields[field.name] = field end
-    while class do
-      for _, field in ipairs(class.fields) do fields[field.name] = fields[field.name] or field end
-      class = class.parent and self.model.classes[class.parent]
-    end
-  end
-  return next(fields) and fields
 end
 
 -- A table constructor as a value of a type.
@@ -177,17 +62,6 @@ function Check:constructor(type_, node, env)
       self:report(node, "%s lacks %s", types.show(type_), name)
     end
   end
-end
-
--- Whether a class is another, or made of it.
-function Check:is_a(class, list)
-  while class do
-    for _, one in ipairs(list) do
-      if one.kind ~= "name" or one.name == class.name or not self:class_of(one) then return true end
-    end
-    class = class.parent and self.model.classes[class.parent]
-  end
-  return false
 end
 
 -- A value that is given where a type is expected. Returns its own type.

@@ -245,6 +245,11 @@ end
 
 ---------------------------------------------------------------------------------------------------------- pages
 
+-- A sentence's first letter; not that of a name.
+local function capital(text)
+  return text:find "^%l+%f[^%w]" and not text:find "^%l+[.:(_]%w" and text:sub(1, 1):upper() .. text:sub(2) or text
+end
+
 local function unit_of(name)
   for _, unit in ipairs(units) do
     if name:find(unit[1]) then return ", in " .. unit[2] end
@@ -255,7 +260,7 @@ end
 -- `name`: type, optional. What it is.
 function Book:entry(name, entry)
   local text = entry.text or ""
-  if text ~= "" then text = ". " .. text:sub(1, 1):upper() .. text:sub(2) end
+  if text ~= "" then text = ". " .. capital(text) end
   local optional = entry.optional and entry.name ~= "..." and ", optional" or ""
   local words = self:words(entry.type)
   return ("`%s`: %s%s%s%s"):format(name, words, words:find "integer" and unit_of(name) or "", optional, text)
@@ -269,7 +274,7 @@ function Book:write_function(lines, owner, field)
   local fun = field.type
   lines[#lines + 1] = "\n### " .. owner .. field.name
   if not (fun.about or field.text):find "^    " then lines[#lines + 1] = "\n`" .. signature(owner, field) .. "`" end
-  write_about(lines, fun.about or with_stop(field.text:sub(1, 1):upper() .. field.text:sub(2)))
+  write_about(lines, fun.about or with_stop(capital(field.text)))
   lines[#lines + 1] = ""
   for _, param in ipairs(fun.params) do
     if param.name ~= "self" then wrap(lines, with_stop(self:entry(param.name, param)), "- ") end
@@ -299,7 +304,7 @@ end
 
 function Book:write_class(lines, class)
   lines[#lines + 1] = "\n### " .. class.name
-  if class.about ~= "" then write_about(lines, with_stop(class.about:sub(1, 1):upper() .. class.about:sub(2))) end
+  if class.about ~= "" then write_about(lines, with_stop(capital(class.about))) end
   if class.parent then
     lines[#lines + 1] = ""
     wrap(lines, "What " .. self:words { kind = "name", name = class.parent } .. " has, and:", "")

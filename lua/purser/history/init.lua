@@ -214,7 +214,7 @@ end
 ---@class purser.WalkParams  what a walk takes besides the parameters of its operation
 ---@field from integer|nil     epoch ms of the first record. Default: what the operation shows without times
 ---@field to integer|nil       and of the last. Default: now
----@field cursor string|nil    walk:cursor() of an earlier walk: goes on after it
+---@field cursor string|nil    walk:cursor() of an earlier walk: continues after it
 ---@field parallel integer|nil         how many windows a task reads side by side. Default: 4
 ---@field late_arrival_ms integer|nil  how late a record may show up. Default: 60000
 ---@field shows_at_least integer|nil   how many records the service is known to show at once

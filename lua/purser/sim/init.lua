@@ -142,7 +142,7 @@ function Sim:snapshot()
   return state
 end
 
---- A simulator that goes on where a snapshot was taken, with the faults that are armed.
+--- A simulator that continues where a snapshot was taken, with the faults that are armed.
 ---@param state table  of sim:snapshot()
 ---@return purser.Sim
 function M.restore(state)

@@ -56,7 +56,7 @@ local function note_clock(self, now)
   self.offset = self.mode == "real" and now - core.now_ms() or nil
 end
 
---- Reads the simulator's clock again; needed only when somebody else may have moved it.
+--- Reads the simulator's clock again; needed only when another program may have moved it.
 ---@return integer|nil ms
 function World:refresh()
   local clock, message = get(self, "/sim/clock")
@@ -191,7 +191,7 @@ function World:stop()
   return answer and true, message
 end
 
---- Closes the connection; the simulator goes on.
+--- Closes the connection; the simulator runs on.
 function World:close()
   if self.transport.close then self.transport:close() end
 end

@@ -170,7 +170,7 @@ local function way_to_wait(self)
     .. 'make the transport with outside_tasks = "block"'):format(self.host and "a coroutine" or "a task"))
 end
 
---- Sends one request and returns its answer. In a task, or in a coroutine of the host, the others go on meanwhile.
+--- Sends one request and returns its answer. In a task, or in a coroutine of the host, the others continue meanwhile.
 ---@param request purser.transport.request
 ---@return purser.transport.response|nil
 ---@return purser.transport.failure|nil
@@ -219,7 +219,7 @@ function methods:timeout()
   return ms and left and math.min(ms, left) or ms or left
 end
 
---- Sleeps for `ms` milliseconds; in a task, or in a coroutine of the host, the others go on. The pipeline sleeps this
+--- Sleeps for `ms` milliseconds; in a task, or in a coroutine of the host, the others continue. Purser sleeps this
 -- way between attempts.
 ---@param ms number
 function methods:sleep(ms)

@@ -82,7 +82,7 @@ local function start_pump(self)
   return true
 end
 
---- Sends one request and returns its answer; the worker goes on with other work meanwhile.
+--- Sends one request and returns its answer; the worker does other work meanwhile.
 ---@param request purser.transport.request
 ---@return purser.transport.response|nil
 ---@return purser.transport.failure|nil

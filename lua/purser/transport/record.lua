@@ -114,8 +114,8 @@ end
 
 local rules = { file = "string", write = "function" }
 
---- Makes a transport that records what `inner` carries. Options: `file`, the path of a new file, which only this user
--- can read; or `write`, a function that takes each line.
+--- Makes a transport that records what passes through `inner`. Options: `file`, the path of a new file, which only this
+-- user can read; or `write`, a function that takes each line.
 ---@param inner purser.Transport
 ---@param options { file: string|nil, write: (fun(line: string): any, string|nil)|nil }
 ---@param harmless purser.Harmless

@@ -24,7 +24,7 @@ local MAX_AGE_MS = 300000
 ---@field network string|nil       by any name people use
 ---@field netWork string|nil       the same
 ---@field address string|nil
----@field amount string|integer|purser.decimal|nil
+---@field amount purser.amount|nil
 ---@field memo string|integer|nil
 ---@field remark string|integer|nil
 ---@field contractAddress string|nil
@@ -41,7 +41,7 @@ local MAX_AGE_MS = 300000
 ---@field max_age_ms integer|nil  how old the coin configuration and the plan may be. Default: 300000
 
 ---@class purser.Plan
----@field ok boolean            nothing speaks against it
+---@field ok boolean            no problem was found
 ---@field problems string[]     why it would fail, all of them
 ---@field warnings string[]     what to look at before
 ---@field params table          what will be sent

@@ -35,7 +35,7 @@ local early = { [2] = true, [3] = true, [4] = true, [6] = true, [9] = true }
 local MAX_PAUSE_MS = 3 * DAY
 
 ---@class purser.WatchParams
----@field cursor string|nil   of an earlier watch: goes on there
+---@field cursor string|nil   of an earlier watch: continues there
 ---@field since integer|nil   epoch ms where a watch without a cursor begins. Default: now
 ---@field coin string|nil
 ---@field poll_ms integer|nil          pause between two looks. Default: 10000
@@ -292,7 +292,7 @@ end
 
 --- Watches deposits (C4). Parameters: `cursor`, `since` (epoch ms where a watch without a cursor begins; default: now),
 --- `coin`, `poll_ms` (10000), `late_arrival_ms` (600000: how late a deposit may show up), `deadline_ms` (without it the
---- watch goes on for ever), `shows_at_least` (how many records the service is known to show at once).
+--- watch never ends), `shows_at_least` (how many records the service is known to show at once).
 ---@param client purser.Client
 ---@param params purser.WatchParams|nil
 ---@return purser.Watch

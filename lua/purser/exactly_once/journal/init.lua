@@ -395,9 +395,9 @@ function Journal:prune(options)
   return counts
 end
 
---- Reconciles what was left open under this client's key: after a crash, or after an unknown outcome nobody reconciled.
---- Payments of purser.payouts are left to their queue. Returns a list of { intent, answer | err }; or nil and an
---- error.
+--- Reconciles what was left open under this client's key: after a crash, or after an unknown outcome that was not
+--- reconciled. Payments of purser.payouts are left to their queue. Returns a list of { intent, answer | err }; or nil
+--- and an error.
 ---@param client purser.Client
 ---@param options purser.ReconcileOptions|nil
 ---@return purser.Recovered[]|nil recovered, purser.Error|nil err

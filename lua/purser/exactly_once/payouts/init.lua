@@ -296,7 +296,7 @@ end
 ---@field seconds_left integer|nil
 
 --- Works until no payment is left to make: takes, sends, reconciles. Returns the report; or nil and the error that kept
---- it from going on, and then it may be run again.
+--- it from continuing; then it may be run again.
 ---@return purser.PayoutsReport|nil report, purser.Error|nil err
 function Payouts:run()
   self.problem, self.stopping, self.report_progress = nil, false, progress.reporter(self)

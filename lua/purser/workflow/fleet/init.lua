@@ -130,7 +130,7 @@ function Fleet:plan()
   return plan
 end
 
---- Keys of this fleet whose secret nobody has: { account, note, apiKey } each.
+--- Keys of this fleet whose secret was lost: { account, note, apiKey } each.
 ---@return purser.FleetKey[]|nil orphans, purser.Error|nil err
 function Fleet:orphans()
   if not self.vault.holds then
@@ -255,8 +255,8 @@ local function execute(self, list)
   return done
 end
 
---- Makes it as declared. Returns the steps that were done; or nil and an error with `done` and `step`. What was done
---- stays done: apply again goes on, because it plans by what is there.
+--- Makes it as declared. Returns the steps that were done; or nil and an error whose `details` are `done` and `step`.
+--- What was done stays done: the next apply continues, because it plans by what is there.
 ---@return purser.FleetStep[]|nil done, purser.Error|nil err
 function Fleet:apply()
   local plan, err = self:plan()
@@ -299,7 +299,7 @@ end
 
 --- Makes a second key next to each that is older than `max_age_ms` (0: all), or ends within `ends_within_ms` because it
 --- has no IP list, or those of one `account` and `note`. The old ones stay until retire(). A key that has a younger one
---- already is left alone, so that it can be gone on with.
+--- already is left alone, so that it can be continued.
 ---@param given { account: string|nil, note: string|nil, max_age_ms: integer|nil, ends_within_ms: integer|nil }|nil
 ---@return purser.FleetStep[]|nil done, purser.Error|nil err
 function Fleet:rotate(given)
@@ -348,7 +348,7 @@ end
 
 --- Plans to bring the spot balances of the fleet to the parent: `to = "parent"`, `leave` (a decimal, or one by asset:
 --- what stays in each account), `assets` (only these). Returns moves: print them, then moves:execute().
----@param given { to: "parent", leave: string|table<string, string>|nil, assets: string[]|nil }
+---@param given { to: "parent", leave: purser.amount|table<string, purser.amount>|nil, assets: string[]|nil }
 ---@return purser.FleetMoves|nil moves, purser.Error|nil err
 function Fleet:sweep(given)
   local err = check_options(given, { to = { "parent" }, leave = "any", assets = "table" })
@@ -358,7 +358,7 @@ function Fleet:sweep(given)
 end
 
 --- Plans to bring an `asset` from the parent to the fleet: `amounts` by account name, or `each` for all. Returns moves.
----@param given { asset: string, amounts: table<string, string>|nil, each: string|nil }
+---@param given { asset: string, amounts: table<string, purser.amount>|nil, each: purser.amount|nil }
 ---@return purser.FleetMoves|nil moves, purser.Error|nil err
 function Fleet:distribute(given)
   local err = check_options(given, { asset = "string", amounts = "table", each = "any" })

@@ -83,8 +83,8 @@ local function execute(self, move, opts)
 end
 
 --- Makes the moves in their order. Returns the moves with `state` "done" and their `tranId`. At the first that fails
---- nil and its error, with `move` and `moves`; executed again it goes on there, and a move whose outcome is unknown is
---- reconciled first.
+--- nil and its error, whose `details` are `move` and `moves`; executed again it continues there, and a move whose
+--- outcome is unknown is reconciled first.
 ---@param opts purser.CallOptions|nil
 ---@return purser.FleetMove[]|nil moves, purser.Error|nil err
 function Moves:execute(opts)
