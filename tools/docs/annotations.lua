@@ -278,12 +278,10 @@ local tail = [[
 ---@field before? fun(event: purser.Event)  before each attempt
 ---@field after? fun(event: purser.Event)   after each attempt
 
----@alias purser.Send fun(self, request: purser.transport.request): purser.transport.response?, purser.transport.failure?
-
 ---@class purser.Transport
----@field send purser.Send
----@field sleep? fun(self: purser.Transport, ms: number)  how this transport waits between attempts
----@field close? fun(self: purser.Transport)
+---@field send fun(self, request: purser.transport.request): purser.transport.response?, purser.transport.failure?  sends one request and returns its answer
+---@field sleep? fun(self: purser.Transport, ms: number)  how it waits between attempts
+---@field close? fun(self: purser.Transport)  ends its connections
 ---@field discard? fun(self: purser.Transport, response: purser.transport.response)  that answer was not believed
 
 ---@class purser.CallInfo

@@ -18,6 +18,7 @@ local plan = {
     { "purser.Wallet", "client.wallet:", "client.wallet", "operations-wallet" },
     { "purser.SubAccount", "client.sub_account:", "client.sub_account", "operations-sub-account" },
     { "purser.Broker", "client.broker:", "client.broker", "operations-broker" },
+    { "purser.Live", "client.live:", "client.live", "live" },
     { "purser.Walk", "walk:", "A walk", "histories" },
     { "purser.Watch", "watch:", "A watch", "waiting" },
     { "purser.Plan", "plan:", "A plan", "plans" },
@@ -167,6 +168,7 @@ function Book:words(type_)
   end
   if type_.kind == "table" then
     local parts = {}
+    if not type_.fields[1] then return "empty table" end
     for i, field in ipairs(type_.fields) do
       parts[i] = ("`%s` (%s%s)"):format(field.name, self:words(field.type), field.optional and ", optional" or "")
     end
@@ -185,7 +187,7 @@ function Book:words(type_)
       anchor(row.id .. " " .. row.full_name))
   end
   local alias = self.model.aliases[type_.name]
-  if alias and type_.name ~= "purser.Send" then return self:words(alias.type) end
+  if alias then return self:words(alias.type) end
   local place = self.places[type_.name]
   if not place then return type_.name:find "^purser" and "`" .. type_.name .. "`" or type_.name end
   local page = place.page == self.page and "" or place.page .. ".md"
@@ -218,9 +220,9 @@ function Book:place_all()
   local function add(section, page, name)
     local class = self.model.classes[name]
     if name:find "%.each_[%l_]+%.params$" then return add(section, page, "purser.WalkParams") end
-    if not class or self.places[name] or name:find(inner) or name:find "%.params$" or name:find "^purser%.walk%." then
-      return
-    end
+    local is_elsewhere = name:find(inner) or name:find "^purser%.walk%."
+      or name:find "%.params$" and not name:find "^purser%.live%."
+    if not class or self.places[name] or is_elsewhere then return end
     self.places[name] = { page = page, title = name }
     table.insert(section.types, class)
     if class.parent then add(section, page, class.parent) end
@@ -274,7 +276,7 @@ function Book:write_function(lines, owner, field)
   local fun = field.type
   lines[#lines + 1] = "\n### " .. owner .. field.name
   if not (fun.about or field.text):find "^    " then lines[#lines + 1] = "\n`" .. signature(owner, field) .. "`" end
-  write_about(lines, fun.about or with_stop(capital(field.text)))
+  write_about(lines, fun.about or with_stop(capital(field.text)) .. (field.optional and " Optional." or ""))
   lines[#lines + 1] = ""
   for _, param in ipairs(fun.params) do
     if param.name ~= "self" then wrap(lines, with_stop(self:entry(param.name, param)), "- ") end
