@@ -145,7 +145,7 @@ end
 
 M.null = setmetatable({ "null" }, Raw)
 
---- Raises for a value that has no exact JSON form.
+--- A value as JSON. Raises for one that has no exact JSON form.
 ---@param value any
 ---@param options? { indent?: string }  the blanks of one level; without it the text holds no blanks
 ---@return string

@@ -88,7 +88,8 @@ local function problem_of(class, name)
   local params = {}
   for _, param in ipairs(fun.params) do params[param.name] = true end
   for _, argument in ipairs(fun.arguments) do
-    if not params[argument] and not params.options then return where .. ": no type of " .. argument end
+    local is_named_elsewhere = argument == "..." and #fun.params > 0 -- as `url` and `options` of connect(...)
+    if not params[argument] and not is_named_elsewhere then return where .. ": no type of " .. argument end
   end
   local is_source = field.file ~= "lua/purser/meta.lua"
   if #fun.returns == 0 and is_source and not quiet[name] and returns_value(field.file, field.line) then
@@ -228,6 +229,23 @@ describe("every public name is declared, with its parameters and results:", func
       asset = "USDT", amount = "1" }))
     check_all("purser.Payment", assert(key and payouts:find "k1"))
     for _, request in ipairs(sim:requests()) do check_all("purser.SimRequest", request) end
+  end)
+
+  it("what only a host such as nginx, or a walk, can show: every function of a public class", function()
+    local problems, count = {}, 0
+    local inner = { State = true, WriteCall = true, Guard = true }
+    for _, class in ipairs(model.order) do
+      local short = class.name:gsub("^purser%.", "")
+      for _, field in ipairs(inner[short] and {} or class.fields) do
+        local is_private = field.private or field.name:find "^__" or short:find "^reconcile%." or short:find "%.Turn$"
+        if field.type.arguments and not is_private then
+          count = count + 1
+          problems[#problems + 1] = problem_of(class, field.name)
+        end
+      end
+    end
+    assert.same({}, problems)
+    assert(count > 200, count)
   end)
 
   it("every type that is named", function()

@@ -143,7 +143,14 @@ local function member_of(block, line)
     if not owner or not block.type and #block.params + #block.returns == 0 then return nil end
   end
   local about = table.concat(block.about, "\n")
-  if block.type then return owner, { name = name, type = block.type, text = about } end
+  if block.type then
+    local fun = block.type
+    if fun.kind == "fun" then
+      fun.about, fun.arguments = about, {}
+      for i, param in ipairs(fun.params) do fun.arguments[i] = param.name end
+    end
+    return owner, { name = name, type = fun, text = about }
+  end
   local names = {}
   for argument in (arguments or ""):gmatch "[%w_.]+" do names[#names + 1] = argument end
   return owner, { name = name, private = block.private, text = "", type = { kind = "fun", params = block.params,

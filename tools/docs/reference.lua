@@ -349,8 +349,9 @@ beyond the host's exact range is its text ([numbers](numbers.md)).]]
 
 -- The first sentence of a comment.
 local function first_sentence(about)
-  local text = about:gsub("\n%s*", " ")
-  return with_stop(text:match "^(.-[%a%)`\"'}])%.%s" or text:match "^(.-)%.?$")
+  local text = about:gsub("^%u%d+ `[^`]+`\n\n", "") -- the request of an operation
+  text = (text:match "^(.-)\n\n" or text):gsub("\n%s*", " "):gsub(":$", "")
+  return capital(with_stop(text:match "^(.-[%w%)`\"'}])%.%s" or text:match "^(.-)%.?$"))
 end
 
 function Book:index()

@@ -20,7 +20,8 @@ local history = lazy "purser.history"
 ---@field sub_account purser.SubAccount
 ---@field wallet purser.Wallet
 ---@field live purser.Live
----@field call fun(self: purser.RestrictedClient, name: string, params?: table): any, purser.Error|nil
+---@field call fun(self: purser.RestrictedClient, name: string, params?: table): any, purser.Error|nil  runs the
+--- operation of that full name
 
 local M = {}
 

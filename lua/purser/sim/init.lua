@@ -313,8 +313,8 @@ function Sim:handle(request)
   return response
 end
 
---- What the rate limit's pools saw: { pools = { [name and address or account] = { peak =, total =, rejected = } },
---- bans = { [address] = how many } }; nil without the option rate_limit.
+--- What the rate limit's pools saw: by name and address or account { peak =, total =, rejected = }, and how often each
+--- address was banned; nil without the option rate_limit.
 ---@return { pools: table<string, table>, bans: table<string, integer> }|nil
 function Sim:rate_limit() return self.rate_limit_state and rate_limit.report(self.rate_limit_state) end
 
@@ -334,12 +334,11 @@ function Sim:faults() return faults.injected(self.fault_state) end
 ---@return { kind: string, operation: string|nil, when: string, left: integer|nil }[]
 function Sim:armed_faults() return faults.armed(self.fault_state) end
 
---- The latest requests, oldest first: { time, operation, method, target, status, code, outcome, fault }
---- and, of a wrong signature, signed_expected, signed_received and mistake (the last two when it is a usual one).
+--- The latest requests, oldest first.
 ---@return purser.SimRequest[]
 function Sim:requests() return self.journal:list() end
 
---- Operation -> { received, applied }.
+--- How often each operation was received and applied.
 ---@return table<string, { received: integer, applied: integer }>
 function Sim:counts() return history.copy(self.journal.counts) end
 

@@ -59,9 +59,9 @@ local time = { 0, option_schema.EXACT, says = "a time in epoch milliseconds" }
 ---@field account string|table
 ---@field asset string
 ---@field amount string|integer
----@field type string|nil
----@field uid string|nil
----@field time integer|nil
+---@field type string|nil  "spot" or "futures"
+---@field uid string|nil   the user who brought it
+---@field time integer|nil  epoch ms. Default: now
 
 ---@class purser.SimAddressOptions
 ---@field account string|table
@@ -152,10 +152,7 @@ end
 
 local function joined(list) return type(list) == "table" and table.concat(list, ",") or list end
 
---- Opens an account with funds and a key of all permissions: { name, role = "broker"|"main"|"user"|"sub", parent,
---- balances = { USDT = "1000" }, futures_balances, email, mobile, uid, permissions, ip, api_key, secret_key,
---- funds_password (MD5 hex), saved_addresses_only (C2 and C17 take no other address) }. Returns { uid, api_key,
---- secret_key }, or nil and what is wrong.
+--- Opens an account with funds and a key of all permissions. Returns it; or nil and what is wrong.
 ---@param fields purser.SimAccountOptions
 ---@return purser.SimAccount|nil account, string|nil message
 function World:account(fields)
@@ -183,8 +180,7 @@ function World:account(fields)
   return { uid = account.uid, api_key = key.api_key, secret_key = key.secret_key }
 end
 
---- A deposit arrives: { account | address (and memo), coin, network, amount, tx_id, time }. A `time` in the past makes
---- one that arrived then. Returns the deposit as histories show it, with its `id`; or nil and what is wrong.
+--- A deposit arrives. Returns it as histories show it, with its `id`; or nil and what is wrong.
 ---@param fields purser.SimDepositOptions
 ---@return table|nil deposit, string|nil message
 function World:deposit(fields)
@@ -205,8 +201,7 @@ function World:deposit(fields)
   return public
 end
 
---- A rebate accrues to a broker: { account, asset, amount, type = "spot"|"futures", uid, time }. It is a record for A15
---- and moves no funds.
+--- A rebate accrues to a broker. It is a record for A15 and moves no funds.
 ---@param fields purser.SimRebateOptions
 ---@return table|nil rebate, string|nil message
 function World:rebate(fields)
@@ -224,7 +219,7 @@ function World:rebate(fields)
   }))
 end
 
---- Saves a withdrawal address in an account's book: { account, coin, network (long name or short id), address, memo }.
+--- Saves a withdrawal address in an account's address book.
 ---@param fields purser.SimAddressOptions
 ---@return table|nil address, string|nil message
 function World:save_address(fields)

@@ -273,8 +273,7 @@ local defaults = { timeout_ms = 10000, connect_timeout_ms = 3000, max_response_b
 
 local made = 0
 
---- Makes a transport. Options: `timeout_ms` (10000), `connect_timeout_ms` (3000), `max_response_bytes` (16 MiB), and of
--- kept connections `idle_ms` (60000) and `max_idle` (64).
+--- Makes a transport on nginx's own sockets.
 ---@param options? purser.CosocketOptions
 ---@return purser.transport.cosocket|nil
 ---@return string|nil message

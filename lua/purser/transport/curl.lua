@@ -87,10 +87,7 @@ meta.__close = methods.close
 
 local M = {}
 
---- Makes a transport. Options: `base_url`, `timeout_ms` (10000), `connect_timeout_ms` (3000), `max_response_bytes`
--- (16 MiB), `user_agent`, `proxy`, `ca_file`, `ca_path`, `ca_pem`, `pinned_key`, `interface`, `http_version` ("1.1"),
--- `compressed`, `fresh_connect`, `at_most_once_idle_s` (2), `allow_insecure` (without it http:// to another machine, or
--- through a proxy, is rejected).
+--- Makes the blocking transport.
 ---@param options? purser.CurlOptions
 ---@return purser.transport.curl|nil
 ---@return string|nil message

@@ -302,11 +302,10 @@ function M.handle(options)
   return multi, not multi and message or nil
 end
 
---- Makes a transport. Options: those of purser.transport.curl and `max_in_flight` (64).
+--- Makes the transport for many requests at once.
 --
--- `outside_tasks`: what a call outside of a task does, "block" unless given, or "reject". `wait` and `wake`: how a
--- coroutine of the host waits. `wait(call)` suspends the running coroutine until `wake(call)`, or sooner; `call` is a
--- table to which the host may add members. It is the host that calls `step`.
+-- `wait` and `wake` say how a coroutine of the host waits. `wait(call)` suspends the running coroutine until
+-- `wake(call)`, or sooner; `call` is a table to which the host may add members. It is the host that calls `step`.
 ---@param options? purser.MultiOptions
 ---@return purser.transport.multi|nil
 ---@return string|nil message

@@ -57,11 +57,9 @@ local function add(report, answer)
   report.batches = report.batches + 1
 end
 
---- Converts every small balance that can be (C12, C13). Parameters: `only`, `except` (lists of coins). Returns
---- { converted = coins, failed = { { asset, message, code } }, skipped = the same with `balance`, totalConvert =,
---- convertFee =, batches = }. When a batch fails, nil and its error, whose `details` hold the `report` so far and
---- `assets`, the coins of that batch; with outcome "unknown" look in conversion_history for them before you convert
---- them again. No batch after it is sent.
+--- Converts every small balance that can be (C12, C13): `only` and `except` are lists of coins. When a batch fails it
+--- returns nil and its error, whose `details` hold the `report` so far and `assets`, the coins of that batch. With
+--- outcome "unknown" look in conversion_history for them before you convert them again. No batch after it is sent.
 ---@param client purser.Client
 ---@param params { only: string[]|nil, except: string[]|nil }|nil
 ---@param opts purser.CallOptions|nil

@@ -29,7 +29,8 @@ local MAX_AGE_MS = 300000
 ---@field remark string|integer|nil
 ---@field contractAddress string|nil
 ---@field withdrawOrderId string|nil
----@field includeFee boolean|nil   asks the service to take the fee out of the amount. Default: false
+---@field includeFee boolean|nil   asks the service to take the fee out of the amount, a parameter that only the live
+--- service is known to have. Without it the fee is assumed to come on top. Default: false
 ---@field require_saved_address boolean|nil  looks the address up among the saved ones. Default: false
 ---@field max_age_ms integer|nil   how old the coin configuration and the plan may be. Default: 300000
 ---@field password string|nil      of the operation that is named
@@ -331,11 +332,8 @@ local function withdraw_params(plan, given, network, amount)
   return params
 end
 
---- Plans a withdrawal: wallet.withdraw (C2), or the operation that is named. Takes its parameters, with `network` (or
---- `netWork`) by any name people use; `includeFee = true` asks the service to take the fee out of the amount, a
---- parameter that only the live service is known to have; without it the fee is assumed to come on top.
---- `require_saved_address = true` looks the address up among the saved ones; `max_age_ms` (300000) is how old the coin
---- configuration and the plan may be. Returns a plan, with its problems; nil and an error only when none could be made.
+--- Plans a withdrawal: wallet.withdraw (C2), or the operation that is named. Returns a plan, with its problems; nil and
+--- an error only when none could be made.
 ---@param client purser.Client
 ---@param given purser.WithdrawPlanParams
 ---@param operation string|nil  "wallet.withdraw" unless given

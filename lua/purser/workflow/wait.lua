@@ -106,9 +106,7 @@ local function wait(client, times, what, read, judge)
     last_err and "; the last read failed: " .. tostring(last_err) or ""), value, true)
 end
 
---- The general wait. `read()` returns a value, or nil and an error (nil alone: nothing yet). `judge(value)` returns
---- "done", "failed" or nothing, and words for the message. Options besides: `what` (a name for messages), `deadline_ms`
---- (600000), `first_ms` (1000: the first pause), `max_ms` (30000: the longest).
+--- Waits until what `read` returns is as `judge` requests: the general wait.
 ---@param client purser.Client
 ---@param options purser.WaitOptions
 ---@return any value, purser.Error|nil err
@@ -165,9 +163,7 @@ local function finder(client, operation, time_of, since, params, matches)
   end
 end
 
---- Waits for a withdrawal (C5). `id`: what wallet.withdraw returned, as text, or { id = } or { withdrawOrderId = }.
---- Options: `goal` ("success"; or "sent": it has left; "final": whichever way; "cancelled"), `since` (epoch ms from
---- where it is looked for; default: 7 days ago), `coin` (fewer records to look through), and the times of wait_for.
+--- Waits for a withdrawal (C5), by its id, or by the `withdrawOrderId` you gave it.
 ---@param client purser.Client
 ---@param id string|{ id: string|nil, withdrawOrderId: string|nil }
 ---@param options purser.WaitWithdrawalOptions|nil
@@ -235,9 +231,7 @@ local function matches_deposit(requested)
   end
 end
 
---- Waits for a deposit (C4) that matches `requested`: any of `txId`, `coin`, `network`, `address`, `memo`, `amount`.
---- Options: `goal` ("credited"; "seen": in whatever state; "final"), `since` (epoch ms; default: an hour ago), and the
---- times of wait_for. The first that matches counts.
+--- Waits for a deposit (C4) that matches `requested`. The first that matches counts.
 ---@param client purser.Client
 ---@param requested purser.DepositSought
 ---@param options purser.WaitDepositOptions|nil
@@ -272,8 +266,7 @@ end
 
 local RECORD_UNKNOWN = "22222"
 
---- Waits for a transfer between the spot and futures accounts (C9) to succeed, by its tranId (C11). Options: the times
---- of wait_for.
+--- Waits for a transfer between the spot and futures accounts (C9) to succeed, by its tranId (C11).
 ---@param client purser.Client
 ---@param tran_id string
 ---@param options purser.WaitTimes|nil

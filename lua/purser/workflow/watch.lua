@@ -290,9 +290,7 @@ local function watch(client, row, params)
   return self
 end
 
---- Watches deposits (C4). Parameters: `cursor`, `since` (epoch ms where a watch without a cursor begins; default: now),
---- `coin`, `poll_ms` (10000), `late_arrival_ms` (600000: how late a deposit may show up), `deadline_ms` (without it the
---- watch never ends), `shows_at_least` (how many records the service is known to show at once).
+--- Watches deposits (C4).
 ---@param client purser.Client
 ---@param params purser.WatchParams|nil
 ---@return purser.Watch

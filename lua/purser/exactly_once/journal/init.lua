@@ -429,7 +429,8 @@ Journal.__close = Journal.close
 ---@field sqlite string|nil           a path
 ---@field postgresql purser.PostgresqlOptions|nil
 ---@field lock_timeout_ms integer|nil how long SQLite's lock is waited for. Default: 5000
----@field sleep fun(ms: integer)|nil  by which coroutines of this host wait
+---@field sleep fun(ms: integer)|nil  by which coroutines of this host wait: without it a wait for SQLite's lock stops
+--- the thread
 ---@field unsafe_without_write_ahead boolean|nil  for measurements: writes a call only after it ended
 
 local rules = {
@@ -455,11 +456,9 @@ local function name_of(options)
   return options.sqlite and ('the journal "%s"'):format(options.sqlite) or "the journal"
 end
 
---- Opens a journal, and makes its tables when the database is new: { sqlite = path } or { postgresql = { database =,
---- user =, password =, host =, port =, sslmode =, sslrootcert =, allow_insecure = } }, lock_timeout_ms (5000), and
---- `sleep(ms)`, by which coroutines of this host wait: without it a wait for SQLite's lock stops the thread.
---- A server that is not this machine must show a certificate with its name (sslmode "verify-full"), unless
---- allow_insecure = true. Returns it; or nil and an error of kind "config".
+--- Opens a journal, and makes its tables when the database is new. A server that is not this machine must show a
+--- certificate with its name (sslmode "verify-full"), unless allow_insecure = true. Returns it; or nil and an error of
+--- kind "config".
 ---@param options purser.JournalOptions
 ---@return purser.Journal|nil journal, purser.Error|nil err
 function M.open(options)

@@ -253,8 +253,7 @@ function Payouts:list(state)
   return read(self, function(tx) return queue.list(tx, self.queue, self.account, state) end)
 end
 
---- One payment: { key =, operation =, params =, state =, attempts =, record_id =, message = }, or false when no payment
---- has this key; or nil and an error. `record_id` is the id that the service gave, `message` why the payment failed.
+--- One payment, or false when no payment has this key; or nil and an error.
 ---@param key string
 ---@return purser.Payment|false|nil payment, purser.Error|nil err
 function Payouts:find(key)
@@ -352,11 +351,9 @@ local defaults = {
   progress_ms = 500, look_back_days = 90, history_check = "unless_newest", unidentified = "undecided",
 }
 
---- Makes a queue's face: { client =, journal =, queue = "default", worker =, concurrency = 16, lease_ms = 60000,
---- attempts = 20, retry_ms = 250, progress = fn, reconcile = { options of client:reconcile }, history_check =
---- "unless_newest" or "never", witness = path, look_back_days = 90, unidentified = "undecided" or "pay" }; see
---- docs/payouts.md. A worker's name must belong to one running process at a time; one that is started again under its
---- name continues at once with what it had, others wait until its leases end.
+--- Opens a queue of payments, as one worker; see docs/payouts.md. A worker's name must belong to one running process at
+--- a time. One that is started again under its name continues at once with what it had; others wait until its leases
+--- end.
 ---@param options purser.PayoutsOptions
 ---@return purser.Payouts|nil payouts, purser.Error|nil err
 function M.new(options)
