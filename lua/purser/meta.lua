@@ -1246,37 +1246,29 @@ function Wallet:each_conversion(params, opts) end
 ---@return purser.walk.internal_transfer
 function Wallet:each_internal_transfer(params, opts) end
 
---- Waits for a withdrawal (C5). `id`: what wallet.withdraw returned, as text, or { id = } or { withdrawOrderId = }.
---- Options: `goal` ("success"; or "sent": it has left; "final": whichever way; "cancelled"), `since` (epoch ms from
---- where it is looked for; default: 7 days ago), `coin` (fewer records to look through), and the times of wait_for.
+--- Waits for a withdrawal (C5), by its id, or by the `withdrawOrderId` you gave it.
 ---@param id string|{ id?: string, withdrawOrderId?: string }
 ---@param options? purser.WaitWithdrawalOptions
 ---@return purser.record.withdrawal|nil withdrawal
 ---@return purser.Error|nil err
 function Wallet:wait_withdrawal(id, options) end
 
---- Waits for a deposit (C4) that matches `requested`: any of `txId`, `coin`, `network`, `address`, `memo`, `amount`.
---- Options: `goal` ("credited"; "seen": in whatever state; "final"), `since` (epoch ms; default: an hour ago), and the
---- times of wait_for. The first that matches counts.
+--- Waits for a deposit (C4) that matches `requested`. The first that matches counts.
 ---@param requested purser.DepositSought
 ---@param options? purser.WaitDepositOptions
 ---@return purser.record.deposit|nil deposit
 ---@return purser.Error|nil err
 function Wallet:wait_deposit(requested, options) end
 
---- Waits for a transfer between the spot and futures accounts (C9) to succeed, by its tranId (C11). Options: the times
---- of wait_for.
+--- Waits for a transfer between the spot and futures accounts (C9) to succeed, by its tranId (C11).
 ---@param tran_id string
 ---@param options? purser.WaitTimes
 ---@return purser.record.wallet_transfer|nil transfer
 ---@return purser.Error|nil err
 function Wallet:wait_transfer(tran_id, options) end
 
---- Plans a withdrawal: wallet.withdraw (C2), or the operation that is named. Takes its parameters, with `network` (or
---- `netWork`) by any name people use; `includeFee = true` asks the service to take the fee out of the amount, a
---- parameter that only the live service is known to have; without it the fee is assumed to come on top.
---- `require_saved_address = true` looks the address up among the saved ones; `max_age_ms` (300000) is how old the coin
---- configuration and the plan may be. Returns a plan, with its problems; nil and an error only when none could be made.
+--- Plans a withdrawal: wallet.withdraw (C2), or the operation that is named. Returns a plan, with its problems; nil and
+--- an error only when none could be made.
 ---@param given purser.WithdrawPlanParams
 ---@param operation? string  "wallet.withdraw" unless given
 ---@return purser.Plan|nil plan
@@ -1290,20 +1282,16 @@ function Wallet:plan_withdraw(given, operation) end
 ---@return purser.Error|nil err
 function Wallet:plan_create_deposit_address(given) end
 
---- Converts every small balance that can be (C12, C13). Parameters: `only`, `except` (lists of coins). Returns
---- { converted = coins, failed = { { asset, message, code } }, skipped = the same with `balance`, totalConvert =,
---- convertFee =, batches = }. When a batch fails, nil and its error, whose `details` hold the `report` so far and
---- `assets`, the coins of that batch; with outcome "unknown" look in conversion_history for them before you convert
---- them again. No batch after it is sent.
+--- Converts every small balance that can be (C12, C13): `only` and `except` are lists of coins. When a batch fails it
+--- returns nil and its error, whose `details` hold the `report` so far and `assets`, the coins of that batch. With
+--- outcome "unknown" look in conversion_history for them before you convert them again. No batch after it is sent.
 ---@param params? { only?: string[], except?: string[] }
 ---@param opts? purser.CallOptions
 ---@return purser.ConversionReport|nil report
 ---@return purser.Error|nil err
 function Wallet:convert_all(params, opts) end
 
---- Watches deposits (C4). Parameters: `cursor`, `since` (epoch ms where a watch without a cursor begins; default: now),
---- `coin`, `poll_ms` (10000), `late_arrival_ms` (600000: how late a deposit may show up), `deadline_ms` (without it the
---- watch never ends), `shows_at_least` (how many records the service is known to show at once).
+--- Watches deposits (C4).
 ---@param params? purser.WatchParams
 ---@return purser.Watch
 function Wallet:watch_deposits(params) end
@@ -1576,20 +1564,16 @@ function purser.rate_limit(options) end
 ---@class purser.Transports
 local Transports = {}
 
---- Makes a transport. Options: `base_url`, `timeout_ms` (10000), `connect_timeout_ms` (3000), `max_response_bytes`
---- (16 MiB), `user_agent`, `proxy`, `ca_file`, `ca_path`, `ca_pem`, `pinned_key`, `interface`, `http_version` ("1.1"),
---- `compressed`, `fresh_connect`, `at_most_once_idle_s` (2), `allow_insecure` (without it http:// to another machine, or
---- through a proxy, is rejected).
+--- Makes the blocking transport.
 ---@param options? purser.CurlOptions
 ---@return purser.transport.curl|nil
 ---@return string|nil message
 function Transports.curl(options) end
 
---- Makes a transport. Options: those of purser.transport.curl and `max_in_flight` (64).
+--- Makes the transport for many requests at once.
 ---
---- `outside_tasks`: what a call outside of a task does, "block" unless given, or "reject". `wait` and `wake`: how a
---- coroutine of the host waits. `wait(call)` suspends the running coroutine until `wake(call)`, or sooner; `call` is a
---- table to which the host may add members. It is the host that calls `step`.
+--- `wait` and `wake` say how a coroutine of the host waits. `wait(call)` suspends the running coroutine until
+--- `wake(call)`, or sooner; `call` is a table to which the host may add members. It is the host that calls `step`.
 ---@param options? purser.MultiOptions
 ---@return purser.transport.multi|nil
 ---@return string|nil message
@@ -1602,8 +1586,7 @@ function Transports.multi(options) end
 ---@return string|nil message
 function Transports.openresty(options) end
 
---- Makes a transport. Options: `timeout_ms` (10000), `connect_timeout_ms` (3000), `max_response_bytes` (16 MiB), and of
---- kept connections `idle_ms` (60000) and `max_idle` (64).
+--- Makes a transport on nginx's own sockets.
 ---@param options? purser.CosocketOptions
 ---@return purser.transport.cosocket|nil
 ---@return string|nil message
