@@ -421,7 +421,6 @@ Journal.__close = Journal.close
 ---@field lock_timeout_ms integer|nil how long SQLite's lock is waited for. Default: 5000
 ---@field sleep fun(ms: integer)|nil  by which coroutines of this host wait: without it a wait for SQLite's lock stops
 --- the thread
----@field unsafe_without_write_ahead boolean|nil  for measurements: writes a call only after it ended
 
 local rules = {
   sqlite = "string", postgresql = "table", lock_timeout_ms = { 0, 2 ^ 31 - 1 }, sleep = "function",
