@@ -21,30 +21,31 @@ end
 ---@field body? string
 ---@field timeout_ms? integer of the whole exchange, in milliseconds
 ---@field at_most_once? boolean the request must never reach the wire twice
+---@field operation? string such as "wallet.withdraw", for messages
 ---@field brief? boolean only status, body and headers of the answer are requested; the rest may be left out
 
 ---@class purser.transport.response
 ---@field status integer
 ---@field body string
----@field headers string the raw header block
----@field connection integer which one it came on, for `discard`
----@field http_version string
----@field address string the peer's IP address
----@field reused boolean on a kept connection
----@field sends integer how often the request was sent: 2 when libcurl repeated a read
----@field total_us integer microseconds, as are the three below, all from the start of the exchange
----@field connect_us integer
----@field tls_us integer
----@field first_byte_us integer
+---@field headers string|table<string, string> the raw header block, or a map
+---@field connection? integer which one it came on, for `discard`
+---@field http_version? string
+---@field address? string the peer's IP address
+---@field reused? boolean on a kept connection
+---@field sends? integer how often the request was sent: 2 when libcurl repeated a read
+---@field total_us? integer microseconds, as are the three below, all from the start of the exchange
+---@field connect_us? integer
+---@field tls_us? integer
+---@field first_byte_us? integer
 
 ---@class purser.transport.failure
----@field kind "transport"|"decode"|"argument"|"closed" "decode": the answer was over the ceiling
+---@field kind? "transport"|"decode"|"argument"|"closed" "decode": the answer was over the ceiling
 ---@field outcome "not_sent"|"unknown"
 ---@field message string what happened and what to do
 ---@field code? string such as "curl 28"
 ---@field phase? "resolve"|"connect"|"tls"|"send"|"receive"
 ---@field status? integer when a status line had arrived
----@field sends integer
+---@field sends? integer
 
 --- Sends one request and waits for its answer.
 ---@param request purser.transport.request
