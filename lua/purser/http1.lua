@@ -12,6 +12,7 @@
 -- Strict means: what two readers could understand in two ways is an error. There is one length, the bytes of an answer
 -- and of what frames it are bounded, and `reader.reusable` is true only if the answer ended exactly where it says.
 
+---@class purser.modules.http1
 local M = {}
 
 ---@class purser.http1.url

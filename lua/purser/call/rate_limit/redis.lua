@@ -15,6 +15,15 @@ Store.__index = Store
 
 local M = {}
 
+---@class purser.RedisOptions
+---@field host string|nil
+---@field port integer|nil
+---@field path string|nil            of a socket of this machine, instead of host and port
+---@field username string|nil
+---@field password string|nil
+---@field database integer|nil
+---@field allow_insecure boolean|nil  lets the password travel unencrypted to another machine
+
 local rules = { host = "string", port = { 1, 65535 }, path = "string", username = "string", password = "string",
   database = { 0, 1000000 }, allow_insecure = "boolean" }
 
