@@ -168,7 +168,7 @@ static void one_case_in_all_is_right(void)
 {
     long wrong = 0;
     for (int i = 0; i < 300; i++) {
-        char text[42], right[42];
+        char text[50], right[42];
         while (random_text(EIP55, text, 50) != 42 || naive_eip55(text, 42) == PU_ADDRESS_UNCHECKED) {}
         for (int j = 2; j < 42; j++)
             if (!strchr("0123456789abcdefABCDEF", text[j])) text[j] = 'a';
