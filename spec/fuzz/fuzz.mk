@@ -32,8 +32,9 @@ fuzz-text: build/fuzz/text
 	@mkdir -p $<-corpus
 	$< -dict=spec/fuzz/text.dict $(FUZZ_RUN)
 
-# Lua takes memory from malloc, where the sanitizer watches it; what Lua keeps to the end is not a leak.
-fuzz-answer: build/fuzz/answer
+# Lua takes memory from malloc, where the sanitizer watches it; what Lua keeps to the end is not a leak. The seeds are made
+# by the module as it is built for use.
+fuzz-answer: build/fuzz/answer all
 	@mkdir -p $<-corpus
 	@LUA_PATH="$(CURDIR)/?.lua;$(LUA_PATH)" lua5.4 spec/fuzz/answer_seeds.lua $<-corpus $<.dict
 	$< -dict=$<.dict $(FUZZ_RUN)
