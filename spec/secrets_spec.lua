@@ -178,9 +178,9 @@ describe("core.read_credentials", function()
     local code = "local core = require 'purser.core' local keys, message = core.read_credentials '-' "
       .. "print(keys and core.signer('hmac-sha256', keys.secret):sign 'x' or message)"
     local expected = core.signer("hmac-sha256", SECRET):sign "x"
-    assert.equal(expected .. "\n", shell(("(printf 'api_key = k\\nsecret_'; printf 'key = %s\\n') | %s -e \"%s\""):format(
-      SECRET, LUA, code)))
-    assert.matches("^standard input line 1 is not of the form", shell(("echo %s | %s -e \"%s\""):format(SECRET, LUA, code)))
+    local pieces = "(printf 'api_key = k\\nsecret_'; printf 'key = %s\\n') | %s -e \"%s\""
+    assert.equal(expected .. "\n", shell(pieces:format(SECRET, LUA, code)))
+    assert.matches("^standard input line 1 is not of the form", shell(("echo x | %s -e \"%s\""):format(LUA, code)))
   end)
 
   it("distinguishes a file that is not there from one that cannot be used", function()
@@ -243,8 +243,10 @@ describe("purser.new", function()
     end
     config('^"secret_key_file": .* can be used by others', { secret_key_file = private(SECRET, "644") })
     config('^"secret_key_env": the variable PURSER_NOT_SET is not set', { secret_key_env = "PURSER_NOT_SET" })
-    config('^"secret_key" and "secret_key_file" are given together; give one of them$', { secret_key = SECRET, secret_key_file = "x" })
-    config('^"secret_key_file" and "secret_key_env" are given together; give one of them$', { secret_key_env = "X", secret_key_file = "x" })
+    config('^"secret_key" and "secret_key_file" are given together; give one of them$',
+      { secret_key = SECRET, secret_key_file = "x" })
+    config('^"secret_key_file" and "secret_key_env" are given together; give one of them$',
+      { secret_key_env = "X", secret_key_file = "x" })
     config('; give either "credentials" or "api_key" and "secret_key_env"$',
       { credentials = function() end, secret_key_env = "X" })
     config('"secret_key" is neither a string nor a secret', { secret_key = io.stdout })

@@ -93,8 +93,8 @@ server {
     resolver 127.0.0.1:${DEAF} ipv6=off;
     content_by_lua_block {
       local started = require("purser.core").monotonic_ms()
-      local _, failure = purser.transport.cosocket { allow_insecure = true }:send { method = "GET", base_url = "http://slow.example:1", target = "/",
-        timeout_ms = 700, at_most_once = true }
+      local _, failure = purser.transport.cosocket { allow_insecure = true }:send { method = "GET", target = "/",
+        base_url = "http://slow.example:1", timeout_ms = 700, at_most_once = true }
       ngx.print(failure.outcome, " ", failure.phase, " ", require("purser.core").monotonic_ms() - started, " ",
         failure.message)
     }
