@@ -43,7 +43,7 @@ static void read_evm_address(const uint8_t *data, size_t size)
     for (size_t i = 0; i < 40; i++) text[i + 2] = digits[i / 2 < size ? data[i / 2] >> (i % 2 ? 0 : 4) & 15 : 0];
     naive_eip55_case(text, right);
     memcpy(text, right, sizeof text);
-    for (size_t i = 20; i < size; i++) { /* the right case, and others of the same letters */
+    for (size_t i = 20; i < size && i < 60; i++) { /* the right case, and others of the same letters */
         bool capitals = false, letters = false;
         for (size_t j = 2; j < 42; j++) {
             capitals = capitals || (text[j] >= 'A' && text[j] <= 'F');
