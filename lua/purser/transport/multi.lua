@@ -278,7 +278,7 @@ local function split_options(options)
     local part = host_rules[name] and of_host or of_libcurl
     part[name] = value
   end
-  local message = schema.check(of_host, host_rules, "transport option")
+  local message = schema.text(of_host, host_rules, "transport option")
   if not message and not of_host.wait ~= not of_host.wake then
     message = 'transport options "wait" and "wake" belong together, and one is missing'
   end
