@@ -50,10 +50,10 @@ function M.proof(records, time, sent_at)
 end
 
 --- Between which times a reading shows that its service leaves out nothing, and shows every record at its time. The
---- filter of a history may shift time, or count in whole minutes: it lets through all that lies between two records that
---- it lets through. So what a call made between two known calls, whose records are there, is in the reading as well.
---- Each known record must be in its place: then times are shown as they are. One record in another place, or outside of
---- what was asked for, and no time is between the two.
+--- filter of a history may shift time, or count in whole minutes: it lets through all that lies between two records
+--- which it lets through. So what a call made between two known calls, whose records are there, is there as well. Each
+--- known record must be in its place: then times are shown as they are. One record in another place, or outside of what
+--- was asked for, and no time is between the two.
 ---@param records table[]
 ---@param time string
 ---@param first integer  what was asked for
