@@ -90,7 +90,8 @@ local function check_header(header)
   end
 end
 
---- The payments of a file, with `comments`, how many lines begin with #. Nil and a list of what is wrong, each with its line.
+--- The payments of a file, with `comments`: how many lines begin with #. Nil and a list of what is wrong, each with its
+--- line.
 ---@param path string
 ---@param otherwise string|nil  the operation of payments without one
 ---@return table[]|nil payments, string[]|nil messages
