@@ -315,7 +315,7 @@ local function source_of(client, row, paging, opts)
 end
 
 local function new_walk(source)
-  source.key = record_id.of(source.paging)
+  source.key = record_id.of(source.paging, source.strict)
   return setmetatable({ source = source, records = {}, at = 0 }, Walk)
 end
 

@@ -38,7 +38,7 @@ local function failure_of(failure)
     { "kind", KINDS[failure.kind] and failure.kind or "transport" },
     { "outcome", failure.outcome == "not_sent" and "not_sent" or "unknown" },
     { "phase", PHASES[failure.phase] and failure.phase or nil },
-    { "code", tostring(failure.code or ""):match "^curl %d+$" },
+    { "code", tostring(failure.code or ""):match "^curl %d%d?%d?$" },
   }
 end
 

@@ -74,6 +74,9 @@ local function run_once(self, build, ...)
   local connection, why = connect(self)
   if not connection then return nil, why end
   local reply, problem, lost = evaluate(connection, build(self, ...))
+  if reply and type(reply) ~= "table" then -- it may be that of another command, and the next one, too
+    reply, problem, lost = nil, "its answer makes no sense", true
+  end
   if lost then
     connection:close()
     self.connection = nil

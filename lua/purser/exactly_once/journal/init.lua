@@ -180,36 +180,38 @@ function Journal:equal_calls(intent, first)
   return ids, open
 end
 
-local QUARTER = 900000
+local PART_MS, PART_CALLS = 900000, 200
 
 -- Whether a call that was done certainly made the record that is written of it: that was its answer, which shows no
 -- time, or was found by the call's own id.
-local function is_certain(done, lookup)
-  local row = operations.by_name[done.operation]
-  local reconcile = row and row.reconcile
-  if not reconcile or reconcile.lookup ~= lookup then return false end
+local function is_certain(row, done, max_window)
+  if not row or not row.reconcile or tonumber(done.recv_window) > max_window then return false end
   if intents.has_own_id(row, core.decode(done.params)) then return true end
   local record = done.record ~= "" and core.decode(done.record)
-  return record and record[reconcile.time_member] == nil or false
+  return record and record[row.reconcile.time_member] == nil or false
 end
 
---- Records that calls of an account made which were sent in the first or the last quarter of an hour between two times,
+--- Records that calls of an account and operation made which were sent soon after `first`, or shortly before `last`,
 --- with when those were sent; or nil and a message. Only what is certain, and of calls without an equal in the journal,
 --- so that nothing else can have made the record. For purser.exactly_once.reconcile.
 ---@private
----@param lookup string  the operation that shows the records
+---@param operation string  of the calls
+---@param max_window integer  the recv_window of such a call at most
 ---@return table<string, integer>|nil sent_at, string|nil message
-function Journal:known_records(account, lookup, first, last)
-  local known = {}
-  for _, part in ipairs { { first, math.min(last, first + QUARTER) }, { math.max(first, last - QUARTER), last } } do
-    local rows, message = self.db:rows([[SELECT operation, params, record_id, record, sent_at FROM purser_intents
-      WHERE sent_at >= $1 AND sent_at <= $2 AND account = $3 AND state = 'done' AND record_id <> ''
+function Journal:known_records(account, operation, first, last, max_window)
+  local known, row = {}, operations.by_name[operation]
+  for _, part in ipairs { { first, math.min(last, first + PART_MS), "ASC" },
+    { math.max(first, last - PART_MS), last, "DESC" } } do
+    local rows, message = self.db:rows(([[SELECT params, record_id, record, sent_at, recv_window
+      FROM purser_intents
+      WHERE sent_at >= $1 AND sent_at <= $2 AND account = $3 AND operation = $4 AND state = 'done' AND record_id <> ''
         AND NOT EXISTS (SELECT 1 FROM purser_intents AS other
           WHERE other.digest = purser_intents.digest AND other.id <> purser_intents.id)
-      ORDER BY sent_at DESC LIMIT 200]], time_text(math.max(0, part[1])), time_text(part[2]), account or "")
+      ORDER BY sent_at %s LIMIT %d]]):format(part[3], PART_CALLS), time_text(math.max(0, part[1])),
+      time_text(part[2]), account or "", operation)
     if not rows then return nil, message end
     for _, done in ipairs(rows) do
-      if is_certain(done, lookup) then known[done.record_id] = tonumber(done.sent_at) end
+      if is_certain(row, done, max_window) then known[done.record_id] = tonumber(done.sent_at) end
     end
   end
   return known
