@@ -38,6 +38,14 @@ local function fill(text, values)
   return (text:gsub("%f[%u]%u+%f[%U]", values))
 end
 
+-- A file of the page: what comes before and after it is the test's, and `replaced` changes what the reader changes.
+local function program(block, options, values)
+  local text = fill(block.text, { CLONE = ROOT, FOLDER = values.FOLDER })
+  for _, pair in ipairs(options.replaced or {}) do text = text:gsub(pair[1], (tostring(pair[2]):gsub("%%", "%%%%"))) end
+  local function around(list) return fill(list and list[block.file] or "", values) end
+  return around(options.prepended) .. text .. around(options.appended)
+end
+
 local function environment(self, options, folder)
   local tls = self.hostile.tls
   local values = { PURSER_BASE_URL = self.sim.url, PURSER_API_KEY = self.account.api_key, CHECK = self.hostile.url,
@@ -59,20 +67,19 @@ local function read_if_there(path)
   return text
 end
 
---- Runs the program of docs/hosts/PAGE.md. `options`: `lua`: which build; `command`; `appended` and `files`: texts by
---- name of file; `values`: further words to fill. Returns what the host said, and its report. Raises unless the service
+--- Runs the program of docs/hosts/PAGE.md. `options`: `lua`: which build; `command`; `prepended`, `appended` and `files`:
+--- texts by name of file; `replaced`: pairs of pattern and text; `values`: further words to fill. Returns what the host said, and its report. Raises unless the service
 --- got the 20 reads and was asked for one withdrawal, which it executed.
 function methods:run(page, options)
   local folder = output_of("mktemp -d"):match "%S+"
   local values = { ROOT = ROOT, FOLDER = folder }
   for name, value in pairs(options.values or {}) do values[name] = value end
   for name, text in pairs(options.files or {}) do files.write(folder .. "/" .. name, fill(text, values)) end
-  local appended = options.appended or {}
   for _, block in ipairs(docs.blocks("docs/hosts/" .. page .. ".md")) do
     if block.file then
       local path = folder .. "/" .. block.file
       assert(os.execute(("mkdir -p $(dirname %s)"):format(path)))
-      files.write(path, fill(block.text, { CLONE = ROOT, FOLDER = folder }) .. fill(appended[block.file] or "", values))
+      files.write(path, program(block, options, values))
     end
   end
   local world = self.sim.world
@@ -108,6 +115,14 @@ function methods:stop()
 end
 
 local M = {}
+
+--- A file of a page, as it stands there.
+function M.text(page, name)
+  for _, block in ipairs(docs.blocks("docs/hosts/" .. page .. ".md")) do
+    if block.file == name then return block.text end
+  end
+  error(("docs/hosts/%s.md has no %s"):format(page, name))
+end
 
 function M.start()
   local sim = service.start()
