@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- A page of docs/hosts run in its real host against the simulator: 20 reads and a withdrawal with slow answers.
+-- A page of docs/hosts run in its real host against the simulator: 20 reads and a withdrawal with slow answers, and
+-- connections that are reset, so that the numbers of descriptors come back.
 --
 --   local host = require("packaged_host").start()
 --   local text = host:run("love", { lua = "luajit", command = "love FOLDER", appended = { ["main.lua"] = "..." } })
@@ -15,7 +16,7 @@ local docs = require "docs.run"
 local files = require "files"
 local service = require "service"
 
-local READS, DELAY_MS, LIMIT_S = 20, 300, 240
+local READS, RESETS, DELAY_MS, LIMIT_S = 20, 5, 300, 240
 
 local function output_of(command)
   local pipe = assert(io.popen(command))
@@ -41,7 +42,10 @@ end
 -- A file of the page: what comes before and after it is the test's, and `replaced` changes what the reader changes.
 local function program(block, options, values)
   local text = fill(block.text, { CLONE = ROOT, FOLDER = values.FOLDER })
-  for _, pair in ipairs(options.replaced or {}) do text = text:gsub(pair[1], (tostring(pair[2]):gsub("%%", "%%%%"))) end
+  for _, pair in ipairs(options.replaced or {}) do
+    local by = fill(tostring(pair[2]), values):gsub("%%", "%%%%")
+    text = text:gsub(pair[1], by)
+  end
   local function around(list) return fill(list and list[block.file] or "", values) end
   return around(options.prepended) .. text .. around(options.appended)
 end
@@ -51,8 +55,7 @@ local function environment(self, options, folder)
   local values = { PURSER_BASE_URL = self.sim.url, PURSER_API_KEY = self.account.api_key, CHECK = self.hostile.url,
     PURSER_SECRET_KEY = self.account.secret_key, CA = tls.ca_file, GOOD = tls.good, OTHER_NAME = tls.other_name,
     OTHER_AUTHORITY = tls.other_authority, HOST_REPORT = folder .. "/report", HOME = folder, XDG_RUNTIME_DIR = folder,
-    LUA_PATH = ("%s/lua/?.lua;%s/lua/?/init.lua;%s/spec/support/?.lua;%s/examples/?.lua;;"):format(ROOT, ROOT, ROOT,
-      ROOT),
+    LUA_PATH = ("%s/lua/?.lua;%s/lua/?/init.lua;%s/spec/support/?.lua;;"):format(ROOT, ROOT, ROOT),
     LUA_CPATH = ("%s/build/%s/?.so;;"):format(ROOT, options.lua) }
   local words = { "env" }
   for name, value in pairs(values) do words[#words + 1] = ("%s='%s'"):format(name, value) end
@@ -73,7 +76,7 @@ end
 function methods:run(page, options)
   local folder = output_of("mktemp -d"):match "%S+"
   local values = { ROOT = ROOT, FOLDER = folder }
-  for name, value in pairs(options.values or {}) do values[name] = value end
+  for name, value in pairs(options.values or {}) do values[name] = fill(tostring(value), values) end
   for name, text in pairs(options.files or {}) do files.write(folder .. "/" .. name, fill(text, values)) end
   for _, block in ipairs(docs.blocks("docs/hosts/" .. page .. ".md")) do
     if block.file then
@@ -86,6 +89,7 @@ function methods:run(page, options)
   local reads, asked, paid = count(self, "wallet.deposit_history", "applied"),
     count(self, "wallet.withdraw", "received"), count(self, "wallet.withdraw", "applied")
   assert(world:fault { kind = "slow", delay_ms = DELAY_MS, probability = 1 })
+  assert(world:fault { kind = "reset", when = "before", operation = "wallet.deposit_history", times = RESETS })
   local said = output_of(("cd %s && %s timeout -k 5 %d %s 2>&1"):format(folder, environment(self, options, folder),
     LIMIT_S, fill(options.command, values)))
   assert(world:disarm())
@@ -107,6 +111,14 @@ function methods:measured(name, shown, report, checks)
   assert(last == (checks and checks .. " passed, 0 failed" or "none"), report)
   print(("# %s: %s; check: %s"):format(name, gaps, last))
   io.stdout:flush()
+end
+
+--- Runs a text as a program of plain Lua, and returns what it says.
+function methods:lua(lua, text)
+  local path = files.temporary(text)
+  local said = output_of(("%s timeout %d %s %s 2>&1"):format(environment(self, { lua = lua }, "/tmp"), LIMIT_S, lua, path))
+  os.remove(path)
+  return said
 end
 
 function methods:stop()

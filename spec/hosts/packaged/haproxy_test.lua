@@ -7,11 +7,12 @@ local packaged_host = require "packaged_host"
 
 -- The turns of HAProxy's loop are those of a task of its own.
 local MEASURED = [[
+local transport = dofile "ROOT/examples/hosts/haproxy.lua"
 require "purser.transport.check"
 local begun, finished, report = false, false, ""
 local tick = require "host_ticks" {
   done = function() return finished end,
-  check = function() return require "hosts.haproxy" end,
+  check = function() return transport end,
   tls = false,
   spawn = core.register_task,
   over = function(text) report = text end,
