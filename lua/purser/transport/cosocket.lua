@@ -283,7 +283,7 @@ function M.new(options)
         :format(name)
     end
   end
-  local message = schema.check(options, rules, "transport option")
+  local message = schema.text(options, rules, "transport option")
   if message then return nil, message end
   local chosen = {}
   for name, value in pairs(defaults) do chosen[name] = options[name] or value end

@@ -121,7 +121,7 @@ function M.new(inner, options, harmless)
   if type(inner) ~= "table" or type(inner.send) ~= "function" then
     return nil, "record: the first argument has no method send; give the transport to record"
   end
-  local wrong = option_schema.check(options or {}, rules, "record option")
+  local wrong = option_schema.text(options or {}, rules, "record option")
   if wrong then return nil, "record: " .. wrong end
   if not options or (options.file == nil) == (options.write == nil) then
     return nil, 'record: there is nowhere to write; give one of "file" and "write"'

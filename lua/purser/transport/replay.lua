@@ -221,7 +221,7 @@ end
 ---@param harmless purser.Harmless
 ---@return table|nil transport, string|nil message
 function M.new(source, options, harmless)
-  local wrong = option_schema.check(options or {}, { reuse = "boolean" }, "replay option")
+  local wrong = option_schema.text(options or {}, { reuse = "boolean" }, "replay option")
   if wrong then return nil, "replay: " .. wrong end
   local lines, reason = lines_of(source)
   if not lines then return nil, "replay: " .. reason .. "; give the file of a recording" end

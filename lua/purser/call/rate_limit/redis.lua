@@ -149,7 +149,7 @@ end
 
 -- A server that is another machine would get the password, and what it answers could be changed on the way.
 local function problem_of(options)
-  local problem = option_schema.check(options, rules, "rate_limit redis option")
+  local problem = option_schema.text(options, rules, "rate_limit redis option")
   if problem then return problem end
   if options.path and (options.host or options.port) then
     return "rate_limit redis options: give path, or host and port"

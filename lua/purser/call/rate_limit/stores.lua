@@ -20,7 +20,7 @@ local one = "rate_limit option \"store\" names one of redis = {...}, sqlite = pa
 
 -- The one that is named, or nil and what is wrong.
 local function kind_of(options)
-  local problem = option_schema.check(options, rules, "rate_limit store option")
+  local problem = option_schema.text(options, rules, "rate_limit store option")
   if problem then return nil, problem end
   local found
   for _, kind in ipairs(kinds) do
@@ -45,7 +45,7 @@ function M.open(options)
   if kind == "redis" then return redis.new(options) end
   if kind == "shared_dict" then return shared_dict.new(options) end
   if kind == "postgresql" then
-    problem = option_schema.check(options.postgresql, postgresql.rules, "rate_limit postgresql option")
+    problem = option_schema.text(options.postgresql, postgresql.rules, "rate_limit postgresql option")
       or postgresql.message(options.postgresql)
     if problem then return nil, problem end
   end
