@@ -131,7 +131,7 @@ describe("the reader of an answer", function()
 
   it("says how many bytes surely belong to the answer, for sockets that wait for all they are asked for", function()
     local head = "HTTP/1.1 200 OK\r\n"
-    for _, answer in ipairs {
+    for _, text in ipairs {
       head .. "Content-Length: 0\r\n\r\n", head .. "Content-Length: 20\r\n\r\n" .. ("x"):rep(20),
       head .. "Transfer-Encoding: chunked\r\n\r\n9;a=b\r\n123456789\r\n1\r\nx\r\n0\r\nA: b\r\n\r\n",
       "HTTP/1.1 204 Nothing\r\n\r\n",
@@ -139,13 +139,13 @@ describe("the reader of an answer", function()
       local reader, at, whole, longest = http1.reader(), 1, false, 0
       while not whole do
         local count = reader:needs(7)
-        assert.is_true(count >= 1 and at + count - 1 <= #answer, answer)
+        assert.is_true(count >= 1 and at + count - 1 <= #text, text)
         longest = math.max(longest, count)
-        whole = reader:feed(answer:sub(at, at + count - 1))
-        assert.is_boolean(whole, answer)
+        whole = reader:feed(text:sub(at, at + count - 1))
+        assert.is_boolean(whole, text)
         at = at + count
       end
-      assert.equal(#answer + 1, at)
+      assert.equal(#text + 1, at)
       assert.equal(#reader:response().body > 0 and 7 or 1, longest)
     end
     local open = http1.reader()

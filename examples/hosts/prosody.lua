@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Purser's tasks in Prosody's loop (net.server with epoll). Returns the function that makes a turn; call it after spawning
--- a task from outside of one. What a task raises goes to `on_error`.
+-- Purser's tasks in Prosody's loop (net.server with epoll). Returns the function that makes a turn; call it after
+-- spawning a task from outside of one. What a task raises goes to `on_error`.
 local schedule, server, timer = require "purser.schedule", require "net.server", require "util.timer"
 
 return function(transport, on_error)

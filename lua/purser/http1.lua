@@ -316,7 +316,7 @@ function reader:feed(text)
   return self.state == "whole"
 end
 
---- How many bytes the rest of the answer surely has, 1 to `max`: for sockets whose `receive` waits for all it is asked for.
+--- How many bytes the rest of the answer surely has, 1 to `max`: for sockets that wait for all they are asked for.
 ---@param max integer
 ---@return integer
 function reader:needs(max)

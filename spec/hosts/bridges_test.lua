@@ -128,7 +128,8 @@ describe("a page's program", function()
 
   it("for Neovim lets its loop go on, and its transport passes the check, and Neovim ends", function()
     local shown, report = host:run("neovim", { lua = "luajit",
-      command = 'nvim --headless -u NONE -i NONE -c "luafile FOLDER/main.lua"', appended = { ["main.lua"] = LIBUV },
+      command = 'nvim --headless -u NONE -i NONE -c "luafile FOLDER/main.lua"',
+      appended = { ["main.lua"] = LIBUV },
       values = values { LOOP = "vim.loop", OVER = 'vim.schedule(function() vim.cmd "qa!" end)' } })
     host:measured("Neovim", shown, report, 35)
   end)
@@ -144,7 +145,8 @@ describe("a page's program", function()
       replaced = { { "8088", front }, { "modules/", nginx.modules() .. "/" },
         { "events {}", ("user %s;\nworker_processes 1;\nevents {}\nenv HOST_REPORT;\nenv CHECK;\nenv CA;\nenv GOOD;\n"
           .. "env OTHER_NAME;\nenv OTHER_AUTHORITY;"):format(nginx.user()) },
-        { "http {\n", "http {\n" .. temporary .. NGINX_SERVER }, { 'lua_package_path "', 'lua_package_path "ROOT/spec/support/?.lua;' },
+        { "http {\n", "http {\n" .. temporary .. NGINX_SERVER },
+        { 'lua_package_path "', 'lua_package_path "ROOT/spec/support/?.lua;' },
         { "init_worker_by_lua_block {\n", "init_worker_by_lua_block {\n" .. NGINX } } })
     host:measured("nginx", shown, report, 35)
     assert.matches("^done\n", shown)

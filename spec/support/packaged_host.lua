@@ -70,9 +70,9 @@ local function read_if_there(path)
   return text
 end
 
---- Runs the program of docs/hosts/PAGE.md. `options`: `lua`: which build; `command`; `prepended`, `appended` and `files`:
---- texts by name of file; `replaced`: pairs of pattern and text; `values`: further words to fill. Returns what the host said, and its report. Raises unless the service
---- got the 20 reads and was asked for one withdrawal, which it executed.
+--- Runs the program of docs/hosts/PAGE.md. `options`: `lua`: which build; `command`; `prepended`, `appended` and
+--- `files`: texts by name of file; `replaced`: pairs of pattern and text; `values`: further words to fill. Returns what
+--- the host said, and its report. Raises unless the service got the 20 reads and one withdrawal, which it executed.
 function methods:run(page, options)
   local folder = output_of("mktemp -d"):match "%S+"
   local values = { ROOT = ROOT, FOLDER = folder }
@@ -104,7 +104,7 @@ end
 
 --- The figures of host_ticks.lua: raises unless the loop turned while calls waited, and the check passed (where there
 --- was one). Prints the longest gaps: they depend on the machine, and nothing is asserted of them.
-function methods:measured(name, shown, report, checks)
+function methods:measured(name, shown, report, checks) -- luacheck: ignore self
   local busy, _, gaps, last = report:match "^turns busy (%d+) idle (%d+), ([^\n]+)\n.-([^\n]+)\n$"
   assert(busy, ("%s wrote no report: %s %s"):format(name, shown, report))
   assert(tonumber(busy) >= 3, ("%s: its loop turned %s times while calls waited"):format(name, busy))
@@ -116,7 +116,8 @@ end
 --- Runs a text as a program of plain Lua, and returns what it says.
 function methods:lua(lua, text)
   local path = files.temporary(text)
-  local said = output_of(("%s timeout %d %s %s 2>&1"):format(environment(self, { lua = lua }, "/tmp"), LIMIT_S, lua, path))
+  local variables = environment(self, { lua = lua }, "/tmp")
+  local said = output_of(("%s timeout %d %s %s 2>&1"):format(variables, LIMIT_S, lua, path))
   os.remove(path)
   return said
 end

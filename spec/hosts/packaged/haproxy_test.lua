@@ -85,8 +85,8 @@ wait $proxy
 local function sections(ports)
   local text = packaged_host.text("haproxy", "haproxy.cfg"):match "listen service.*"
   local function section(name, listens, port)
-    return (text:gsub("listen service", "listen " .. name):gsub("8089", listens):gsub("SERVICE:443", "localhost:" .. port)
-      :gsub("SERVICE", "localhost"))
+    return (text:gsub("listen service", "listen " .. name):gsub("8089", listens)
+      :gsub("SERVICE:443", "localhost:" .. port):gsub("SERVICE", "localhost"))
   end
   return section("name", ports.name, ports.other_name) .. section("authority", ports.authority, ports.other_authority)
 end
@@ -106,11 +106,12 @@ describe("HAProxy", function()
     local is_root = io.popen("id -u"):read "*n" == 0
     local shown, report = host:run("haproxy", { lua = "lua5.3", command = "sh FOLDER/start.sh",
       files = { ["driver.lua"] = DRIVER, ["start.sh"] = START },
-      appended = { ["service.lua"] = MEASURED, ["haproxy.cfg"] = TEST_FRONT .. sections(ports):gsub(authorities, tls.ca_file) },
+      appended = { ["service.lua"] = MEASURED,
+        ["haproxy.cfg"] = TEST_FRONT .. sections(ports):gsub(authorities, tls.ca_file) },
       replaced = { { "8088", ports.front }, { "8089", ports.good }, { "SERVICE:443", tls.good:match "//(.*)$" },
         { "SERVICE", "localhost" }, { authorities, tls.ca_file } },
-      values = { FRONT = ports.front, TEST = ports.test, GOODPORT = ports.good, NAMEPORT = ports.name, AUTHORITYPORT = ports.authority,
-        ROOTED = is_root and "" or "unshare -r" } })
+      values = { FRONT = ports.front, TEST = ports.test, GOODPORT = ports.good, NAMEPORT = ports.name,
+        AUTHORITYPORT = ports.authority, ROOTED = is_root and "" or "unshare -r" } })
     host:measured("HAProxy", shown, report, 32)
     assert.matches("done\n", shown)
     assert.matches(("%d\t200\n%d\t503\n%d\t503\n"):format(ports.good, ports.name, ports.authority), shown)

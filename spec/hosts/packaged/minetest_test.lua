@@ -37,8 +37,8 @@ local function test_require(name)
   if not file then return require(name) end
   if not loaded[name] then
     local environment = { require = loaded.require, os = outside.os, io = outside.io }
-    local chunk = setfenv(assert(outside.loadfile("ROOT/" .. file .. ".lua")), setmetatable(environment, { __index = _G }))
-    loaded[name] = chunk(name)
+    local chunk = assert(outside.loadfile("ROOT/" .. file .. ".lua"))
+    loaded[name] = setfenv(chunk, setmetatable(environment, { __index = _G }))(name)
   end
   return loaded[name]
 end

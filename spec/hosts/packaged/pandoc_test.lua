@@ -32,7 +32,8 @@ teardown(function() if host then host:stop() end end)
 describe("Pandoc", function()
   it("puts into a document what a filter has read and paid, and its transport passes the check", function()
     local shown, report = host:run("pandoc", { lua = "lua5.3", files = { ["text.md"] = DOCUMENT },
-      command = "pandoc -t plain --lua-filter FOLDER/purser.lua FOLDER/text.md", appended = { ["purser.lua"] = CHECKED } })
+      command = "pandoc -t plain --lua-filter FOLDER/purser.lua FOLDER/text.md",
+      appended = { ["purser.lua"] = CHECKED } })
     assert.matches("^20 lists of deposits\n\npaid %w+\n$", shown)
     assert.matches("\n35 passed, 0 failed$", report, 1, nil, report)
   end)
