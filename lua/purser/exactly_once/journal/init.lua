@@ -71,7 +71,6 @@ function Journal:begin(intent, row, guard, payment)
   if not id then return nil, "no random id could be made: " .. tostring(wrong) end
   intent.id = id
   if payment then self.payments[intent.id] = payment end
-  if self.options.unsafe_without_write_ahead then return true end
   local digest = intents.digest(row, intent.params)
   local ok, problem = self.db:transaction(function(tx)
     if payment then payment:begin(tx, intent) end
@@ -121,15 +120,6 @@ local function end_intent(self, intent, state, record, message, err)
   local record_id = text_of(id_of(record))
   message = text_of(message)
   local ok, problem = self.db:transaction(function(tx)
-    if self.options.unsafe_without_write_ahead then
-      local row = operations.by_name[intent.operation]
-      tx:rows("DELETE FROM purser_intents WHERE id = $1", intent.id)
-      insert_intent(tx, intent, intents.digest(row, intent.params), payment, "", "open")
-      if payment then
-        payment:begin(tx, intent)
-        payment:begun(intent)
-      end
-    end
     local _, changed = tx:rows([[UPDATE purser_intents SET state = $1, record_id = $2, record = $3, message = $4,
       ended_at = $5 WHERE id = $6]] .. (only_over[state] or ""), state, record_id, keep(record), message,
       time_text(core.now_ms()), intent.id)
@@ -412,8 +402,7 @@ Journal.__gc = Journal.close
 Journal.__close = Journal.close
 
 local rules = {
-  sqlite = "string", postgresql = "table", lock_timeout_ms = { 0, 2 ^ 31 - 1 }, unsafe_without_write_ahead = "boolean",
-  sleep = "function",
+  sqlite = "string", postgresql = "table", lock_timeout_ms = { 0, 2 ^ 31 - 1 }, sleep = "function",
 }
 
 local function error_of(options)
@@ -454,8 +443,7 @@ function M.open(options)
       message.hint or NO_JOURNAL)
   end
   db:count_commits()
-  local kept = { unsafe_without_write_ahead = options.unsafe_without_write_ahead }
-  return setmetatable({ db = db, options = kept, payments = {} }, Journal)
+  return setmetatable({ db = db, payments = {} }, Journal)
 end
 
 return M
