@@ -11,14 +11,14 @@
   };
   page.classList.add("script");
 
-  /* Search. A section matches when each word occurs in its page's title, its heading or its text. */
+  /* Search. A section matches when each word occurs in its page's title or file name, its heading or its text. */
   let sections = null, loading = false;
   const load = () => {
     if (loading) return;
     loading = true;
     document.head.append(make("script", { src: root + "index.js", onload: () => {
       sections = window.manual.map(([path, title, anchor, heading, text]) => ({ path, title, anchor, heading, text,
-        at: { title: title.toLowerCase(), heading: heading.toLowerCase(), text: text.toLowerCase() } }));
+        at: { title: (title + " " + path).toLowerCase(), heading: heading.toLowerCase(), text: text.toLowerCase() } }));
       search();
     } }));
   };
