@@ -61,7 +61,8 @@ local function navigation()
     for target in line:gmatch "%]%(([%w-]+%.md)%)" do
       if not seen[target] and #groups > 1 then
         seen[target] = true
-        local title = target:gsub("%.md$", ""):gsub("^operations%-", ""):gsub("%-", " "):gsub("^%l", string.upper)
+        local title = target:gsub("%.md$", ""):gsub("^operations%-", ""):gsub("^reference%-", "")
+        title = title:gsub("%-", " "):gsub("^%l", string.upper)
         table.insert(groups[#groups], { path = "docs/" .. target, title = title })
       end
     end
@@ -112,7 +113,8 @@ local function make_page(path, groups, order)
   write(work .. "/text", is_page and read(path) or as_markdown(path))
   local around = is_page and around_html(order, path, root) or ""
   run(("pandoc --from=gfm-autolink_bare_uris --to=html5 --wrap=none --template=tools/site/page.html"
-    .. " --lua-filter=tools/site/filter.lua --metadata=facts:%s --variable=root:%s %s %s %s --include-before-body=%s -o %s %s"):format(
+    .. " --lua-filter=tools/site/filter.lua --metadata=facts:%s --variable=root:%s %s %s %s"
+    .. " --include-before-body=%s -o %s %s"):format(
     quoted(work .. "/facts"), quoted(root), path == "README.md" and "--variable=home:1" or "",
     around ~= "" and "--variable=around:" .. quoted(around) or "", is_page and "--toc --toc-depth=2" or "",
     quoted(work .. "/navigation"), quoted(out), quoted(work .. "/text")))
