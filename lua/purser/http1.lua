@@ -12,6 +12,7 @@
 -- Strict means: what two readers could understand in two ways is an error. There is one length, the bytes of an answer
 -- and of what frames it are bounded, and `reader.reusable` is true only if the answer ended exactly where it says.
 
+---@class purser.modules.http1
 local M = {}
 
 ---@class purser.http1.url
@@ -315,6 +316,15 @@ function reader:feed(text)
     if found == nil then return nil, message end
   until not found or self.state == "whole"
   return self.state == "whole"
+end
+
+--- How many bytes the rest of the answer surely has, 1 to `max`: for sockets that wait for all they are asked for.
+---@param max integer
+---@return integer
+function reader:needs(max)
+  if self.state == "open" then return max end -- the end of the connection ends the wait
+  local in_body = self.state == "length" or self.state == "chunk"
+  return in_body and self.left > 1 and math.min(self.left, max) or 1
 end
 
 --- The connection has ended. True: the answer is whole; nil and a message: it broke off.

@@ -12,7 +12,7 @@ local http1 = require "purser.http1"
 local loopback = require "purser.util.loopback"
 local schema = require "purser.util.option_schema"
 
----@class purser.transport.cosocket
+---@class purser.transport.cosocket: purser.Transport
 ---@field private options table
 ---@field private pool string
 ---@field private generation integer
@@ -260,6 +260,14 @@ end
 
 meta.__close = methods.close
 
+---@class purser.CosocketOptions
+---@field timeout_ms integer|nil          default 10000
+---@field connect_timeout_ms integer|nil  default 3000
+---@field max_response_bytes integer|nil  default 16 MiB
+---@field idle_ms integer|nil   how long a connection is kept. Default: 60000
+---@field max_idle integer|nil  how many are kept. Default: 64
+---@field allow_insecure boolean|nil  http:// to another machine. Default: false
+
 local M = {}
 
 local DAY_MS = 86400000
@@ -271,10 +279,8 @@ local defaults = { timeout_ms = 10000, connect_timeout_ms = 3000, max_response_b
 
 local made = 0
 
---- Makes a transport. Options: `timeout_ms` (10000), `connect_timeout_ms` (3000), `max_response_bytes` (16 MiB), and of
--- kept connections `idle_ms` (60000) and `max_idle` (64); `allow_insecure` (without it http:// to another machine is
--- rejected).
----@param options? table
+--- Makes a transport on nginx's own sockets.
+---@param options? purser.CosocketOptions
 ---@return purser.transport.cosocket|nil
 ---@return string|nil message
 function M.new(options)

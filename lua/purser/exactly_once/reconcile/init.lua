@@ -30,9 +30,9 @@ local M = {}
 ---@field record table|nil        done: what the service keeps of it
 ---@field candidates table[]|nil  undecided: the records that might be it
 ---@field reason string|nil       undecided, not_done: why
----@field secret_lost boolean|nil  done: the key was made, and nobody will ever know its secret
+---@field secret_lost boolean|nil  done: the key was made, and its secret is lost
 ---@field replaced string|nil      done: the key with the lost secret, deleted in favour of `record`
----@field not_before integer|nil   undecided with wait = false: when to ask again, epoch ms
+---@field not_before integer|nil   undecided with wait = false: when to ask next, epoch ms
 
 ---@class purser.ReconcileOptions
 ---@field visibility_delay_ms integer|nil   how long a new record may be missing from lists (default: the client's)
@@ -87,8 +87,8 @@ end
 local LOOKS_AT_INCOMPLETE = 3
 
 -- How long to wait for the next look. Of those before the deadline each waits twice as long as the one before: what the
--- first do not find is rarely found by the next. Looks that share their readings are made at the same times, so that one
--- reading serves them.
+-- first do not find is rarely found by the next. Looks that share their readings are made at the same times, so that
+-- one reading serves them.
 local function pause_before_next(look, now)
   local left = look.deadline - now
   local ms = math.max(1, left > 0 and math.min(look.pause_ms, left) or look.doubted and look.poll_ms or 1)
