@@ -26,8 +26,8 @@ local AHEAD_MS = 30000 -- no record is shown with a time that lies further ahead
 -- What is read beyond the windows of the calls that are known: others were lost before or after, and records of calls
 -- whose time is known show that the service counts time as its clock does.
 local BEFORE_MS, AFTER_MS = 30000, 600000
--- So many readings in a row cannot be shown to be complete before one is shared as well. A list that grew while its pages
--- were turned can look so once.
+-- So many readings in a row cannot be shown to be complete before one is shared as well. A list that grew while its
+-- pages were turned can look so once.
 local INCOMPLETE_READINGS = 3
 
 local ACCOUNTS_MS = 60000 -- how long the list of sub-accounts is relied on for how the service spells their names
