@@ -117,8 +117,8 @@ describe("the id of a payment", function()
   end)
 
   it("is not mistaken by names that run together", function()
-    local function id_of(queue, key)
-      local payouts = payouts_with { queue = queue }
+    local function id_of(name, key)
+      local payouts = payouts_with { queue = name }
       assert(payouts:add(key, TRANSFER, move "1"))
       return assert(payouts:list())[1].params.clientTranId
     end
