@@ -283,3 +283,29 @@ describe("tasks that wait for the journal's connection", function()
     assert.equal(0, held)
   end)
 end)
+
+describe("a progress function that raises", function()
+  it("ends the run, and nothing is paid afterwards", function()
+    local waits = client_with { clock = function()
+      if schedule.current() and schedule.can_wait() then schedule.sleep(1) end
+      return sim:now()
+    end }
+    local calls = 0
+    local payouts = payouts_with { client = waits, concurrency = 2, history_check = "never", progress_ms = 1,
+      progress = function()
+        calls = calls + 1
+        if calls == 2 then error("the screen is gone", 0) end
+      end }
+    for i = 1, 100 do assert(payouts:add("invoice-" .. i, TRANSFER, move(tostring(i)))) end
+    local ok, raised = pcall(payouts.run, payouts)
+    assert.is_false(ok)
+    assert.equal("the screen is gone", raised)
+    assert.equal(2, calls)
+    local counts = assert(payouts:report())
+    assert.equal(0, counts.sent)
+    assert.is_true(counts.done < 100)
+    schedule.run(function() schedule.sleep(300) end)
+    assert.same(counts, assert(payouts:report()))
+    assert.equal(100, assert(payouts:run()).done)
+  end)
+end)
