@@ -6,6 +6,7 @@
 
 local plain_text = require "purser.util.plain_text"
 
+---@class purser.modules.csv
 local M = {}
 
 -- The same four signs as East Asian text has them: spreadsheets take them, too.
@@ -25,6 +26,10 @@ local function quoted(text)
   end
   return text
 end
+
+---@class purser.CsvRecord
+---@field line integer  the number of the line it begins on
+---@field [integer] string
 
 ---@class purser.CsvOptions
 ---@field is_number table<integer, boolean>|nil  the columns in which `-5` is a number and stays one
@@ -66,7 +71,7 @@ end
 --- Reads CSV: a list of records, each a list of texts with `line`, the number of the line it begins on. A mark of the
 --- byte order is left out, empty lines are, and so are lines that begin with #. Nil and a message for what is no CSV.
 ---@param text string
----@return table[]|nil records, string|nil message, integer|nil comments  how many lines begin with #
+---@return purser.CsvRecord[]|nil records, string|nil message, integer|nil comments  how many lines begin with #
 function M.parse(text)
   local records, comments, at, line = {}, 0, text:find "^\239\187\191" and 4 or 1, 1
   while at <= #text do

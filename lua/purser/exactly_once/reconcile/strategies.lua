@@ -303,7 +303,15 @@ function M.nothing(look)
   return answer
 end
 
-
 M.conversion = conversion
+
+-- Only their content identifies these calls: an equal record may come until the deadline.
+local only_late = { match = true, token = true, nothing = true }
+
+--- Whether a look may decide before a record that exists must be seen.
+function M.decides_early(look)
+  if look.reconcile.strategy == "client_id" then return look.intent.params[look.reconcile.client_id] ~= nil end
+  return not only_late[look.reconcile.strategy]
+end
 
 return M
