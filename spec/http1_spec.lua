@@ -130,6 +130,30 @@ describe("the reader of an answer", function()
     end
   end)
 
+  it("says how many bytes surely belong to the answer, for sockets that wait for all they are asked for", function()
+    local head = "HTTP/1.1 200 OK\r\n"
+    for _, text in ipairs {
+      head .. "Content-Length: 0\r\n\r\n", head .. "Content-Length: 20\r\n\r\n" .. ("x"):rep(20),
+      head .. "Transfer-Encoding: chunked\r\n\r\n9;a=b\r\n123456789\r\n1\r\nx\r\n0\r\nA: b\r\n\r\n",
+      "HTTP/1.1 204 Nothing\r\n\r\n",
+    } do
+      local reader, at, whole, longest = http1.reader(), 1, false, 0
+      while not whole do
+        local count = reader:needs(7)
+        assert.is_true(count >= 1 and at + count - 1 <= #text, text)
+        longest = math.max(longest, count)
+        whole = reader:feed(text:sub(at, at + count - 1))
+        assert.is_boolean(whole, text)
+        at = at + count
+      end
+      assert.equal(#text + 1, at)
+      assert.equal(#reader:response().body > 0 and 7 or 1, longest)
+    end
+    local open = http1.reader()
+    open:feed(head .. "\r\n")
+    assert.equal(7, open:needs(7)) -- the end of the connection ends the wait
+  end)
+
   it("knows that an answer broke off", function()
     assert.matches("^nil the connection ended before an answer came", read("", nil, true))
     for _, text in ipairs { "H", "HTTP/1.1 200 OK\r\n", answer "A: b", answer("Content-Length: 3\r\n", "{}"),

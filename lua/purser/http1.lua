@@ -318,6 +318,15 @@ function reader:feed(text)
   return self.state == "whole"
 end
 
+--- How many bytes the rest of the answer surely has, 1 to `max`: for sockets that wait for all they are asked for.
+---@param max integer
+---@return integer
+function reader:needs(max)
+  if self.state == "open" then return max end -- the end of the connection ends the wait
+  local in_body = self.state == "length" or self.state == "chunk"
+  return in_body and self.left > 1 and math.min(self.left, max) or 1
+end
+
 --- The connection has ended. True: the answer is whole; nil and a message: it broke off.
 ---@return boolean|nil whole
 ---@return string|nil message

@@ -255,32 +255,6 @@ describe("a queue in which another account has payments", function()
   end)
 end)
 
-describe("a progress function that raises", function()
-  it("ends the run, and nothing is paid afterwards", function()
-    local waits = client_with { clock = function()
-      if schedule.current() and schedule.can_wait() then schedule.sleep(1) end
-      return sim:now()
-    end }
-    local calls = 0
-    local payouts = payouts_with { client = waits, concurrency = 2, history_check = "never", progress_ms = 1,
-      progress = function()
-        calls = calls + 1
-        if calls == 2 then error("the screen is gone", 0) end
-      end }
-    for i = 1, 100 do assert(payouts:add("invoice-" .. i, TRANSFER, move(tostring(i)))) end
-    local ok, raised = pcall(payouts.run, payouts)
-    assert.is_false(ok)
-    assert.equal("the screen is gone", raised)
-    assert.equal(2, calls)
-    local counts = assert(payouts:report())
-    assert.equal(0, counts.sent)
-    assert.is_true(counts.done < 100)
-    schedule.run(function() schedule.sleep(300) end)
-    assert.same(counts, assert(payouts:report()))
-    assert.equal(100, assert(payouts:run()).done)
-  end)
-end)
-
 describe("tasks that wait for the journal's connection", function()
   it("take no payments beside those that another task took meanwhile", function()
     journal:close()
@@ -332,5 +306,31 @@ describe("a payment that another run of the same worker name left behind", funct
       if calls == 200 then second:stop() end
     end }
     assert.equal(1, assert(second:run()).done)
+  end)
+end)
+
+describe("a progress function that raises", function()
+  it("ends the run, and nothing is paid afterwards", function()
+    local waits = client_with { clock = function()
+      if schedule.current() and schedule.can_wait() then schedule.sleep(1) end
+      return sim:now()
+    end }
+    local calls = 0
+    local payouts = payouts_with { client = waits, concurrency = 2, history_check = "never", progress_ms = 1,
+      progress = function()
+        calls = calls + 1
+        if calls == 2 then error("the screen is gone", 0) end
+      end }
+    for i = 1, 100 do assert(payouts:add("invoice-" .. i, TRANSFER, move(tostring(i)))) end
+    local ok, raised = pcall(payouts.run, payouts)
+    assert.is_false(ok)
+    assert.equal("the screen is gone", raised)
+    assert.equal(2, calls)
+    local counts = assert(payouts:report())
+    assert.equal(0, counts.sent)
+    assert.is_true(counts.done < 100)
+    schedule.run(function() schedule.sleep(300) end)
+    assert.same(counts, assert(payouts:report()))
+    assert.equal(100, assert(payouts:run()).done)
   end)
 end)

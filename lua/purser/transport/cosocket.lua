@@ -266,6 +266,7 @@ meta.__close = methods.close
 ---@field max_response_bytes integer|nil  default 16 MiB
 ---@field idle_ms integer|nil   how long a connection is kept. Default: 60000
 ---@field max_idle integer|nil  how many are kept. Default: 64
+---@field allow_insecure boolean|nil  http:// to another machine. Default: false
 
 local M = {}
 

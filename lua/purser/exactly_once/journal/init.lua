@@ -195,6 +195,7 @@ end
 --- with when those were sent; or nil and a message. Only what is certain, and of calls without an equal in the journal,
 --- so that nothing else can have made the record. For purser.exactly_once.reconcile.
 ---@private
+---@param operation string  of the calls
 ---@param max_window integer  the recv_window of such a call at most
 ---@return table<string, integer>|nil sent_at, string|nil message
 function Journal:known_records(account, operation, first, last, max_window)

@@ -23,8 +23,8 @@ local M = {}
 -- the reading may have begun too early, and is made again.
 local SET_BACK_MS = 1000
 local AHEAD_MS = 30000 -- no record is shown with a time that lies further ahead than this
--- So many readings in a row cannot be shown to be complete before one is shared as well. A list that grew while its pages
--- were turned can look so once.
+-- So many readings in a row cannot be shown to be complete before one is shared as well. A list that grew while its
+-- pages were turned can look so once.
 local INCOMPLETE_READINGS = 3
 
 local ACCOUNTS_MS = 60000 -- how long the list of sub-accounts is relied on for how the service spells their names
