@@ -154,7 +154,7 @@ $(BUILD)/spec/%: spec/c/%.c $(CORE_OBJECTS)
 
 # These take the linker's help: one has another version of libcurl, one makes the floor's allocations fail.
 $(BUILD)/spec/test_http_sigpipe: LDFLAGS += -Wl,--wrap=curl_version_info
-$(BUILD)/spec/test_signing_memory: LDFLAGS += -Wl,--wrap=malloc -Wl,--wrap=realloc
+$(BUILD)/spec/test_signing_memory $(BUILD)/spec/test_http_watch: LDFLAGS += -Wl,--wrap=malloc -Wl,--wrap=realloc
 # The peer that misbehaves to order, for the specs of the transports.
 $(BUILD)/spec/peer: spec/support/peer.c spec/support/peer_h2.c spec/support/peer.h
 	@mkdir -p $(@D)

@@ -27,7 +27,8 @@ describe("the bytes of a request", function()
       { headers = { ["content-length"] = "5" } }, { headers = { ["Transfer-Encoding"] = "chunked" } },
       { headers = { HOST = "x" } }, { headers = { Connection = "x" } }, { headers = { [""] = "x" } }, { headers =
       { A = 1 } },
-      { headers = { Expect = "100-continue" } }, { headers = { "A" } },
+      { headers = { Expect = "100-continue" } }, { headers = { "A" } }, { headers = { ["A: b"] = "1" } },
+      { headers = { Key = "1", kEY = "2" } }, { headers = { Host = "a", host = "b" } },
       { base_url = "ftp://h" }, { base_url = "http://" }, { base_url = "http://a@h" }, { base_url = "http://h:0" },
       { base_url = "http://h:65536" }, { base_url = "http://h:1x" }, { base_url = "http://h?x" }, { base_url =
       "http://h\n" },

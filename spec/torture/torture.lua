@@ -159,7 +159,8 @@ local function make_workers(state)
     write(workers[i].keys_file, "")
     write(workers[i].config, "return " .. literal {
       url = state.url, api_key = state.payer.api_key, secret_key = state.payer.secret_key, journal = state.journal,
-      writes_late = state.writes_late, worker = "worker-" .. i, concurrency = state.concurrency, recv_window = 1000,
+      writes_late = state.writes_late, worker = "worker-" .. i, recv_window = 1000,
+      concurrency = math.max(1, math.floor(state.concurrency / state.workers)), -- more than it can do spoils the rest
       timeout_ms = 500, visibility_delay_ms = 200,
       lease_ms = 5000, keys_file = workers[i].keys_file, keys = world.keys_of(i, state.workers, state.keys),
     })
@@ -183,7 +184,7 @@ end
 ---@field seconds integer     the most it may take
 ---@field share number|nil    of requests that meet a fault (0.3)
 ---@field keys integer|nil     API keys that are to be made beside the payments (0)
----@field concurrency integer|nil payments in flight, each worker (16)
+---@field concurrency integer|nil payments in flight, by all workers (32)
 ---@field writes_late boolean|nil without the record before the request
 ---@field tell fun(line: string)|nil
 

@@ -10,6 +10,14 @@ local shared_dict = lazy "purser.call.rate_limit.shared_dict"
 
 local M = {}
 
+---@class purser.StoreOptions  one of the first four
+---@field sqlite string|nil                       a path: the scripts of one machine
+---@field redis purser.RedisOptions|nil           many machines, and nginx
+---@field postgresql purser.PostgresqlOptions|nil many machines
+---@field shared_dict string|nil                  the name of nginx's dictionary: all workers of one nginx
+---@field namespace string|nil                    keeps two addresses apart that share a server
+---@field timeout_ms integer|nil                  for one question to the store
+
 local rules = {
   redis = "table", sqlite = "string", postgresql = "table", shared_dict = "string", namespace = "string",
   timeout_ms = { 1, 3600000 },

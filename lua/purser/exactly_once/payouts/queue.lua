@@ -119,8 +119,7 @@ end
 
 --- Puts a payment into another state, if it is still this worker's and was last sent as `payment` says: a worker whose
 --- lease ended unnoticed may hold it twice, and what became of an earlier attempt says nothing of a later one.
----@param change { state: string, due_in: integer|nil, blocked: boolean|nil, rejected: boolean|nil,
----  record_id: string|nil, message: string|nil }
+---@param change table  state; and due_in, blocked, rejected, record_id, message
 function M.move(tx, self, payment, change)
   local held = change.state == "sent" or change.state == "taken"
   local due_at = change.blocked and BLOCKED or change.rejected and REJECTED or ""

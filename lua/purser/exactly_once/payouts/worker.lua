@@ -313,6 +313,14 @@ local function at_work(self, tasks)
   return working
 end
 
+-- Calls the program's progress function. What that raises ends the run, but not before the tasks have ended what they
+-- have begun: tasks that are left alone would go on paying when the run has ended.
+local function report(self)
+  if self.raised then return end
+  local ok, raised = schedule.protect(self.report_progress)
+  if not ok then self.raised, self.stopping = { raised }, true end
+end
+
 -- What happens now and then while the tasks work: leases are renewed, and progress is reported.
 local function attend(self, tasks)
   local renew_at = self.clock() + self.lease_ms / 3
@@ -321,11 +329,11 @@ local function attend(self, tasks)
       renew_at = self.clock() + self.lease_ms / 3
       self.journal.db:transaction(function(tx) queue.renew(tx, self) end)
     end
-    self.report_progress()
+    report(self)
     local ends = self.clock() + self.progress_ms
     while at_work(self, tasks) and self.clock() < ends do schedule.sleep(20) end
   end
-  self.report_progress()
+  report(self)
 end
 
 --- Runs a worker until nothing is left to do. Returns nothing, or what kept it from going on.
@@ -334,7 +342,7 @@ function M.run(self)
   self.take_rejected_at = self.clock() + rejected.TOGETHER_MS
   self.readings = readings.new() -- of those whose answer was lost
   rejected.begin(self)
-  self.is_sleeping, self.waiting_for = false, nil
+  self.is_sleeping, self.waiting_for, self.raised = false, nil, nil
   local ok, problem = self.journal.db:transaction(function(tx)
     queue.reclaim(tx, self)
     queue.unblock(tx, self.queue, self.account)
@@ -351,6 +359,7 @@ function M.run(self)
     end
     attend(self, tasks)
     for _, task in ipairs(tasks) do schedule.join(task) end
+    if self.raised then error(self.raised[1], 0) end
   end)
   if self.problem or self.stopping then return self.problem end
   return history_check.finish(self)

@@ -30,9 +30,9 @@ local M = {}
 ---@field record table|nil        done: what the service keeps of it
 ---@field candidates table[]|nil  undecided: the records that might be it
 ---@field reason string|nil       undecided, not_done: why
----@field secret_lost boolean|nil  done: the key was made, and nobody will ever know its secret
+---@field secret_lost boolean|nil  done: the key was made, and its secret is lost
 ---@field replaced string|nil      done: the key with the lost secret, deleted in favour of `record`
----@field not_before integer|nil   undecided with wait = false: when to ask again, epoch ms
+---@field not_before integer|nil   undecided with wait = false: when to ask next, epoch ms
 
 ---@class purser.ReconcileOptions
 ---@field visibility_delay_ms integer|nil   how long a new record may be missing from lists (default: the client's)

@@ -23,11 +23,8 @@ local M = {}
 -- the reading may have begun too early, and is made again.
 local SET_BACK_MS = 1000
 local AHEAD_MS = 30000 -- no record is shown with a time that lies further ahead than this
--- What is read beyond the windows of the calls that are known: others were lost before or after, and records of calls
--- whose time is known show that the service counts time as its clock does.
-local BEFORE_MS, AFTER_MS = 30000, 600000
--- So many readings in a row cannot be shown to be complete before one is shared as well. A list that grew while its pages
--- were turned can look so once.
+-- So many readings in a row cannot be shown to be complete before one is shared as well. A list that grew while its
+-- pages were turned can look so once.
 local INCOMPLETE_READINGS = 3
 
 local ACCOUNTS_MS = 60000 -- how long the list of sub-accounts is relied on for how the service spells their names
@@ -75,13 +72,16 @@ local function serves(reading, look, first, last)
 end
 
 -- The window covers the calls that are expected; or those that were sent, and lost, a while before this one and since.
+-- More is read on both sides, so that records of known calls can show that nothing of it is hidden.
 local function window_of(self, look, first, last, wide)
   if first == 0 then return first, last end
-  local margin, more = look.intent.sent_at - first, wide and shift.MARGIN_MS or 0
-  local earliest = self.first and self.first - margin or first - math.max(look.visible_ms, BEFORE_MS)
-  local latest = (self.as_of or math.min(look.service:now(), last + AFTER_MS)) + look.skew_ms + more
+  local margin, now = look.intent.sent_at - first, look.service:now()
+  local earliest = self.first and self.first - margin - (wide and 0 or shift.BEFORE_MS)
+    or first - math.max(look.visible_ms, shift.BEFORE_MS)
+  local latest = self.as_of or math.min(now, last + shift.AFTER_MS)
+  local more = (wide or self.as_of or latest == now) and look.late and shift.MARGIN_MS or 0
   local wider = math.max(earliest, look:earliest(), 1)
-  return math.min(first, wider), math.max(last, latest)
+  return math.min(first, wider), math.max(last, latest + look.skew_ms + more)
 end
 
 local function read(self, reading, look, row, asked, first, last)
@@ -90,7 +90,7 @@ local function read(self, reading, look, row, asked, first, last)
   local function run(...) return look.service:read(...) end
   local records, err, why = full_list.all(run, row, asked, first, last, look.reconcile.time_member)
   reading.records, reading.err, reading.why = records, err, why
-  reading.first, reading.last, reading.ids, reading.exact = first, last, nil, nil
+  reading.first, reading.last, reading.ids, reading.proven = first, last, nil, nil
   reading.began, reading.began_monotonic, reading.correction = began, began_monotonic, correction
   if records then reading.incomplete_times = why and reading.incomplete_times + 1 or 0 end
 end
