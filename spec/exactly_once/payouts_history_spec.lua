@@ -117,8 +117,8 @@ describe("the id of a payment", function()
   end)
 
   it("is not mistaken by names that run together", function()
-    local function id_of(queue, key)
-      local payouts = payouts_with { queue = queue }
+    local function id_of(name, key)
+      local payouts = payouts_with { queue = name }
       assert(payouts:add(key, TRANSFER, move "1"))
       return assert(payouts:list())[1].params.clientTranId
     end
@@ -301,7 +301,8 @@ describe("payments that the journal does not know to be made", function()
     end }
     assert.is_nil(payouts:run())
     open()
-    local record = assert(client.wallet:transfer_history { fromAccountType = "SPOT", toAccountType = "FUTURES" }).rows[1]
+    local history = assert(client.wallet:transfer_history { fromAccountType = "SPOT", toAccountType = "FUTURES" })
+    local record = history.rows[1]
     local db, unclaimed, is_looked_at, is_over = journal.db, queue.unclaimed, false, false
     local transaction = db.transaction
     function queue.unclaimed(...)

@@ -255,6 +255,32 @@ describe("a queue in which another account has payments", function()
   end)
 end)
 
+describe("tasks that wait for the journal's connection", function()
+  it("take no payments beside those that another task took meanwhile", function()
+    journal:close()
+    journal = assert(purser.journal.open { sqlite = path, sleep = schedule.sleep })
+    client = client_with()
+    local payouts = payouts_with { concurrency = 4, history_check = "never" }
+    for i = 1, 20 do assert(payouts:add("p" .. i, TRANSFER, move(tostring(i)))) end
+    local begun, sent, held, take_waiting = journal.db.kind, false, 0, queue.take_waiting
+    -- each transaction lets the other tasks run, as a database does that another process has locked
+    journal.db.kind = setmetatable({ connection_error = function(db)
+      schedule.sleep(1)
+      return begun.connection_error(db)
+    end }, { __index = begun })
+    function queue.take_waiting(...)
+      held = math.max(held, #payouts.hand)
+      return take_waiting(...)
+    end
+    finally(function() queue.take_waiting = take_waiting end)
+    local inner = sim:transport()
+    private.states[client]._transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+      if not sent then schedule.sleep(5) end -- the others take their turns
+      sent = true
+      return inner:send(request)
+    end }
+    assert.equal(20, assert(payouts:run()).done)
+    assert.equal(0, held)
   end)
 end)
 

@@ -179,8 +179,8 @@ describe("readings that many calls share", function()
   end)
 
   it("are waited for without polling: a wait takes one turn of a task, and one reading serves all", function()
-    local service, reads, pauses, inner = service_that(function() return false end), 0, 0, nil
-    inner = service.read
+    local service, reads, pauses = service_that(function() return false end), 0, 0
+    local inner = service.read
     function service.read(...)
       reads = reads + 1
       schedule.sleep(2)

@@ -259,7 +259,7 @@ describe("purser.transport.cosocket", function()
     assert.matches('"proxy" is not supported on nginx\'s sockets; use purser.transport.openresty', lines)
     assert.matches('"ca_file" is not supported', lines)
     assert.matches('"idle_mss" is not known %(did you mean "idle_ms"%?%)', lines)
-    assert.matches('"timeout_ms" is 0; it must be', lines)
+    assert.matches('"timeout_ms" is 0; it must be a whole number', lines)
   end)
 
   it("ends what waits when it is closed", function()

@@ -87,8 +87,8 @@ end
 local LOOKS_AT_INCOMPLETE = 3
 
 -- How long to wait for the next look. Of those before the deadline each waits twice as long as the one before: what the
--- first do not find is rarely found by the next. Looks that share their readings are made at the same times, so that one
--- reading serves them.
+-- first do not find is rarely found by the next. Looks that share their readings are made at the same times, so that
+-- one reading serves them.
 local function pause_before_next(look, now)
   local left = look.deadline - now
   local ms = math.max(1, left > 0 and math.min(look.pause_ms, left) or look.doubted and look.poll_ms or 1)
