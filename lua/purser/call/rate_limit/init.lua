@@ -129,18 +129,15 @@ local function make_takes(self, row, api_key)
   return takes
 end
 
+-- The same, made once for a row and a key.
 local function takes_of(self, row, api_key)
   local by_row = self.takes[api_key or ""]
   if not by_row then
     by_row = {}
     self.takes[api_key or ""] = by_row
   end
-  local takes = by_row[row]
-  if not takes then
-    takes = make_takes(self, row, api_key)
-    by_row[row] = takes
-  end
-  return takes
+  by_row[row] = make_takes(self, row, api_key)
+  return by_row[row]
 end
 
 local function note_member(self)
@@ -174,7 +171,8 @@ local TOO_SLOW = "the store of the rate limit takes longer to answer than the ma
 ---@param state any                          the first argument of pause
 ---@return table|nil takes, integer|string at_or_why, integer|nil ms
 function RateLimit:acquire(row, api_key, pause, state)
-  local takes = takes_of(self, row, api_key)
+  local by_row = self.takes[api_key or ""]
+  local takes = by_row and by_row[row] or takes_of(self, row, api_key)
   local priority, store = row.effect == "read" and 1 or 0, self.store
   if self.is_local then
     local ms, number, at = store:reserve(takes, priority, 0)
