@@ -85,7 +85,8 @@ function M.make(options, profile)
   local self = setmetatable({
     pools = pools, weights = profile.weights, when_full = options.when_full or "wait",
     max_wait_ms = options.max_wait_ms or math.huge, on_wait = options.on_wait, member = member_name(options),
-    takes = {}, waits = setmetatable({}, { __mode = "k" }), now = options.now or core.monotonic_ms, seen_at = -SEEN_MS, is_local = store.kind == "process",
+    takes = {}, waits = setmetatable({}, { __mode = "k" }),
+    now = options.now or core.monotonic_ms, seen_at = -SEEN_MS, is_local = store.kind == "process",
   }, RateLimit)
   self.lateness_ms = math.huge
   for _, pool in ipairs(pools) do self.lateness_ms = math.min(self.lateness_ms, pool.margin_ms / 2) end
