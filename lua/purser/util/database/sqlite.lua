@@ -74,9 +74,19 @@ local function note_files(db)
   end
 end
 
+-- Another program's database gets neither tables nor a write-ahead log.
+local function check_owner(db)
+  local tables = assert(db:rows "SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'")
+  for _, row in ipairs(tables) do
+    if row.name:find "^purser_" then return end
+  end
+  if tables[1] then error(('it is a database of another program, with a table "%s"'):format(tables[1].name), 0) end
+end
+
 --- Prepares a new connection; raises when it cannot be used.
 function M.greet(db)
   assert(db:rows(("PRAGMA busy_timeout = %d"):format(db.lock_timeout_ms)))
+  check_owner(db)
   local mode = assert(db:rows "PRAGMA journal_mode = WAL")[1].journal_mode
   if mode ~= "wal" then
     error("the file cannot be kept with a write-ahead log (its mode is " .. tostring(mode) .. ")", 0)
