@@ -212,13 +212,13 @@ describe("purser.new", function()
     local function config(pattern, options)
       local client, err = new(options)
       assert.equal("config", err.kind)
-      rejected(pattern, client, err.message)
+      rejected(pattern, client, err.message .. "; " .. (err.hint or ""))
     end
     config('^"secret_key_file": .* can be used by others', { secret_key_file = private(SECRET, "644") })
     config('^"secret_key_env": the variable PURSER_NOT_SET is not set', { secret_key_env = "PURSER_NOT_SET" })
-    config('^give one of "secret_key" and "secret_key_file"$', { secret_key = SECRET, secret_key_file = "x" })
-    config('^give one of "secret_key_file" and "secret_key_env"$', { secret_key_env = "X", secret_key_file = "x" })
-    config('^give either "credentials" or "api_key" and "secret_key_env"$',
+    config('^"secret_key" and "secret_key_file" are given together; give one of them$', { secret_key = SECRET, secret_key_file = "x" })
+    config('^"secret_key_file" and "secret_key_env" are given together; give one of them$', { secret_key_env = "X", secret_key_file = "x" })
+    config('; give either "credentials" or "api_key" and "secret_key_env"$',
       { credentials = function() end, secret_key_env = "X" })
     config('"secret_key" is neither a string nor a secret', { secret_key = io.stdout })
     config('"secret_key" cannot be used: the key is not an unencrypted RSA private key',

@@ -79,7 +79,7 @@ describe("purser wallet withdraw", function()
     assert.equal(2, code)
     for _, text in ipairs { "This moves money at " .. service.url .. ":\n", "| " .. service.url .. " (from ",
       "| the one that the key belongs to\n", "| " .. TRON .. "\n", "| TRX (Tron(TRC20))\n",
-      "| 1 USDT; with the amount 21\n",
+      "| 1 USDT, assumed to come on top; with the amount 21\n",
       "| 20 USDT; 19 if the service takes the fee", "| 10 to 10000000, in steps of 0.000001\n",
       "(from PURSER_API_KEY" } do
       assert.is_truthy(shown:find(text, 1, true), text .. " in " .. shown)

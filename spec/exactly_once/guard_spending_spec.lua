@@ -48,20 +48,20 @@ describe("a spending limit", function()
       local client, err = new { journal = journal, guard = guard }
       assert.is_nil(client)
       assert.equal("config", err.kind)
-      assert.matches('need the option "account"', err.message)
+      assert.matches('have no account, .*; give the option "account"', tostring(err))
     end
   end)
 
   it("needs a name that a line can hold, and a journal that is written first", function()
     local unsafe = assert(purser.journal.open { sqlite = path, unsafe_without_write_ahead = true })
     finally(function() unsafe:close() end)
-    for expected, options in pairs { ['the option "account"'] = { account = "", journal = journal },
+    for expected, options in pairs { ['give the option "account"'] = { account = "", journal = journal },
       ["control character"] = { account = "a\nb", journal = journal },
       ["written before a call is sent"] = { account = "acme", journal = unsafe } } do
       options.guard = { spending_limit = { USDT = "5" } }
       local client, err = new(options)
       assert.is_nil(client)
-      assert.truthy(err.message:find(expected, 1, true), err.message)
+      assert.truthy(tostring(err):find(expected, 1, true), tostring(err))
     end
     local named = client_with("5", nil, { account = "the house of acme USDT 5" })
     assert(spend(named, "2"))

@@ -283,6 +283,6 @@ describe("pruning", function()
       assert.is_nil(counts)
       assert.equal("argument", err.kind)
     end
-    assert.matches("at least 184 days back", select(2, prune(100)).message)
+    assert.matches("at least 184 days back", select(2, prune(100)).hint)
   end)
 end)

@@ -53,7 +53,7 @@ describe("a C program that links libpurser.a", function()
   it("works without any file, package, require, io, os, debug and load", function()
     assert.equal("", make(build .. "/spec/embed"))
     local host = output(("env -i %s/spec/embed %s"):format(build, quote(SCRIPT)))
-    assert.matches("^all went, the journal cannot be opened: LuaDBI is missing; install it", host)
+    assert.matches("^all went, the journal \"nowhere\" cannot be opened: LuaDBI is missing; install it", host)
   end)
 end)
 

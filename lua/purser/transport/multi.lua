@@ -274,7 +274,7 @@ local function split_options(options)
   end
   local message = schema.check(of_host, host_rules, "transport option")
   if not message and not of_host.wait ~= not of_host.wake then
-    message = 'transport options "wait" and "wake" are given together'
+    message = 'transport options "wait" and "wake" belong together, and one is missing'
   end
   if message then return nil, message end
   return of_libcurl, of_host
