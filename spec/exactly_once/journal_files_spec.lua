@@ -165,7 +165,7 @@ describe("a database that is no journal", function()
     assert.equal(before, bytes(other))
   end)
 
-  it("but a journal's witness is rejected, too", function()
+  it("and is a journal's witness is rejected, too", function()
     assert(purser.payouts.new { client = client, journal = journal, worker = "w",
       witness = path .. ".witness" }):run()
     local opened, err = open { sqlite = path .. ".witness" }

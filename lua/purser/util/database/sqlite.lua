@@ -76,11 +76,12 @@ end
 
 -- Another program's database gets neither tables nor a write-ahead log.
 local function check_owner(db)
-  local tables = assert(db:rows "SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'")
-  for _, row in ipairs(tables) do
+  local other
+  for _, row in ipairs(assert(db:rows "SELECT name FROM sqlite_master WHERE type = 'table'")) do
     if row.name:find "^purser_" then return end
+    if not row.name:find "^sqlite_" then other = row.name end
   end
-  if tables[1] then error(('it is a database of another program, with a table "%s"'):format(tables[1].name), 0) end
+  if other then error(('it is a database of another program, with a table "%s"'):format(other), 0) end
 end
 
 --- Prepares a new connection; raises when it cannot be used.
