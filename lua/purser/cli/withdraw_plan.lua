@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser withdraw-plan`: what a withdrawal would do and what speaks against it; see docs/plans.md.
+-- `purser withdraw-plan`: what a withdrawal would do, and every problem with it; see docs/plans.md.
 
 local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
@@ -14,7 +14,7 @@ local M = { summary = "Check a withdrawal before it is made; make it with --exec
 
 function M.define(command)
   command:description("Check everything about a withdrawal that can be known before it is made: network, memo, "
-    .. "limits, step, fee. It ends with 0 when nothing speaks against it, else with 2. With --execute it is made.")
+    .. "limits, step, fee. It ends with 0 when no problem is found, else with 2. With --execute it is made.")
   command:option("--coin", "The coin."):argname("<text>"):count(1)
   command:option("--network", "The network by any name: TRX, trc20, \"Tron(TRC20)\"."):argname("<text>")
   command:option("--address", "The address."):argname("<text>"):count(1)
@@ -23,7 +23,7 @@ function M.define(command)
   command:option("--withdrawOrderId", "Your own id of the withdrawal; one is made when there is none.")
     :argname("<text>"):target("order_id")
   command:flag("--require-saved-address", "The address must be in the address book.")
-  command:flag("--execute", "Make the withdrawal when nothing speaks against it; it asks first.")
+  command:flag("--execute", "Make the withdrawal when no problem is found; it asks first.")
   command:flag("--yes", "Make it without asking.")
   reconcile.define(command)
   connection.define_writes(command)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- Plans: what a call would do and everything that speaks against it, before it is made.
+--- Plans: what a call would do, and every problem with it, before it is made.
 --
 --     local plan = assert(client.wallet:plan_withdraw { coin = "USDT", network = "trc20", address = a, amount = "20" })
 --     print(plan)
@@ -20,7 +20,7 @@ local M = {}
 local MAX_AGE_MS = 300000
 
 ---@class purser.Plan
----@field ok boolean            nothing speaks against it
+---@field ok boolean            no problem was found
 ---@field problems string[]     why it would fail, all of them
 ---@field warnings string[]     what to look at before
 ---@field params table          what will be sent
@@ -76,7 +76,7 @@ function Plan:__tostring()
   for _, line in ipairs(self.lines) do add(("  %-8s %s"):format(line[1], line[2])) end
   for _, problem in ipairs(self.problems) do add("  error    " .. problem) end
   for _, warning in ipairs(self.warnings) do add("  warning  " .. warning) end
-  if self.ok then add "  ok       nothing speaks against it" end
+  if self.ok then add "  ok       no problem found" end
   return table.concat(lines, "\n")
 end
 
