@@ -8,14 +8,15 @@
 #include "address.h"
 #include "lpu.h"
 
-/* terminal_width(fd) -> columns, or nothing when it is no terminal or does not say. */
+/* terminal_width(fd) -> columns, rows (0 where it does not say), or nothing when it is no terminal or does not say. */
 static int terminal_width(lua_State *L)
 {
     int64_t fd;
     struct winsize size;
     if (!lpu_to_integer(L, 1, &fd) || ioctl((int)fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 0;
     lpu_push_integer(L, size.ws_col);
-    return 1;
+    lpu_push_integer(L, size.ws_row);
+    return 2;
 }
 
 /* terminal_echo(fd, on): whether a terminal shows what is typed. Returns false when it is no terminal. */

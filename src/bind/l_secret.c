@@ -108,9 +108,10 @@ static int take_secret(lua_State *L)
 
 /* ---- a credentials file ---- */
 
-enum entry { API_KEY, SECRET_KEY, SECRET_KEY_FILE, BASE_URL, PROFILE, ENTRIES };
+enum entry { API_KEY, SECRET_KEY, SECRET_KEY_FILE, CREDENTIALS_COMMAND, BASE_URL, PROFILE, ENTRIES };
 
-static const char *const entry_names[ENTRIES] = {"api_key", "secret_key", "secret_key_file", "base_url", "profile"};
+static const char *const entry_names[ENTRIES] = {"api_key", "secret_key", "secret_key_file",
+                                                 "credentials_command", "base_url", "profile"};
 
 static enum entry find_entry(const pu_key_lines *lines)
 {
@@ -134,7 +135,7 @@ static bool read_lines(lua_State *L, const pu_secret_text *whole, pu_secret_text
         enum entry entry = line == PU_LINE_ENTRY ? find_entry(&lines) : ENTRIES;
         if (entry == ENTRIES) {
             lua_pushfstring(L, "%s line %d is not of the form `name = value` with name api_key, secret_key, "
-                            "secret_key_file, base_url or profile", path, lines.number);
+                            "secret_key_file, credentials_command, base_url or profile", path, lines.number);
             return false;
         }
         enum entry same = entry == SECRET_KEY_FILE ? SECRET_KEY : entry; /* both are the secret */
@@ -215,8 +216,8 @@ static enum pu_file_fault read_source(pu_secret_text *whole, const char *source,
     return fault;
 }
 
-/* core.read_credentials(path) -> { api_key =, secret_key_file =, base_url =, profile =, secret = } with what the file
- * has, or nil, message, and true when there is no such file. The secret of `secret_key` or `secret_key_file` is `secret`. */
+/* core.read_credentials(path) -> { api_key =, secret_key_file =, credentials_command =, base_url =, profile =, secret = }
+ * with what the file has, or nil, message, and true when there is no such file. The secret of `secret_key` or `secret_key_file` is `secret`. */
 static int read_credentials(lua_State *L)
 {
     int code;
