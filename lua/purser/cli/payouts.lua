@@ -82,8 +82,19 @@ local function failure(err, payments, path)
   return confirm.failure(err)
 end
 
--- Reads and checks the file. Returns the payments, the plan as text, and how many have problems; or nil and the code.
-local function planned(options, client, path)
+-- The keys of the payments that a queue has made already; or nil and an error.
+local function made_by(queue)
+  local made = {}
+  local list, err = {}, nil
+  if queue then list, err = queue:list "done" end
+  if not list then return nil, err end
+  for _, payment in ipairs(list) do made[payment.key] = true end
+  return made
+end
+
+-- Reads and checks the file. Returns the payments, the plan as text, how many have problems, and the sums of those that
+-- are not made yet; or nil and the code.
+local function planned(options, client, path, queue)
   local payments, messages = payments_file.read(path, options.operation)
   if not payments then
     for i, message in ipairs(messages) do
@@ -97,9 +108,12 @@ local function planned(options, client, path)
   end
   local err = payments_plan.check(client, payments)
   if err then return nil, report.failure({ effect = "read" }, {}, err) end
-  local totals = payments_plan.totals(payments)
+  local made
+  made, err = made_by(queue)
+  if not made then return nil, report.failure({ effect = "read" }, {}, err) end
+  local totals = payments_plan.totals(payments, made)
   payments_plan.add_balances(client, totals)
-  local text, bad = payments_plan.show(payments, totals, path)
+  local text, bad = payments_plan.show(payments, totals, path, made)
   return payments, text, bad, totals
 end
 
@@ -107,11 +121,14 @@ function actions.plan(options)
   if not options.subject then return report.bad_input("payouts plan: the file is missing; give FILE.csv") end
   local at, code = open(options, false)
   if not at then return code end
-  local payments, text, bad = planned(options, at.client, options.subject)
+  local payments, text, bad, totals = planned(options, at.client, options.subject)
   at.client:close()
   if not payments then return text end
   if not report.write(text) then return report.NOT_WRITTEN end
   if bad > 0 then return report.bad_input("%d of %d payments have errors; nothing was sent", bad, #payments) end
+  for _, total in ipairs(totals) do
+    if total.is_short then return report.bad_input "the balance does not cover all payments; nothing was sent" end
+  end
   report.note("next: purser payouts run %s --journal FILE", options.subject)
   return report.DONE
 end
@@ -193,18 +210,20 @@ end
 -- Adds what the file has, after a question. Returns nil when the run may begin, else the exit code.
 local function add(options, at)
   local path = options.subject
-  local payments, text, bad, totals = planned(options, at.client, path)
+  local payments, text, bad, totals = planned(options, at.client, path, at.queue)
   if not payments then return text end
   if bad > 0 then
     report.write(text)
     return report.bad_input("%d of %d payments have errors; nothing was sent", bad, #payments)
   end
-  if not options.yes then
+  if options.yes then
+    for _, warning in ipairs(payments_plan.shortages(totals)) do report.say("warning: %s", warning) end
+  else
     report.write(text)
     local fields = { { "file", path }, { "journal", at.path }, { "payments", ("%d"):format(#payments) } }
     for _, total in ipairs(totals) do
       fields[#fields + 1] = { "sum", ("%s %s, %s with fees%s%s"):format(tostring(total.amount), total.asset,
-        tostring(total.amount + total.fees), total.source ~= "" and " from " .. total.source or "",
+        tostring(total.amount + total.fees), total.source ~= "" and " from " .. payments_plan.payer(total) or "",
         total.is_short and ": NOT COVERED by the balance of " .. total.balance or "") }
     end
     local code = confirm.ask(options, "This moves money", at.sources, fields)

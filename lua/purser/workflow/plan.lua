@@ -267,7 +267,7 @@ end
 
 -- Checks what a withdrawal names against its network. Returns the amount; or nil and an error when something could not
 -- be read.
-local function check_withdrawal(plan, client, network, given)
+local function check_withdrawal(plan, client, network, given, with_balance)
   if given.network and given.netWork and given.network ~= given.netWork then
     problem(plan, "network and netWork are both given; give one")
   end
@@ -283,7 +283,7 @@ local function check_withdrawal(plan, client, network, given)
   end
   if amount then check_amount(plan, network, amount, given) end
   local err = given.require_saved_address and require_saved_address(plan, client, network, given) or nil
-  if not err then check_balance(plan, client) end
+  if not err and with_balance then check_balance(plan, client) end
   return amount, err
 end
 
@@ -310,8 +310,9 @@ end
 ---@param client purser.Client
 ---@param given table
 ---@param operation string|nil
+---@param without_balance boolean|nil  the balance is not compared: who plans many compares it with their sum
 ---@return purser.Plan|nil plan, purser.Error|nil err
-function M.withdraw(client, given, operation)
+function M.withdraw(client, given, operation, without_balance)
   local err = check_names(given, withdraw_rules)
   if err then return nil, err end
   local all, read_at = coins.read(client, given.max_age_ms or MAX_AGE_MS)
@@ -320,7 +321,7 @@ function M.withdraw(client, given, operation)
   plan.title = ("Withdrawal of %s %s"):format(tostring(given.amount or "?"), tostring(given.coin or "?"))
   local network = find_network(plan, all, { coin = given.coin, network = given.network or given.netWork })
   local amount
-  amount, err = check_withdrawal(plan, client, network, given)
+  amount, err = check_withdrawal(plan, client, network, given, not without_balance)
   if err then return nil, err end
   plan.params = withdraw_params(plan, given, network, amount)
   -- an id of one's own is what an unknown outcome is reconciled by
