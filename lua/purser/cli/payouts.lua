@@ -3,6 +3,7 @@
 
 local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
+local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local csv = require "purser.csv"
 local json = require "purser.json"
@@ -60,10 +61,16 @@ local function open(options, needs_queue)
   end
   local path = options.journal or credentials.variable "PURSER_JOURNAL"
   local show, clear = terminal.progress_line()
+  local reports, has_said = core.is_terminal(2), false
+  local function report_progress(progress)
+    if reports then return show(purser.payouts.progress_line(progress)) end
+    if progress.waiting_for and not has_said then report.note("waiting: %s", progress.waiting_for) end
+    has_said = has_said or progress.waiting_for ~= nil
+  end
   local queue, err = purser.payouts.new {
     client = client, journal = sources.journal, queue = options.queue, worker = options.worker or "shell",
     witness = path .. ".witness",
-    progress = function(progress) show(purser.payouts.progress_line(progress)) end,
+    progress = report_progress,
   }
   if not queue then return nil, report.bad_input("payouts: %s", err.message) end
   return { client = client, sources = sources, queue = queue, clear = clear, path = path }
