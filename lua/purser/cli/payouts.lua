@@ -11,8 +11,8 @@ local lazy = require "purser.util.lazy"
 local output = require "purser.cli.output"
 local payments_file = require "purser.cli.payments_file"
 local payments_plan = require "purser.cli.payments_plan"
-local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
+local rows = require "purser.cli.rows"
 local terminal = require "purser.cli.terminal"
 local purser = lazy "purser"
 
@@ -41,7 +41,7 @@ function M.define(command)
   command:flag("--dry-run", "The same as plan.")
   command:flag("--force", "retry: you know that it was not made; it is put back without looking.")
   command:flag("--yes", "Do it without asking.")
-  output.define(command)
+  output.define(command, nil, { filters = true })
   connection.define_writes(command)
   connection.define(command)
 end
@@ -142,38 +142,16 @@ end
 
 --------------------------------------------------------------------------------------------------------- the result
 
-local function rows_of(list)
-  local rows = {}
-  for i, payment in ipairs(list) do
-    local params = payment.params
-    rows[i] = { payment.key, payment.state, params.amount or "", params.coin or params.asset or "",
-      params.address or params.toAccount or "", payment.record_id or "", payment.message or "" }
-  end
-  return rows
-end
-
 local TITLES = { "key", "state", "amount", "asset", "to", "id", "message" }
 
-local function show_list(list, format)
-  local rows = rows_of(list)
-  if format == "table" then
-    for _, row in ipairs(rows) do
-      for c, text in ipairs(row) do row[c] = plain_text.clean(text) end
-    end
-    return report.write(output.aligned(TITLES, rows))
+local function show_list(list, options)
+  local cells = {}
+  for i, payment in ipairs(list) do
+    local params = payment.params
+    cells[i] = { payment.key, payment.state, params.amount or "", params.coin or params.asset or "",
+      params.address or params.toAccount or "", payment.record_id or "", payment.message or "" }
   end
-  local out = {}
-  if format == "csv" then
-    out[1] = csv.line(TITLES)
-    for i, row in ipairs(rows) do out[i + 1] = csv.line(row, { is_number = { [3] = true } }) end
-    return report.write(table.concat(out))
-  end
-  for i, row in ipairs(rows) do
-    local members = {}
-    for c, title in ipairs(TITLES) do members[c] = { title, row[c] ~= "" and row[c] or nil } end
-    out[i] = json.object(members)
-  end
-  return report.write(output.json(json.list(out), "  "))
+  return report.write(rows.render(TITLES, cells, options, { is_number = { [3] = true } }), options.raw)
 end
 
 local STATES = { "total", "done", "waiting", "taken", "sent", "failed", "undecided", "blocked" }
@@ -277,7 +255,7 @@ function actions.report(options)
   if not at then return code end
   local list, err = at.queue:list()
   if not list then return failure(err) end
-  return show_list(list, options.format) and report.DONE or report.NOT_WRITTEN
+  return show_list(list, options) and report.DONE or report.NOT_WRITTEN
 end
 
 function actions.retry(options)
@@ -308,6 +286,8 @@ function actions.retry(options)
 end
 
 function M.start(options)
+  local message = rows.message(TITLES, options)
+  if message then return report.bad_input("payouts: %s", message) end
   if not actions[options.action] then
     if options.subject then
       return report.bad_input("payouts: %q is no action; give plan, run, status, report or retry", options.action)

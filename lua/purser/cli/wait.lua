@@ -6,6 +6,7 @@ local core = require "purser.core"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
+local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 
 local M = { summary = "Wait until a withdrawal, deposit or transfer is done." }
@@ -30,6 +31,12 @@ function M.define(command)
   connection.define(command)
 end
 
+-- How far it is, as a line.
+local function progress_of(at)
+  return ("%s %s, %d s left%s"):format(at.what, at.state or "is not to be found yet", math.ceil(at.left_ms / 1000),
+    at.error and "; the last read failed: " .. at.error.message or "")
+end
+
 function M.start(options)
   local message = output.message(options)
   if message then return report.bad_input("%s", message) end
@@ -49,9 +56,12 @@ function M.start(options)
   local client
   client, message = connection.open(options)
   if not client then return report.bad_input("%s", message) end
-  if core.is_terminal(2) then report.say("waiting; to stop it changes nothing at the service") end
+  if core.is_terminal(2) then report.note("waiting; to stop it changes nothing at the service") end
+  local show, clear = terminal.progress_line()
+  requested.progress = function(at) show(progress_of(at)) end
   local kind = kinds[options.kind]
   local record, err = client.wallet[kind[1]](client.wallet, kind[3](options.id), requested)
+  clear()
   client:close()
   if not record then
     if err.kind == "workflow" then

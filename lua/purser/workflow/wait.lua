@@ -41,8 +41,9 @@ local function take_times(options, own)
 end
 
 -- Reads until `judge` says "done", "failed" or "unclear". `read` returns a value, or nil when there is none yet, or
--- nil and an error; `judge(value)` returns its verdict and words.
-local function wait(client, times, what, read, judge)
+-- nil and an error; `judge(value)` returns its verdict and words. `progress` is called after each
+-- read that ends nothing.
+local function wait(client, times, what, read, judge, progress)
   local deadline, pause = nil, times.first_ms
   local value, words, last_err
   while true do
@@ -62,6 +63,7 @@ local function wait(client, times, what, read, judge)
     local left = deadline - client:now()
     if left <= 0 then break end
     if err and err.retry_after then pause = math.max(pause, err.retry_after * 1000) end
+    if progress then progress { what = what, state = words, record = value, left_ms = left, error = err } end
     client:sleep(math.max(1, math.min(pause, left)))
     pause = math.min(math.floor(pause * GROWTH), times.max_ms)
   end
@@ -72,17 +74,19 @@ end
 
 --- The general wait. `read()` returns a value, or nil and an error (nil alone: nothing yet). `judge(value)` returns
 --- "done", "failed" or nothing, and words for the message. Options besides: `what` (a name for messages), `deadline_ms`
---- (600000), `first_ms` (1000: the first pause), `max_ms` (30000: the longest).
+--- (600000), `first_ms` (1000: the first pause), `max_ms` (30000: the longest), and `progress`, a function that is
+--- called after each read that ends nothing, with { what =, state =, record =, left_ms =, error = }.
 ---@return any value, purser.Error|nil err
 function M.wait_for(client, options)
-  local times, rest = take_times(options, { read = "function", judge = "function", what = "string" })
+  local times, rest = take_times(options, { read = "function", judge = "function", what = "string",
+    progress = "function" })
   if not times then return nil, rest end
   for _, name in ipairs { "read", "judge" } do
     if not rest[name] then
       return nil, errors.option(('option "%s" is required'):format(name), name, "give a function")
     end
   end
-  return wait(client, times, rest.what or "what was waited for", rest.read, rest.judge)
+  return wait(client, times, rest.what or "what was waited for", rest.read, rest.judge, rest.progress)
 end
 
 ------------------------------------------------------------------------------------------------------- withdrawals
@@ -98,7 +102,8 @@ local withdrawal_goals = {
   final = { [7] = "done", [8] = "done", [9] = "done" },
   cancelled = { [9] = "done", [6] = "failed", [7] = "failed", [8] = "failed" },
 }
-local withdrawal_rules = { goal = suggest.names_of(withdrawal_goals), since = option_schema.TIME, coin = "string" }
+local withdrawal_rules = { goal = suggest.names_of(withdrawal_goals), since = option_schema.TIME, coin = "string",
+  progress = "function" }
 
 local function judge_state(verdicts, names)
   return function(record)
@@ -149,7 +154,7 @@ function M.withdrawal(client, id, options)
   local read = finder(client, "wallet.withdrawal_history", "applyTime", rest.since or client:now() - 7 * DAY,
     { coin = rest.coin }, function(record) return record[member] == value end)
   local judge = judge_state(withdrawal_goals[rest.goal or "success"], withdrawal_states)
-  return wait(client, times, "withdrawal " .. value, read, judge)
+  return wait(client, times, "withdrawal " .. value, read, judge, rest.progress)
 end
 
 ---------------------------------------------------------------------------------------------------------- deposits
@@ -165,7 +170,7 @@ local deposit_goals = {
   final = { [1] = "done", [5] = "done", [7] = "done", [8] = "done", [10] = "done", [12] = "done" },
 }
 for state = 1, 12 do deposit_goals.seen[state] = "done" end
-local deposit_rules = { goal = suggest.names_of(deposit_goals), since = option_schema.TIME }
+local deposit_rules = { goal = suggest.names_of(deposit_goals), since = option_schema.TIME, progress = "function" }
 
 local deposit_members = {
   txId = "string", coin = "string", network = "string", address = "string", memo = "string", amount = "string",
@@ -221,7 +226,7 @@ function M.deposit(client, requested, options)
   local read = finder(client, "wallet.deposit_history", "insertTime", rest.since or client:now() - DAY / 24,
     { coin = requested.coin }, matches_deposit(requested))
   local judge = judge_state(deposit_goals[rest.goal or "credited"], deposit_states)
-  return wait(client, times, "the deposit", read, judge)
+  return wait(client, times, "the deposit", read, judge, rest.progress)
 end
 
 --------------------------------------------------------------------------------------------------------- transfers
@@ -241,18 +246,18 @@ local RECORD_UNKNOWN = "22222"
 ---@param options table|nil
 ---@return table|nil transfer, purser.Error|nil err
 function M.transfer(client, tran_id, options)
-  local times, rest = take_times(options, {})
+  local times, rest = take_times(options, { progress = "function" })
   if not times then return nil, rest end
   return wait(client, times, "transfer " .. tostring(tran_id), function()
     local record, err = client.wallet:get_transfer { tranId = tran_id }
     if err and err.code == RECORD_UNKNOWN then return nil end -- records show up late
     return record, err
-  end, judge_transfer)
+  end, judge_transfer, rest.progress)
 end
 
 local function family_transfer(group)
   return function(client, requested, options)
-    local times, rest = take_times(options, {})
+    local times, rest = take_times(options, { progress = "function" })
     if not times then return nil, rest end
     if type(requested) ~= "table" or not requested.clientTranId then
       return nil, errors.argument("clientTranId", "wait_transfer has no transfer to wait for", "give its clientTranId, "
@@ -268,7 +273,7 @@ local function family_transfer(group)
       for _, record in ipairs(list) do
         if record.clientTranId == requested.clientTranId then return record end
       end
-    end, judge_transfer)
+    end, judge_transfer, rest.progress)
   end
 end
 
