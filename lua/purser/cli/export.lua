@@ -28,8 +28,9 @@ function M.define(command)
   command:description("Write every record of a history or list once, whatever its windows and pages.\n"
     .. "With --cursor the next run writes what came since: append it to the same file, or give --output a new file.\n"
     .. "json is an object a line.")
-  command:argument("history", "One of " .. table.concat(history_names(), ", ") .. "."):argname("<history>")
-    .suggested = history_names()
+  local history = command:argument("history", "One of " .. table.concat(history_names(), ", ") .. ".")
+  history:argname("<history>")
+  history.suggested, history.takes_no_file = history_names(), true
   command:option("--since", "From when on: 30d, 12h, 2026-01-31, 2026-01-31T10:00Z; default: all it reaches.")
     :argname("<when>")
   command:option("--until", "Until when, in the same forms; default: now."):argname("<when>")

@@ -19,7 +19,7 @@ function M.define(command)
     .. "  show ID      everything about one\n"
     .. "  recover      look what became of those that a crash or a lost answer left open; needs the keys")
   command:argument("action", "list, show or recover."):choices { "list", "show", "recover" }
-  command:argument("id", "show: the id that list prints."):args("?")
+  command:argument("id", "show: the id that list prints."):args("?").takes_no_file = true
   command:option("--state", "list: open, unknown, done, rejected, not_sent, not_done or undecided."):argname("<state>")
     :choices { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" }
   command:option("--limit", "list: at most so many, the oldest (all)."):argname("<n>"):convert(tonumber)

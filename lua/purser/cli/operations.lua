@@ -17,7 +17,10 @@ local M = { summary = "List the operations, or show everything about one." }
 
 function M.define(command)
   command:description "List the operations, or show everything about one."
-  command:argument("word", "Name or id (wallet withdraw, C2), or a word that its facts contain."):args("0-2")
+  local word = command:argument("word", "Name or id (wallet withdraw, C2), or a word that its facts contain.")
+  word:args "0-2"
+  word.suggested, word.takes_no_file = {}, true
+  for i, row in ipairs(operations.list) do word.suggested[i] = row.full_name end
   output.define(command, nil, { filters = true })
 end
 

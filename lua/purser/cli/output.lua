@@ -277,7 +277,10 @@ end
 
 M.formats = { "table", "json", "csv" }
 
-local function shape_of(row)
+--- The name of the shape of an operation's records.
+---@param row table  the operation
+---@return string
+function M.shape_of(row)
   local form = row.result
   return form.list or form.record or form.page or form.rows
 end
@@ -286,7 +289,7 @@ end
 ---@param row table  the operation
 ---@return string[]
 function M.members(row)
-  return all_columns(shape_of(row))
+  return all_columns(M.shape_of(row))
 end
 
 --- The columns that `--columns` names, or nil for all; nil and a message when one of them does not exist: it would be
@@ -297,7 +300,7 @@ end
 function M.columns(options, row)
   if not options.columns then return nil end
   if options.format == "json" then return nil, "--columns is for table and csv; json holds every member" end
-  local known, nested, is_known, sayable = M.members(row), nested_field(shape_of(row)), {}, {}
+  local known, nested, is_known, sayable = M.members(row), nested_field(M.shape_of(row)), {}, {}
   for i, name in ipairs(known) do
     is_known[name] = true
     sayable[i] = name:match("[^.]*$")

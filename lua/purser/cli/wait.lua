@@ -22,7 +22,7 @@ function M.define(command)
     .. "spot and futures (by its tranId) is done, and print it. Ends with 1 when that can no longer be, with 3 when "
     .. "the time is over.")
   command:argument("kind", "withdrawal, deposit or transfer."):choices { "withdrawal", "deposit", "transfer" }
-  command:argument("id", "What it is known by.")
+  command:argument("id", "What it is known by.").takes_no_file = true
   command:option("--goal", "withdrawal: success, sent, final, cancelled; deposit: credited, seen, final.")
     :argname("<goal>")
   command:option("--deadline", "How long to wait: 45s, 30m, 2h; default 10m."):argname("<duration>"):target("duration")

@@ -42,7 +42,9 @@ local function execute(plan, options, client, sources)
   local result, err = plan:execute()
   if not result then
     if err.kind == "workflow" then return report.bad_input("%s", tostring(err)) end
-    if options.reconcile and err.outcome == "unknown" then return reconcile.run(client, row, plan.params, err, options.format) end
+    if options.reconcile and err.outcome == "unknown" then
+      return reconcile.run(client, row, plan.params, err, options.format)
+    end
     return report.failure(row, plan.params, err)
   end
   local text = output.render(row, result, options.format, nil, options.raw)
