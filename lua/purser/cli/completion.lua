@@ -29,7 +29,7 @@ _purser() {
     elif [[ ${words[-1]} == *=* && $COMP_WORDBREAKS == *=* ]]; then
         COMPREPLY=("${COMPREPLY[@]#"${words[-1]%"${words[-1]##*=}"}"}")
     elif [[ ${COMPREPLY[0]} == *= ]]; then
-        compopt -o nospace
+        compopt -o nospace 2>/dev/null
     fi
 }
 complete -F _purser purser
