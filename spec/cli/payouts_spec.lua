@@ -62,7 +62,7 @@ describe("purser payouts", function()
       [header .. 'a,"USDT,TRX,T,1\n'] = { "line 2: a quoted cell does not end" },
       [""] = { "is empty" },
       [header .. "a,USDT,TRX," .. TRON .. ',"1,5"\n' .. "b,USDT,," .. TRON .. ",20\nc,USDT,TRX," .. TRON .. ",20\n"] = {
-        ':2: error: payment "a": the amount 1,5 is no exact decimal',
+        ':2: error: payment "a": the amount is no exact decimal: "1,5": ',
         ':3: error: payment "b": USDT travels on 7 networks',
         "2 of 3 payments have errors; nothing was sent" },
     } do

@@ -86,7 +86,7 @@ static int read_secret(lua_State *L)
     return return_error(L);
 }
 
-/* core.take_secret(name) -> secret | nil, message. The variable is gone afterwards. */
+/* core.take_secret(name) -> secret | nil, message, and true where it is not set. The variable is gone afterwards. */
 static int take_secret(lua_State *L)
 {
     const char *name = luaL_checkstring(L, 1);
@@ -102,6 +102,9 @@ static int take_secret(lua_State *L)
         lua_pushliteral(L, "there is not enough memory for the secret");
     } else {
         lua_pushfstring(L, "the variable %s is not set; a secret is taken from it only once", name);
+        return_error(L);
+        lua_pushboolean(L, true);
+        return 3;
     }
     return return_error(L);
 }

@@ -175,7 +175,7 @@ function M.open(options, overrides)
   if not client then
     local hint = err.option == "allow_insecure" and "use https://" or err.hint
     local cure = hint and "; " .. hint or ""
-    if safe.guard_path and err.message:find("guard", 1, true) then
+    if safe.guard_path and err.option == "guard" then
       return nil, ("--guard %s: %s%s"):format(safe.guard_path, err.message, cure)
     end
     return nil, ("%s (the service comes from %s)%s"):format(err.message, service.source, cure)

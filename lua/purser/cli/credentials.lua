@@ -18,7 +18,8 @@ local taken, why_not -- the secret of the environment, or why there is none
 
 --- Takes the secret key out of the environment, wherever the keys come from: no child process inherits it.
 function M.take_secret()
-  local secret, message = core.take_secret "PURSER_SECRET_KEY"
+  local secret, message, is_unset = core.take_secret "PURSER_SECRET_KEY"
+  if is_unset then message = "PURSER_SECRET_KEY is not set" end
   if secret then taken, why_not = secret, nil else why_not = why_not or message end
 end
 
@@ -108,8 +109,7 @@ local function from_environment()
   if api_key and taken then
     return { api_key = api_key, secret = taken, source = "PURSER_API_KEY and PURSER_SECRET_KEY" }
   end
-  local missing = not api_key and not taken and "no keys" or not api_key and "PURSER_API_KEY is not set"
-    or tostring(why_not):find("is not set", 1, true) and "PURSER_SECRET_KEY is not set" or why_not
+  local missing = not api_key and not taken and "no keys" or not api_key and "PURSER_API_KEY is not set" or why_not
   return nil, missing .. ": name a file with --credentials, set PURSER_API_KEY and PURSER_SECRET_KEY, or keep a key "
     .. "with `purser login`"
 end

@@ -257,7 +257,8 @@ local function take_amount(plan, given)
   local amount, message = decimal(given.amount)
   if type(given.amount) == "number" and math.floor(given.amount) ~= given.amount or not amount then
     problem(plan, given.amount == nil and "the amount is missing"
-      or ("the amount %s is no exact decimal: %s"):format(tostring(given.amount), message or "pass a string"))
+      or message and "the amount is no exact decimal: " .. message
+      or ("the amount %s is no exact decimal; pass a text"):format(tostring(given.amount)))
   elseif amount:sign() <= 0 then
     problem(plan, "the amount %s is not positive", tostring(amount))
   else
