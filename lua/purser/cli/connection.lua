@@ -61,7 +61,9 @@ local function safeguards(options)
   local guard_path, made = options.guard or credentials.variable "PURSER_GUARD", {}
   if journal_path then
     local journal, err = purser.journal.open { sqlite = journal_path }
-    if not journal then return nil, ("--journal %s: %s"):format(journal_path, err.message) end
+    if not journal then
+      return nil, ("--journal %s: %s%s"):format(journal_path, err.message, err.hint and "; " .. err.hint or "")
+    end
     made.journal = journal
   end
   if guard_path then

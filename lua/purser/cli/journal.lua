@@ -35,7 +35,7 @@ local function open(options)
   if not file then return nil, report.bad_input("journal: %s cannot be read; is it the file of --journal?", path) end
   file:close()
   local journal, err = purser.journal.open { sqlite = path }
-  if not journal then return nil, report.bad_input("journal: %s: %s", path, err.message) end
+  if not journal then return nil, report.bad_input("journal: %s: %s", path, report.sentence(err)) end
   return journal
 end
 

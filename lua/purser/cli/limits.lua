@@ -69,7 +69,7 @@ function M.start(options)
   local limits, err = client:limits()
   client:close()
   if not limits then
-    terminal.say("%s", err.message)
+    terminal.say("%s", report.sentence(err))
     return report.NOT_SENT
   end
   local text = options.format == "json" and as_json(limits) or options.format == "csv" and as_csv(limits, options)

@@ -72,7 +72,7 @@ local function open(options, needs_queue)
     witness = path .. ".witness",
     progress = report_progress,
   }
-  if not queue then return nil, report.bad_input("payouts: %s", err.message) end
+  if not queue then return nil, report.bad_input("payouts: %s", report.sentence(err)) end
   return { client = client, sources = sources, queue = queue, clear = clear, path = path }
 end
 
@@ -80,7 +80,7 @@ end
 local function failure(err, payments, path)
   local key = err.details and err.details.key
   for _, payment in ipairs(key and payments or {}) do
-    if payment.key == key then return report.bad_input("%s:%d: %s", path, payment.line, err.message) end
+    if payment.key == key then return report.bad_input("%s:%d: %s", path, payment.line, report.sentence(err)) end
   end
   if err.kind == "workflow" then
     report.say("%s", tostring(err))
@@ -274,7 +274,7 @@ function actions.retry(options)
   local put
   put, err = at.queue:retry(options.subject, options.force and { force = true } or nil)
   if put == nil then
-    report.say("%s", err.message)
+    report.say("%s", report.sentence(err))
     return err.code == "payouts.done" and report.DONE or report.UNKNOWN
   end
   if not put then

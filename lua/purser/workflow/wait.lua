@@ -8,6 +8,7 @@
 -- last record that was seen, as `details.record`. A read that fails for a reason that passes is read again; any other
 -- failure ends it.
 
+local coins = require "purser.workflow.coins"
 local errors = require "purser.call.errors"
 local history = require "purser.history"
 local lazy = require "purser.util.lazy"
@@ -183,8 +184,21 @@ local function is_transaction(record, id)
     or type(record.txId) == "string" and record.txId:match "^(.+):%d+$" == id
 end
 
+-- Whether a name of a network is that of the requested one: records call it TRX, TRC20 or Tron(TRC20). Other names than
+-- the requested one are known where the coin is, and the coins can be read.
+local function network_matcher(client, requested)
+  local name = requested.network
+  local all = name and requested.coin and coins.read(client, DAY)
+  local coin = all and coins.find(all, requested.coin)
+  local network = coin and coins.network(coin, name)
+  return function(found)
+    return found == name or network ~= nil and type(found) == "string" and coins.network(coin, found) == network
+  end
+end
+
 -- Whether a deposit is the one that `requested` describes. Amounts are equal as numbers: "5" is "5.00".
-local function matches_deposit(requested)
+local function matches_deposit(client, requested)
+  local is_network = network_matcher(client, requested)
   local amount = requested.amount and decimal(requested.amount)
   return function(record)
     for name, value in pairs(requested) do
@@ -192,6 +206,8 @@ local function matches_deposit(requested)
       if name == "amount" then
         local other = decimal(found or "")
         if not other or other:compare(amount) ~= 0 then return false end
+      elseif name == "network" then
+        if not is_network(found) then return false end
       elseif name == "txId" then
         if not is_transaction(record, value) then return false end
       elseif found ~= value then
@@ -203,6 +219,7 @@ local function matches_deposit(requested)
 end
 
 --- Waits for a deposit (C4) that matches `requested`: any of `txId`, `coin`, `network`, `address`, `memo`, `amount`.
+--- Where `coin` is given, `network` may be any name of it: TRX, TRC20, Tron(TRC20).
 --- Options: `goal` ("credited"; "seen": in whatever state; "final"), `since` (epoch ms; default: an hour ago), and the
 --- times of wait_for. The first that matches counts.
 ---@param client purser.Client
@@ -224,7 +241,7 @@ function M.deposit(client, requested, options)
     end
   end
   local read = finder(client, "wallet.deposit_history", "insertTime", rest.since or client:now() - DAY / 24,
-    { coin = requested.coin }, matches_deposit(requested))
+    { coin = requested.coin }, matches_deposit(client, requested))
   local judge = judge_state(deposit_goals[rest.goal or "credited"], deposit_states)
   return wait(client, times, "the deposit", read, judge, rest.progress)
 end

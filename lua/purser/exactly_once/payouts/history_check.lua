@@ -170,9 +170,9 @@ end
 
 local function give_up(self, group, message)
   self.problem = errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.history", message =
-    ("payouts: whether payments were made before cannot be looked for in %s: %s; they were not sent. Make the history "
-    .. 'readable, or set history_check = "never" where you know that the journal lacks nothing')
-    :format(group.reconcile.lookup, message) }
+    ("payouts: whether payments were made before cannot be looked for in %s: %s; they were not sent")
+    :format(group.reconcile.lookup, message),
+    hint = 'make the history readable, or set history_check = "never" where you know that the journal lacks nothing' }
 end
 
 --- After a read that failed: "ended" when the run ends by it, "rejected" when the service rejects for good; nil when it
