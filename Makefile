@@ -15,6 +15,7 @@
 #   make reproducible, checksec   two clones build the same bytes; what the linker and compiler harden
 #   make docs       the generated parts of docs/, the annotation file and the lists in the rockspecs
 #   make hosts-test, console-test   nginx, the frame loop and libuv alone; the simulator's page in a headless browser
+#   make hosts-all  each page of docs/hosts in its real host: LÖVE, HAProxy, Prosody, copas, mpv, Minetest, Pandoc ...
 #   make examples-hardest   the examples with every switch of the simulator at its hardest
 #   make ccxt-test  ccxt, an independent client in JavaScript, against the simulator (npm fetches it once)
 #   make rock-test  pack with LuaRocks, install into an empty tree offline, run the tour from there
@@ -153,7 +154,7 @@ $(BUILD)/spec/%: spec/c/%.c $(CORE_OBJECTS)
 
 # These take the linker's help: one has another version of libcurl, one makes the floor's allocations fail.
 $(BUILD)/spec/test_http_sigpipe: LDFLAGS += -Wl,--wrap=curl_version_info
-$(BUILD)/spec/test_signing_memory: LDFLAGS += -Wl,--wrap=malloc -Wl,--wrap=realloc
+$(BUILD)/spec/test_signing_memory $(BUILD)/spec/test_http_watch: LDFLAGS += -Wl,--wrap=malloc -Wl,--wrap=realloc
 # The peer that misbehaves to order, for the specs of the transports.
 $(BUILD)/spec/peer: spec/support/peer.c spec/support/peer_h2.c spec/support/peer.h
 	@mkdir -p $(@D)

@@ -63,6 +63,7 @@ build = {
         "src/core/signer.c",
         "src/core/signer_hmac.c",
         "src/core/signer_pkey.c",
+        "src/core/terminal.c",
         -- end: core
       },
       defines = { "_POSIX_C_SOURCE=200809L" },

@@ -27,7 +27,8 @@ describe("the bytes of a request", function()
       { headers = { ["content-length"] = "5" } }, { headers = { ["Transfer-Encoding"] = "chunked" } },
       { headers = { HOST = "x" } }, { headers = { Connection = "x" } }, { headers = { [""] = "x" } }, { headers =
       { A = 1 } },
-      { headers = { Expect = "100-continue" } }, { headers = { "A" } },
+      { headers = { Expect = "100-continue" } }, { headers = { "A" } }, { headers = { ["A: b"] = "1" } },
+      { headers = { Key = "1", kEY = "2" } }, { headers = { Host = "a", host = "b" } },
       { base_url = "ftp://h" }, { base_url = "http://" }, { base_url = "http://a@h" }, { base_url = "http://h:0" },
       { base_url = "http://h:65536" }, { base_url = "http://h:1x" }, { base_url = "http://h?x" }, { base_url =
       "http://h\n" },
@@ -127,6 +128,30 @@ describe("the reader of an answer", function()
       ("f"):rep(13) .. "\r\n", "2\n{}\r\n", "0\r\nA\r\n\r\n" } do
       assert.matches("^nil ", read(answer("Transfer-Encoding: chunked\r\n", body)), 1, nil, body)
     end
+  end)
+
+  it("says how many bytes surely belong to the answer, for sockets that wait for all they are asked for", function()
+    local head = "HTTP/1.1 200 OK\r\n"
+    for _, text in ipairs {
+      head .. "Content-Length: 0\r\n\r\n", head .. "Content-Length: 20\r\n\r\n" .. ("x"):rep(20),
+      head .. "Transfer-Encoding: chunked\r\n\r\n9;a=b\r\n123456789\r\n1\r\nx\r\n0\r\nA: b\r\n\r\n",
+      "HTTP/1.1 204 Nothing\r\n\r\n",
+    } do
+      local reader, at, whole, longest = http1.reader(), 1, false, 0
+      while not whole do
+        local count = reader:needs(7)
+        assert.is_true(count >= 1 and at + count - 1 <= #text, text)
+        longest = math.max(longest, count)
+        whole = reader:feed(text:sub(at, at + count - 1))
+        assert.is_boolean(whole, text)
+        at = at + count
+      end
+      assert.equal(#text + 1, at)
+      assert.equal(#reader:response().body > 0 and 7 or 1, longest)
+    end
+    local open = http1.reader()
+    open:feed(head .. "\r\n")
+    assert.equal(7, open:needs(7)) -- the end of the connection ends the wait
   end)
 
   it("knows that an answer broke off", function()

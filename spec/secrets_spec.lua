@@ -156,6 +156,34 @@ describe("core.read_credentials", function()
     rejected("line 2 gives secret_key again", core.read_credentials(private("secret_key_file = a\nsecret_key = b")))
   end)
 
+  it("takes what a command writes, if it ends well, and quotes nothing of it", function()
+    local path = private("api_key = k\nsecret_key = " .. SECRET .. "\n")
+    local found = assert(core.read_credentials("|cat " .. path))
+    assert.equal(core.signer("hmac-sha256", SECRET):sign "x", core.signer("hmac-sha256", found.secret):sign "x")
+    rejected("^the command for the credentials failed; run it", core.read_credentials("|cat " .. path .. "; exit 3 # "
+      .. SECRET))
+    rejected("^the command for the credentials line 1 is not of the form", core.read_credentials("|echo " .. SECRET))
+    for _, command in ipairs { "|head -c 100000 /dev/zero 2>/dev/null", "|cat /dev/zero 2>/dev/null" } do
+      rejected("^the command for the credentials is too long", core.read_credentials(command))
+    end
+  end)
+
+  it("takes it where the process ignores the ends of its children, as a program inherits it", function()
+    local path = private("api_key = k\nsecret_key = " .. SECRET .. "\n")
+    local code = ("local core = require 'purser.core' for _, command in ipairs { '|cat %s', '|cat %s; exit 3' } do "
+      .. "print(core.read_credentials(command) and 'taken' or 'rejected') end"):format(path, path)
+    assert.equal("taken\nrejected\n", shell(("bash -c \"trap '' CHLD; exec %s -e \\\"%s\\\"\""):format(LUA, code)))
+  end)
+
+  it("reads standard input to its end", function()
+    local code = "local core = require 'purser.core' local keys, message = core.read_credentials '-' "
+      .. "print(keys and core.signer('hmac-sha256', keys.secret):sign 'x' or message)"
+    local expected = core.signer("hmac-sha256", SECRET):sign "x"
+    local pieces = "(printf 'api_key = k\\nsecret_'; printf 'key = %s\\n') | %s -e \"%s\""
+    assert.equal(expected .. "\n", shell(pieces:format(SECRET, LUA, code)))
+    assert.matches("^standard input line 1 is not of the form", shell(("echo x | %s -e \"%s\""):format(LUA, code)))
+  end)
+
   it("distinguishes a file that is not there from one that cannot be used", function()
     assert.is_true(select(3, core.read_credentials(new_path())))
     assert.is_false(select(3, core.read_credentials "/dev/zero"))
@@ -216,8 +244,10 @@ describe("purser.new", function()
     end
     config('^"secret_key_file": .* can be used by others', { secret_key_file = private(SECRET, "644") })
     config('^"secret_key_env": the variable PURSER_NOT_SET is not set', { secret_key_env = "PURSER_NOT_SET" })
-    config('^"secret_key" and "secret_key_file" are given together; give one of them$', { secret_key = SECRET, secret_key_file = "x" })
-    config('^"secret_key_file" and "secret_key_env" are given together; give one of them$', { secret_key_env = "X", secret_key_file = "x" })
+    config('^"secret_key" and "secret_key_file" are given together; give one of them$',
+      { secret_key = SECRET, secret_key_file = "x" })
+    config('^"secret_key_file" and "secret_key_env" are given together; give one of them$',
+      { secret_key_env = "X", secret_key_file = "x" })
     config('; give either "credentials" or "api_key" and "secret_key_env"$',
       { credentials = function() end, secret_key_env = "X" })
     config('"secret_key" is neither a string nor a secret', { secret_key = io.stdout })

@@ -8,8 +8,10 @@ package.path = "tools/?.lua;" .. package.path
 
 local pages = require "docs.pages"
 local annotations = require "docs.annotations"
+local reference = require "docs.reference"
 local redis_script = require "docs.redis_script"
 local rocks = require "docs.rocks"
+local teal = require "docs.teal"
 local words = require "docs.words"
 
 local M = {}
@@ -43,7 +45,8 @@ end
 --- Every generated file: path -> text. Nothing is written.
 ---@return table<string, string>
 function M.files()
-  return {
+  local meta = annotations.file()
+  local files = {
     ["docs/operations-broker.md"] = pages.page "broker",
     ["docs/operations-sub-account.md"] = pages.page "sub_account",
     ["docs/operations-wallet.md"] = pages.page "wallet",
@@ -53,7 +56,7 @@ function M.files()
       with_part(assert(read "docs/getting-started.md"), "options", pages.options(words.options)),
       "call options", pages.options(words.call_options)),
     ["lua/purser/call/rate_limit/redis_script.lua"] = redis_script.file(),
-    ["lua/purser/meta.lua"] = annotations.file(),
+    ["lua/purser/meta.lua"] = meta,
     ["purser-scm-1.rockspec"] = with_part(with_part(with_part(assert(read "purser-scm-1.rockspec"),
       "core", rocks.core()),
       "http", rocks.http()),
@@ -61,6 +64,9 @@ function M.files()
     ["purser-sim-http-scm-1.rockspec"] = with_part(
       assert(read "purser-sim-http-scm-1.rockspec"), "httpd", rocks.httpd()),
   }
+  for path, text in pairs(reference.files(meta)) do files[path] = text end
+  for path, text in pairs(teal.files(meta)) do files[path] = text end
+  return files
 end
 
 --- The paths whose committed text differs from what would be made now, sorted.

@@ -2,6 +2,7 @@
 --- The service's error codes that are known: what each means, and what cures it.
 -- Codes nobody listed pass through untouched; an error's `code` is then all there is to know.
 
+---@class purser.modules.codes
 local M = {}
 
 -- `on` says who may answer it: "*" every operation, "broker.*" a group, "*.transfer" that operation of any group, or

@@ -6,6 +6,7 @@
 
 local plain_text = require "purser.util.plain_text"
 
+---@class purser.modules.csv
 local M = {}
 
 -- The same four signs as East Asian text has them: spreadsheets take them, too.
@@ -25,6 +26,10 @@ local function quoted(text)
   end
   return text
 end
+
+---@class purser.CsvRecord
+---@field line integer  the number of the line it begins on
+---@field [integer] string
 
 ---@class purser.CsvOptions
 ---@field is_number table<integer, boolean>|nil  the columns in which `-5` is a number and stays one
@@ -66,13 +71,13 @@ end
 --- Reads CSV: a list of records, each a list of texts with `line`, the number of the line it begins on. A mark of the
 --- byte order is left out, empty lines are, and so are lines that begin with #. Nil and a message for what is no CSV.
 ---@param text string
----@return table[]|nil records, string|nil message
+---@return purser.CsvRecord[]|nil records, string|nil message, integer|nil comments  how many lines begin with #
 function M.parse(text)
-  local records, at, line = {}, text:find "^\239\187\191" and 4 or 1, 1
+  local records, comments, at, line = {}, 0, text:find "^\239\187\191" and 4 or 1, 1
   while at <= #text do
     local record = { line = line }
     if text:sub(at, at) == "#" then
-      at = text:find("\n", at, true) or #text + 1
+      at, comments = text:find("\n", at, true) or #text + 1, comments + 1
     else
       repeat
         local cell, stop = cell_at(text, at)
@@ -87,7 +92,7 @@ function M.parse(text)
     local _, ends = text:find("^\r?\n", at)
     at, line = (ends or at) + 1, line + 1
   end
-  return records
+  return records, nil, comments
 end
 
 return M

@@ -16,10 +16,10 @@ local core = require "purser.core"
 ---@operator sub(purser.decimal|string|integer): purser.decimal
 ---@operator mul(purser.decimal|string|integer): purser.decimal
 ---@operator unm: purser.decimal
----@field add fun(self, other: purser.decimal|string|integer): purser.decimal
----@field sub fun(self, other: purser.decimal|string|integer): purser.decimal
----@field mul fun(self, other: purser.decimal|string|integer): purser.decimal
----@field compare fun(self, other: purser.decimal|string|integer): integer  -1, 0 or 1
+---@field add fun(self, other: purser.decimal|string|integer): purser.decimal  the sum, as `+`
+---@field sub fun(self, other: purser.decimal|string|integer): purser.decimal  the difference, as `-`
+---@field mul fun(self, other: purser.decimal|string|integer): purser.decimal  the product, as `*`
+---@field compare fun(self, other: purser.decimal|string|integer): integer  -1, 0 or 1: less, equal or greater
 ---@field div fun(self, other: purser.decimal|string|integer, places: integer, mode?: purser.rounding): purser.decimal
 --- the quotient with at most `places` digits after the point; mode is "down" unless it is given
 ---@field round fun(self, places: integer, mode?: purser.rounding): purser.decimal  to the nearest; mode is "half_up"
@@ -30,20 +30,24 @@ local core = require "purser.core"
 ---@field round_down_to fun(self, step: purser.decimal|string): purser.decimal  towards zero
 ---@field round_up_to fun(self, step: purser.decimal|string): purser.decimal  away from zero
 ---@field eq fun(self, other: purser.decimal|string|integer): boolean  by value; `==` is false for a text or a number
----@field negate fun(self): purser.decimal
----@field abs fun(self): purser.decimal
+---@field negate fun(self): purser.decimal  the value with the other sign, as `-` in front of it
+---@field abs fun(self): purser.decimal  the value without its sign
 ---@field sign fun(self): integer  -1, 0 or 1
----@field is_zero fun(self): boolean
+---@field is_zero fun(self): boolean  whether it is 0
 ---@field text fun(self, places?: integer): string?, string?  with exactly `places` digits after the point, or nil and
 --- a message when the value has more; without `places` the shortest text, as tostring gives it
 
+---@alias purser.amount string|integer|purser.decimal
+
 ---@alias purser.rounding "down"|"up"|"half_up"|"half_even"
 
+---@class purser.modules.decimal
+---@overload fun(value: any): purser.decimal|nil, string|nil
 local M = {}
 
 --- Makes a decimal from `-?digits[.digits]` or an integer; a decimal is returned as it is. Everything else (a float, an
 --- exponent, a blank, a sign +, nil) is answered with nil and a message, so this is also the check of an input.
----@type fun(value: any): purser.decimal?, string?
+---@type fun(value: any): purser.decimal|nil, string|nil
 M.new = core.decimal
 
 local function need(value, where)

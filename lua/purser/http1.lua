@@ -12,6 +12,7 @@
 -- Strict means: what two readers could understand in two ways is an error. There is one length, the bytes of an answer
 -- and of what frames it are bounded, and `reader.reusable` is true only if the answer ended exactly where it says.
 
+---@class purser.modules.http1
 local M = {}
 
 ---@class purser.http1.url
@@ -53,17 +54,18 @@ local TOKEN = "^[A-Za-z0-9!#$%%&'*+%-.^_`|~]+$"
 local NO_TEXT = "[^\t\32-\126\128-\255]"
 
 local function header_lines(headers)
-  local lines, has_agent = {}, false
+  local lines, seen = {}, {}
   for name, value in pairs(headers or {}) do
     if type(name) ~= "string" or type(value) ~= "string" then return nil, "must be strings with string names" end
     if not name:find(TOKEN) then return nil, "have a name that HTTP does not allow" end
     if value:find(NO_TEXT) then return nil, "hold a line break or another control character" end
     local lower = name:lower()
     if own_headers[lower] then return nil, ("hold %s, which the transport writes itself"):format(lower) end
-    has_agent = has_agent or lower == "user-agent"
+    if seen[lower] then return nil, ("hold %s twice"):format(lower) end
+    seen[lower] = true
     lines[#lines + 1] = name .. ": " .. value
   end
-  if not has_agent then lines[#lines + 1] = "User-Agent: purser" end
+  if not seen["user-agent"] then lines[#lines + 1] = "User-Agent: purser" end
   table.sort(lines)
   return lines
 end
@@ -314,6 +316,15 @@ function reader:feed(text)
     if found == nil then return nil, message end
   until not found or self.state == "whole"
   return self.state == "whole"
+end
+
+--- How many bytes the rest of the answer surely has, 1 to `max`: for sockets that wait for all they are asked for.
+---@param max integer
+---@return integer
+function reader:needs(max)
+  if self.state == "open" then return max end -- the end of the connection ends the wait
+  local in_body = self.state == "length" or self.state == "chunk"
+  return in_body and self.left > 1 and math.min(self.left, max) or 1
 end
 
 --- The connection has ended. True: the answer is whole; nil and a message: it broke off.

@@ -33,13 +33,16 @@ local schedule = lazy "purser.schedule"
 local suggest = lazy "purser.util.suggest"
 
 ---@class purser
----@field operations table[]   the rows of all operations, also by full name; a copy each time it is read
----@field profiles table       the conventions by profile name; read-only
----@field rate_limit fun(options: purser.RateLimitOptions?): table  a rate limit, for purser.new { rate_limit = ... }
----@field decimal fun(value: any): purser.decimal?, string?   an exact amount
----@field secrets table        secret keys that no Lua string holds
----@field sim table            the simulator
----@field transport table<string, fun(options: table?): purser.Transport>  transports by name
+---@field _VERSION string
+---@field operations purser.Row[]           the rows of all operations, also by full name; a copy each time it is read
+---@field profiles table<string, table>     the conventions by profile name; read-only
+---@field decimal purser.modules.decimal    exact amounts; `purser.decimal(text)` makes one
+---@field secrets purser.modules.secrets    secret keys that no Lua string holds
+---@field sim purser.modules.sim            the simulator
+---@field journal purser.modules.journal    journals of what is sent
+---@field payouts purser.modules.payouts    queues of payments
+---@field fleet purser.modules.fleet        sub-accounts and keys as they are declared
+---@field transport purser.Transports       what makes transports, by name
 local M = { _VERSION = version }
 
 --- Makes a client. Returns it, or nil and an error of kind "config".
@@ -52,7 +55,7 @@ end
 --- A client of these operations alone, for scripts that are not trusted: see docs/sandboxes.md.
 ---@param client purser.Client
 ---@param names string[]  full names; a name with `*` stands for reads
----@return table|nil restricted, purser.Error|nil err
+---@return purser.RestrictedClient|nil restricted, purser.Error|nil err
 function M.restricted(client, names)
   return restricted.new(client, names)
 end

@@ -10,6 +10,8 @@
 
 local plain_text = require "purser.util.plain_text"
 
+---@class purser.modules.json
+---@field null table  the value null
 local M = {}
 
 local List, Object, Raw = {}, {}, {}
@@ -143,7 +145,7 @@ end
 
 M.null = setmetatable({ "null" }, Raw)
 
---- Raises for a value that has no exact JSON form.
+--- A value as JSON. Raises for one that has no exact JSON form.
 ---@param value any
 ---@param options? { indent?: string }  the blanks of one level; without it the text holds no blanks
 ---@return string

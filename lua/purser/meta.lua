@@ -329,6 +329,61 @@
 ---@field totalRecords? integer
 ---@field totalPageNum? integer
 
+---@class purser.walk.sub_account_transfer: purser.Walk
+---@overload fun(): purser.record.sub_account_transfer
+---@field next fun(self): purser.record.sub_account_transfer?, purser.Error?  the next record; nil at the end
+---@field collect fun(self): purser.record.sub_account_transfer[]?, purser.Error?  all that are left
+
+---@class purser.walk.broker_sub_account: purser.Walk
+---@overload fun(): purser.record.broker_sub_account
+---@field next fun(self): purser.record.broker_sub_account?, purser.Error?  the next record; nil at the end
+---@field collect fun(self): purser.record.broker_sub_account[]?, purser.Error?  all that are left
+
+---@class purser.walk.sub_account_deposit: purser.Walk
+---@overload fun(): purser.record.sub_account_deposit
+---@field next fun(self): purser.record.sub_account_deposit?, purser.Error?  the next record; nil at the end
+---@field collect fun(self): purser.record.sub_account_deposit[]?, purser.Error?  all that are left
+
+---@class purser.walk.deposit: purser.Walk
+---@overload fun(): purser.record.deposit
+---@field next fun(self): purser.record.deposit?, purser.Error?  the next record; nil at the end
+---@field collect fun(self): purser.record.deposit[]?, purser.Error?  all that are left
+
+---@class purser.walk.rebate: purser.Walk
+---@overload fun(): purser.record.rebate
+---@field next fun(self): purser.record.rebate?, purser.Error?  the next record; nil at the end
+---@field collect fun(self): purser.record.rebate[]?, purser.Error?  all that are left
+
+---@class purser.walk.sub_account: purser.Walk
+---@overload fun(): purser.record.sub_account
+---@field next fun(self): purser.record.sub_account?, purser.Error?  the next record; nil at the end
+---@field collect fun(self): purser.record.sub_account[]?, purser.Error?  all that are left
+
+---@class purser.walk.withdrawal: purser.Walk
+---@overload fun(): purser.record.withdrawal
+---@field next fun(self): purser.record.withdrawal?, purser.Error?  the next record; nil at the end
+---@field collect fun(self): purser.record.withdrawal[]?, purser.Error?  all that are left
+
+---@class purser.walk.withdrawal_address: purser.Walk
+---@overload fun(): purser.record.withdrawal_address
+---@field next fun(self): purser.record.withdrawal_address?, purser.Error?  the next record; nil at the end
+---@field collect fun(self): purser.record.withdrawal_address[]?, purser.Error?  all that are left
+
+---@class purser.walk.wallet_transfer: purser.Walk
+---@overload fun(): purser.record.wallet_transfer
+---@field next fun(self): purser.record.wallet_transfer?, purser.Error?  the next record; nil at the end
+---@field collect fun(self): purser.record.wallet_transfer[]?, purser.Error?  all that are left
+
+---@class purser.walk.conversion_batch: purser.Walk
+---@overload fun(): purser.record.conversion_batch
+---@field next fun(self): purser.record.conversion_batch?, purser.Error?  the next record; nil at the end
+---@field collect fun(self): purser.record.conversion_batch[]?, purser.Error?  all that are left
+
+---@class purser.walk.internal_transfer: purser.Walk
+---@overload fun(): purser.record.internal_transfer
+---@field next fun(self): purser.record.internal_transfer?, purser.Error?  the next record; nil at the end
+---@field collect fun(self): purser.record.internal_transfer[]?, purser.Error?  all that are left
+
 ---@class purser.broker.transfer_history.params
 ---@field clientTranId? string  32 letters and digits; your own id of the transfer
 ---@field fromAccount? string|integer  text; sub-account name; the parent when omitted
@@ -600,6 +655,69 @@ function Broker:enable_futures(params, opts) end
 ---@return purser.Error? err
 function Broker:rebates(params, opts) end
 
+---@class purser.broker.each_transfer.params: purser.WalkParams
+---@field clientTranId? string  32 letters and digits
+---@field fromAccount? string|integer  text
+---@field toAccount? string|integer  text
+---@field fromAccountType string|integer  text
+---@field toAccountType string|integer  text
+
+--- Walks every record of `broker.transfer_history`: Transfers between the parent and its sub-accounts.
+---@param params purser.broker.each_transfer.params
+---@param opts? purser.CallOptions  of each call
+---@return purser.walk.sub_account_transfer
+function Broker:each_transfer(params, opts) end
+
+---@class purser.broker.each_sub_account.params: purser.WalkParams
+---@field subAccount? string|integer  text
+
+--- Walks every record of `broker.list_sub_accounts`: The broker's sub-accounts.
+---@param params? purser.broker.each_sub_account.params
+---@param opts? purser.CallOptions  of each call
+---@return purser.walk.broker_sub_account
+function Broker:each_sub_account(params, opts) end
+
+---@class purser.broker.each_deposit.params: purser.WalkParams
+---@field coin? string|integer  text
+---@field status? integer|string  status number, or its name
+
+--- Walks every record of `broker.deposit_history`: Deposits of the sub-account whose key signs.
+---@param params? purser.broker.each_deposit.params
+---@param opts? purser.CallOptions  of each call
+---@return purser.walk.sub_account_deposit
+function Broker:each_deposit(params, opts) end
+
+---@class purser.broker.each_sub_account_deposit.params: purser.WalkParams
+---@field coin? string|integer  text
+---@field status? integer|string  status number, or its name
+
+--- Walks every record of `broker.all_deposit_history`: Deposits of all sub-accounts, from 00:00 three days ago.
+---@param params? purser.broker.each_sub_account_deposit.params
+---@param opts? purser.CallOptions  of each call
+---@return purser.walk.deposit
+function Broker:each_sub_account_deposit(params, opts) end
+
+---@class purser.broker.each_rebate.params: purser.WalkParams
+
+--- Walks every record of `broker.rebates`: The broker's rebates.
+---@param params? purser.broker.each_rebate.params
+---@param opts? purser.CallOptions  of each call
+---@return purser.walk.rebate
+function Broker:each_rebate(params, opts) end
+
+--- Waits for a transfer between the parent and a sub-account (A13, B6) to succeed: give the parameters it was made with
+--- (asset and amount may be among them).
+---@param transfer purser.TransferSought
+---@param options? purser.WaitTimes
+---@return purser.record.sub_account_transfer|nil transfer
+---@return purser.Error|nil err
+function Broker:wait_transfer(transfer, options) end
+
+--- The same for the deposits of all sub-accounts (A11), and `sub_accounts`, by whose addresses an event is named.
+---@param params? purser.SubAccountWatchParams
+---@return purser.Watch
+function Broker:watch_deposits(params) end
+
 ---@class purser.sub_account.create_sub_account.params
 ---@field subAccount string  8 to 32 letters and digits; name of the new sub-account
 ---@field note string|integer  text; remark
@@ -746,6 +864,36 @@ function SubAccount:transfer_history(params, opts) end
 ---@return purser.record.balance[]? result
 ---@return purser.Error? err
 function SubAccount:balances(params, opts) end
+
+---@class purser.sub_account.each_sub_account.params: purser.WalkParams
+---@field subAccount? string|integer  text
+---@field isFreeze? boolean  boolean
+
+--- Walks every record of `sub_account.list_sub_accounts`: The main account's sub-accounts.
+---@param params? purser.sub_account.each_sub_account.params
+---@param opts? purser.CallOptions  of each call
+---@return purser.walk.sub_account
+function SubAccount:each_sub_account(params, opts) end
+
+---@class purser.sub_account.each_transfer.params: purser.WalkParams
+---@field clientTranId? string  32 letters and digits
+---@field fromAccount? string|integer  text
+---@field toAccount? string|integer  text
+---@field fromAccountType purser.account_types  one of SPOT, FUTURES
+---@field toAccountType purser.account_types  one of SPOT, FUTURES
+
+--- Walks every record of `sub_account.transfer_history`: Transfers between the parent and its sub-accounts.
+---@param params purser.sub_account.each_transfer.params
+---@param opts? purser.CallOptions  of each call
+---@return purser.walk.sub_account_transfer
+function SubAccount:each_transfer(params, opts) end
+
+--- Waits for a transfer between the parent and a sub-account (B6) to succeed: give the parameters it was made with.
+---@param transfer purser.TransferSought
+---@param options? purser.WaitTimes
+---@return purser.record.sub_account_transfer|nil transfer
+---@return purser.Error|nil err
+function SubAccount:wait_transfer(transfer, options) end
 
 ---@class purser.wallet.withdraw.params
 ---@field coin string|integer  text; such as USDT
@@ -1042,6 +1190,112 @@ function Wallet:internal_transfer_history(params, opts) end
 ---@return purser.Error? err
 function Wallet:withdraw_legacy(params, opts) end
 
+---@class purser.wallet.each_deposit.params: purser.WalkParams
+---@field coin? string|integer  text
+---@field status? integer|string  status number, or its name
+
+--- Walks every record of `wallet.deposit_history`: Deposits of the last 7 days, or of a window within the last 90.
+---@param params? purser.wallet.each_deposit.params
+---@param opts? purser.CallOptions  of each call
+---@return purser.walk.deposit
+function Wallet:each_deposit(params, opts) end
+
+---@class purser.wallet.each_withdrawal.params: purser.WalkParams
+---@field coin? string|integer  text
+---@field status? integer|string  status number, or its name
+
+--- Walks every record of `wallet.withdrawal_history`: Withdrawals of the last 7 days, or of a window within the last 90.
+---@param params? purser.wallet.each_withdrawal.params
+---@param opts? purser.CallOptions  of each call
+---@return purser.walk.withdrawal
+function Wallet:each_withdrawal(params, opts) end
+
+---@class purser.wallet.each_withdrawal_address.params: purser.WalkParams
+---@field coin? string|integer  text
+
+--- Walks every record of `wallet.withdrawal_addresses`: The saved withdrawal addresses.
+---@param params? purser.wallet.each_withdrawal_address.params
+---@param opts? purser.CallOptions  of each call
+---@return purser.walk.withdrawal_address
+function Wallet:each_withdrawal_address(params, opts) end
+
+---@class purser.wallet.each_transfer.params: purser.WalkParams
+---@field fromAccountType purser.account_types  one of SPOT, FUTURES
+---@field toAccountType purser.account_types  one of SPOT, FUTURES
+
+--- Walks every record of `wallet.transfer_history`: Transfers between the spot and futures accounts of one user, within the last 6 months.
+---@param params purser.wallet.each_transfer.params
+---@param opts? purser.CallOptions  of each call
+---@return purser.walk.wallet_transfer
+function Wallet:each_transfer(params, opts) end
+
+---@class purser.wallet.each_conversion.params: purser.WalkParams
+
+--- Walks every record of `wallet.conversion_history`: Past conversions of small balances. Without `limit` the service returns one batch.
+---@param params? purser.wallet.each_conversion.params
+---@param opts? purser.CallOptions  of each call
+---@return purser.walk.conversion_batch
+function Wallet:each_conversion(params, opts) end
+
+---@class purser.wallet.each_internal_transfer.params: purser.WalkParams
+---@field tranId? string|integer  text
+
+--- Walks every record of `wallet.internal_transfer_history`: Transfers to other users of the platform.
+---@param params? purser.wallet.each_internal_transfer.params
+---@param opts? purser.CallOptions  of each call
+---@return purser.walk.internal_transfer
+function Wallet:each_internal_transfer(params, opts) end
+
+--- Waits for a withdrawal (C5), by its id, or by the `withdrawOrderId` you gave it.
+---@param id string|{ id?: string, withdrawOrderId?: string }
+---@param options? purser.WaitWithdrawalOptions
+---@return purser.record.withdrawal|nil withdrawal
+---@return purser.Error|nil err
+function Wallet:wait_withdrawal(id, options) end
+
+--- Waits for a deposit (C4) that matches `requested`. The first that matches counts.
+---@param requested purser.DepositSought
+---@param options? purser.WaitDepositOptions
+---@return purser.record.deposit|nil deposit
+---@return purser.Error|nil err
+function Wallet:wait_deposit(requested, options) end
+
+--- Waits for a transfer between the spot and futures accounts (C9) to succeed, by its tranId (C11).
+---@param tran_id string
+---@param options? purser.WaitTimes
+---@return purser.record.wallet_transfer|nil transfer
+---@return purser.Error|nil err
+function Wallet:wait_transfer(tran_id, options) end
+
+--- Plans a withdrawal: wallet.withdraw (C2), or the operation that is named. Returns a plan, with its problems; nil and
+--- an error only when none could be made.
+---@param given purser.WithdrawPlanParams
+---@param operation? string  "wallet.withdraw" unless given
+---@return purser.Plan|nil plan
+---@return purser.Error|nil err
+function Wallet:plan_withdraw(given, operation) end
+
+--- Plans wallet.create_deposit_address (C6): the coin and its network by any name. An address that exists already is
+--- returned by execute() and none is made.
+---@param given purser.AddressPlanParams
+---@return purser.Plan|nil plan
+---@return purser.Error|nil err
+function Wallet:plan_create_deposit_address(given) end
+
+--- Converts every small balance that can be (C12, C13): `only` and `except` are lists of coins. When a batch fails it
+--- returns nil and its error, whose `details` hold the `report` so far and `assets`, the coins of that batch. With
+--- outcome "unknown" look in conversion_history for them before you convert them again. No batch after it is sent.
+---@param params? { only?: string[], except?: string[] }
+---@param opts? purser.CallOptions
+---@return purser.ConversionReport|nil report
+---@return purser.Error|nil err
+function Wallet:convert_all(params, opts) end
+
+--- Watches deposits (C4).
+---@param params? purser.WatchParams
+---@return purser.Watch
+function Wallet:watch_deposits(params) end
+
 ---@class purser.live.api_key.params
 ---@field accessKey string|integer  text; the public key
 
@@ -1115,7 +1369,7 @@ function Live:uid(params, opts) end
 ---@field base_url? string  Where the service is. https://; http:// only to this machine. Default: of the profile.
 ---@field profile? string|table  The signing conventions. Default: "default".
 ---@field api_key? string  The public key.
----@field secret_key? string|userdata  Its secret, or a PEM private key. C's copy is wiped by client:close(), a string's copies in Lua are not.
+---@field secret_key? string|purser.Secret  Its secret, or a PEM private key. C's copy is wiped by client:close(), a string's copies in Lua are not.
 ---@field secret_key_file? string  A file that holds the secret alone: it never becomes a Lua string.
 ---@field secret_key_env? string  An environment variable that holds it: likewise, and the variable is wiped.
 ---@field credentials? fun(): string, string  Called before each request instead: returns both, so that keys can rotate.
@@ -1123,7 +1377,7 @@ function Live:uid(params, opts) end
 ---@field timeout_ms? integer  For one attempt, connecting included. Default: 10000.
 ---@field connect_timeout_ms? integer  For connecting and TLS. Default: 3000.
 ---@field retry? purser.RetryOptions|false  How read calls are retried. Default: 3 attempts.
----@field rate_limit? purser.RateLimitOptions|table|false  How much is sent. Default: the profile's.
+---@field rate_limit? purser.RateLimitOptions|purser.RateLimit|false  How much is sent. Default: the profile's.
 ---@field hooks? purser.Hooks  Functions that see every attempt. Default: none.
 ---@field transport? purser.Transport  What sends requests. Default: curl.
 ---@field clock? fun(): integer  Returns epoch milliseconds for timestamp. Default: the system's.
@@ -1131,7 +1385,7 @@ function Live:uid(params, opts) end
 ---@field visibility_delay_ms? integer  How long a new record may be missing from lists; [reconcile.md](reconcile.md). Default: 3000.
 ---@field journal? purser.Journal  Records each write call before it is sent.
 ---@field account? string  The name under which the journal keeps what this client does. Default: a digest of the key.
----@field guard? table  Guard rails.
+---@field guard? purser.GuardOptions  Guard rails.
 ---@field correct_clock? boolean  Whether code 700003 corrects the clock; see [clock.md](clock.md). Default: true.
 ---@field proxy? string  URL of a proxy. Default: none.
 ---@field ca_file? string  A file of certificates to trust. Default: the system's.
@@ -1146,7 +1400,7 @@ function Live:uid(params, opts) end
 ---@field timeout_ms? integer  For each attempt of this call. Default: the client's.
 ---@field recv_window? integer  For this call. Default: the client's.
 ---@field extra_params? table<string, string|integer|boolean>  Parameters that this version does not know.
----@field info? table  Is filled with http_status, headers (lower-case names), attempts and timings (connect_us, tls_us, first_byte_us, total_us: microseconds from the start, as far as the transport knows them).
+---@field info? purser.CallInfo  Is filled with http_status, headers (lower-case names), attempts and timings (connect_us, tls_us, first_byte_us, total_us: microseconds from the start, as far as the transport knows them).
 
 ---@class purser.Event
 ---@field operation string      such as "wallet.withdraw"
@@ -1162,12 +1416,18 @@ function Live:uid(params, opts) end
 ---@field before? fun(event: purser.Event)  before each attempt
 ---@field after? fun(event: purser.Event)   after each attempt
 
----@alias purser.Send fun(self, request: purser.transport.request): purser.transport.response?, purser.transport.failure?
-
 ---@class purser.Transport
----@field send purser.Send
----@field sleep? fun(self: purser.Transport, ms: number)  how this transport waits between attempts
----@field close? fun(self: purser.Transport)
+---@field send fun(self, request: purser.transport.request): purser.transport.response?, purser.transport.failure?  sends one request and returns its answer
+---@field sleep? fun(self: purser.Transport, ms: number)  how it waits between attempts
+---@field close? fun(self: purser.Transport)  ends its connections
+---@field discard? fun(self: purser.Transport, response: purser.transport.response)  that answer was not believed
+
+---@class purser.CallInfo
+---@field http_status? integer
+---@field headers? table<string, string>  lower-case names
+---@field attempts? integer
+---@field timings? { connect_us?: integer, tls_us?: integer, first_byte_us?: integer, total_us?: integer }
+---@field intent? purser.Intent  of client:prepare: what client:parse and client:reconcile take
 
 ---@class purser.Client
 ---@field broker purser.Broker
@@ -1177,43 +1437,173 @@ function Live:uid(params, opts) end
 ---@field profile table  the conventions in use
 local Client = {}
 
---- Asks whether the service is there. Not signed.
+--- Runs the operation of that full name, such as "wallet.withdraw": the same as client.wallet:withdraw(params, opts).
+---@param name string
+---@param params? table
 ---@param opts? purser.CallOptions
----@return true? there
----@return purser.Error? err
+---@return any result
+---@return purser.Error|nil err
+function Client:call(name, params, opts) end
+
+--- Checks, builds and signs a request without sending it. With `info` in opts, `info.intent` is what client:parse and
+--- client:reconcile take of a write call.
+---@param name string  full name of the operation
+---@param params? table
+---@param opts? purser.CallOptions
+---@return purser.Request|nil request
+---@return purser.Error|nil err
+function Client:prepare(name, params, opts) end
+
+--- Turns the answer to a prepared request into `result | nil, err`.
+---@param name string  full name of the operation
+---@param status integer  HTTP status
+---@param body string
+---@param headers? string|table<string, string>  raw header block or map
+---@param intent? purser.Intent  `info.intent` of client:prepare: with it an unknown outcome can be reconciled
+---@return any result
+---@return purser.Error|nil err
+function Client:parse(name, status, body, headers, intent) end
+
+--- Finds out what became of a call whose outcome is unknown: docs/reconcile.md says how. Takes its error,
+--- or its intent.
+---@param unreconciled purser.Error|purser.Intent
+---@param options? purser.ReconcileOptions
+---@return purser.Reconciliation|nil answer
+---@return purser.Error|nil err
+function Client:reconcile(unreconciled, options) end
+
+--- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.
+---@return string
+function Client:account() end
+
+--- Asks whether the service is there. Not signed. Returns true.
+---@param opts? purser.CallOptions
+---@return true|nil there
+---@return purser.Error|nil err
 function Client:ping(opts) end
 
 --- The service's time in epoch milliseconds. Not signed.
 ---@param opts? purser.CallOptions
----@return integer? time
----@return purser.Error? err
+---@return integer|nil time
+---@return purser.Error|nil err
 function Client:server_time(opts) end
 
---- Runs an operation by its full name, such as "wallet.withdraw".
----@param name string
----@param params? table
----@param opts? purser.CallOptions
----@return any result
----@return purser.Error? err
-function Client:call(name, params, opts) end
+--- Asks the service for its time and counts from there. Returns by how many milliseconds the clock was corrected.
+---@return integer|nil correction_ms
+---@return purser.Error|nil err
+function Client:sync_clock() end
 
---- Checks, builds and signs a request without sending it.
----@param name string
----@param params? table
----@param opts? purser.CallOptions
----@return purser.Request? request
----@return purser.Error? err
-function Client:prepare(name, params, opts) end
+--- The service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
+---@return integer
+function Client:now() end
 
---- Turns the answer to a prepared request into a result.
----@param name string
----@param status integer
----@param body string
----@param headers? string|table<string, string>
----@param intent? purser.Intent  `info.intent` of prepare: with it an unknown outcome can be reconciled
----@return any result
----@return purser.Error? err
-function Client:parse(name, status, body, headers, intent) end
+--- Sleeps as the client's transport does: the other tasks continue, and a simulator's clock is moved.
+---@param ms integer
+function Client:sleep(ms) end
 
---- Wipes the secret and closes the connections that this client opened itself.
+--- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }); docs/histories.md.
+---@param name string  full name of the operation
+---@param params? table  purser.WalkParams, and those of the operation
+---@param opts? purser.CallOptions  of each call
+---@return purser.Walk
+function Client:each(name, params, opts) end
+
+--- What the pools of the rate limit hold now, who shares them, and what blocks them; nil and an error where the store
+--- is away. A client without a rate limit has none.
+---@return purser.Limits|nil limits
+---@return purser.Error|nil err
+function Client:limits() end
+
+--- Waits until what is read is as requested: client:wait_for { read = ..., judge = ... }. See docs/waiting.md.
+---@param options purser.WaitOptions
+---@return any value
+---@return purser.Error|nil err
+function Client:wait_for(options) end
+
+--- Wipes the secret and closes the connections that this client opened itself. May be called again.
 function Client:close() end
+
+---@class purser
+local purser = {}
+
+--- Runs `fn(...)` as a task and returns what it returns. Outside of a task it turns the loop until then.
+---@param fn function
+---@param ... any  its arguments
+---@return any ...
+function purser.run(fn, ...) end
+
+--- Starts `fn(...)` as a task; it first runs at the next turn. What it raises is raised by `join`, or by the turn of
+--- the loop itself when no task waits for it.
+---@param fn function
+---@param ... any  its arguments
+---@return purser.task
+function purser.spawn(fn, ...) end
+
+--- Waits for a task to end and returns what its function returned; raises what it raised.
+---@param task purser.task
+---@return any ...
+function purser.join(task) end
+
+--- Runs the functions side by side and waits for all. `results[i]` is the first value the i-th returned, `errors[i]`
+--- the second. If one raised, that is raised when all have ended.
+---@param list function[]
+---@return any[] results
+---@return any[] errors
+function purser.all(list) end
+
+--- Sleeps for `ms` milliseconds: the running task, or outside of one the whole thread.
+---@param ms integer
+function purser.sleep(ms) end
+
+--- A rate limit that several clients share: the option `rate_limit` of purser.new. Raises where an option makes no
+--- sense.
+---@param options? purser.RateLimitOptions
+---@return purser.RateLimit
+function purser.rate_limit(options) end
+
+---@class purser.Transports
+local Transports = {}
+
+--- Makes the blocking transport.
+---@param options? purser.CurlOptions
+---@return purser.transport.curl|nil
+---@return string|nil message
+function Transports.curl(options) end
+
+--- Makes the transport for many requests at once.
+---
+--- `wait` and `wake` say how a coroutine of the host waits. `wait(call)` suspends the running coroutine until
+--- `wake(call)`, or sooner; `call` is a table to which the host may add members. It is the host that calls `step`.
+---@param options? purser.MultiOptions
+---@return purser.transport.multi|nil
+---@return string|nil message
+function Transports.multi(options) end
+
+--- Makes a transport. Options: those of purser.transport.curl and `max_in_flight` (256); further calls wait for their
+--- turn. `http_version` is "2" unless given.
+---@param options? purser.MultiOptions
+---@return purser.transport.openresty|nil
+---@return string|nil message
+function Transports.openresty(options) end
+
+--- Makes a transport on nginx's own sockets.
+---@param options? purser.CosocketOptions
+---@return purser.transport.cosocket|nil
+---@return string|nil message
+function Transports.cosocket(options) end
+
+--- Makes a transport that records what passes through `inner`. Options: `file`, the path of a new file, which only this
+--- user can read; or `write`, a function that takes each line.
+---@param inner purser.Transport
+---@param options { file?: string, write?: (fun(line: string): any, string|nil) }
+---@return purser.transport.recorder|nil transport
+---@return string|nil message
+function Transports.record(inner, options) end
+
+--- Makes a transport out of a recording: the path of its file, or a list of its lines. With the option `reuse` an
+--- exchange that was used answers again when none is left.
+---@param source string|string[]
+---@param options? { reuse?: boolean }
+---@return purser.transport.replayer|nil transport
+---@return string|nil message
+function Transports.replay(source, options) end

@@ -13,6 +13,7 @@ local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
 local suggest = require "purser.util.suggest"
 
+---@class purser.modules.preload
 local M = {}
 
 -- Modules that no other names at its head.

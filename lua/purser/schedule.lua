@@ -15,6 +15,7 @@
 local core = require "purser.core"
 local heap = require "purser.util.heap"
 
+---@class purser.modules.schedule
 local M = {}
 
 ---@class purser.task
@@ -44,9 +45,11 @@ function M.current()
   return co and tasks[co]
 end
 
---- Lets a task go on at the next turn; what its wait returns may be given, two values at most. This takes no memory, so
--- that no task is lost for want of it.
+--- Lets a task continue at the next turn; what its wait returns may be given, two values at most. This takes no memory,
+-- so that no task is lost for want of it.
 ---@param task purser.task
+---@param first any
+---@param second any
 function M.wake(task, first, second)
   if task.next or task == ready_last then return end -- it will already
   task.given[1], task.given[2] = first, second
@@ -61,7 +64,8 @@ local function take_ready()
   return task
 end
 
---- Suspends the running task until it is woken.
+--- Suspends the running task until it is woken. Returns what it was woken with.
+---@return any ...
 function M.suspend()
   return coroutine.yield()
 end
@@ -146,8 +150,10 @@ local function relay(co, ok, ...)
 end
 
 --- pcall for what may wait. Lua 5.1 does not wait in a pcall: in a task `fn` runs in a coroutine of its own there,
--- which counts as the task; in a coroutine of somebody else's it is simply called, and may raise.
+-- which counts as the task; in any other coroutine it is simply called, and may raise.
 ---@param fn function
+---@param ... any  its arguments
+---@return boolean ok, any ...
 function M.protect(fn, ...)
   local outer = not waits_in_pcall and coroutine.running()
   if not outer then return pcall(fn, ...) end
@@ -158,8 +164,9 @@ function M.protect(fn, ...)
 end
 
 --- Starts `fn(...)` as a task; it first runs at the next turn. What it raises is raised by `join`, or by the turn of
--- the loop itself when nobody waits for it.
+-- the loop itself when no task waits for it.
 ---@param fn function
+---@param ... any  its arguments
 ---@return purser.task
 function M.spawn(fn, ...)
   local body = fn
@@ -197,6 +204,8 @@ local function remove(list, value)
 end
 
 --- A transport reports that a task waits for it (+1), or does no more (-1). The latter takes no memory.
+---@param transport table  has multi, step and timeout
+---@param change 1|-1
 function M.watch(transport, change)
   local before = transports[transport] or 0
   local count = before + change
@@ -212,7 +221,7 @@ end
 
 --- Does what can be done without waiting, and returns how many tasks are unfinished. With a budget, no further task is
 -- woken once so many microseconds have passed, and of the answers that have come no further one is taken in after
--- STEP_BYTES; the others go on in the next step. What a task raised while none waited for it is raised by a step, one
+-- STEP_BYTES; the others follow in the next step. What a task raised while none waited for it is raised by a step, one
 -- error a step.
 ---@param budget_us? integer
 ---@return integer
@@ -254,7 +263,7 @@ function M.timeout()
   return ms
 end
 
---- Waits until a task can go on, `ms` milliseconds at most.
+--- Waits until a task can continue, `ms` milliseconds at most.
 ---@param ms integer
 function M.wait(ms)
   if ready_first or first_unjoined then return end
@@ -293,6 +302,7 @@ end
 
 --- Waits for a task to end and returns what its function returned; raises what it raised.
 ---@param task purser.task
+---@return any ...
 function M.join(task)
   await(task)
   if task.failed then error(task.problem, 0) end
@@ -301,6 +311,8 @@ end
 
 --- Runs `fn(...)` as a task and returns what it returns. Outside of a task it turns the loop until then.
 ---@param fn function
+---@param ... any  its arguments
+---@return any ...
 function M.run(fn, ...)
   return M.join(M.spawn(fn, ...))
 end
@@ -308,8 +320,8 @@ end
 --- Runs the functions side by side and waits for all. `results[i]` is the first value the i-th returned, `errors[i]`
 -- the second. If one raised, that is raised when all have ended.
 ---@param list function[]
----@return table results
----@return table errors
+---@return any[] results
+---@return any[] errors
 function M.all(list)
   local started, results, errors = {}, {}, {}
   for i, fn in ipairs(list) do

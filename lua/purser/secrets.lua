@@ -4,12 +4,16 @@
 
 local core = require "purser.core"
 
+---@class purser.Secret: userdata
+---@field close fun(self: purser.Secret)  wipes it
+
+---@class purser.modules.secrets
 local M = {}
 
 --- The key that a file holds and nothing else: the secret, or a PEM private key. The file must be this user's or root's
 --- and closed to all others, and at most 64 KiB long.
 ---@param path string
----@return userdata|nil secret, string|nil message  which never quotes the file
+---@return purser.Secret|nil secret, string|nil message  which never quotes the file
 function M.from_file(path)
   return core.read_secret(path)
 end
@@ -17,12 +21,13 @@ end
 --- The value of an environment variable. The variable is wiped and gone afterwards: a second call finds nothing. To be
 --- called before the program starts threads, which could use the environment meanwhile.
 ---@param name string
----@return userdata|nil secret, string|nil message  which never quotes the value
+---@return purser.Secret|nil secret, string|nil message  which never quotes the value
 function M.from_environment(name)
   return core.take_secret(name)
 end
 
 --- The secret that the options `secret_key_file` or `secret_key_env` of purser.new name; or nil and what is wrong.
+---@private
 function M.of(options)
   local option, read = "secret_key_file", M.from_file
   if options.secret_key_env then option, read = "secret_key_env", M.from_environment end

@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "http_multi.h"
+#include "http_sigpipe.h"
 
 static bool broken; /* the connection breaks as the request goes out */
 static int failed_sends;
@@ -110,6 +112,46 @@ static void keep_what_waits(const pu_http_options *options, const pu_http_reques
     CHECK(handled == 1);
 }
 
+/* A transport that is closed by the callback of another one holds the signal inside of a hold. */
+static void hold_within_a_hold(void)
+{
+    pu_sigpipe outer, inner;
+    for (int when = 0; when < 4; when++) { /* the signal comes before, within, behind the inner one, or not */
+        pu_sigpipe_hold(&outer);
+        if (when == 0) raise(SIGPIPE);
+        pu_sigpipe_hold(&inner);
+        if (when == 1) raise(SIGPIPE);
+        errno = EILSEQ;
+        pu_sigpipe_release(&inner);
+        CHECK(is_blocked() && errno == EILSEQ);
+        if (when == 2) raise(SIGPIPE);
+        errno = EILSEQ;
+        pu_sigpipe_release(&outer);
+        CHECK(!is_blocked() && errno == EILSEQ && handled == 0);
+    }
+}
+
+static void *hold_often(void *context)
+{
+    pu_sigpipe state;
+    (void)context;
+    for (int i = 0; i < 2000; i++) {
+        pu_sigpipe_hold(&state);
+        if (i % 3 == 0) pthread_kill(pthread_self(), SIGPIPE);
+        pu_sigpipe_release(&state);
+    }
+    return is_blocked() ? context : NULL;
+}
+
+static void hold_in_threads(void)
+{
+    pthread_t threads[4];
+    void *left = NULL;
+    for (int i = 0; i < 4; i++) CHECK(pthread_create(&threads[i], NULL, hold_often, threads) == 0);
+    for (int i = 0; i < 4; i++) CHECK(pthread_join(threads[i], &left) == 0 && left == NULL);
+    CHECK(handled == 0);
+}
+
 int main(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -129,6 +171,8 @@ int main(void)
 
     struct sigaction action = {.sa_handler = on_sigpipe};
     sigaction(SIGPIPE, &action, NULL);
+    hold_within_a_hold();
+    hold_in_threads();
     use(&options, &request);
     CHECK(handled == 0 && !is_blocked());
     keep_what_waits(&options, &request);

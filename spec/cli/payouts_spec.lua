@@ -59,6 +59,11 @@ describe("purser payouts", function()
         .. '(did you mean "address"?)' },
       ["key,operation\na,wallet.withdrw\n"] = { ':2: payment "a": "wallet.withdrw" is no operation that moves funds '
         .. '(did you mean "wallet.withdraw"?)' },
+      [header .. "a " .. good .. "\194\160b" .. good .. "c\226\128\139" .. good] = {
+        ':2: payment "a ": the key begins or ends with a blank', ":3: payment", ":4: payment" },
+      ["key,coin,network,address,Address,netWork,amount\na,USDT,TRX,T1,T2,,1\nb,USDT,TRX,T1,,ETH,1\n"] = {
+        ':2: payment "a": the columns "address" and "Address" are both address; leave one out',
+        ':3: payment "b": the columns "network" and "netWork" are both netWork' },
       [header .. 'a,"USDT,TRX,T,1\n'] = { "line 2: a quoted cell does not end" },
       [""] = { "is empty" },
       [header .. "a,USDT,TRX," .. TRON .. ',"1,5"\n' .. "b,USDT,," .. TRON .. ",20\nc,USDT,TRX," .. TRON .. ",20\n"] = {
@@ -117,6 +122,14 @@ describe("purser payouts", function()
     local code, out, err = purser("plan", path, "--operation", "wallet.transfer")
     assert.equal(0, code, err)
     assert.matches("this account, FUTURES%s+USDT%s+1%s+9000%s+0%s+9000%s+not shown\n", out)
+  end)
+
+  it("says how many lines begin with #", function()
+    local path = list("comments", "# of July\nkey,coin,network,address,amount\n#1017,USDT,TRX," .. TRON .. ",20\n"
+      .. "1018,USDT,TRX," .. TRON .. ",20\n")
+    local code, _, err = purser("plan", path, "--operation", "wallet.withdraw")
+    assert.equal(0, code, err)
+    assert.matches("2 of the lines of %S+ begin with #, so they are no payments", err)
   end)
 
   it("names the line of a key that is in the queue with other content, and what differs", function()

@@ -120,6 +120,13 @@ describe("a profile given as a table", function()
     rejected({ timestamp_name = "" }, 'timestamp_name" is empty')
     rejected({ signature_name = "" }, 'signature_name" is empty')
     rejected({ key_header = "" }, 'key_header" is empty')
+    for _, name in ipairs { "X: y", "X Key", "X\195\164" } do
+      rejected({ key_header = name }, "no name that can be sent")
+    end
+    for _, name in ipairs { "a&b", "a=b", "a b", "a%26" } do
+      rejected({ signature_name = name }, "no name that can be sent")
+      rejected({ timestamp_name = name }, "no name that can be sent")
+    end
     rejected({ max_recv_window = 0 }, 'max_recv_window" is 0; it must be a whole number from 1')
     rejected({ max_recv_window = 0 / 0 }, '; it must be a whole number from 1')
   end)

@@ -111,7 +111,7 @@ end)
 local function parse(text)
   local classes, methods, class, notes = {}, {}, nil, {}
   for line in text:gmatch "([^\n]*)\n" do
-    local name = line:match "^%-%-%-@class ([%w_.]+)$"
+    local name = line:match "^%-%-%-@class ([%w_.]+)"
     local field, optional, rest = line:match "^%-%-%-@field ([%w_]+)(%??) (.+)$"
     local owner, method = line:match "^function ([%w_]+):([%w_]+)%(params, opts%) end$"
     if name then
@@ -242,16 +242,6 @@ describe("the annotation file", function()
       end
     end
   end)
-
-  it("refers to no class that nobody declares", function()
-    local declared = {}
-    for _, path in ipairs(paths_of "find lua -name '*.lua'") do
-      for name in read(path):gmatch "%-%-%-@%a+ (purser[%w_.]*)" do declared[name] = true end
-    end
-    for name in text:gmatch "[^\n]%f[%w](purser%.[%w_.]*[%w_])" do
-      assert(declared[name] or operations.by_name[name:gsub("^purser%.", "")], name)
-    end
-  end)
 end)
 
 ------------------------------------------------------------------------------------------------------- the source
@@ -312,50 +302,77 @@ describe("docs/core.md", function()
   end)
 end)
 
-describe("docs/functions.md", function()
-  -- What journals offer to Purser's own modules alone.
-  local internal = {
-    begin = true, attach = true, finish = true, reconciled = true, equal_calls = true, mismatch = true,
-    known_records = true,
-  }
-  local page = read "docs/functions.md"
+describe("the reference", function()
+  local pages = {}
+  for _, path in ipairs(paths_of "ls docs/reference*.md") do pages[path] = read(path) end
+  local all = table.concat { pages["docs/reference-client.md"], pages["docs/reference-payments.md"],
+    pages["docs/reference-transports.md"], pages["docs/reference-simulator.md"] }
 
   local owners = {
-    client = { "lua/purser/client/init.lua", "State" }, walk = { "lua/purser/history/init.lua", "Walk" },
-    watch = { "lua/purser/workflow/watch.lua", "Watch" }, plan = { "lua/purser/workflow/plan.lua", "Plan" },
-    journal = { "lua/purser/exactly_once/journal/init.lua", "Journal" },
-    payouts = { "lua/purser/exactly_once/payouts/init.lua", "Payouts" },
-    fleet = { "lua/purser/workflow/fleet/init.lua", "Fleet" },
+    client = { "client/init", "State" }, walk = { "history/init", "Walk" }, watch = { "workflow/watch", "Watch" },
+    plan = { "workflow/plan", "Plan" }, journal = { "exactly_once/journal/init", "Journal" },
+    payouts = { "exactly_once/payouts/init", "Payouts" }, fleet = { "workflow/fleet/init", "Fleet" },
+    moves = { "workflow/fleet/transfers", "Moves" }, sim = { "sim/init", "Sim" }, world = { "sim/remote", "World" },
+    multi = { "transport/multi", "methods" },
   }
   for owner, source in pairs(owners) do
-    it("names every method of a " .. owner, function()
-      local found = 0
-      for name in read(source[1]):gmatch("\nfunction " .. source[2] .. ":(%l[%w_]*)") do
-        if not (owner == "journal" and internal[name]) then
+    it("has an entry for every method of a " .. owner, function()
+      local found, text = 0, read(("lua/purser/%s.lua"):format(source[1]))
+      for above, name in text:gmatch("([^\n]*)\nfunction " .. source[2] .. ":(%l[%w_]*)") do
+        if above ~= "---@private" and not text:find("---@private\n[^\n]*\nfunction " .. source[2] .. ":" .. name)
+          and not text:find("---@private\n---@[^\n]*\n---@[^\n]*\nfunction " .. source[2] .. ":" .. name) then
           found = found + 1
-          assert(page:find(("`%s:%s("):format(owner, name), 1, true), owner .. ":" .. name)
+          assert(all:find(("\n### %s:%s\n"):format(owner, name), 1, true), owner .. ":" .. name)
+          assert(pages["docs/reference.md"]:find(("`%s:%s`"):format(owner, name), 1, true), owner .. ":" .. name)
         end
       end
       assert.is_true(found > 0)
     end)
   end
 
-  it("names every walk, wait, watch and plan of the groups", function()
+  it("has an entry for every walk, wait, watch and plan of the groups", function()
     local methods = require "purser.client.methods"
     for _, group in ipairs(operations.group_names) do
       for _, name in ipairs(methods.names(group)) do
-        local found = false
-        for line in page:gmatch "[^\n]+" do
-          found = found or line:find("client." .. group .. ":", 1, true) and line:find(":" .. name .. "%f[^%w_]")
-        end
-        assert(found, group .. ":" .. name)
+        assert(all:find(("\n### client.%s:%s\n"):format(group, name), 1, true), group .. ":" .. name)
       end
     end
   end)
 
-  it("names nothing that purser does not have", function()
-    local purser = require "purser"
-    for name in page:gmatch "`purser%.([%l_]+)" do assert(purser[name], "purser." .. name) end
+  it("has every option of purser.new, with its default", function()
+    for name in pairs(options.vocabulary.client) do assert(all:find(("\n- `%s`: "):format(name), 1, true), name) end
+    assert(all:find("For one attempt, connecting%s+included. Default: 10000."))
+  end)
+
+  it("is readable at 80 columns: only a line with a long link is wider", function()
+    for path, text in pairs(pages) do
+      for line in text:gmatch "[^\n]+" do assert(#line <= 80 or line:find "%]%(%S+%)", path .. ": " .. line) end
+    end
+  end)
+end)
+
+describe("the declarations for Teal", function()
+  local text = read "lua/purser/init.d.tl"
+
+  it("declare each name once, and every name that they use", function()
+    local declared, used = { purser = true }, {}
+    for name in text:gmatch "\n   %l+ (%u%w*)%f[^%w]" do
+      assert(not declared[name], name)
+      declared[name] = true
+    end
+    for line in text:gmatch "[^\n]+" do
+      for name in (line:find '^ +[%l%[]' and line or ""):gmatch "[:,({|] ?(%u%w*)" do used[name] = true end
+    end
+    for name in pairs(used) do assert(declared[name], name) end
+    assert(declared.Client and declared.WalkDeposit and used.Client)
+  end)
+
+  it("know what `purser` and its clients have", function()
+    for _, name in ipairs { "new: function(options: Options): (Client, Error)", "transport: Transports",
+      "reconcile: function(self: Client, ", "each_deposit: function(self: Wallet, ",
+      "metamethod __call: function(self: WalkDeposit): RecordDeposit" } do
+      assert(text:find(name, 1, true), name)
+    end
   end)
 end)
 

@@ -4,7 +4,7 @@
 
 local purser = require "purser"
 
-local HISTORY = "sub_account.transfer_history"
+local OPERATION, HISTORY = "sub_account.transfer", "sub_account.transfer_history"
 
 local sim, account, path, journal, client
 
@@ -77,9 +77,9 @@ describe("a look after a restart", function()
 end)
 
 describe("a record is known", function()
-  local function known(lookup, first, last)
-    return assert(journal:known_records(client:account(), lookup or HISTORY, first or sim:now() - 60000,
-      last or sim:now() + 60000))
+  local function known(operation, first, last)
+    return assert(journal:known_records(client:account(), operation or OPERATION, first or sim:now() - 60000,
+      last or sim:now() + 60000, 5000))
   end
 
   it("with when the call was sent that made it", function()
@@ -88,10 +88,11 @@ describe("a record is known", function()
     assert.same({ [made.tranId] = at }, known())
   end)
 
-  it("only of the account, of the history that shows it, and near either end of the window", function()
+  it("only of the account, of the operation, and near either end of the window", function()
     local made = assert(move "1")
-    assert.is_nil(next(known "wallet.transfer_history"))
-    assert.is_nil(next(assert(journal:known_records("other", HISTORY, sim:now() - 60000, sim:now() + 60000))))
+    assert.is_nil(next(known "wallet.transfer"))
+    assert.is_nil(next(assert(journal:known_records("other", OPERATION, sim:now() - 60000, sim:now() + 60000,
+      5000))))
     local hour = 3600000
     assert.is_nil(next(known(nil, sim:now() - hour, sim:now() + hour)))
     assert.is_nil(next(known(nil, sim:now() + 1000, sim:now() + hour)))
@@ -115,9 +116,9 @@ describe("a record is known", function()
     local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
     _, err = client.wallet:transfer(params)
     assert.equal("done", assert(client:reconcile(err)).outcome)
-    assert.is_nil(next(known "wallet.transfer_history"))
+    assert.is_nil(next(known "wallet.transfer"))
     params.amount = "3"
     local made = assert(client.wallet:transfer(params))
-    assert.is_number(known("wallet.transfer_history")[made.tranId])
+    assert.is_number(known("wallet.transfer")[made.tranId])
   end)
 end)

@@ -4,6 +4,8 @@
 local json = require "purser.json"
 local private = require "purser.util.private"
 local purser = require "purser"
+local queue = require "purser.exactly_once.payouts.queue"
+local schedule = require "purser.schedule"
 
 local sim, account, path, journal, client
 
@@ -115,8 +117,8 @@ describe("the id of a payment", function()
   end)
 
   it("is not mistaken by names that run together", function()
-    local function id_of(queue, key)
-      local payouts = payouts_with { queue = queue }
+    local function id_of(name, key)
+      local payouts = payouts_with { queue = name }
       assert(payouts:add(key, TRANSFER, move "1"))
       return assert(payouts:list())[1].params.clientTranId
     end
@@ -286,6 +288,43 @@ describe("payments that the journal does not know to be made", function()
       assert.equal(5, counted("wallet.transfer", "applied"))
     end)
 
+  it("without ids are not undecided by a record whose call ends while the worker looks", function()
+    local payouts = payouts_with { worker = "two", concurrency = 1 }
+    assert(payouts:add("c", "wallet.transfer", own "5"))
+    assert(payouts:add("d", "wallet.transfer", own "5"))
+    local inner = sim:transport()
+    private.states[client]._transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+      local response = inner:send(request)
+      if request.operation ~= "wallet.transfer" then return response end
+      journal:close()
+      error "killed"
+    end }
+    assert.is_nil(payouts:run())
+    open()
+    local history = assert(client.wallet:transfer_history { fromAccountType = "SPOT", toAccountType = "FUTURES" })
+    local record = history.rows[1]
+    local db, unclaimed, is_looked_at, is_over = journal.db, queue.unclaimed, false, false
+    local transaction = db.transaction
+    function queue.unclaimed(...)
+      is_looked_at = true
+      return unclaimed(...)
+    end
+    finally(function() queue.unclaimed = unclaimed end)
+    local function end_first(result, second)
+      if is_looked_at and not is_over then
+        is_over = true
+        assert(db:rows("UPDATE purser_intents SET state = 'done', record_id = $1", record.tranId))
+        assert(db:rows("UPDATE purser_payments SET state = 'done', record_id = $1 WHERE state = 'sent'", record.tranId))
+      end
+      return result, second
+    end
+    function db.transaction(...) return end_first(transaction(...)) end
+    local report = assert(payouts_with { worker = "one" }:run())
+    assert.is_true(is_over)
+    assert.same({ 2, 0 }, { report.done, report.undecided })
+    assert.equal(2, counted("wallet.transfer", "applied"))
+  end)
+
   it("without ids are paid where the user says that equal records are of no matter", function()
     assert(client.wallet:transfer(own "5"))
     lose_journal()
@@ -428,6 +467,39 @@ describe("a witness file", function()
     add(payouts, 1, 3)
     assert.equal(4, assert(payouts:run()).done)
     assert.equal(4, counted(TRANSFER, "applied"))
+  end)
+
+  it("keeps no reading that began before the connection was opened again", function()
+    local payouts = witnessed { concurrency = 2 }
+    add(payouts, 1, 2)
+    local inner, is_held, seen = sim:transport(), false, 0
+    local other = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
+      secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
+    local function kept()
+      local rows = assert(payouts.witness_db:rows "SELECT content FROM purser_histories")
+      return rows[1] and rows[1].content or ""
+    end
+    local function hold()
+      is_held = true
+      for _, statement in pairs(journal.db.statements) do statement:close() end
+      journal.db.handle:close()
+      journal.db.handle, journal.db.statements = nil, {}
+      assert(journal.db:rows "SELECT 1")
+      assert(other.sub_account:transfer(move("9", { clientTranId = ("somebody"):rep(4) })))
+      while not kept():find("somebody", 1, true) and seen < 10000 do
+        seen = seen + 1
+        schedule.sleep(1)
+      end
+    end
+    private.states[client]._transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+      local response, failure = inner:send(request)
+      local is_last = tonumber(request.target:match "endTime=(%d+)" or 0) > sim:now()
+      if request.operation == "sub_account.transfer_history" and is_last and not is_held then hold() end
+      return response, failure
+    end }
+    assert.equal(2, assert(payouts:run()).done)
+    assert.is_true(is_held and seen < 10000)
+    assert.matches("somebody", kept(), 1, true)
   end)
 
   it("says nothing for a run that was killed, or while another worker runs", function()

@@ -2,6 +2,7 @@
 -- Payouts: each payment once, whatever happens to its answer, to the program, or to the other workers.
 
 local decimal = require "purser.decimal"
+local late_journal = require "late_journal"
 local private = require "purser.util.private"
 local purser = require "purser"
 local schedule = require "purser.schedule"
@@ -372,7 +373,7 @@ describe("a worker that died", function()
 
   it("without the record before the request pays twice or loses count", function()
     journal:close()
-    journal = assert(purser.journal.open { sqlite = path, unsafe_without_write_ahead = true })
+    journal = late_journal.make(assert(purser.journal.open { sqlite = path }))
     client = client_with { generate_ids = false }
     local payouts = payouts_with { concurrency = 1, history_check = "never" }
     for i = 1, 4 do
@@ -381,7 +382,7 @@ describe("a worker that died", function()
     end
     private.states[client]._transport = die_at(2, true)
     assert.is_nil(payouts:run())
-    journal = assert(purser.journal.open { sqlite = path, unsafe_without_write_ahead = true })
+    journal = late_journal.make(assert(purser.journal.open { sqlite = path }))
     client = client_with()
     assert(payouts_with { history_check = "never" }:run())
     assert.equal(5, sim:counts()["wallet.transfer"].applied) -- one of the four was paid twice

@@ -3,6 +3,8 @@
 
 local private = require "purser.util.private"
 local purser = require "purser"
+local queue = require "purser.exactly_once.payouts.queue"
+local schedule = require "purser.schedule"
 
 local sim, account, path, journal, client
 
@@ -91,6 +93,28 @@ describe("a queue with the guard rail no_duplicates", function()
     local payouts, report = leave_one_undecided()
     assert.is_true(payouts:retry(report.undecided_payments[1].key, { force = true }))
     assert.equal(3, assert(payouts:run()).done)
+  end)
+
+  it("is not left blocked by a payment that a person decides while the worker looks at it", function()
+    local payouts, report = leave_one_undecided()
+    local db, equal_call, is_looked_at, put_back = journal.db, queue.equal_call, false, nil
+    local transaction = db.transaction
+    function queue.equal_call(...)
+      local equal = equal_call(...)
+      is_looked_at = true
+      return equal
+    end
+    function db.transaction(...)
+      if is_looked_at and put_back == nil then
+        put_back = false
+        put_back = payouts:retry(report.undecided_payments[1].key, { force = true })
+      end
+      return transaction(...)
+    end
+    finally(function() queue.equal_call = equal_call end)
+    report = assert(payouts:run())
+    assert.is_true(put_back)
+    assert.same({ 3, 0 }, { report.done, report.blocked })
   end)
 
   it("ends after a call of which nobody knows the end, and says what reconciles it", function()
@@ -228,5 +252,60 @@ describe("a queue in which another account has payments", function()
     assert.matches('account = "treasury"', err.hint, 1, true)
     assert.is_nil((payouts:run()))
     assert.equal(nil, sim:counts()[TRANSFER])
+  end)
+end)
+
+describe("tasks that wait for the journal's connection", function()
+  it("take no payments beside those that another task took meanwhile", function()
+    journal:close()
+    journal = assert(purser.journal.open { sqlite = path, sleep = schedule.sleep })
+    client = client_with()
+    local payouts = payouts_with { concurrency = 4, history_check = "never" }
+    for i = 1, 20 do assert(payouts:add("p" .. i, TRANSFER, move(tostring(i)))) end
+    local begun, sent, held, take_waiting = journal.db.kind, false, 0, queue.take_waiting
+    -- each transaction lets the other tasks run, as a database does that another process has locked
+    journal.db.kind = setmetatable({ connection_error = function(db)
+      schedule.sleep(1)
+      return begun.connection_error(db)
+    end }, { __index = begun })
+    function queue.take_waiting(...)
+      held = math.max(held, #payouts.hand)
+      return take_waiting(...)
+    end
+    finally(function() queue.take_waiting = take_waiting end)
+    local inner = sim:transport()
+    private.states[client]._transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+      if not sent then schedule.sleep(5) end -- the others take their turns
+      sent = true
+      return inner:send(request)
+    end }
+    assert.equal(20, assert(payouts:run()).done)
+    assert.equal(0, held)
+  end)
+end)
+
+describe("a progress function that raises", function()
+  it("ends the run, and nothing is paid afterwards", function()
+    local waits = client_with { clock = function()
+      if schedule.current() and schedule.can_wait() then schedule.sleep(1) end
+      return sim:now()
+    end }
+    local calls = 0
+    local payouts = payouts_with { client = waits, concurrency = 2, history_check = "never", progress_ms = 1,
+      progress = function()
+        calls = calls + 1
+        if calls == 2 then error("the screen is gone", 0) end
+      end }
+    for i = 1, 100 do assert(payouts:add("invoice-" .. i, TRANSFER, move(tostring(i)))) end
+    local ok, raised = pcall(payouts.run, payouts)
+    assert.is_false(ok)
+    assert.equal("the screen is gone", raised)
+    assert.equal(2, calls)
+    local counts = assert(payouts:report())
+    assert.equal(0, counts.sent)
+    assert.is_true(counts.done < 100)
+    schedule.run(function() schedule.sleep(300) end)
+    assert.same(counts, assert(payouts:report()))
+    assert.equal(100, assert(payouts:run()).done)
   end)
 end)

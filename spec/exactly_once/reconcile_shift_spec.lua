@@ -263,13 +263,11 @@ for _, call in ipairs(with_windows) do
       end
     end)
 
-    local function not_done(others, known_before, shared)
+    -- Looks where a known call was sent so long before this one, and others since the hours before.
+    local function not_done(others, before, shared)
       local records = {}
       local service = service_of(records, row, 0, 0)
-      records[1] = known_record(service, row, params, NOW + 2000, "k1")
-      for i, before in ipairs(known_before or {}) do
-        records[#records + 1] = known_record(service, row, params, NOW - before, "before" .. i)
-      end
+      if before then records[1] = known_record(service, row, params, NOW - before, "k1") end
       for i = 1, others do
         local other = record_of(row, without_ids(params), NOW - 20000 - i * 1000)
         other.id, other.tranId, other.amount = "o" .. i, "o" .. i, "88"
@@ -283,54 +281,137 @@ for _, call in ipairs(with_windows) do
     end
 
     it("makes a look ask as often for a long history as for a short one", function()
-      assert.equal(not_done(50), not_done(2000))
+      assert.equal(not_done(50, 10000), not_done(2000, 10000))
     end)
 
-    it("spares the hours around the window of many calls when it lies at either end", function()
+    it("spares the hours around the window when it was sent before the call", function()
+      assert.is_true(not_done(0, 10000) < not_done(0, 2000))
+    end)
+
+    it("spares the hours around the window of many calls", function()
       local function shared()
         local all = readings.new(NOW + 60000)
         all:expect(NOW - 2400000)
         return all
       end
-      assert.is_true(not_done(0, { 2300000 }, shared()) < not_done(0, { 1200000 }, shared()))
+      assert.is_true(not_done(0, 10000, shared()) < not_done(0, 2000, shared()))
     end)
   end)
 end
 
+describe("a history whose filter or clock is off by less than a zone", function()
+  local MINUTE = 60000
+  local function same(at) return at end
+  local function plus(ms) return function(at) return at + ms end end
+  local function whole(ms) return function(at) return math.floor(at / ms) * ms end end
+
+  -- Which time the filter compares, and which one is shown; and what becomes of the bounds of a window.
+  local histories = {
+    { plus(30000), same }, { plus(-30000), same }, { plus(5 * MINUTE), same }, { plus(-5 * MINUTE), same },
+    { plus(-10000), plus(-10000) }, { plus(-30000), plus(-30000) }, { plus(30000), plus(30000) },
+    { whole(MINUTE), same }, { whole(MINUTE), whole(MINUTE) }, { whole(HOUR), same },
+    { same, same, plus(MINUTE), same }, { same, same, same, whole(MINUTE) }, { same, same, same, whole(HOUR) },
+    { same, same, whole(15 * MINUTE), whole(15 * MINUTE) },
+  }
+
+  local function service_with(history, records, row, now)
+    local time, service = row.reconcile.time_member, service_of({}, row, 0, 0)
+    service.now, service.pause = function() return now end, function(_, ms) now = now + ms end
+    service.read = function(_, through, asked)
+      if through.name == "list_sub_accounts" then return asked.page == 1 and { { subAccount = "Desk0001" } } or {} end
+      local found = {}
+      for _, record in ipairs(records) do
+        local at = history[1](record[time])
+        if at >= (history[3] or same)(asked.startTime) and at <= (history[4] or same)(asked.endTime) then
+          local shown = without_ids(record)
+          shown.clientTranId, shown.withdrawOrderId = record.clientTranId, record.withdrawOrderId
+          shown[time] = history[2](record[time])
+          found[#found + 1] = shown
+        end
+      end
+      if not through.result.page and not through.result.rows then return (asked.page or 1) == 1 and found or {} end
+      return through.result.page and { data = found } or { rows = found, total = #found }
+    end
+    return service
+  end
+
+  it("leaves a call without an id undecided when a known one shows that times are shown wrong", function()
+    local row = operations.by_name["wallet.transfer"]
+    for _, history in ipairs { histories[5], histories[6], histories[7] } do
+      for _, known in ipairs { -600000, -20000, 20000, 600000 } do
+        local records = { record_of(row, moved, NOW + 400) }
+        local service = service_with(history, records, row, NOW + 700000)
+        records[2] = known_record(service, row, moved, NOW + known, "k1")
+        local answer = reconciled("wallet.transfer", moved, service, NOW)
+        assert.not_equal("not_done", answer.outcome)
+      end
+    end
+    assert.equal("not_done", reconciled("wallet.transfer", moved, service_with(histories[5], {}, row, NOW + 10000))
+      .outcome)
+  end)
+
+  it("never makes a call not done that is found by its id, whatever other records are known", function()
+    for number, history in ipairs(histories) do
+      for _, call in ipairs { { "wallet.withdraw", withdrawal }, { "sub_account.transfer", transfer } } do
+        local row = operations.by_name[call[1]]
+        for _, known in ipairs { { -20000 }, { 20000 }, { 40000 }, { -70000, 10000 }, { -700000, 500000 } } do
+          for _, late in ipairs { 10000, 60000, 40 * MINUTE, 3 * HOUR } do
+            for _, second in ipairs { 0, 1, 10, 30, 50, 600, 3480, 3590 } do
+              local sent_at = NOW + second * 1000
+              local records = { record_of(row, call[2], sent_at + 400) }
+              local service = service_with(history, records, row, sent_at + late)
+              for i, at in ipairs(known) do
+                records[i + 1] = known_record(service, row, call[2], sent_at + at, "k" .. i)
+              end
+              table.sort(records, function(a, b) return a[row.reconcile.time_member] > b[row.reconcile.time_member] end)
+              assert.equal("done", reconciled(call[1], call[2], service, sent_at).outcome,
+                ("%s, history %d, known %s, %d ms later"):format(call[1], number, table.concat(known, " "), late))
+            end
+          end
+        end
+      end
+    end
+  end)
+end)
+
 describe("what shows that a history is not shifted", function()
   local row = operations.by_name["wallet.transfer"]
 
-  local function is_exact(records, first, last, known)
-    return shift.is_exact(records, "timestamp", first, last, function(record) return known[record.tranId] end)
+  local function proven(records, first, last, known)
+    return shift.proven(records, "timestamp", first, last, function(record) return known[record.tranId] end, 6000,
+      11000)
   end
 
-  it("is a record in its place that every shift would have left out", function()
-    local record = { tranId = "k", timestamp = NOW }
-    for _, case in ipairs {
-      { true, NOW - 6000, NOW + 14000 }, { true, NOW - 880000, NOW + 880000 },
-      { false, NOW - 900000, NOW + 14000 }, { false, NOW - 6000, NOW + 900000 },
-      { false, NOW + 1, NOW + 14000 }, { false, NOW - 14000, NOW - 1 },
-    } do
-      assert.equal(case[1], is_exact({ record }, case[2], case[3], { k = NOW - 400 }))
-    end
-    assert.is_false(is_exact({ record }, NOW - 6000, NOW + 14000, {}))
-    assert.is_false(is_exact({}, NOW - 6000, NOW + 14000, {}))
+  it("is what lies between two records in their place", function()
+    local one, two = { tranId = "1", timestamp = NOW }, { tranId = "2", timestamp = NOW + 50000 }
+    local known = { ["1"] = NOW - 400, ["2"] = NOW + 50400 }
+    assert.same({ earliest = NOW, latest = NOW + 50000 }, proven({ two, one }, NOW - 60000, NOW + 60000, known))
+    assert.same({ earliest = NOW, latest = NOW - 400 }, proven({ two, one }, NOW - 60000, NOW + 60000,
+      { ["1"] = NOW - 400 }))
+    local nothing = { earliest = math.huge, latest = -math.huge }
+    assert.same(nothing, proven({ two, one }, NOW - 60000, NOW + 60000, {}))
+    assert.same(nothing, proven({}, NOW - 60000, NOW + 60000, known))
   end)
 
   it("is not there when one record has another place or another window", function()
     local good, other = { tranId = "k", timestamp = NOW }, { tranId = "o", timestamp = NOW + 1000 }
-    local function with_other() return is_exact({ good, other }, NOW - 6000, NOW + 14000, { k = NOW, o = NOW }) end
-    assert.is_true(with_other())
+    local function with_other(sent_at)
+      local found = proven({ good, other }, NOW - 6000, NOW + 14000, { k = NOW, o = sent_at or NOW })
+      return found.earliest <= NOW, found.misplaced
+    end
+    assert.same({ true }, { with_other() })
+    assert.same({ true }, { with_other(NOW + 7000) })
+    assert.same({ true }, { with_other(NOW - 10000) })
+    assert.same({ false, other }, { with_other(NOW + 7001) })
+    assert.same({ false, other }, { with_other(NOW - 10001) })
     other.timestamp = NOW + 15000
-    assert.is_false(with_other())
+    assert.same({ false }, { with_other(NOW + 15000) })
     other.timestamp = nil
-    assert.is_false(with_other())
-    assert.is_false(is_exact({ good, { tranId = "o", timestamp = NOW } }, NOW - 6000, NOW + 14000,
-      { k = NOW, o = NOW - 900000 }))
+    assert.same({ false }, { with_other() })
   end)
 
-  it("is no call that was matched by its content, that has an equal one, or whose records are elsewhere", function()
-    local function sent_at(lookup, equal, by_content)
+  it("is no call that was matched by its content, that has an equal one, or of another operation", function()
+    local function sent_at(operation, equal, by_content)
       local noted = recent_calls.new()
       local function note(at, id)
         return recent_calls.note(noted, row, { operation = row.full_name, params = moved, sent_at = at }, id)
@@ -338,16 +419,16 @@ describe("what shows that a history is not shifted", function()
       local entry = note(NOW, "k")
       if equal then note(NOW + 1, nil) end
       entry.by_content = by_content
-      return recent_calls.sent_at(noted, "k", lookup)
+      return recent_calls.sent_at(noted, "k", operation, 5000)
     end
-    assert.equal(NOW, sent_at "wallet.transfer_history")
-    assert.is_nil(sent_at "wallet.withdrawal_history")
-    assert.is_nil(sent_at("wallet.transfer_history", true))
-    assert.is_nil(sent_at("wallet.transfer_history", false, true))
+    assert.equal(NOW, sent_at "wallet.transfer")
+    assert.is_nil(sent_at "wallet.withdraw")
+    assert.is_nil(sent_at("wallet.transfer", true))
+    assert.is_nil(sent_at("wallet.transfer", false, true))
     local service = service_of({ record_of(row, moved, NOW + 400) }, row, 0, 0)
     assert.equal("done", reconciled("wallet.transfer", moved, service).outcome)
     assert.is_table(service.recent_calls.by_id.t1)
-    assert.is_nil(recent_calls.sent_at(service.recent_calls, "t1", "wallet.transfer_history"))
+    assert.is_nil(recent_calls.sent_at(service.recent_calls, "t1", "wallet.transfer", 5000))
   end)
 end)
 

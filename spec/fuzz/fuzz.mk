@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # libFuzzer comes with clang; `make fuzz FUZZ_SECONDS=600` runs each target that long. Each keeps its corpus in build/fuzz.
 #   decode  the decoder alone          query  the builder of queries and bodies       answer  from an answer to a result
+#   text    addresses, IP addresses, credentials files and secrets from a pipe
 #   api     any function and method with any arguments, and finalisers: `make fuzz-api SECONDS=600`, which is its default
 FUZZ_SECONDS ?= 60
 FUZZ_CC      ?= clang
@@ -8,14 +9,15 @@ FUZZ_FLAGS   := -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover
 FUZZ_FLAGS   += -std=c99 -D_POSIX_C_SOURCE=200809L -Isrc/core
 FUZZ_DECODE  := src/core/json.c src/core/shape.c src/core/decode.c
 FUZZ_QUERY   := $(patsubst %,src/core/%.c,layout percent json_write integer buf)
+FUZZ_TEXT    := $(patsubst %,src/core/%.c,address ip key_lines secret secret_text)
 FUZZ_ANSWER  := $(wildcard src/core/*.c src/bind/*.c)
 FUZZ_RUN      = -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 \
   -artifact_prefix=build/fuzz/$(@:fuzz-%=%)- build/fuzz/$(@:fuzz-%=%)-corpus
 FUZZ_HEADERS  = $(wildcard src/core/*.h src/bind/*.h)
 
-.PHONY: fuzz fuzz-decode fuzz-query fuzz-answer fuzz-api
+.PHONY: fuzz fuzz-decode fuzz-query fuzz-text fuzz-answer fuzz-api
 
-fuzz: fuzz-decode fuzz-query fuzz-answer
+fuzz: fuzz-decode fuzz-query fuzz-text fuzz-answer
 
 fuzz-decode: build/fuzz/decode
 	@mkdir -p $<-corpus
@@ -26,8 +28,13 @@ fuzz-query: build/fuzz/query
 	@mkdir -p $<-corpus
 	$< $(FUZZ_RUN)
 
-# Lua takes memory from malloc, where the sanitizer watches it; what Lua keeps to the end is not a leak.
-fuzz-answer: build/fuzz/answer
+fuzz-text: build/fuzz/text
+	@mkdir -p $<-corpus
+	$< -dict=spec/fuzz/text.dict $(FUZZ_RUN)
+
+# Lua takes memory from malloc, where the sanitizer watches it; what Lua keeps to the end is not a leak. The seeds are made
+# by the module as it is built for use.
+fuzz-answer: build/fuzz/answer all
 	@mkdir -p $<-corpus
 	@LUA_PATH="$(CURDIR)/?.lua;$(LUA_PATH)" lua5.4 spec/fuzz/answer_seeds.lua $<-corpus $<.dict
 	$< -dict=$<.dict $(FUZZ_RUN)
@@ -47,6 +54,11 @@ build/fuzz/query: spec/fuzz/fuzz_query.c $(FUZZ_QUERY) $(FUZZ_HEADERS)
 	@tools/setup build fuzz
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(FUZZ_QUERY) $(CORE_CFLAGS) $(CORE_LIBS)
+
+build/fuzz/text: spec/fuzz/fuzz_text.c spec/c/naive_address.h $(FUZZ_TEXT) $(FUZZ_HEADERS)
+	@tools/setup build fuzz
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(FUZZ_TEXT) $(CORE_CFLAGS) $(CORE_LIBS)
 
 build/fuzz/answer: spec/fuzz/fuzz_answer.c $(FUZZ_ANSWER) $(FUZZ_HEADERS)
 	@tools/setup build fuzz

@@ -7,21 +7,26 @@
  * allocation that the program chooses, or bring one back. A raised error is an answer like any other. A finding is what
  * a sanitizer says.
  *
- * Functions and methods are found by looking, so a new one is fuzzed from its first day. Nothing leaves the machine:
- * connect and getaddrinfo are replaced below. */
+ * Functions and methods are found by looking, so a new one is fuzzed from its first day. Nothing leaves the machine and
+ * nothing is executed: connect, getaddrinfo and popen are replaced below. Standard input and the terminal whose echo is
+ * switched are the target's own. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <lauxlib.h>
@@ -81,7 +86,8 @@ static int by_name(const void *one, const void *other)
 static void add_names(lua_State *L, int module)
 {
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
-        if (!lua_iscfunction(L, -1) || is_left_out(lua_tostring(L, -2)) || name_count == NAMES_MAX) continue;
+        if (!lua_iscfunction(L, -1) || is_left_out(lua_tostring(L, -2))) continue;
+        if (name_count == NAMES_MAX) abort(); /* make NAMES_MAX larger */
         call_name found = {.module = module};
         snprintf(found.name, sizeof found.name, "%s", lua_tostring(L, -2));
         bool known = false;
@@ -115,6 +121,7 @@ static void find_names(lua_State *L)
 
 /* ---- words that mean something somewhere ---- */
 
+static int terminal, keyboard;
 static char key_path[] = "/tmp/purser-fuzz-XXXXXX", keys_path[] = "/tmp/purser-fuzz-XXXXXX";
 
 static const char *const words[] = {
@@ -126,6 +133,10 @@ static const char *const words[] = {
     keys_path,
     "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF\n"
     "-----END PRIVATE KEY-----\n",
+    "-", "|keys", "|", "api_key = k\nsecret_key = s\n",
+    /* addresses */
+    "base58check", "ripple", "bech32", "eip55", "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa", "A12UEL5L", "::1",
+    "rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
     /* transports */
     "base_url", "timeout_ms", "connect_timeout_ms", "max_response_bytes", "user_agent", "proxy", "ca_file", "ca_path",
     "ca_pem", "pinned_key", "interface", "http_version", "max_in_flight", "fresh_connect", "method", "target", "headers",
@@ -169,6 +180,7 @@ static const char *const makers[] = {
     "local _, _, httpd = ... return httpd.listen{port = 0, max_body = 4096}",
     "local core, path = ..., select(4, ...) return core.read_secret(path)",
     "local core, path = ..., select(5, ...) return core.read_credentials(path)",
+    "return (select(6, ...))",
 };
 
 /* ---- the pool ---- */
@@ -202,7 +214,8 @@ static void push_made(lua_State *L)
     for (int i = 0; i < MODULES; i++) luaL_requiref(L, modules[i].name, modules[i].open, 0);
     lua_pushstring(L, key_path);
     lua_pushstring(L, keys_path);
-    lua_call(L, MODULES + 2, 1);
+    lua_pushinteger(L, terminal);
+    lua_call(L, MODULES + 3, 1);
 }
 
 /* A wait takes two milliseconds at most; the first argument that is no object is at `index`. */
@@ -405,6 +418,42 @@ int getaddrinfo(const char *host, const char *service, const struct addrinfo *hi
     return real(host, service, &numeric, found);
 }
 
+/* A command writes itself, and ends as its first character says. */
+FILE *popen(const char *command, const char *type)
+{
+    int fd = memfd_create("fuzzed command", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, command, strlen(command)) < 0 || lseek(fd, 0, SEEK_SET) < 0) abort();
+    return fdopen(fd, type);
+}
+
+int pclose(FILE *pipe)
+{
+    char first = 0;
+    if (pread(fileno(pipe), &first, 1, 0) < 0) abort();
+    fclose(pipe);
+    return first & 1 ? 256 : 0;
+}
+
+/* No terminal but the target's own is changed: the one that it was started from may be a person's. */
+int tcsetattr(int fd, int when, const struct termios *settings)
+{
+    (void)when;
+    if (fd == terminal) return ioctl(fd, TCSETS, settings);
+    errno = ENOTTY;
+    return -1;
+}
+
+static void own_terminal(void)
+{
+    static const char keys[] = "api_key = k\nsecret_key = fuzzed-secret\n";
+    int input = memfd_create("fuzzed input", 0);
+    keyboard = posix_openpt(O_RDWR | O_NOCTTY);
+    if (keyboard < 0 || grantpt(keyboard) || unlockpt(keyboard)) abort();
+    terminal = open(ptsname(keyboard), O_RDWR | O_NOCTTY);
+    if (terminal < 0 || input < 0 || write(input, keys, sizeof keys - 1) < 0 || dup2(input, STDIN_FILENO) < 0) abort();
+    close(input);
+}
+
 /* ---- the program ---- */
 
 static void push_integer(lua_State *L)
@@ -528,6 +577,7 @@ static void remove_files(void)
 int LLVMFuzzerInitialize(int *count, char ***arguments)
 {
     (void)count, (void)arguments;
+    own_terminal();
     write_file(key_path, "fuzzed-secret\n");
     write_file(keys_path, "# keys\napi_key = k\nsecret_key = fuzzed-secret\n");
     atexit(remove_files);
@@ -546,6 +596,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sending = ending = false;
     for (int i = 0; i < CLIENTS; i++) clients[i] = -1;
     setenv("FUZZ_SECRET", "secret-of-the-environment", 1);
+    if (lseek(STDIN_FILENO, 0, SEEK_SET) < 0) abort();
     lua_State *L = lua_newstate(allocate, NULL);
     if (!L) return 0;
     running = L;

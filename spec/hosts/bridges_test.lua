@@ -1,123 +1,97 @@
 -- SPDX-License-Identifier: MIT
--- The bridges of examples/hosts, each in its real host against a simulated service: 20 reads and a withdrawal at once
--- with slow answers, connections that are reset, and the check of a transport.
+-- The pages of the hosts that `make test` has anyway: each program in its real host against a simulated service.
 
-local check = require "purser.transport.check"
 local files = require "files"
-local service = require "service"
+local nginx = require "nginx"
+local packaged_host = require "packaged_host"
 
-local sim, account, hostile
+local LUA = os.getenv "LUA" or "lua5.4"
 
-setup(function()
-  sim = service.start()
-  account = assert(sim.world:account { role = "main", balances = { USDT = "1000" } })
-  hostile = assert(check.start())
-end)
-
-teardown(function()
-  if hostile then hostile:stop() end
-  if sim then sim.stop() end
-end)
-
--- Runs a program of the host's; it prints what it did. `command` gets the program's file.
-local function run(command, text)
-  local path = os.tmpname()
-  files.write(path, text)
-  local environment = ("PURSER_BASE_URL=%s PURSER_API_KEY=%s PURSER_SECRET_KEY=%s CHECK=%s CA=%s GOOD=%s OTHER_NAME=%s "
-    .. "OTHER_AUTHORITY=%s"):format(sim.url, account.api_key, account.secret_key, hostile.url, hostile.tls.ca_file,
-    hostile.tls.good, hostile.tls.other_name, hostile.tls.other_authority)
-  local pipe = assert(io.popen(("%s timeout 120 %s 2>&1"):format(environment, command:gsub("FILE", path))))
-  local said = pipe:read "*a"
-  pipe:close()
-  os.remove(path)
-  return said
-end
-
-local function applied()
-  local counted = assert(sim.world:counts())["wallet.withdraw"]
-  return counted and counted.applied or 0
-end
-
-local HEAD = [[
-local purser = require "purser"
-local env = os.getenv
-local function new_client(transport)
-  return assert(purser.new { base_url = env "PURSER_BASE_URL", api_key = env "PURSER_API_KEY", transport = transport,
-    secret_key = env "PURSER_SECRET_KEY" })
-end
-local function withdraw(client)
-  return assert(client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "12",
-    address = "TSampLeAddressThatNobodyHas1234567" })
-end
+-- Appended to a program: what measures it. OVER ends the host.
+local MEASURED = [[
+local tick = require "host_ticks" {
+  done = function() return left == 0 end,
+  check = CHECKED,
+  spawn = SPAWN,
+  over = function(text)
+    local file = assert(io.open(os.getenv "HOST_REPORT", "w"))
+    file:write(text)
+    file:close()
+    OVER
+  end,
+}
 ]]
 
-local CQUEUES = HEAD .. [[
-local cqueues = require "cqueues"
-local loop = cqueues.new()
-local transport = dofile "examples/hosts/cqueues.lua"(loop)
-local client, done, ticks = new_client(transport), 0, 0
-for _ = 1, 20 do
-  loop:wrap(function()
-    assert(client.wallet:deposit_history())
-    done = done + 1
-  end)
-end
-loop:wrap(function()
-  withdraw(client)
-  done = done + 1
+local LIBUV = MEASURED .. [[
+local ticker = assert(LOOP.new_timer())
+ticker:start(10, 10, function()
+  tick()
+  turn()
 end)
+]]
+
+local CQUEUES = MEASURED .. [[
 loop:wrap(function()
-  while done < 21 do
+  while not over do
     cqueues.sleep(0.01)
-    ticks = ticks + 1
+    tick()
   end
 end)
 assert(loop:loop())
+]]
+
+local NGINX = [[
+    local begun, report = false, ""
+    finished = false
+    local tick = require "host_ticks" {
+      done = function() return finished end,
+      check = require("purser").transport.openresty,
+      spawn = function(fn) ngx.timer.at(0, fn) end,
+      over = function(text) report = text end,
+    }
+    function answer(name)
+      begun, finished = true, name == "finish"
+      return report
+    end
+    ngx.timer.every(0.01, function() if begun then tick() end end)
+]]
+
+local NGINX_SERVER = [[
+  server {
+    listen 127.0.0.1:TEST;
+    location / { content_by_lua_block { ngx.print(answer(ngx.var.uri:sub(2))) } }
+  }
+]]
+
+local NGINX_START = [[
+PATH=$PATH:/usr/sbin
+nginx -p FOLDER/ -e FOLDER/error.log -c nginx.conf
+lua5.4 FOLDER/driver.lua
+kill $(cat FOLDER/nginx.pid)
+cat FOLDER/error.log
+]]
+
+local NGINX_DRIVER = [[
+local http, socket = require "socket.http", require "socket"
+local function get(path, port) return http.request(("http://127.0.0.1:%d/%s"):format(port or TEST, path)) end
+get "begin"
+print((get("purser", FRONT)))
 local report
-loop:wrap(function()
-  local function new(options) return dofile "examples/hosts/cqueues.lua"(loop, options) end
-  report = require("purser.transport.check").run({ url = env "CHECK", tls = { ca_file = env "CA", good = env "GOOD",
-    other_name = env "OTHER_NAME", other_authority = env "OTHER_AUTHORITY" } }, new)
-end)
-assert(loop:loop())
-print(("%d calls, %d ticks"):format(done, ticks))
-print(report)
+repeat
+  socket.sleep(0.05)
+  report = assert(get "finish")
+until report ~= ""
+local file = assert(io.open(os.getenv "HOST_REPORT", "w"))
+file:write(report)
+file:close()
 ]]
 
-local NEOVIM = HEAD .. [[
-local uv = vim.uv or vim.loop
-local transport = assert(purser.transport.multi())
-local client, done, ticks = new_client(transport), 0, 0
-local turn = dofile "examples/hosts/luv.lua"(uv, transport)
-local ticker = uv.new_timer()
-ticker:start(10, 10, function() ticks = ticks + 1 end)
-local function finish()
-  done = done + 1
-  if done < 21 then return end
-  vim.schedule(function()
-    io.stdout:write(("%d calls, %d ticks\n"):format(done, ticks))
-    vim.cmd "qa!"
-  end)
-end
-for _ = 1, 20 do
-  purser.spawn(function()
-    assert(client.wallet:deposit_history())
-    finish()
-  end)
-end
-purser.spawn(function()
-  withdraw(client)
-  finish()
-end)
-turn()
-]]
-
-local LUV = HEAD .. [[
-local uv = require "luv"
+local ERRORS = [[
+local purser = require "purser"
 local schedule = require "purser.schedule"
-local transport = assert(purser.transport.multi())
+local uv = require "luv"
 local raised, woke = 0, 0
-local turn = dofile "examples/hosts/luv.lua"(uv, transport, function() raised = raised + 1 end)
+local turn = dofile "examples/hosts/luv.lua"(uv, assert(purser.transport.multi()), function() raised = raised + 1 end)
 for i = 1, 3 do purser.spawn(function() error("task " .. i) end) end
 purser.spawn(function() purser.sleep(30) woke = woke + 1 end)
 turn()
@@ -125,40 +99,77 @@ uv.run()
 print(("%d raised, %d woke, timeout %s"):format(raised, woke, tostring(schedule.timeout())))
 ]]
 
--- With slow answers, and some that are reset: the numbers of descriptors come back.
-local function with_faults(fn)
-  assert(sim.world:fault { kind = "slow", delay_ms = 300, probability = 1 })
-  assert(sim.world:fault { kind = "reset", when = "before", operation = "wallet.deposit_history", times = 5 })
-  local before = applied()
-  local said = fn()
-  assert(sim.world:disarm())
-  return said, applied() - before
+local host
+
+setup(function() host = packaged_host.start() end)
+teardown(function() if host then host:stop() end end)
+
+-- libuv's transports of the check are stepped by tasks, those of cqueues by the bridge.
+local function values(of)
+  of.CHECKED, of.SPAWN = "purser.transport.multi", "purser.spawn"
+  return of
 end
 
-local lua = os.getenv "LUA" or "lua5.4"
-
-describe("a bridge", function()
-  it("to cqueues passes the check of a transport, and the loop goes on", function()
-    local said, paid = with_faults(function() return run(lua .. " FILE", CQUEUES) end)
-    local done, ticks = said:match "(%d+) calls, (%d+) ticks"
-    assert.equal("21", done, said)
-    assert.is_true(tonumber(ticks) >= 3, said)
-    assert.equal(1, paid)
-    assert.matches("\n35 passed, 0 failed\n$", said, 1, nil, said)
+describe("a page's program", function()
+  it("for cqueues lets its loop go on, and the bridge passes the check of a transport", function()
+    local shown, report = host:run("cqueues", { lua = LUA, command = LUA .. " FOLDER/main.lua",
+      replaced = { { "assert%(loop:loop%(%)%)\n", "" } }, prepended = { ["main.lua"] = "local over = false\n" },
+      appended = { ["main.lua"] = CQUEUES }, values = { OVER = "over = true", SPAWN = "function(fn) loop:wrap(fn) end",
+        CHECKED = 'function(options) return dofile "ROOT/examples/hosts/cqueues.lua"(loop, options) end' } })
+    host:measured("cqueues", shown, report, 35)
   end)
 
-  it("to Neovim lets its loop go on, and Neovim ends", function()
-    local path = 'LUA_PATH="lua/?.lua;lua/?/init.lua;;" LUA_CPATH="build/luajit/?.so;;" '
-    local said, paid = with_faults(function()
-      return run("env " .. path .. 'nvim --headless -u NONE -i NONE -c "luafile FILE"', NEOVIM)
-    end)
-    local done, ticks = said:match "(%d+) calls, (%d+) ticks"
-    assert.equal("21", done, said)
-    assert.is_true(tonumber(ticks) >= 3, said)
-    assert.equal(1, paid)
+  it("for luv lets its loop go on, and its transport passes the check", function()
+    local shown, report = host:run("luv", { lua = LUA, command = LUA .. " FOLDER/main.lua",
+      replaced = { { "uv%.run%(%)\n", "" } }, appended = { ["main.lua"] = LIBUV .. "uv.run()\n" },
+      values = values { LOOP = "uv", OVER = "uv.stop()" } })
+    host:measured("luv", shown, report, 35)
   end)
 
-  it("to libuv loses no error of a task, and goes on after each", function()
-    assert.matches("3 raised, 1 woke", run(lua .. " FILE", LUV))
+  it("for Neovim lets its loop go on, and its transport passes the check, and Neovim ends", function()
+    local shown, report = host:run("neovim", { lua = "luajit",
+      command = 'nvim --headless -u NONE -i NONE -c "luafile FOLDER/main.lua"',
+      appended = { ["main.lua"] = LIBUV },
+      values = values { LOOP = "vim.loop", OVER = 'vim.schedule(function() vim.cmd "qa!" end)' } })
+    host:measured("Neovim", shown, report, 35)
+  end)
+
+  it("for nginx lets its worker go on, and its transport passes the check", function()
+    local front, test = nginx.free_port(), nginx.free_port()
+    local temporary = ""
+    for _, name in ipairs { "client_body", "proxy", "fastcgi", "uwsgi", "scgi" } do
+      temporary = temporary .. ("%s_temp_path FOLDER/%s;\n"):format(name, name)
+    end
+    local shown, report = host:run("nginx", { lua = "luajit", command = "sh FOLDER/start.sh",
+      files = { ["start.sh"] = NGINX_START, ["driver.lua"] = NGINX_DRIVER }, values = { FRONT = front, TEST = test },
+      replaced = { { "8088", front }, { "modules/", nginx.modules() .. "/" },
+        { "events {}", ("user %s;\nworker_processes 1;\nevents {}\nenv HOST_REPORT;\nenv CHECK;\nenv CA;\nenv GOOD;\n"
+          .. "env OTHER_NAME;\nenv OTHER_AUTHORITY;"):format(nginx.user()) },
+        { "http {\n", "http {\n" .. temporary .. NGINX_SERVER },
+        { 'lua_package_path "', 'lua_package_path "ROOT/spec/support/?.lua;' },
+        { "init_worker_by_lua_block {\n", "init_worker_by_lua_block {\n" .. NGINX } } })
+    host:measured("nginx", shown, report, 35)
+    assert.matches("^done\n", shown)
+  end)
+end)
+
+describe("the pages of hosts", function()
+  it("have at most 40 lines, and stand in docs/hosts.md", function()
+    local pipe, count = assert(io.popen "ls docs/hosts/*.md"), 0
+    for path in pipe:lines() do
+      local _, lines = files.read(path):gsub("\n", "")
+      assert.is_true(lines <= 40, path)
+      local link = "](" .. path:gsub("^docs/", "") .. ")"
+      assert.is_truthy(files.read("docs/hosts.md"):find(link, 1, true), path)
+      count = count + 1
+    end
+    pipe:close()
+    assert.equal(12, count)
+  end)
+end)
+
+describe("the bridge to libuv", function()
+  it("loses no error of a task, and goes on after each", function()
+    assert.matches("3 raised, 1 woke", host:lua(LUA, ERRORS))
   end)
 end)

@@ -93,8 +93,8 @@ server {
     resolver 127.0.0.1:${DEAF} ipv6=off;
     content_by_lua_block {
       local started = require("purser.core").monotonic_ms()
-      local _, failure = transport:send { method = "GET", base_url = "http://slow.example:1", target = "/",
-        timeout_ms = 700, at_most_once = true }
+      local _, failure = purser.transport.cosocket { allow_insecure = true }:send { method = "GET", target = "/",
+        base_url = "http://slow.example:1", timeout_ms = 700, at_most_once = true }
       ngx.print(failure.outcome, " ", failure.phase, " ", require("purser.core").monotonic_ms() - started, " ",
         failure.message)
     }
@@ -103,6 +103,24 @@ server {
     content_by_lua_block {
       local _, failure = transport:send { method = "GET", base_url = "https://127.0.0.1:1", target = "/" }
       ngx.print(failure.outcome, " ", failure.message)
+    }
+  }
+  location = /clear {
+    resolver 127.0.0.1:${DEAF} ipv6=off;
+    content_by_lua_block {
+      for _, kind in ipairs { "cosocket", "openresty" } do
+        local own = assert(purser.transport[kind] {})
+        for _, host in ipairs { "service.example", "192.0.2.1", "[2001:db8::1]", "127.0.0.256", "127.1",
+          "127.0.0.1.example", "localhost.example", "0x7f.0.0.1", "[::ffff:127.0.0.1]" } do
+          local _, failure = own:send { method = "GET", base_url = "http://" .. host .. ":1", target = "/",
+            timeout_ms = 300 }
+          ngx.say(kind, " ", host, " ", failure.kind, " ", failure.outcome, " ",
+            failure.message:find("allow_insecure", 1, true) and "names the option" or failure.message)
+        end
+        local _, own_machine = own:send { method = "GET", base_url = "http://LocalHost:1", target = "/" }
+        ngx.say(kind, " localhost ", own_machine.kind)
+        own:close()
+      end
     }
   }
   location = /options {
@@ -226,13 +244,22 @@ describe("purser.transport.cosocket", function()
     assert.is_true(tonumber(ms) < 15000) -- nginx itself gives a name server 30 seconds
   end)
 
+  it("sends nothing in the clear to another machine, and neither does the other transport of nginx", function()
+    local lines = {}
+    for line in get(server, "/clear"):gmatch "[^\n]+" do lines[#lines + 1] = line end
+    assert.equal(20, #lines)
+    for i, line in ipairs(lines) do
+      assert.matches(i % 10 == 0 and " localhost transport$" or " argument not_sent names the option$", line)
+    end
+  end)
+
   it("says what it does not support", function()
     assert.matches("^not_sent .*address; use purser.transport.openresty", get(server, "/address"))
     local lines = get(server, "/options")
     assert.matches('"proxy" is not supported on nginx\'s sockets; use purser.transport.openresty', lines)
     assert.matches('"ca_file" is not supported', lines)
     assert.matches('"idle_mss" is not known %(did you mean "idle_ms"%?%)', lines)
-    assert.matches('"timeout_ms" must be', lines)
+    assert.matches('"timeout_ms" is 0; it must be a whole number', lines)
   end)
 
   it("ends what waits when it is closed", function()

@@ -101,3 +101,41 @@ describe("a Redis server", function()
     limit:close()
   end)
 end)
+
+-- A server that answers the script of the store with `reply`, and all else as Redis does.
+local ODD_SERVER = [[
+  local socket, reply = require "socket", %q
+  local server = assert(socket.bind("127.0.0.1", 0))
+  print((select(2, server:getsockname())))
+  io.stdout:flush()
+  local peer = server:accept()
+  while true do
+    local line = peer:receive "*l"
+    if not line then break end
+    local words = {}
+    for i = 1, tonumber(line:sub(2)) do
+      words[i] = peer:receive(tonumber((peer:receive "*l"):sub(2)) + 2):sub(1, -3)
+    end
+    peer:send(words[1] == "INFO" and "$12\r\nrun_id:abc12\r\n" or words[1] == "SCRIPT" and "+sha\r\n" or reply)
+  end
+]]
+
+describe("a server that is no Redis", function()
+  it("is away: nothing is raised, and no answer of it is taken for that of the next call", function()
+    local file = os.tmpname()
+    for _, reply in ipairs { ":5\r\n:0\r\n", "+OK\r\n", "$3\r\nabc\r\n", "*0\r\n", "*3\r\n$1\r\na\r\n:1\r\n:1\r\n",
+      ("*1\r\n"):rep(300000), "*1000000000\r\n", "$99999999999\r\n", "*3\r\n*1\r\n:0\r\n:1\r\n:1\r\n" } do
+      local script = assert(io.open(file, "w"))
+      script:write(ODD_SERVER:format(reply))
+      script:close()
+      local process = io.popen((os.getenv "LUA" or "lua5.4") .. " " .. file)
+      local limit = purser.rate_limit { store = { redis = { port = tonumber(process:read "*l") }, timeout_ms = 2000 } }
+      local takes, why = limit:acquire(row, "key", pause)
+      assert.is_nil(takes)
+      assert.matches("the rate limit's store (redis) is away", why, 1, true)
+      limit:close()
+      process:close()
+    end
+    os.remove(file)
+  end)
+end)

@@ -70,6 +70,18 @@ describe("the bundle", function()
     assert.matches("^all went, ", said)
   end)
 
+  it("takes the C modules it is given where a sandbox has left a part of `package`", function()
+    make "bundle"
+    local said = output(lua .. [[ -e 'local function c(name)
+        return package.loadlib(("%s/purser/%s.so"):format(os.getenv "BUILD", name), "luaopen_purser_" .. name)
+      end
+      local given = { ["purser.core"] = c "core", ["purser.http"] = c "http" }
+      local chunk = assert(loadfile "build/bundle/purser.lua")
+      package, require = { searchpath = package.searchpath or print, path = package.path, cpath = package.cpath }, nil
+      print(chunk(given).transport.multi())']])
+    assert.matches("^purser%.transport%.multi", said)
+  end)
+
   it("says which C module a host without `require` has to give it", function()
     make "bundle"
     local said = output(lua .. [[ -e 'local chunk = assert(loadfile "build/bundle/purser.lua")

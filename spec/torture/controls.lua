@@ -3,12 +3,14 @@
 -- source, and its rehearsal has to come out wrong.
 --
 --     { changed = { { module, text, other text } }, options = for the rehearsal, seed = one that comes out wrong }
+--
+-- Which seeds come out wrong differs with each change of Purser or of the rehearsal: a few are tried, `seed` first.
 
 local M = {}
 
 -- What shows no list passes for an empty one.
 M["an answer without a list is an empty list"] = {
-  seed = 5,
+  seed = 6,
   changed = {
     { "purser.call.unwrap",
       'if not list then return nil, "the answer shows no list" end', "list = list or {}" },
@@ -25,15 +27,15 @@ M["every code is a rejection"] = {
 }
 
 M["every code is a rejection, and a look tells"] = {
-  seed = 2,
+  seed = 10,
   changed = { { "purser.call.response", 'if profile.unknown_codes[code] then return "unknown", "" end', "" } },
   options = { unsure_in = 5 },
 }
 
 M["a rejection is not looked into"] = {
-  seed = 5,
+  seed = 4,
   changed = { { "purser.exactly_once.payouts.worker", "if not self.client_id then", "if true then" } },
-  options = { repeated_ids = "reject", puts_back = true, check = false, dies_once_in = 4000 },
+  options = { repeated_ids = "reject", puts_back = true, check = false, dies_once_in = 4000, identified = true },
 }
 
 M["the record of an equal call passes for the payment's"] = {
@@ -47,14 +49,14 @@ M["the record of an equal call passes for the payment's"] = {
 }
 
 M["nothing waits until a record must be visible"] = {
-  seed = 2,
+  seed = 3,
   changed = { { "purser.exactly_once.reconcile.look",
     "self.late, self.doubted, self.reading = self.service:now() >= self.deadline, false, nil",
     "self.late, self.doubted, self.reading = true, false, nil" } },
 }
 
 M["an answer is believed whoever's it is"] = {
-  seed = 14,
+  seed = 4,
   changed = {
     { "purser.exactly_once.write_call",
       "if not why then return value end", "if true then return value end" } },
@@ -62,9 +64,10 @@ M["an answer is believed whoever's it is"] = {
 }
 
 M["a lease that was lost is not noticed"] = {
-  seed = 3,
+  seed = 6,
   changed = { { "purser.exactly_once.payouts.worker",
-    "if not is_ours and not self.worker.journal.options.unsafe_without_write_ahead then", "if false then" } },
+    "if not queue.mark_sent(tx, self.worker, self, intent.id) then",
+    "if not queue.mark_sent(tx, self.worker, self, intent.id) and false then" } },
 }
 
 M["accounts share a queue"] = {

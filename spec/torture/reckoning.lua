@@ -45,7 +45,7 @@ function Reckoning:put_back(list)
   local _, others = self.payouts:retry_all(twins, { force = true })
   assert(next(others) == nil, next(others))
   for _ = 1, TRIES do
-    _, others = self.payouts:retry_all(keys)
+    others = select(2, self.payouts:retry_all(keys))
     keys = {}
     for key in pairs(others) do keys[#keys + 1] = key end
     table.sort(keys)

@@ -30,11 +30,12 @@ local M = {}
 ---@field fee string|nil           whether a withdrawal's fee is "on_top" (the default) or "inside" its amount
 ---@field repeated_ids string|nil  what the service does with an id that was used before ("execute"), or "reject"
 ---@field twin_in integer|nil     one in so many payments that nothing identifies has an equal (20)
+---@field identified boolean|nil   all payments carry an id
 ---@field accounts integer|nil     that share the journal, the queue and the keys: 1 or 2 (1)
 ---@field check boolean|nil        workers look at the histories before they send (only where they do not die too soon)
 ---@field puts_back boolean|nil    an older copy of the journal is put back in the middle, with all workers killed
 ---@field empties boolean|nil      with puts_back: no copy, but a new journal to which the payments are added again
----@field unsafe boolean|nil       without the record before the request
+---@field writes_late boolean|nil  without the record before the request
 ---@field changed table[]|nil      what is changed in Purser's source: a list of { module, text, other text }
 ---@field tell fun(line: string)|nil  is told every event
 

@@ -63,19 +63,27 @@ describe("the rehearsal", function()
   it("comes out wrong without the record before the request", function()
     local wrong = 0
     for seed = 1, 3 do
-      local result = rehearsal.run { seed = seed, folder = folder, unsafe = true, dies_once_in = 60 }
+      local result = rehearsal.run { seed = seed, folder = folder, writes_late = true, dies_once_in = 60 }
       if #result.problems > 0 then wrong = wrong + 1 end
     end
     assert.equal(3, wrong)
   end)
 
-  for name, control in pairs(controls) do
-    it("comes out wrong when " .. name, function()
-      local options = rehearsal.varied(control.seed, folder)
+  -- The first of 30 seeds that comes out wrong with a control's change.
+  local function find_wrong(control)
+    for seed = control.seed, control.seed + 29 do
+      local options = rehearsal.varied(seed, folder)
       for option, value in pairs(control.options or {}) do options[option] = value end
       options.changed = control.changed
-      assert.is_true(#rehearsal.run(options).problems > 0)
+      local problems = rehearsal.run(options).problems
       os.execute(("rm -f %s/journal-*"):format(folder))
+      if #problems > 0 then return options end
+    end
+  end
+
+  for name, control in pairs(controls) do
+    it("comes out wrong when " .. name, function()
+      local options = assert(find_wrong(control))
       options.changed = nil
       assert.same({}, rehearsal.run(options).problems)
     end)

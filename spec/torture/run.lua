@@ -34,15 +34,20 @@ if not ok then
   os.exit(1)
 end
 
-local names, faults = {}, {}
-for kind in pairs(result.faults) do names[#names + 1] = kind end
-table.sort(names)
-for i, kind in ipairs(names) do faults[i] = ("%s %d"):format(kind, result.faults[kind]) end
+local function list(counts)
+  local names, parts = {}, {}
+  for name in pairs(counts) do names[#names + 1] = name end
+  table.sort(names)
+  for i, name in ipairs(names) do parts[i] = ("%s %d"):format(name, counts[name]) end
+  return table.concat(parts, ", ")
+end
+
 print(("  %s, %d workers, seed %d: %d payments in %d s (%d/s)"):format(database, workers, seed, payments,
   result.seconds, math.floor(payments / math.max(1, result.seconds))))
-print(("  %d done, %d undecided, %d requests, %d kills"):format(result.done, result.undecided, result.requests,
-  result.kills))
-print("  faults: " .. table.concat(faults, ", "))
+print(("  %d done, %d undecided, %d requests (%.1f a payment), %d kills"):format(result.done, result.undecided,
+  result.requests, result.requests / payments, result.kills))
+print("  requests: " .. list(result.requests_by_operation))
+print("  faults: " .. list(result.faults))
 for i, problem in ipairs(result.problems) do
   if i <= 20 then print("  " .. problem) end
 end

@@ -5,6 +5,7 @@
 local Reckoning = dofile "spec/torture/reckoning.lua"
 local prng = require "purser.sim.prng"
 local key_maker = dofile("spec/torture/keys.lua").maker
+local late_journal = dofile "spec/support/late_journal.lua"
 local Noise = dofile "spec/torture/noise.lua"
 local purser = require "purser"
 local schedule = require "purser.schedule"
@@ -139,6 +140,7 @@ function Worker:live()
   local state = self.state
   local payer = state.payers[self.account]
   local journal = assert(purser.journal.open(state.journal))
+  if state.writes_late then late_journal.make(journal) end
   local client = assert(purser.new {
     base_url = "http://127.0.0.1", api_key = payer.api_key, secret_key = payer.secret_key,
     journal = journal, account = self.account, transport = self:transport(), rate_limit = false, recv_window = 1000,
@@ -284,8 +286,7 @@ end
 local function prepare(state)
   local machine, roll = state.machine, state.machine.roll
   state.started = machine.now
-  state.journal = { sqlite = ("%s/journal-%d"):format(state.folder, state.seed),
-    unsafe_without_write_ahead = state.unsafe }
+  state.journal = { sqlite = ("%s/journal-%d"):format(state.folder, state.seed) }
   state.simulator = purser.sim.new { seed = state.seed, clock = "real", strict = false,
     start_time = state.started + roll:roll(1600) - 800, visibility_delay_ms = roll:roll(LAG_MS) - 1,
     repeated_ids = state.repeated_ids, fee = state.fee }
@@ -294,7 +295,7 @@ local function prepare(state)
   state.ask = function(request) return state.noise:ask(state.simulator, request) end
   state.payers = { [MAIN] = world.open_accounts(state.simulator) }
   local journal, client, payouts = open_books(state, MAIN)
-  state.lists = { [MAIN] = world.payments(state.payments, roll, state.twin_in) }
+  state.lists = { [MAIN] = world.payments(state.payments, roll, state.twin_in, state.identified) }
   if state.accounts == 2 and state.workers > 1 then
     state.payers[OTHER] = world.open_other(state.simulator)
     state.lists[OTHER] = world.other_payments(state.payments, roll)

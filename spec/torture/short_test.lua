@@ -16,8 +16,7 @@ after_each(function() os.execute("rm -r " .. folder) end)
 local function run(options)
   return torture.run { payments = options.payments, workers = 1, kill_every = options.kill_every or 40,
     seed = options.seed or 3, seconds = 1200, keys = 2, folder = folder,
-    journal = { sqlite = ("%s/journal-%d"):format(folder, options.seed or 3),
-      unsafe_without_write_ahead = options.unsafe } }
+    journal = { sqlite = ("%s/journal-%d"):format(folder, options.seed or 3) }, writes_late = options.writes_late }
 end
 
 describe("the short torture", function()
@@ -35,7 +34,8 @@ describe("the short torture", function()
     -- A kill has to strike between a request and its record, which one run in thirty is spared.
     local problems = 0
     for seed = 3, 8 do
-      if problems == 0 then problems = #run({ payments = 80, unsafe = true, seed = seed, kill_every = 20 }).problems end
+      local options = { payments = 80, writes_late = true, seed = seed, kill_every = 20 }
+      if problems == 0 then problems = #run(options).problems end
     end
     assert.is_true(problems > 0)
   end)

@@ -69,10 +69,13 @@ end
 
 -------------------------------------------------------------------------------------------------------- the run
 
+-- How many requests arrived, by all operations and by each.
 local function received(simulator)
-  local counts, total = assert(simulator:counts()), 0
-  for _, count in pairs(counts) do total = total + count.received end
-  return total
+  local total, each = 0, {}
+  for operation, count in pairs(assert(simulator:counts())) do
+    total, each[operation] = total + count.received, count.received
+  end
+  return total, each
 end
 
 -- Lets the workers work until all have ended well, and kills one of them now and then. Returns whether they did in
@@ -156,8 +159,9 @@ local function make_workers(state)
     write(workers[i].keys_file, "")
     write(workers[i].config, "return " .. literal {
       url = state.url, api_key = state.payer.api_key, secret_key = state.payer.secret_key, journal = state.journal,
-      worker = "worker-" .. i, concurrency = state.concurrency, recv_window = 1000, timeout_ms = 500,
-        visibility_delay_ms = 200,
+      writes_late = state.writes_late, worker = "worker-" .. i, recv_window = 1000,
+      concurrency = math.max(1, math.floor(state.concurrency / state.workers)), -- more than it can do spoils the rest
+      timeout_ms = 500, visibility_delay_ms = 200,
       lease_ms = 5000, keys_file = workers[i].keys_file, keys = world.keys_of(i, state.workers, state.keys),
     })
   end
@@ -180,10 +184,11 @@ end
 ---@field seconds integer     the most it may take
 ---@field share number|nil    of requests that meet a fault (0.3)
 ---@field keys integer|nil     API keys that are to be made beside the payments (0)
----@field concurrency integer|nil payments in flight, each worker (16)
+---@field concurrency integer|nil payments in flight, by all workers (32)
+---@field writes_late boolean|nil without the record before the request
 ---@field tell fun(line: string)|nil
 
---- Runs it. Returns { problems, done, undecided, kills, requests, faults, seconds }.
+--- Runs it. Returns { problems, done, undecided, kills, requests, requests_by_operation, faults, seconds }.
 ---@param options torture.Options
 function M.run(options)
   local state = { kills = 0, deaths = {}, concurrency = 32, keys = 0, started = core.now_ms() }
@@ -205,6 +210,7 @@ function M.run(options)
       journal = journal, started = state.started }
     local finished = work_off(state, workers, payouts, reckoning)
     local took = core.monotonic_ms() - before
+    local requests, by_operation = received(state.simulator)
     for _, worker in ipairs(workers) do kill(worker) end
     assert(state.simulator:disarm())
     if not finished then reckoning:problem "the workers did not end in time, or not well" end
@@ -214,7 +220,8 @@ function M.run(options)
     client:close()
     journal:close()
     return { problems = reckoning.problems, done = done, undecided = undecided, kills = state.kills,
-      requests = received(state.simulator), faults = faults_by_kind(state.simulator), seconds = math.ceil(took / 1000) }
+      requests = requests, requests_by_operation = by_operation, faults = faults_by_kind(state.simulator),
+      seconds = math.ceil(took / 1000) }
   end)
   for _, worker in ipairs(workers) do
     if worker.pid then kill(worker) end

@@ -7,12 +7,14 @@
 -- Its last line is `done`. Whatever else happens is a death.
 
 local key_maker = dofile("spec/torture/keys.lua").maker
+local late_journal = dofile "spec/support/late_journal.lua"
 local purser = require "purser"
 local schedule = require "purser.schedule"
 
 local config = assert(dofile(arg[1]))
 
 local journal = assert(purser.journal.open(config.journal))
+if config.writes_late then late_journal.make(journal) end
 local client = assert(purser.new {
   base_url = config.url, api_key = config.api_key, secret_key = config.secret_key, journal = journal,
   account = "torture",

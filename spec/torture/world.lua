@@ -68,12 +68,12 @@ function M.arm(simulator, share)
 end
 
 --- The payments: transfers to sub-accounts, withdrawals, and transfers to another user, which nothing but their content
---- identifies; of these one in `twin_in` (20) has an equal.
-function M.payments(count, roll, twin_in)
+--- identifies; of these one in `twin_in` (20) has an equal. With `identified` there are none of these.
+function M.payments(count, roll, twin_in, identified)
   local list = {}
   for i = 1, count do
     local amount = new_amount(i, roll)
-    local which = roll:roll(10)
+    local which = roll:roll(identified and 8 or 10)
     if which <= 6 then
       list[i] = { key = "p" .. i, operation = "sub_account.transfer", params = {
         toAccount = sub_name(roll:roll(SUBS)), fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",

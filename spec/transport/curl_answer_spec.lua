@@ -131,6 +131,12 @@ describe("the blocking transport", function()
       assert.equal("unknown", failure.outcome)
     end)
 
+    -- The extension of a chunk is no body and no header: libcurl passes over it, and counts none of it.
+    it("is bounded in what frames it, too", function()
+      assert_over_ceiling(answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;",
+        { max_response_bytes = 1000, timeout_ms = 60000 }, " fill=16000000 stall"))
+    end)
+
     it("over the ceiling is rejected when it is announced", function()
       local ceiling = { max_response_bytes = 1000 }
       assert_over_ceiling(answer("HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n", ceiling, " fill=1001"))

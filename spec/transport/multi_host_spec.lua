@@ -166,6 +166,7 @@ describe("a call outside of tasks", function()
       assert.is_nil(t)
       assert.matches("transport option", message)
     end
+    assert.matches('"outside_tasks" is .*; it must be', select(2, multi.new { outside_tasks = "wait" }))
   end)
 end)
 

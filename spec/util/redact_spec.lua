@@ -83,6 +83,22 @@ describe("what stays in a recording", function()
     end
   end)
 
+  it("is no total of an amount, and is one of pages", function()
+    local redacted = assert(redact.new(harmless))
+    local kept = redacted:body '{"total":1234567,"limit":100,"rows":[{"asset":"USDT","total":"7654321","size":555555}]}'
+    assert.matches('"total":1234567,"limit":100', kept, 1, true)
+    assert.is_nil(kept:find("7654321", 1, true))
+    assert.is_nil(kept:find("555555", 1, true))
+  end)
+
+  it("is of a failure no code but one of libcurl's", function()
+    local line
+    local recorder = assert(record.new({ send = function() return nil, { code = "curl 104448219" } end },
+      { write = function(text) line = text return true end }, harmless))
+    recorder:send { method = "GET", target = "/" }
+    assert.is_nil(line:find("104448219", 1, true))
+  end)
+
   it("is no name of a member that is made of other words than a service's", function()
     local body = redactor:body '{"chainFee":1,"payroll0001":{"TREASURY":"5"},"alice@mail.example":null}'
     assert.matches('^{"chainFee":%d,"%w+":{"%u+":"%d"},"%l+@%l+%.%l+":null}$', body)

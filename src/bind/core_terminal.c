@@ -1,38 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /* What the command line needs of a terminal, and the checksums of addresses. */
+#include <limits.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <termios.h>
-#include <unistd.h>
 
 #include "address.h"
 #include "lpu.h"
+#include "terminal.h"
+
+static bool to_descriptor(lua_State *L, int index, int *fd)
+{
+    int64_t value;
+    bool fits = lpu_to_integer(L, index, &value) && value >= 0 && value <= INT_MAX;
+    if (fits) *fd = (int)value;
+    return fits;
+}
 
 /* terminal_width(fd) -> columns, rows (0 where it does not say), or nothing when it is no terminal or does not say. */
 static int terminal_width(lua_State *L)
 {
-    int64_t fd;
-    struct winsize size;
-    if (!lpu_to_integer(L, 1, &fd) || ioctl((int)fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 0;
-    lpu_push_integer(L, size.ws_col);
-    lpu_push_integer(L, size.ws_row);
+    int fd, columns = to_descriptor(L, 1, &fd) ? pu_terminal_width(fd) : 0;
+    if (!columns) return 0;
+    lpu_push_integer(L, columns);
+    lpu_push_integer(L, pu_terminal_height(fd));
     return 2;
 }
 
-/* terminal_echo(fd, on): whether a terminal shows what is typed. Returns false when it is no terminal. */
+/* terminal_echo(fd, on): false hides what is typed, true puts the terminal back as it was. Returns whether it was done:
+ * only a terminal is hidden, one at a time, and only what was hidden is put back. */
 static int terminal_echo(lua_State *L)
 {
-    int64_t fd;
-    struct termios settings;
-    bool done = lpu_to_integer(L, 1, &fd) && tcgetattr((int)fd, &settings) == 0;
-    if (done) {
-        if (lua_toboolean(L, 2))
-            settings.c_lflag |= (tcflag_t)ECHO;
-        else
-            settings.c_lflag &= ~(tcflag_t)ECHO;
-        done = tcsetattr((int)fd, TCSAFLUSH, &settings) == 0;
-    }
-    lua_pushboolean(L, done);
+    int fd;
+    bool on = lua_toboolean(L, 2);
+    lua_pushboolean(L, to_descriptor(L, 1, &fd) && (on ? pu_terminal_show(fd) : pu_terminal_hide(fd)));
     return 1;
 }
 

@@ -106,14 +106,14 @@ static void append(lua_State *L, pu_buf *lines, const char *data, size_t len)
     if (code != PU_OK) luaL_error(L, code == PU_NO_MEMORY ? "not enough memory" : "the request's headers are too long");
 }
 
-/* NUL ends a line in the block, and what follows it would be a header of its own. A line break, which is rejected, stands
- * for it. */
-static void append_text(lua_State *L, pu_buf *lines, const char *data, size_t len)
+/* NUL ends a line in the block, and what follows it would be a header of its own; a colon ends a name, and what follows
+ * it would be the value of another header. A line break, which is rejected, stands for both. */
+static void append_text(lua_State *L, pu_buf *lines, const char *data, size_t len, char ends)
 {
     size_t at = lines->len;
     append(L, lines, data, len);
     for (; at < lines->len; at++)
-        if (lines->data[at] == '\0') lines->data[at] = '\n';
+        if (lines->data[at] == '\0' || lines->data[at] == ends) lines->data[at] = '\n';
 }
 
 static void read_headers(lua_State *L, int index, pu_buf *lines)
@@ -127,9 +127,9 @@ static void read_headers(lua_State *L, int index, pu_buf *lines)
             luaL_error(L, "the request's headers must be strings with string names");
         size_t name_len, value_len;
         const char *name = lua_tolstring(L, -2, &name_len), *value = lua_tolstring(L, -1, &value_len);
-        append_text(L, lines, name, name_len);
+        append_text(L, lines, name, name_len, ':');
         append(L, lines, ": ", 2);
-        append_text(L, lines, value, value_len);
+        append_text(L, lines, value, value_len, '\0');
         append(L, lines, "", 1);
     }
 }

@@ -5,6 +5,7 @@
 #include "l_secret.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,7 +40,7 @@ static void push_file_error(lua_State *L, const char *path, enum pu_file_fault f
     char mode[] = {(char)('0' + (code >> 6 & 7)), (char)('0' + (code >> 3 & 7)), (char)('0' + (code & 7)), '\0'};
     switch (fault) {
     case PU_FILE_SYSTEM: lua_pushfstring(L, "%s cannot be read: %s", path, strerror(code)); break;
-    case PU_FILE_COMMAND: lua_pushfstring(L, "the command %s failed; run it by itself to see why", path + 1); break;
+    case PU_FILE_COMMAND: lua_pushfstring(L, "%s failed; run it by itself to see why", path); break;
     case PU_FILE_KIND: lua_pushfstring(L, "%s is not a regular file; name one that is", path); break;
     case PU_FILE_OTHERS:
         lua_pushfstring(L, "%s can be used by others (mode %s), so its secrets are not safe; run: chmod 600 %s", path,
@@ -127,11 +128,18 @@ static enum entry find_entry(const pu_key_lines *lines)
 
 enum { PATH = 1, WHOLE, SECRET, RESULT }; /* stack places */
 
+/* What messages call the source. A command is not quoted: a token may stand in it. */
+static const char *source_name(lua_State *L)
+{
+    const char *source = lua_tostring(L, PATH);
+    return strcmp(source, "-") == 0 ? "standard input" : source[0] == '|' ? "the command for the credentials" : source;
+}
+
 /* Fills the result from the text of the file. Returns false with a message pushed, which quotes nothing of the file: a
  * line that is not understood may well hold a secret. */
 static bool read_lines(lua_State *L, const pu_secret_text *whole, pu_secret_text *secret)
 {
-    const char *path = lua_tostring(L, PATH);
+    const char *path = source_name(L);
     pu_key_lines lines = {.at = whole->data, .end = whole->data + whole->len};
     bool seen[ENTRIES] = {false};
     for (enum pu_line line; (line = pu_key_lines_next(&lines)) != PU_LINE_NONE;) {
@@ -166,7 +174,7 @@ static bool finish(lua_State *L, pu_secret_text *secret)
         if (!read_key(L, secret, lua_tostring(L, -1))) return false;
     } else if (secret->data) {
         const char *wrong = pu_secret_text_fault(secret);
-        if (wrong) lua_pushfstring(L, "secret_key in %s %s", lua_tostring(L, PATH), wrong);
+        if (wrong) lua_pushfstring(L, "secret_key in %s %s", source_name(L), wrong);
         if (wrong) return false;
     }
     lua_settop(L, RESULT);
@@ -177,9 +185,9 @@ static bool finish(lua_State *L, pu_secret_text *secret)
 }
 
 /* nil, message, whether there is no such file */
-static int return_file_error(lua_State *L, enum pu_file_fault fault, int code)
+static int return_file_error(lua_State *L, const char *name, enum pu_file_fault fault, int code)
 {
-    push_file_error(L, lua_tostring(L, PATH), fault, code);
+    push_file_error(L, name, fault, code);
     return_error(L);
     lua_pushboolean(L, fault == PU_FILE_SYSTEM && (code == ENOENT || code == ENOTDIR));
     return 3;
@@ -195,28 +203,37 @@ static int read_private(lua_State *L)
     lua_settop(L, PATH);
     pu_secret_text *whole = push_closed(L);
     enum pu_file_fault fault = pu_secret_text_read(whole, lua_tostring(L, PATH), max, &code);
-    if (fault != PU_FILE_OK) return return_file_error(L, fault, code);
+    if (fault != PU_FILE_OK) return return_file_error(L, lua_tostring(L, PATH), fault, code);
     lua_pushlstring(L, whole->data, whole->len);
     pu_secret_text_close(whole);
     return 1;
+}
+
+/* What a command writes. Where the process ignores SIGCHLD, as it may have inherited, the system keeps no child's
+ * status, and every command would count as failed. */
+static enum pu_file_fault read_command(pu_secret_text *whole, const char *command, int *code)
+{
+    struct sigaction was, usual = {.sa_handler = SIG_DFL};
+    bool is_ignored = sigaction(SIGCHLD, NULL, &was) == 0 && was.sa_handler == SIG_IGN;
+    if (is_ignored) sigaction(SIGCHLD, &usual, NULL);
+    enum pu_file_fault fault = PU_FILE_SYSTEM;
+    FILE *pipe = popen(command, "r");
+    *code = errno;
+    if (pipe) {
+        fault = pu_secret_text_read_stream(whole, fileno(pipe), PU_SECRET_MAX, code);
+        if (pclose(pipe) != 0 && fault == PU_FILE_OK) fault = PU_FILE_COMMAND;
+    }
+    if (is_ignored) sigaction(SIGCHLD, &was, NULL);
+    if (fault == PU_FILE_COMMAND) pu_secret_text_close(whole);
+    return fault;
 }
 
 /* From a file; from standard input ("-"); or from what a command writes ("|command"). */
 static enum pu_file_fault read_source(pu_secret_text *whole, const char *source, int *code)
 {
     if (strcmp(source, "-") == 0) return pu_secret_text_read_stream(whole, STDIN_FILENO, PU_SECRET_MAX, code);
-    if (source[0] != '|') return pu_secret_text_read(whole, source, PU_SECRET_MAX, code);
-    FILE *pipe = popen(source + 1, "r");
-    if (!pipe) {
-        *code = errno;
-        return PU_FILE_SYSTEM;
-    }
-    enum pu_file_fault fault = pu_secret_text_read_stream(whole, fileno(pipe), PU_SECRET_MAX, code);
-    if (pclose(pipe) != 0 && fault == PU_FILE_OK) {
-        pu_secret_text_close(whole);
-        fault = PU_FILE_COMMAND;
-    }
-    return fault;
+    if (source[0] == '|') return read_command(whole, source + 1, code);
+    return pu_secret_text_read(whole, source, PU_SECRET_MAX, code);
 }
 
 /* core.read_credentials(path) -> { api_key =, secret_key_file =, credentials_command =, base_url =, profile =, secret = }
@@ -229,7 +246,7 @@ static int read_credentials(lua_State *L)
     pu_secret_text *whole = push_closed(L), *secret = push_closed(L); /* path whole secret */
     lua_createtable(L, 0, ENTRIES);
     enum pu_file_fault fault = read_source(whole, lua_tostring(L, PATH), &code);
-    if (fault != PU_FILE_OK) return return_file_error(L, fault, code);
+    if (fault != PU_FILE_OK) return return_file_error(L, source_name(L), fault, code);
     bool fine = read_lines(L, whole, secret) && finish(L, secret);
     pu_secret_text_close(whole);
     if (fine) return 1;

@@ -236,14 +236,39 @@ static bool is_token(const char *name, size_t len)
     return len > 0;
 }
 
+static char to_small(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
 static bool same_name(const char *line, size_t len, const char *name)
 {
-    for (size_t i = 0; i < len; i++) {
-        char c = line[i];
-        if (c >= 'A' && c <= 'Z') c = (char)(c - 'A' + 'a');
-        if (c != name[i] || !name[i]) return false;
-    }
+    for (size_t i = 0; i < len; i++)
+        if (to_small(line[i]) != name[i] || !name[i]) return false;
     return name[len] == '\0';
+}
+
+/* What frames the body, and what one connection or a change of protocol is about. */
+static bool is_the_transports(const char *line, size_t len)
+{
+    static const char *const names[] = {"content-length", "transfer-encoding", "host", "expect",
+                                        "connection",     "upgrade",           "te",   "trailer"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (same_name(line, len, names[i])) return true;
+    return false;
+}
+
+/* Whether a line in front of the one at `at` has its name, whatever their letters' case: which of both a service would
+ * believe is not known. */
+static bool is_there_twice(pu_http_text block, size_t at, size_t name)
+{
+    for (size_t i = 0; i < at; i += strlen(block.data + i) + 1) {
+        const char *one = block.data + i, *other = block.data + at;
+        size_t len = 0;
+        while (len <= name && to_small(one[len]) == to_small(other[len])) len++;
+        if (len > name) return true; /* the colon, too */
+    }
+    return false;
 }
 
 typedef struct named_headers {
@@ -259,9 +284,8 @@ static const char *check_headers(pu_http_text block, named_headers *has)
         for (const char *c = line; *c; c++)
             if (((unsigned char)*c < ' ' && *c != '\t') || *c == 127)
                 return "a request header holds a line break or another control character";
-        if (same_name(line, name, "content-length") || same_name(line, name, "transfer-encoding") ||
-            same_name(line, name, "host") || same_name(line, name, "expect"))
-            return "a request header is one that the transport writes by itself";
+        if (is_the_transports(line, name)) return "a request header is one that the transport writes by itself";
+        if (is_there_twice(block, at, name)) return "a request header is there twice";
         has->type |= same_name(line, name, "content-type");
         has->agent |= same_name(line, name, "user-agent");
     }

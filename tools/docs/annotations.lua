@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The annotation file for LuaLS: a class for every parameter table, record and group, made from the rows.
+-- The annotation file for LuaLS: a class for every parameter table, record and group, made from the rows; and, of what
+-- is called by another name than that of its source (a client's methods, purser.run ...), the annotations found there.
 --
 -- Classes that a source file declares itself (purser.Error, purser.Request ...) are not repeated here: an editor that
 -- has the module's folder as a library reads both.
@@ -7,7 +8,9 @@
 local operations = require "purser.api.operations"
 local parameters = require "purser.api.parameters"
 local shapes = require "purser.api.shapes"
+local declared = require "docs.declared"
 local pages = require "docs.pages"
+local types = require "docs.types"
 local words = require "docs.words"
 local words_of_parameters = require "purser.cli.param_help"
 
@@ -132,13 +135,122 @@ local function write_method(lines, row, class)
   line(("function %s:%s(params, opts) end"):format(class, row.name))
 end
 
-local function write_group(lines, group)
+------------------------------------------------------------------------------------- what the sources declare
+
+-- Parameters that a user of the copy does not give.
+local inner = { client = true, harmless = true, readings = true }
+
+-- Writes a function of a source under another name.
+local function write_copy(lines, owner, name, field)
+  local names = {}
+  assert(field, owner .. name .. " has no source")
+  lines[#lines + 1] = "\n--- " .. field.type.about:gsub("\n", "\n--- "):gsub("%-%-%- \n", "---\n")
+  for _, param in ipairs(field.type.params) do
+    if not inner[param.name] then
+      names[#names + 1] = param.name
+      local mark = param.optional and param.name ~= "..." and "?" or ""
+      lines[#lines + 1] = ("---@param %s%s %s%s"):format(param.name, mark, types.show(param.type, true),
+        param.text ~= "" and "  " .. param.text or "")
+    end
+  end
+  for _, result in ipairs(field.type.returns) do
+    lines[#lines + 1] = ("---@return %s%s%s"):format(types.show(result.type), result.name and " " .. result.name or "",
+      result.text ~= "" and "  " .. result.text or "")
+  end
+  lines[#lines + 1] = ("function %s%s(%s) end"):format(owner, name, table.concat(names, ", "))
+end
+
+local function source_of(model, path, name)
+  return model.functions[("lua/purser/%s.lua:%s"):format(path, name)]
+end
+
+local function read(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+-- The methods of the groups that are more than one operation: group -> list of { name, field }, by methods.lua.
+local function workflows(model)
+  local text, found = read "lua/purser/client/methods.lua", {}
+  local function add(group, name, path, fn)
+    found[group] = found[group] or {}
+    table.insert(found[group], { name, source_of(model, "workflow/" .. path, "M." .. fn) })
+  end
+  for group, name, path, fn in text:gmatch '{ "([%l_]+)", "([%l_]+)", "([%l_]+)", "([%l_]+)" }' do
+    add(group, name, path, fn)
+  end
+  local way = "function M%.([%l_]+)%.([%l_]+)%(client, params%)\n  return private%.veil%(([%l_]+)%.([%l_]+)%("
+  for group, name, path, fn in text:gmatch(way) do add(group, name, path, fn) end
+  return found
+end
+
+-- What a walk sets itself.
+local function is_of_the_walk(row, name)
+  return name == "startTime" or name == "endTime" or name == row.paging.page or name == row.paging.size
+end
+
+local function fill(text, shape) return (text:gsub("%%s", shape)) end
+
+local function write_walk_classes(lines)
+  local written = {}
+  for _, row in ipairs(operations.list) do
+    local _, shape = pages.result_of(row)
+    if row.paging and not written[shape] then
+      written[shape] = true
+      lines[#lines + 1] = fill([[
+
+---@class purser.walk.%s: purser.Walk
+---@overload fun(): purser.record.%s
+---@field next fun(self): purser.record.%s?, purser.Error?  the next record; nil at the end
+---@field collect fun(self): purser.record.%s[]?, purser.Error?  all that are left]], shape)
+    end
+  end
+end
+
+local function write_walk(lines, row, class)
+  local name, required = "each_" .. row.paging.iterator, false
+  local params = ("purser.%s.%s.params"):format(row.group, name)
+  lines[#lines + 1] = ("\n---@class %s: purser.WalkParams"):format(params)
+  for _, param in ipairs(row.params) do
+    if not is_of_the_walk(row, param[1]) then
+      required = required or param.required
+      lines[#lines + 1] = ("---@field %s%s %s  %s"):format(param[1], param.required and "" or "?", param_type(param),
+        plain(pages.rule(param)))
+    end
+  end
+  lines[#lines + 1] = ("\n--- Walks every record of `%s`: %s"):format(row.full_name, row.summary)
+  lines[#lines + 1] = ("---@param params%s %s"):format(required and "" or "?", params)
+  lines[#lines + 1] = "---@param opts? purser.CallOptions  of each call"
+  lines[#lines + 1] = ("---@return purser.walk.%s"):format(select(2, pages.result_of(row)))
+  lines[#lines + 1] = ("function %s:%s(params, opts) end"):format(class, name)
+end
+
+local function write_group(lines, group, workflows_of)
   local class = words.groups[group].class
   for _, row in ipairs(operations.groups[group]) do
     if #row.params > 0 then write_params(lines, row) end
   end
   lines[#lines + 1] = ("\n--- %s\n---@class purser.%s\nlocal %s = {}"):format(words.groups[group].about, class, class)
   for _, row in ipairs(operations.groups[group]) do write_method(lines, row, class) end
+  for _, row in ipairs(operations.groups[group]) do
+    if row.paging then write_walk(lines, row, class) end
+  end
+  for _, method in ipairs(workflows_of[group] or {}) do write_copy(lines, class .. ":", method[1], method[2]) end
+end
+
+-- The functions of `purser` that are those of other modules, and what makes transports.
+local function write_module(lines, model)
+  lines[#lines + 1] = "\n---@class purser\nlocal purser = {}"
+  for _, name in ipairs { "run", "spawn", "join", "all", "sleep" } do
+    write_copy(lines, "purser.", name, source_of(model, "schedule", "M." .. name))
+  end
+  write_copy(lines, "purser.", "rate_limit", source_of(model, "call/rate_limit/init", "M.new"))
+  lines[#lines + 1] = "\n---@class purser.Transports\nlocal Transports = {}"
+  for _, name in ipairs { "curl", "multi", "openresty", "cosocket", "record", "replay" } do
+    write_copy(lines, "Transports.", name, source_of(model, "transport/" .. name, "M.new"))
+  end
 end
 
 local head = [[
@@ -166,12 +278,18 @@ local tail = [[
 ---@field before? fun(event: purser.Event)  before each attempt
 ---@field after? fun(event: purser.Event)   after each attempt
 
----@alias purser.Send fun(self, request: purser.transport.request): purser.transport.response?, purser.transport.failure?
-
 ---@class purser.Transport
----@field send purser.Send
----@field sleep? fun(self: purser.Transport, ms: number)  how this transport waits between attempts
----@field close? fun(self: purser.Transport)
+---@field send fun(self, request: purser.transport.request): purser.transport.response?, purser.transport.failure?  sends one request and returns its answer
+---@field sleep? fun(self: purser.Transport, ms: number)  how it waits between attempts
+---@field close? fun(self: purser.Transport)  ends its connections
+---@field discard? fun(self: purser.Transport, response: purser.transport.response)  that answer was not believed
+
+---@class purser.CallInfo
+---@field http_status? integer
+---@field headers? table<string, string>  lower-case names
+---@field attempts? integer
+---@field timings? { connect_us?: integer, tls_us?: integer, first_byte_us?: integer, total_us?: integer }
+---@field intent? purser.Intent  of client:prepare: what client:parse and client:reconcile take
 
 ---@class purser.Client
 ---@field broker purser.Broker
@@ -179,48 +297,7 @@ local tail = [[
 ---@field wallet purser.Wallet
 ---@field live purser.Live
 ---@field profile table  the conventions in use
-local Client = {}
-
---- Asks whether the service is there. Not signed.
----@param opts? purser.CallOptions
----@return true? there
----@return purser.Error? err
-function Client:ping(opts) end
-
---- The service's time in epoch milliseconds. Not signed.
----@param opts? purser.CallOptions
----@return integer? time
----@return purser.Error? err
-function Client:server_time(opts) end
-
---- Runs an operation by its full name, such as "wallet.withdraw".
----@param name string
----@param params? table
----@param opts? purser.CallOptions
----@return any result
----@return purser.Error? err
-function Client:call(name, params, opts) end
-
---- Checks, builds and signs a request without sending it.
----@param name string
----@param params? table
----@param opts? purser.CallOptions
----@return purser.Request? request
----@return purser.Error? err
-function Client:prepare(name, params, opts) end
-
---- Turns the answer to a prepared request into a result.
----@param name string
----@param status integer
----@param body string
----@param headers? string|table<string, string>
----@param intent? purser.Intent  `info.intent` of prepare: with it an unknown outcome can be reconciled
----@return any result
----@return purser.Error? err
-function Client:parse(name, status, body, headers, intent) end
-
---- Wipes the secret and closes the connections that this client opened itself.
-function Client:close() end]]
+local Client = {}]]
 -- luacheck: pop
 
 local function write_options(lines, class, options)
@@ -235,14 +312,20 @@ end
 --- The text of lua/purser/meta.lua.
 ---@return string
 function M.file()
-  local lines = { head }
+  local lines, model = { head }, declared.sources()
+  local workflows_of = workflows(model)
   write_choices(lines)
   write_records(lines)
   write_pages(lines)
-  for _, group in ipairs(operations.all_group_names) do write_group(lines, group) end
+  write_walk_classes(lines)
+  for _, group in ipairs(operations.all_group_names) do write_group(lines, group, workflows_of) end
   write_options(lines, "Options", words.options)
   write_options(lines, "CallOptions", words.call_options)
   lines[#lines + 1] = tail
+  for _, field in ipairs(model.classes["purser.State"].fields) do
+    if field.type.arguments and not field.name:find "^_" then write_copy(lines, "Client:", field.name, field) end
+  end
+  write_module(lines, model)
   return table.concat(lines, "\n") .. "\n"
 end
 

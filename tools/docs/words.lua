@@ -129,8 +129,8 @@ M.options = {
   { "base_url", "string", "of the profile", "Where the service is. `https://`; `http://` only to this machine." },
   { "profile", "string|table", '`"default"`', "The signing conventions: [signing.md](signing.md)." },
   { "api_key", "string", "", "The public key." },
-  { "secret_key", "string|userdata", "", "Its secret, or a PEM private key. C's copy is wiped by `client:close()`, a "
-    .. "string's copies in Lua are not: [signing.md](signing.md#where-the-secret-key-is)." },
+  { "secret_key", "string|purser.Secret", "", "Its secret, or a PEM private key. C's copy is wiped by "
+    .. "`client:close()`, a string's copies in Lua are not: [signing.md](signing.md#where-the-secret-key-is)." },
   { "secret_key_file", "string", "", "A file that holds the secret alone: it never becomes a Lua string." },
   { "secret_key_env", "string", "", "An environment variable that holds it: likewise, and the variable is wiped." },
   { "credentials", "fun(): string, string", "",
@@ -139,7 +139,7 @@ M.options = {
   { "timeout_ms", "integer", "10000", "For one attempt, connecting included." },
   { "connect_timeout_ms", "integer", "3000", "For connecting and TLS." },
   { "retry", "purser.RetryOptions|false", "3 attempts", "How read calls are retried: [below](#retries)." },
-  { "rate_limit", "purser.RateLimitOptions|table|false", "the profile's",
+  { "rate_limit", "purser.RateLimitOptions|purser.RateLimit|false", "the profile's",
     "How much is sent: [limits.md](limits.md)." },
   { "hooks", "purser.Hooks", "none", "Functions that see every attempt: [below](#hooks)." },
   { "transport", "purser.Transport", "curl", "What sends requests: [transports.md](transports.md)." },
@@ -150,7 +150,7 @@ M.options = {
     "How long a new record may be missing from lists; [reconcile.md](reconcile.md)." },
   { "journal", "purser.Journal", "", "Records each write call before it is sent: [journal.md](journal.md)." },
   { "account", "string", "a digest of the key", "The name under which the journal keeps what this client does." },
-  { "guard", "table", "", "Guard rails: [guard-rails.md](guard-rails.md)." },
+  { "guard", "purser.GuardOptions", "", "Guard rails: [guard-rails.md](guard-rails.md)." },
   { "correct_clock", "boolean", "true", "Whether code 700003 corrects the clock; see [clock.md](clock.md)." },
   { "proxy", "string", "none", "URL of a proxy." },
   { "ca_file", "string", "the system's", "A file of certificates to trust." },
@@ -168,7 +168,7 @@ M.call_options = {
   { "timeout_ms", "integer", "the client's", "For each attempt of this call." },
   { "recv_window", "integer", "the client's", "For this call." },
   { "extra_params", "table<string, string|integer|boolean>", "", "Parameters that this version does not know." },
-  { "info", "table", "",
+  { "info", "purser.CallInfo", "",
     "Is filled with `http_status`, `headers` (lower-case names), `attempts` and `timings` (`connect_us`, `tls_us`, "
       .. "`first_byte_us`, `total_us`: microseconds from the start, as far as the transport knows them)." },
 }

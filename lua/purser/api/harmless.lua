@@ -139,12 +139,26 @@ list("time", [[timestamp serverTime createTime creatTime updateTime insertTime a
   endTime]])
 list("words", "msg message")
 
+-- Names that are of pages in one object and of amounts in another, and what shows that it is an amount.
+local ambiguous = set_of "total limit size page"
+local of_amounts = { "asset", "coin", "currency", "free", "locked", "frozen", "available", "balance", "amount" }
+
+local function may_be_amount(name, beside)
+  if not beside or not ambiguous[name] then return false end
+  for _, other in ipairs(of_amounts) do
+    if beside[other] then return true end
+  end
+  return false
+end
+
 --- Whether a value may stay: true; "time" where it is a time, which moves; "words" where it is a message.
 ---@param name string
 ---@param text string
+---@param beside table<string, boolean>|nil  the names of the members of the object that it is in
 ---@return boolean|string
-function M.keeps(name, text)
+function M.keeps(name, text, beside)
   local kind = kind_of[name]
+  if may_be_amount(name, beside) then return false end
   return kind ~= nil and kinds[kind](text) or false
 end
 

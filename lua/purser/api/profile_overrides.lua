@@ -44,6 +44,11 @@ local function is_weight(name, weight)
   return type(name) == "string" and option_schema.matches(weight, { 0, 2 ^ 31 })
 end
 
+-- Names that go out as they are: of the header of the key, and of parameters.
+local HEADER, PARAMETER = "^[A-Za-z0-9!#$%%&'*+.^_`|~-]+$", "^[A-Za-z0-9._~-]+$"
+local name_forms = { key_header = HEADER, timestamp_name = PARAMETER, recv_window_name = PARAMETER,
+  signature_name = PARAMETER }
+
 local function all_are(is, value)
   for name, member in pairs(value) do
     if not is(name, member) then return false end
@@ -68,6 +73,9 @@ local function check_convention(name, value)
   end
   if type(value) == "string" and value:find("%c") then
     return ('profile convention "%s" holds a control character'):format(name), "remove it"
+  end
+  if name_forms[name] and not value:find(name_forms[name]) then
+    return ('profile convention "%s" is no name that can be sent'):format(name), "give letters, digits, - and _"
   end
 end
 

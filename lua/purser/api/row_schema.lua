@@ -7,6 +7,32 @@
 local parameters = require "purser.api.parameters"
 local shapes = require "purser.api.shapes"
 
+---@class purser.Row  an operation as data
+---@field id string          in the interface document
+---@field name string        of its method
+---@field group string       of the client
+---@field full_name string   "group.name"
+---@field method "GET"|"POST"|"PUT"|"DELETE"
+---@field path string
+---@field summary string
+---@field permission string|nil  that the key needs, where the document says it
+---@field weight integer|nil     where the document says it
+---@field effect "read"|"create"|"change"|"transfer"  only a read is ever sent twice
+---@field signer "main"|"sub"|nil
+---@field body "object"|"array"|nil  its parameters travel in a JSON body
+---@field params table[]         name and kind at 1 and 2, with `required`, `default`, `max`, `choices`
+---@field required string[]      names of parameters
+---@field names string[]
+---@field by_name table<string, table>
+---@field rules table|nil
+---@field window table|nil       what a history covers
+---@field paging table|nil
+---@field result table
+---@field moves table|nil        what a write call moves, and where to
+---@field reconcile table|nil    how an unknown outcome is found out
+---@field deprecated string|nil  what to call instead
+---@field live boolean|nil
+
 local row_words = {
   id = "string",         -- in the interface document
   name = "string",       -- method name

@@ -9,7 +9,7 @@ local plain_text = require "purser.util.plain_text"
 local suggest = lazy "purser.util.suggest"
 
 local kinds = parameters.kinds
-local unpack = unpack or table.unpack
+local unpack = table.unpack or unpack -- luacheck: ignore
 
 local M = {}
 

@@ -5,6 +5,7 @@
 local csv = require "purser.csv"
 local files = require "purser.cli.file"
 local operations = require "purser.api.operations"
+local plain_text = require "purser.util.plain_text"
 local suggest = require "purser.util.suggest"
 
 local M = {}
@@ -33,6 +34,16 @@ local function row_of(name)
     table.concat(known, ", "))
 end
 
+local BLANKS = { "^%s", "%s$", "\194\160" } -- the last is a blank that does not break a line
+
+-- Whether a key may differ from another one by what cannot be seen.
+local function has_hidden(key)
+  for _, blank in ipairs(BLANKS) do
+    if key:find(blank) then return true end
+  end
+  return plain_text.clean(key) ~= key
+end
+
 local function read_payment(header, record, otherwise)
   local cells = {}
   for i, text in ipairs(record) do
@@ -41,19 +52,28 @@ local function read_payment(header, record, otherwise)
   end
   local key, name = cells.key, cells.operation or otherwise
   if not key then return nil, "has no key; give each payment one of its own" end
+  if has_hidden(key) then
+    return nil, ('payment "%s": the key begins or ends with a blank, or holds characters that cannot be seen; with and '
+      .. "without them it would be paid twice, so remove them"):format(plain_text.clean(key))
+  end
   if not name then return nil, ("payment %q: no operation; give a column `operation`, or --operation"):format(key) end
   local row, message = row_of(name)
   if not row then return nil, ("payment %q: %s"):format(key, message) end
   local names, by_spelling = columns_of(row)
-  local params = {}
-  for column, text in pairs(cells) do
-    if column ~= "key" and column ~= "operation" then
+  local params, given = {}, {}
+  for _, column in ipairs(header) do
+    local text = cells[column]
+    if text and column ~= "key" and column ~= "operation" then
       local param = by_spelling[column:lower():gsub("[_ -]", "")]
       if not param then
         return nil, ("payment %q: %s has no parameter %q%s; it has %s"):format(key, row.full_name, column,
           suggest.hint(column, names), table.concat(names, ", "))
       end
-      params[param] = text
+      if given[param] then
+        return nil, ("payment %q: the columns %q and %q are both %s; leave one out"):format(key, given[param], column,
+          param)
+      end
+      params[param], given[param] = text, column
     end
   end
   return { key = key, operation = row.full_name, params = params, line = record.line, row = row }
@@ -70,15 +90,16 @@ local function check_header(header)
   end
 end
 
---- The payments of a file. Nil and a list of what is wrong, each with its line.
+--- The payments of a file, with `comments`: how many lines begin with #. Nil and a list of what is wrong, each with its
+--- line.
 ---@param path string
 ---@param otherwise string|nil  the operation of payments without one
 ---@return table[]|nil payments, string[]|nil messages
 function M.read(path, otherwise)
   local text, message = files.read(path)
   if not text then return nil, { message } end
-  local records
-  records, message = csv.parse(text)
+  local records, comments
+  records, message, comments = csv.parse(text)
   message = message or not records[1] and "is empty"
   if message then return nil, { ("%s: %s"):format(path, message) } end
   local header = table.remove(records, 1)
@@ -95,6 +116,7 @@ function M.read(path, otherwise)
     if wrong then messages[#messages + 1] = ("%s:%d: %s"):format(path, record.line, wrong) end
   end
   if messages[1] then return nil, messages end
+  payments.comments = comments
   return payments
 end
 

@@ -113,6 +113,9 @@ local function planned(options, client, path, queue)
     end
     return nil, report.BAD_INPUT
   end
+  if payments.comments > 0 then
+    report.note("%d of the lines of %s begin with #, so they are no payments", payments.comments, path)
+  end
   local err = payments_plan.check(client, payments)
   if err then return nil, report.failure({ effect = "read" }, {}, err) end
   local made

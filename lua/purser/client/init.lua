@@ -44,7 +44,7 @@ end
 --- Runs the operation of that full name, such as "wallet.withdraw": the same as client.wallet:withdraw(params, opts).
 ---@param name string
 ---@param params table|nil
----@param opts table|nil
+---@param opts purser.CallOptions|nil
 ---@return any result, purser.Error|nil err
 function State:call(name, params, opts)
   local row, err = row_of(name)
@@ -54,13 +54,15 @@ end
 
 ---@class purser.Request
 ---@field method string
----@field url string
+---@field url string   complete, with the query
 ---@field headers table<string, string>
----@field body string
+---@field body string  may be empty
 
 --- Checks, builds and signs a request without sending it. With `info` in opts, `info.intent` is what client:parse and
 --- client:reconcile take of a write call.
 ---@param name string  full name of the operation
+---@param params table|nil
+---@param opts purser.CallOptions|nil
 ---@return purser.Request|nil request, purser.Error|nil err
 function State:prepare(name, params, opts)
   local row, err = row_of(name)
@@ -96,7 +98,7 @@ end
 ---@param name string           full name of the operation
 ---@param status integer        HTTP status
 ---@param body string
----@param headers string|table|nil  raw header block or map
+---@param headers string|table<string, string>|nil  raw header block or map
 ---@param intent purser.Intent|nil  `info.intent` of client:prepare: with it an unknown outcome can be reconciled
 ---@return any result, purser.Error|nil err
 function State:parse(name, status, body, headers, intent)
@@ -131,12 +133,12 @@ local function copy_of(intent)
   return copy
 end
 
---- Finds out what became of a call whose outcome is unknown; purser.exactly_once.reconcile says how. Takes its error,
+--- Finds out what became of a call whose outcome is unknown: docs/reconcile.md says how. Takes its error,
 --- or its intent.
 ---@param unreconciled purser.Error|purser.Intent
 ---@param options purser.ReconcileOptions|nil
 ---@param readings table|nil  of purser.payouts: what several calls that are reconciled share
----@return purser.Reconciliation|nil, purser.Error|nil err
+---@return purser.Reconciliation|nil answer, purser.Error|nil err
 function State:reconcile(unreconciled, options, readings)
   local intent = unreconciled
   if errors.is(unreconciled) then intent = unreconciled.intent end
@@ -157,11 +159,15 @@ function State:account()
 end
 
 --- Asks whether the service is there. Not signed. Returns true.
+---@param opts purser.CallOptions|nil
+---@return true|nil there, purser.Error|nil err
 function State:ping(opts)
   return pipeline.run(self, unsigned.ping, nil, opts)
 end
 
 --- The service's time in epoch milliseconds. Not signed.
+---@param opts purser.CallOptions|nil
+---@return integer|nil time, purser.Error|nil err
 function State:server_time(opts)
   return pipeline.run(self, unsigned.server_time, nil, opts)
 end
@@ -178,14 +184,16 @@ function State:now()
   return assert(pipeline.read_clock(self))
 end
 
---- Sleeps as the client's transport does: the other tasks go on, and a simulator's clock is moved.
+--- Sleeps as the client's transport does: the other tasks continue, and a simulator's clock is moved.
 ---@param ms integer
 function State:sleep(ms)
   pipeline.pause(self, ms)
 end
 
---- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }). See purser.history.
+--- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }); docs/histories.md.
 ---@param name string  full name of the operation
+---@param params table|nil  purser.WalkParams, and those of the operation
+---@param opts purser.CallOptions|nil  of each call
 ---@return purser.Walk
 function State:each(name, params, opts)
   return private.veil(history.each(self, name, params, opts))
@@ -193,11 +201,11 @@ end
 
 ---@class purser.Limits
 ---@field pools purser.PoolUse[]
----@field members { name: string, seen_ms: integer }[]  who uses the same store, and how long ago that was seen
+---@field members purser.Member[]  who uses the same store, and how long ago that was seen
 
 --- What the pools of the rate limit hold now, who shares them, and what blocks them; nil and an error where the store
 --- is away. A client without a rate limit has none.
----@return purser.Limits|nil, purser.Error|nil err
+---@return purser.Limits|nil limits, purser.Error|nil err
 function State:limits()
   if not self._rate_limit then return { pools = {}, members = {} } end
   local pools, members = self._rate_limit:status(self._api_key)
@@ -205,7 +213,8 @@ function State:limits()
   return nil, errors.new { kind = "throttled", outcome = "not_sent", retryable = true, message = members }
 end
 
---- Waits until what is read is as requested: client:wait_for { read = ..., judge = ... }. See purser.wait.
+--- Waits until what is read is as requested: client:wait_for { read = ..., judge = ... }. See docs/waiting.md.
+---@param options purser.WaitOptions
 ---@return any value, purser.Error|nil err
 function State:wait_for(options)
   return wait.wait_for(self, options)

@@ -2,40 +2,7 @@
 -- The methods of a client's groups that are more than one operation: client.wallet:each_deposit{...} and the like.
 --
 -- A workflow is a function(client, ...); the groups find it here when no operation has the name. Modules are loaded
--- when one of their methods is first used.
-
--- For editors: these methods are looked up by name, so no editor sees them otherwise.
-
----@class purser.Broker
----@field each_transfer purser.Each
----@field each_sub_account purser.Each
----@field each_deposit purser.Each
----@field each_sub_account_deposit purser.Each
----@field each_rebate purser.Each
----@field wait_transfer fun(self, transfer: table, options?: table): table?, purser.Error?
----@field watch_deposits fun(self, params?: table): purser.Watch
-
----@class purser.SubAccount
----@field each_sub_account purser.Each
----@field each_transfer purser.Each
----@field wait_transfer fun(self, transfer: table, options?: table): table?, purser.Error?
-
----@class purser.Wallet
----@field each_deposit purser.Each
----@field each_withdrawal purser.Each
----@field each_withdrawal_address purser.Each
----@field each_transfer purser.Each
----@field each_conversion purser.Each
----@field each_internal_transfer purser.Each
----@field wait_withdrawal fun(self, id: string|table, options?: table): purser.record.withdrawal?, purser.Error?
----@field wait_deposit fun(self, requested: table, options?: table): purser.record.deposit?, purser.Error?
----@field wait_transfer fun(self, tran_id: string, options?: table): purser.record.wallet_transfer?, purser.Error?
----@field watch_deposits fun(self, params?: table): purser.Watch
----@field plan_withdraw fun(self, given: table): purser.Plan?, purser.Error?
----@field plan_create_deposit_address fun(self, given: table): purser.Plan?, purser.Error?
----@field convert_all fun(self, params?: table, opts?: purser.CallOptions): table?, purser.Error?
-
----@alias purser.Each fun(self, params?: table, opts?: purser.CallOptions): purser.Walk
+-- when one of their methods is first used. For editors, tools/docs/annotations.lua reads this file.
 
 local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"

@@ -15,6 +15,14 @@ local run = require "purser.exactly_once.run"
 local suggest = require "purser.util.suggest"
 local history = lazy "purser.history"
 
+---@class purser.RestrictedClient
+---@field broker purser.Broker           the operations that were granted; each of the others is an error
+---@field sub_account purser.SubAccount
+---@field wallet purser.Wallet
+---@field live purser.Live
+---@field call fun(self: purser.RestrictedClient, name: string, params?: table): any, purser.Error|nil  runs the
+--- operation of that full name
+
 local M = {}
 
 local MAX_DEPTH = 16
@@ -175,7 +183,7 @@ end
 --- fit: a write call is granted by its full name alone. A history is granted together with its walk (each_...).
 ---@param client purser.Client
 ---@param list string[]
----@return table|nil restricted, purser.Error|nil err
+---@return purser.RestrictedClient|nil restricted, purser.Error|nil err
 function M.new(client, list)
   local self = private.state_of(client)
   if not self then return nil, errors.config("purser.restricted: the first argument is no client", "give one") end

@@ -1,15 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- An intent: what a write call was about to do. It is written down before the first byte leaves,
 -- and it is what an unknown outcome is reconciled by.
---
---   operation    full name
---   params       what travelled, by name; a password is left out
---   extra        names of parameters that the operation does not know; their values may be secrets, and are left out
---   sent_at      the request's timestamp, epoch ms: the service rejects the request once it is older than recv_window
---   recv_window  ms
---   account      which key signed: a digest of the API key, never the key
---   call_id      the name of this call: a copy of the intent, in another process too, is that of the same call
---   id           in the journal, when there is one
 
 local core = require "purser.core"
 local digest = require "purser.util.digest"
@@ -17,14 +8,14 @@ local digest = require "purser.util.digest"
 local M = {}
 
 ---@class purser.Intent
----@field operation string
----@field params table<string, string|boolean>
----@field extra string[]|nil
----@field sent_at integer
----@field recv_window integer
----@field account string|nil
----@field call_id string|nil
----@field id string|nil
+---@field operation string       full name
+---@field params table<string, string|boolean>  what travelled; a password is left out
+---@field extra string[]|nil     names of parameters that the operation does not know; their values may be secrets
+---@field sent_at integer        the request's timestamp, epoch ms
+---@field recv_window integer    milliseconds: the service rejects an older request
+---@field account string|nil     which key signed: a digest of the API key, never the key
+---@field call_id string|nil     the name of this call: a copy of the intent is that of the same call
+---@field id string|nil          in the journal, when there is one
 
 --- The account name under which intents of this API key are kept.
 function M.account_of(api_key)

@@ -29,6 +29,7 @@ local DEFAULT_PARALLEL, DEFAULT_LATE_ARRIVAL_MS = 4, 60000
 local STRIDE = 16
 
 ---@class purser.Walk
+---@overload fun(): any
 ---@field from integer|nil  epoch ms of the first record that is asked for
 ---@field to integer|nil    and of the last
 local Walk = { __name = "purser.walk" }
@@ -161,7 +162,7 @@ end
 ---------------------------------------------------------------------------------------------------- what users call
 
 --- The next record; nil at the end; nil and an error. Called again after an error it retries.
----@return table|nil record, purser.Error|nil err
+---@return any record, purser.Error|nil err
 function Walk:next()
   if self.problem then return nil, self.problem end
   if self.source.paging.time_member then return next_in_time(self) end
@@ -176,7 +177,7 @@ function Walk:__call()
 end
 
 --- Everything that is left, as a list; or nil and an error.
----@return table[]|nil records, purser.Error|nil err
+---@return any[]|nil records, purser.Error|nil err
 function Walk:collect()
   local list = {}
   while true do
@@ -209,6 +210,15 @@ function Walk:__tostring()
   if self.from then return ("purser.walk (%s from %d to %d)"):format(name, self.from, self.to) end
   return ("purser.walk (%s)"):format(name)
 end
+
+---@class purser.WalkParams  what a walk takes besides the parameters of its operation
+---@field from integer|nil     epoch ms of the first record. Default: what the operation shows without times
+---@field to integer|nil       and of the last. Default: now
+---@field cursor string|nil    walk:cursor() of an earlier walk: continues after it
+---@field parallel integer|nil         how many windows a task reads side by side. Default: 4
+---@field late_arrival_ms integer|nil  how late a record may show up. Default: 60000
+---@field shows_at_least integer|nil   how many records the service is known to show at once
+---@field day_offset_minutes integer|nil  broker.all_deposit_history: by how much the service's days are ahead of UTC
 
 local own_rules = {
   from = option_schema.TIME, to = option_schema.TIME, cursor = "any", parallel = { 0, option_schema.EXACT },
@@ -305,7 +315,7 @@ local function source_of(client, row, paging, opts)
 end
 
 local function new_walk(source)
-  source.key = record_id.of(source.paging)
+  source.key = record_id.of(source.paging, source.strict)
   return setmetatable({ source = source, records = {}, at = 0 }, Walk)
 end
 
@@ -397,6 +407,9 @@ end
 --- A walk by the operation's full name, such as "wallet.deposit_history".
 ---@param client purser.Client
 ---@param name string
+---@param params table|nil
+---@param opts table|nil
+---@return purser.Walk
 function M.each(client, name, params, opts)
   local row = operations.by_name[name]
   if row and row.paging then return M.walk(client, row, params, opts) end

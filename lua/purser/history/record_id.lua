@@ -13,14 +13,28 @@ local function text_of(value)
   return "{" .. table.concat(parts, "\31") .. "}"
 end
 
+-- What distinguishes payments. None of it changes while a record stays in a history.
+local CONTENT = { "clientTranId", "withdrawOrderId", "asset", "coin", "amount", "address", "fromAccountType",
+  "toAccountType", "fromAccount", "toAccount" }
+
+local function content_of(record, time_member)
+  local parts = { time_member and text_of(record[time_member]) or "" }
+  for i, member in ipairs(CONTENT) do parts[i + 1] = text_of(record[member]) end
+  return table.concat(parts, "\30")
+end
+
 --- The function that gives a record's key: its id where it has one, else what never changes about it, else all of it.
 -- It also returns whether the key is an id, so that two records of it are the same one.
 ---@param paging table
+---@param strict boolean|nil  whether an id alone is not believed: two payments may be shown with one id
 ---@return fun(record: table): string, boolean
-function M.of(paging)
+function M.of(paging, strict)
   local id, members = paging.id, paging.key
   return function(record)
-    if id and record[id] ~= nil and record[id] ~= "" then return tostring(record[id]), true end
+    if id and record[id] ~= nil and record[id] ~= "" then
+      local key = tostring(record[id])
+      return strict and key .. "\30" .. content_of(record, paging.time_member) or key, true
+    end
     if not members then return text_of(record), false end
     local parts = {}
     for i, member in ipairs(members) do parts[i] = text_of(record[member]) end

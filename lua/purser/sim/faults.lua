@@ -125,6 +125,23 @@ local kinds = {
   },
 }
 
+---@class purser.SimFault
+---@field kind "reject"|"lost_answer"|"reset"|"truncate"|"slow"|"throttle"|"ban"|"server_error"|"garbage"
+---@field operation string|nil  a full name, an id, a group or an effect. Default: any operation
+---@field times integer|nil     how often it strikes. Default: once; without end where a probability is given
+---@field probability number|nil  from 0 to 1, drawn for every request it could strike
+---@field skip integer|nil      how many such requests pass first. Default: 0
+---@field when "before"|"after"|"either"|nil  the operation is applied; for reset, server_error and garbage
+---@field code string|integer|nil  reject
+---@field message string|nil    reject
+---@field retry_after integer|nil  throttle, ban: seconds
+---@field delay_ms integer|nil  slow
+---@field drip_ms integer|nil   slow: pause between two pieces of the body
+---@field drip_bytes integer|nil  slow: bytes of a piece
+---@field status integer|nil    server_error: 500, 502 or 503
+---@field form string|nil       garbage: html empty invalid_utf8 deep huge wrong_types long_numbers
+---@field bytes integer|nil     garbage: of the form huge
+
 local common_rules = {
   kind = "string", operation = "string", times = at_least(1), probability = "number", skip = at_least(0),
 }

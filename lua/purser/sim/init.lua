@@ -44,6 +44,7 @@ local withdrawals = require "purser.sim.withdrawals"
 local remote = lazy "purser.sim.remote"
 local transport = lazy "purser.sim.transport"
 
+---@class purser.modules.sim
 local M = {}
 
 -- The concepts that hold state, in the order in which a snapshot is restored: each has setup, snapshot and restore, and
@@ -79,9 +80,20 @@ local due = {
   deposit = concepts.deposits.due, withdrawal = concepts.withdrawals.due, transfer = concepts.transfers.due,
 }
 
+---@class purser.Sim
 local Sim = {}
 for name, method in pairs(scenario) do Sim[name] = method end
 local meta = { __index = Sim, __name = "purser.sim" }
+
+---@class purser.SimOptions: purser.SimSwitches
+---@field seed integer|nil        one seed replays a run. Default: 1
+---@field clock "virtual"|"real"|nil  "virtual" stands still until advanced. Default: "virtual"
+---@field start_time integer|nil  epoch ms
+---@field variant string|table|nil  form of the answers: "document", "live" or switches. Default: "document"
+---@field profile string|table|nil  conventions of signing and placement, as in purser.new
+---@field strict boolean|nil      checks the books after every request. Default: true
+---@field record_requests integer|nil  how many requests sim:requests() remembers. Default: 100
+---@field rate_limit boolean|table<string, purser.PoolOptions>|nil  the profile's pools, or these. Default: false
 
 local rules_of_options = {
   seed = "number", start_time = "number", clock = { "virtual", "real" }, variant = "any",
@@ -105,17 +117,9 @@ local function build(options)
   return sim
 end
 
---- Makes a simulator. Raises when an option is unknown.
---   seed               one seed replays a run (1)
---   clock              "virtual" (stands still until advanced) or "real"
---   start_time         epoch ms
---   variant            form of the answers: "document", "live" or switches of purser.sim.variants
---   profile            conventions of signing and placement, as in purser.new
---   strict             checks the books after every request (true)
---   record_requests    how many requests sim:requests() remembers (100)
---   rate_limit         true: the profile's pools, with 429 and bans; or a table of pools by name (false)
--- and the switches of purser.sim.switches; docs/simulator.md says what each does.
----@param options table|nil
+--- Makes a simulator. Raises when an option is unknown. docs/simulator.md says what each does.
+---@param options purser.SimOptions|nil
+---@return purser.Sim
 function M.new(options)
   local sim = build(history.copy(options or {}))
   sim.clock = clock.new(sim.options.clock or "virtual", sim.options.start_time)
@@ -126,6 +130,7 @@ end
 
 --- The whole state as plain tables (texts, integers, booleans): purser.sim.restore makes the same simulator of it.
 --- It holds secret keys.
+---@return table
 function Sim:snapshot()
   local state = {
     version = 1, options = history.copy(self.options), clock = self.clock:snapshot(), dice = self.dice.state,
@@ -137,7 +142,9 @@ function Sim:snapshot()
   return state
 end
 
---- A simulator that goes on where a snapshot was taken, with the faults that are armed.
+--- A simulator that continues where a snapshot was taken, with the faults that are armed.
+---@param state table  of sim:snapshot()
+---@return purser.Sim
 function M.restore(state)
   if state.version ~= 1 then error("purser.sim: the snapshot is of another version", 0) end
   state = history.copy(state)
@@ -153,6 +160,7 @@ function M.restore(state)
 end
 
 --- The service's time, epoch ms.
+---@return integer
 function Sim:now() return self.clock:now() end
 
 -- Does what is due at `now`, in order.
@@ -165,9 +173,11 @@ local function run_due_until(sim, now)
 end
 
 --- Does everything that is due by now.
+---@private
 function Sim:run_due() run_due_until(self, self.clock:now()) end
 
 --- Moves the clock on by `ms` and does everything that falls due on the way.
+---@param ms integer
 function Sim:advance(ms)
   if type(ms) ~= "number" or ms < 0 or ms % 1 ~= 0 then error("purser.sim: advance takes whole milliseconds", 2) end
   self.clock:advance(ms)
@@ -176,6 +186,7 @@ function Sim:advance(ms)
 end
 
 --- The latest time of records that histories show: `last`, or earlier when records become visible late.
+---@private
 function Sim:visible(last)
   local delay = self.switches.visibility_delay_ms
   if delay == 0 then return last end
@@ -184,6 +195,7 @@ function Sim:visible(last)
 end
 
 --- Checks the changes since the last check; raises when the books are wrong, which is a mistake of the simulator.
+---@private
 function Sim:check()
   if self.options.strict == false then return end
   local ok, wrong = self.ledger:check_changes()
@@ -301,33 +313,43 @@ function Sim:handle(request)
   return response
 end
 
---- What the rate limit's pools saw: { pools = { [name and address or account] = { peak =, total =, rejected = } },
---- bans = { [address] = how many } }; nil without the option rate_limit.
+--- What the rate limit's pools saw: by name and address or account { peak =, total =, rejected = }, and how often each
+--- address was banned; nil without the option rate_limit.
+---@return { pools: table<string, table>, bans: table<string, integer> }|nil
 function Sim:rate_limit() return self.rate_limit_state and rate_limit.report(self.rate_limit_state) end
 
---- Arms a fault (purser.sim.faults says which); raises when a word of it is unknown.
+--- Arms a fault; raises when a word of it is unknown.
+---@param spec purser.SimFault
+---@return true
 function Sim:fault(spec) return faults.arm(self.fault_state, spec) end
 
 --- Disarms all faults.
 function Sim:disarm() return faults.disarm(self.fault_state) end
 
 --- The faults that happened.
+---@return table[]
 function Sim:faults() return faults.injected(self.fault_state) end
 
 --- The faults that are still armed.
+---@return { kind: string, operation: string|nil, when: string, left: integer|nil }[]
 function Sim:armed_faults() return faults.armed(self.fault_state) end
 
---- The latest requests, oldest first: { time, operation, method, target, status, code, outcome, fault }
---- and, of a wrong signature, signed_expected, signed_received and mistake (the last two when it is a usual one).
+--- The latest requests, oldest first.
+---@return purser.SimRequest[]
 function Sim:requests() return self.journal:list() end
 
---- Operation -> { received, applied }.
+--- How often each operation was received and applied.
+---@return table<string, { received: integer, applied: integer }>
 function Sim:counts() return history.copy(self.journal.counts) end
 
 --- A transport for purser.new that talks to this simulator without a network.
+---@return purser.Transport
 function Sim:transport() return transport.new(self) end
 
 --- Connects to a simulator that runs elsewhere, over HTTP: an object with the methods of this one.
+---@param url string  such as "http://127.0.0.1:8080"
+---@param options { transport: purser.Transport|nil }|nil
+---@return purser.SimWorld|nil world, string|nil message
 function M.connect(...) return remote.connect(...) end
 
 return M

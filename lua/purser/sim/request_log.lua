@@ -5,6 +5,19 @@ local auth = require "purser.sim.auth"
 
 local M = {}
 
+---@class purser.SimRequest
+---@field time integer
+---@field operation string|nil
+---@field method string
+---@field target string       path and query; the signature is masked
+---@field status integer
+---@field code string|nil
+---@field outcome "applied"|"rejected"|"fault"|nil
+---@field fault string|nil
+---@field signed_expected string|nil  of a wrong signature: the text that was to be signed
+---@field signed_received string|nil  and the one that was signed, when it is a usual mistake
+---@field mistake string|nil
+
 local Journal = {}
 Journal.__index = Journal
 

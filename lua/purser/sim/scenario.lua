@@ -16,12 +16,60 @@ local text_rules = require "purser.api.text"
 local transfers = require "purser.sim.transfers"
 local withdrawals = require "purser.sim.withdrawals"
 
+---@class purser.Sim
 local World = {}
 
 local reference = "string or table"
 local time = { 0, option_schema.EXACT, says = "a time in epoch milliseconds" }
 
 -- What each method takes. An amount that is a number is rejected where its digits would count.
+---@class purser.SimAccountOptions
+---@field name string|nil
+---@field role "broker"|"main"|"user"|"sub"|nil  default "main"
+---@field parent string|{ uid: string|nil, name: string|nil }|nil  of a sub-account
+---@field balances table<string, string>|nil  by asset
+---@field futures_balances table<string, string>|nil
+---@field email string|nil
+---@field mobile string|nil
+---@field uid string|nil
+---@field permissions string|string[]|nil  of its key. Default: all
+---@field ip string|string[]|nil
+---@field api_key string|nil
+---@field secret_key string|nil
+---@field note string|nil
+---@field funds_password string|nil  MD5, hexadecimal
+---@field saved_addresses_only boolean|nil  withdrawals to other addresses are rejected
+
+---@class purser.SimAccount
+---@field uid string
+---@field api_key string
+---@field secret_key string
+
+---@class purser.SimDepositOptions  of an account, or to an address
+---@field account string|table|nil
+---@field address string|nil
+---@field memo string|nil
+---@field coin string
+---@field network string|nil
+---@field amount string|integer
+---@field tx_id string|nil
+---@field time integer|nil  epoch ms: one that arrived then
+
+---@class purser.SimRebateOptions
+---@field account string|table
+---@field asset string
+---@field amount string|integer
+---@field type string|nil  "spot" or "futures"
+---@field uid string|nil   the user who brought it
+---@field time integer|nil  epoch ms. Default: now
+
+---@class purser.SimAddressOptions
+---@field account string|table
+---@field coin string
+---@field network string  long name or short id
+---@field address string
+---@field memo string|nil
+
 local rules_of = {
   account = {
     name = "string", role = { "broker", "main", "user", "sub" }, parent = reference, balances = "table",
@@ -104,10 +152,9 @@ end
 
 local function joined(list) return type(list) == "table" and table.concat(list, ",") or list end
 
---- Opens an account with funds and a key of all permissions: { name, role = "broker"|"main"|"user"|"sub", parent,
---- balances = { USDT = "1000" }, futures_balances, email, mobile, uid, permissions, ip, api_key, secret_key,
---- funds_password (MD5 hex), saved_addresses_only (C2 and C17 take no other address) }. Returns { uid, api_key,
---- secret_key }, or nil and what is wrong.
+--- Opens an account with funds and a key of all permissions. Returns it; or nil and what is wrong.
+---@param fields purser.SimAccountOptions
+---@return purser.SimAccount|nil account, string|nil message
 function World:account(fields)
   local role, parent = check_account(self, fields)
   if not role then return nil, parent end
@@ -133,8 +180,9 @@ function World:account(fields)
   return { uid = account.uid, api_key = key.api_key, secret_key = key.secret_key }
 end
 
---- A deposit arrives: { account | address (and memo), coin, network, amount, tx_id, time }. A `time` in the past makes
---- one that arrived then. Returns the deposit as histories show it, with its `id`; or nil and what is wrong.
+--- A deposit arrives. Returns it as histories show it, with its `id`; or nil and what is wrong.
+---@param fields purser.SimDepositOptions
+---@return table|nil deposit, string|nil message
 function World:deposit(fields)
   local ok, message = check_words("deposit", fields)
   if not ok then return nil, message end
@@ -153,8 +201,9 @@ function World:deposit(fields)
   return public
 end
 
---- A rebate accrues to a broker: { account, asset, amount, type = "spot"|"futures", uid, time }. It is a record for A15
---- and moves no funds.
+--- A rebate accrues to a broker. It is a record for A15 and moves no funds.
+---@param fields purser.SimRebateOptions
+---@return table|nil rebate, string|nil message
 function World:rebate(fields)
   local ok, message = check_words("rebate", fields)
   if not ok then return nil, message end
@@ -170,7 +219,9 @@ function World:rebate(fields)
   }))
 end
 
---- Saves a withdrawal address in an account's book: { account, coin, network (long name or short id), address, memo }.
+--- Saves a withdrawal address in an account's address book.
+---@param fields purser.SimAddressOptions
+---@return table|nil address, string|nil message
 function World:save_address(fields)
   local ok, message = check_words("save_address", fields)
   if not ok then return nil, message end
@@ -182,6 +233,9 @@ end
 
 --- Freezes an account by name or uid, or thaws it: freeze("name"), freeze("name", false), freeze { account =, frozen =
 --- }.
+---@param requested string|{ account: string, frozen: boolean|nil }
+---@param frozen boolean|nil
+---@return { uid: string, frozen: boolean }|nil account, string|nil message
 function World:freeze(requested, frozen)
   if type(requested) == "table" and requested.account then requested, frozen = requested.account, requested.frozen end
   local account, message = find(self, requested)
@@ -191,6 +245,8 @@ function World:freeze(requested, frozen)
 end
 
 --- Ends a withdrawal as failed before it is sent; its funds come back.
+---@param id string
+---@return any ended, string|nil message
 function World:fail_withdrawal(id)
   self:run_due()
   return withdrawals.fail(self, id)
@@ -206,6 +262,9 @@ end
 
 --- Puts a deposit into a state: its id, and the state's number (1 to 12) or name. It stays there until it is put into
 --- another. Returns the deposit as histories show it; nil and why not.
+---@param id string|integer
+---@param status integer|string
+---@return table|nil deposit, string|nil message
 function World:set_deposit(id, status)
   self:run_due()
   local deposit, wrong = deposits.set(self, id, state_number(status, "deposit_states"))
@@ -214,6 +273,9 @@ function World:set_deposit(id, status)
 end
 
 --- Puts a withdrawal into a state: its id, and the state's number (1 to 10) or name. See set_deposit.
+---@param id string|integer
+---@param status integer|string
+---@return table|nil withdrawal, string|nil message
 function World:set_withdrawal(id, status)
   self:run_due()
   local withdrawal, wrong = withdrawals.set(self, id, state_number(status, "withdrawal_states"))
@@ -222,12 +284,15 @@ function World:set_withdrawal(id, status)
 end
 
 --- Ends a transfer that waits (option transfer_wait_ms) as failed; its funds come back.
+---@param id string
+---@return any ended, string|nil message
 function World:fail_transfer(id)
   self:run_due()
   return transfers.finish(self, id, "FAILED")
 end
 
 --- Everyone with everything they have, for people to look at.
+---@return { now: integer, accounts: table[] }
 function World:state()
   self:run_due()
   local list = {}

@@ -8,6 +8,16 @@ local M = {}
 
 local number = { 0, option_schema.EXACT }
 
+---@class purser.SimSwitches  what the interface leaves open; the first value is the default
+---@field repeated_ids "execute"|"reject"|nil      a client's id that was used before
+---@field fee "on_top"|"inside"|nil                of a withdrawal
+---@field unnamed_accounts "reject"|"execute"|nil  a transfer that names no account
+---@field saved_addresses_only boolean|nil         whether withdrawals go to saved addresses alone. Default: false
+---@field max_sub_accounts integer|nil             default 30
+---@field key_days integer|nil                     how long a key without an IP list lives. Default: 90
+---@field visibility_delay_ms integer|nil          how long a record is missing from histories. Default: 0
+---@field transfer_wait_ms integer|nil             how long a transfer waits. Default: 0
+
 --- Option -> its rule (purser.util.option_schema).
 M.rules = {
   repeated_ids = { "execute", "reject" }, fee = { "on_top", "inside" }, unnamed_accounts = { "reject", "execute" },

@@ -9,9 +9,10 @@
 
 local core = require "purser.core"
 local http1 = require "purser.http1"
+local loopback = require "purser.util.loopback"
 local schema = require "purser.util.option_schema"
 
----@class purser.transport.cosocket
+---@class purser.transport.cosocket: purser.Transport
 ---@field private options table
 ---@field private pool string
 ---@field private generation integer
@@ -206,6 +207,10 @@ local function prepare(self, request)
     return nil, failure_of(call, "nginx compares certificates with names only, and base_url has an address; "
       .. "use purser.transport.openresty", "argument")
   end
+  if not (call.url.secure or self.options.allow_insecure or loopback.is(call.url.host:lower())) then
+    return nil, failure_of(call, "plain HTTP would show the request to the network; use https://, or allow_insecure = "
+      .. "true if you must", "argument")
+  end
   call.ends_ms = call.began_ms + call.timeout_ms
   call.semaphore = require("ngx.semaphore").new(0)
   return call
@@ -255,20 +260,27 @@ end
 
 meta.__close = methods.close
 
+---@class purser.CosocketOptions
+---@field timeout_ms integer|nil          default 10000
+---@field connect_timeout_ms integer|nil  default 3000
+---@field max_response_bytes integer|nil  default 16 MiB
+---@field idle_ms integer|nil   how long a connection is kept. Default: 60000
+---@field max_idle integer|nil  how many are kept. Default: 64
+---@field allow_insecure boolean|nil  http:// to another machine. Default: false
+
 local M = {}
 
 local DAY_MS = 86400000
 local rules = { timeout_ms = { 1, DAY_MS }, connect_timeout_ms = { 1, DAY_MS }, max_response_bytes = { 1, 2 ^ 40 },
-  idle_ms = { 1, DAY_MS }, max_idle = { 1, 10000 } }
+  idle_ms = { 1, DAY_MS }, max_idle = { 1, 10000 }, allow_insecure = "boolean" }
 local of_libcurl = { "proxy", "ca_file", "ca_path", "ca_pem", "pinned_key", "http_version", "interface", "compressed" }
 local defaults = { timeout_ms = 10000, connect_timeout_ms = 3000, max_response_bytes = 16 * 1024 * 1024,
-  idle_ms = 60000, max_idle = 64 }
+  idle_ms = 60000, max_idle = 64, allow_insecure = false }
 
 local made = 0
 
---- Makes a transport. Options: `timeout_ms` (10000), `connect_timeout_ms` (3000), `max_response_bytes` (16 MiB), and of
--- kept connections `idle_ms` (60000) and `max_idle` (64).
----@param options? table
+--- Makes a transport on nginx's own sockets.
+---@param options? purser.CosocketOptions
 ---@return purser.transport.cosocket|nil
 ---@return string|nil message
 function M.new(options)
@@ -283,7 +295,7 @@ function M.new(options)
         :format(name)
     end
   end
-  local message = schema.check(options, rules, "transport option")
+  local message = schema.text(options, rules, "transport option")
   if message then return nil, message end
   local chosen = {}
   for name, value in pairs(defaults) do chosen[name] = options[name] or value end

@@ -4,7 +4,7 @@
 
 local libcurl = require "purser.libcurl"
 
----@class purser.transport.curl
+---@class purser.transport.curl: purser.Transport
 ---@field private http userdata
 local methods = {}
 local meta = { __name = "purser.transport.curl", __index = methods }
@@ -21,30 +21,31 @@ end
 ---@field body? string
 ---@field timeout_ms? integer of the whole exchange, in milliseconds
 ---@field at_most_once? boolean the request must never reach the wire twice
+---@field operation? string such as "wallet.withdraw", for messages
 ---@field brief? boolean only status, body and headers of the answer are requested; the rest may be left out
 
 ---@class purser.transport.response
 ---@field status integer
 ---@field body string
----@field headers string the raw header block
----@field connection integer which one it came on, for `discard`
----@field http_version string
----@field address string the peer's IP address
----@field reused boolean on a kept connection
----@field sends integer how often the request was sent: 2 when libcurl repeated a read
----@field total_us integer microseconds, as are the three below, all from the start of the exchange
----@field connect_us integer
----@field tls_us integer
----@field first_byte_us integer
+---@field headers string|table<string, string> the raw header block, or a map
+---@field connection? integer which one it came on, for `discard`
+---@field http_version? string
+---@field address? string the peer's IP address
+---@field reused? boolean on a kept connection
+---@field sends? integer how often the request was sent: 2 when libcurl repeated a read
+---@field total_us? integer microseconds, as are the three below, all from the start of the exchange
+---@field connect_us? integer
+---@field tls_us? integer
+---@field first_byte_us? integer
 
 ---@class purser.transport.failure
----@field kind "transport"|"decode"|"argument"|"closed" "decode": the answer was over the ceiling
+---@field kind? "transport"|"decode"|"argument"|"closed" "decode": the answer was over the ceiling
 ---@field outcome "not_sent"|"unknown"
 ---@field message string what happened and what to do
 ---@field code? string such as "curl 28"
 ---@field phase? "resolve"|"connect"|"tls"|"send"|"receive"
 ---@field status? integer when a status line had arrived
----@field sends integer
+---@field sends? integer
 
 --- Sends one request and waits for its answer.
 ---@param request purser.transport.request
@@ -67,13 +68,28 @@ end
 
 meta.__close = methods.close
 
+---@class purser.CurlOptions
+---@field base_url string|nil
+---@field timeout_ms integer|nil          default 10000
+---@field connect_timeout_ms integer|nil  default 3000
+---@field max_response_bytes integer|nil  default 16 MiB
+---@field user_agent string|nil
+---@field proxy string|nil                URL of a proxy
+---@field ca_file string|nil              a file of certificates to trust
+---@field ca_path string|nil              a directory of certificates
+---@field ca_pem string|nil               certificates, as text
+---@field pinned_key string|nil           the hash of the service's public key: `sha256//...`
+---@field interface string|nil            from which it connects
+---@field http_version "1.1"|"2"|nil      default "1.1"
+---@field compressed boolean|nil          accepts compressed answers
+---@field fresh_connect boolean|nil       keeps no connection
+---@field at_most_once_idle_s integer|nil how old an idle connection may be that a write call uses. Default: 2
+---@field allow_insecure boolean|nil      permits http:// to other machines, and through a proxy
+
 local M = {}
 
---- Makes a transport. Options: `base_url`, `timeout_ms` (10000), `connect_timeout_ms` (3000), `max_response_bytes`
--- (16 MiB), `user_agent`, `proxy`, `ca_file`, `ca_path`, `ca_pem`, `pinned_key`, `interface`, `http_version` ("1.1"),
--- `compressed`, `fresh_connect`, `at_most_once_idle_s` (2), `allow_insecure` (without it http:// to another machine, or
--- through a proxy, is rejected).
----@param options? table
+--- Makes the blocking transport.
+---@param options? purser.CurlOptions
 ---@return purser.transport.curl|nil
 ---@return string|nil message
 function M.new(options)

@@ -7,7 +7,7 @@ local libcurl = require "purser.libcurl"
 local schedule = require "purser.schedule"
 local schema = require "purser.util.option_schema"
 
----@class purser.transport.multi
+---@class purser.transport.multi: purser.Transport
 ---@field multi userdata
 ---@field private calls table<integer, table> by id: whether it is done, and how; the task that waits for it
 ---@field private host table|nil  `wait` and `wake`, and the sleepers: { at_ms, done }
@@ -170,7 +170,7 @@ local function way_to_wait(self)
     .. 'make the transport with outside_tasks = "block"'):format(self.host and "a coroutine" or "a task"))
 end
 
---- Sends one request and returns its answer. In a task, or in a coroutine of the host, the others go on meanwhile.
+--- Sends one request and returns its answer. In a task, or in a coroutine of the host, the others continue meanwhile.
 ---@param request purser.transport.request
 ---@return purser.transport.response|nil
 ---@return purser.transport.failure|nil
@@ -219,7 +219,7 @@ function methods:timeout()
   return ms and left and math.min(ms, left) or ms or left
 end
 
---- Sleeps for `ms` milliseconds; in a task, or in a coroutine of the host, the others go on. The pipeline sleeps this
+--- Sleeps for `ms` milliseconds; in a task, or in a coroutine of the host, the others continue. Purser sleeps this
 -- way between attempts.
 ---@param ms number
 function methods:sleep(ms)
@@ -261,6 +261,12 @@ end
 
 meta.__close = methods.close
 
+---@class purser.MultiOptions: purser.CurlOptions
+---@field max_in_flight integer|nil  default 64
+---@field outside_tasks "block"|"reject"|nil  what a call outside of a task does. Default: "block"
+---@field wait (fun(call: table))|nil  suspends the running coroutine of the host until `wake`, or sooner
+---@field wake (fun(call: table))|nil  with `wait`
+
 local M = {}
 
 local host_rules = { wait = "function", wake = "function", outside_tasks = { "block", "reject" } }
@@ -272,7 +278,7 @@ local function split_options(options)
     local part = host_rules[name] and of_host or of_libcurl
     part[name] = value
   end
-  local message = schema.check(of_host, host_rules, "transport option")
+  local message = schema.text(of_host, host_rules, "transport option")
   if not message and not of_host.wait ~= not of_host.wake then
     message = 'transport options "wait" and "wake" belong together, and one is missing'
   end
@@ -282,6 +288,8 @@ end
 
 --- A multi handle of libcurl. Without `http_version` it is HTTP/2 over TLS, where libcurl has it and the service knows
 -- it: requests then share a connection.
+---@private
+---@param options table
 ---@return userdata|nil
 ---@return string|nil message
 function M.handle(options)
@@ -294,12 +302,11 @@ function M.handle(options)
   return multi, not multi and message or nil
 end
 
---- Makes a transport. Options: those of purser.transport.curl and `max_in_flight` (64).
+--- Makes the transport for many requests at once.
 --
--- `outside_tasks`: what a call outside of a task does, "block" unless given, or "reject". `wait` and `wake`: how a
--- coroutine of the host waits. `wait(call)` suspends the running coroutine until `wake(call)`, or sooner; `call` is a
--- table to which the host may add members. It is the host that calls `step`.
----@param options? table
+-- `wait` and `wake` say how a coroutine of the host waits. `wait(call)` suspends the running coroutine until
+-- `wake(call)`, or sooner; `call` is a table to which the host may add members. It is the host that calls `step`.
+---@param options? purser.MultiOptions
 ---@return purser.transport.multi|nil
 ---@return string|nil message
 function M.new(options)

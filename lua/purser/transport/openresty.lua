@@ -10,7 +10,7 @@
 
 local handle = require("purser.transport.multi").handle
 
----@class purser.transport.openresty
+---@class purser.transport.openresty: purser.Transport
 ---@field private multi userdata
 ---@field private waiting table<integer, table>
 ---@field private pumping boolean
@@ -82,7 +82,7 @@ local function start_pump(self)
   return true
 end
 
---- Sends one request and returns its answer; the worker goes on with other work meanwhile.
+--- Sends one request and returns its answer; the worker does other work meanwhile.
 ---@param request purser.transport.request
 ---@return purser.transport.response|nil
 ---@return purser.transport.failure|nil
@@ -140,7 +140,7 @@ local M = {}
 
 --- Makes a transport. Options: those of purser.transport.curl and `max_in_flight` (256); further calls wait for their
 -- turn. `http_version` is "2" unless given.
----@param options? table
+---@param options? purser.MultiOptions
 ---@return purser.transport.openresty|nil
 ---@return string|nil message
 function M.new(options)

@@ -12,6 +12,7 @@ local M = {}
 --- The version of the lines.
 M.VERSION = 1
 
+---@class purser.transport.recorder: purser.Transport
 local Recorder = {}
 Recorder.__index = Recorder
 Recorder.__name = "purser.transport.record"
@@ -37,7 +38,7 @@ local function failure_of(failure)
     { "kind", KINDS[failure.kind] and failure.kind or "transport" },
     { "outcome", failure.outcome == "not_sent" and "not_sent" or "unknown" },
     { "phase", PHASES[failure.phase] and failure.phase or nil },
-    { "code", tostring(failure.code or ""):match "^curl %d+$" },
+    { "code", tostring(failure.code or ""):match "^curl %d%d?%d?$" },
   }
 end
 
@@ -78,6 +79,8 @@ local function keep(self, request, response, failure)
 end
 
 --- Sends a request by the inner transport, and records the exchange.
+---@param request purser.transport.request
+---@return purser.transport.response|nil, purser.transport.failure|nil
 function Recorder:send(request)
   local response, failure = self.inner:send(request)
   keep(self, request, response, failure)
@@ -111,17 +114,17 @@ end
 
 local rules = { file = "string", write = "function" }
 
---- Makes a transport that records what `inner` carries. Options: `file`, the path of a new file, which only this user
--- can read; or `write`, a function that takes each line.
+--- Makes a transport that records what passes through `inner`. Options: `file`, the path of a new file, which only this
+-- user can read; or `write`, a function that takes each line.
 ---@param inner purser.Transport
----@param options { file: string|nil, write: function|nil }
+---@param options { file: string|nil, write: (fun(line: string): any, string|nil)|nil }
 ---@param harmless purser.Harmless
----@return table|nil transport, string|nil message
+---@return purser.transport.recorder|nil transport, string|nil message
 function M.new(inner, options, harmless)
   if type(inner) ~= "table" or type(inner.send) ~= "function" then
     return nil, "record: the first argument has no method send; give the transport to record"
   end
-  local wrong = option_schema.check(options or {}, rules, "record option")
+  local wrong = option_schema.text(options or {}, rules, "record option")
   if wrong then return nil, "record: " .. wrong end
   if not options or (options.file == nil) == (options.write == nil) then
     return nil, 'record: there is nowhere to write; give one of "file" and "write"'

@@ -16,6 +16,7 @@ local M = {}
 
 local VERSION = 1
 
+---@class purser.transport.replayer: purser.Transport
 local Replay = {}
 Replay.__index = Replay
 Replay.__name = "purser.transport.replay"
@@ -132,6 +133,8 @@ local function failed(kind, outcome, message, more)
 end
 
 --- Answers a request from the recording; each exchange answers once.
+---@param request purser.transport.request
+---@return purser.transport.response|nil, purser.transport.failure|nil
 function Replay:send(request)
   local parts = parts_of(self.harmless, request.target, request.body or "")
   local exchange, fresh = find(self, request.method, parts)
@@ -169,6 +172,7 @@ function Replay:left()
 end
 
 --- Passes no time: a replay waits for nothing.
+---@param ms integer
 function Replay:sleep() end -- luacheck: ignore self
 
 --- Has nothing to end.
@@ -219,9 +223,9 @@ end
 ---@param source string|string[]
 ---@param options { reuse: boolean|nil }|nil
 ---@param harmless purser.Harmless
----@return table|nil transport, string|nil message
+---@return purser.transport.replayer|nil transport, string|nil message
 function M.new(source, options, harmless)
-  local wrong = option_schema.check(options or {}, { reuse = "boolean" }, "replay option")
+  local wrong = option_schema.text(options or {}, { reuse = "boolean" }, "replay option")
   if wrong then return nil, "replay: " .. wrong end
   local lines, reason = lines_of(source)
   if not lines then return nil, "replay: " .. reason .. "; give the file of a recording" end

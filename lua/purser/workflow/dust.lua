@@ -7,6 +7,14 @@ local option_schema = require "purser.util.option_schema"
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
 
+---@class purser.ConversionReport
+---@field converted string[]  the coins
+---@field failed purser.record.failed_conversion[]
+---@field skipped { asset: string, balance: string, code: string|nil, message: string }[]
+---@field totalConvert string
+---@field convertFee string
+---@field batches integer
+
 local M = {}
 
 local BATCH = 15
@@ -49,15 +57,13 @@ local function add(report, answer)
   report.batches = report.batches + 1
 end
 
---- Converts every small balance that can be (C12, C13). Parameters: `only`, `except` (lists of coins). Returns
---- { converted = coins, failed = { { asset, message, code } }, skipped = the same with `balance`, totalConvert =,
---- convertFee =, batches = }. When a batch fails, nil and its error, whose `details` hold the `report` so far and
---- `assets`, the coins of that batch; with outcome "unknown" look in conversion_history for them before you convert
---- them again. No batch after it is sent.
+--- Converts every small balance that can be (C12, C13): `only` and `except` are lists of coins. When a batch fails it
+--- returns nil and its error, whose `details` hold the `report` so far and `assets`, the coins of that batch. With
+--- outcome "unknown" look in conversion_history for them before you convert them again. No batch after it is sent.
 ---@param client purser.Client
----@param params table|nil
----@param opts table|nil
----@return table|nil report, purser.Error|nil err
+---@param params { only: string[]|nil, except: string[]|nil }|nil
+---@param opts purser.CallOptions|nil
+---@return purser.ConversionReport|nil report, purser.Error|nil err
 function M.convert_all(client, params, opts)
   params = params or {}
   local message, name, hint = option_schema.check(params, rules, "parameter")

@@ -19,12 +19,42 @@ local M = {}
 
 local MAX_AGE_MS = 300000
 
+---@class purser.WithdrawPlanParams  those of wallet.withdraw, and
+---@field coin string|nil          required, as are address and amount; the plan says what is missing
+---@field network string|nil       by any name people use
+---@field netWork string|nil       the same
+---@field address string|nil
+---@field amount purser.amount|nil
+---@field memo string|integer|nil
+---@field remark string|integer|nil
+---@field contractAddress string|nil
+---@field withdrawOrderId string|nil
+---@field includeFee boolean|nil   asks the service to take the fee out of the amount, a parameter that only the live
+--- service is known to have. Without it the fee is assumed to come on top. Default: false
+---@field require_saved_address boolean|nil  looks the address up among the saved ones. Default: false
+---@field max_age_ms integer|nil   how old the coin configuration and the plan may be. Default: 300000
+---@field password string|nil      of the operation that is named
+---@field funds_password string|nil
+
+---@class purser.AddressPlanParams
+---@field coin string
+---@field network string|nil      by any name people use
+---@field max_age_ms integer|nil  how old the coin configuration and the plan may be. Default: 300000
+
 ---@class purser.Plan
 ---@field ok boolean            no problem was found
 ---@field problems string[]     why it would fail, all of them
 ---@field warnings string[]     what to look at before
 ---@field params table          what will be sent
 ---@field operation string      the operation that execute() calls
+---@field title string          its first line
+---@field coin string|nil       as the service names it
+---@field network purser.record.network|nil  the network that was found
+---@field fee string|nil        a withdrawal's fee, as are the next two
+---@field total string|nil      what leaves the balance
+---@field arrives string|nil
+---@field arrives_at_least string|nil  if the service takes the fee out of the amount
+---@field existing purser.record.deposit_address|nil  the deposit address that is there already
 local Plan = { __name = "purser.plan" }
 Plan.__index = Plan
 
@@ -46,8 +76,8 @@ end
 
 --- Does it. A plan is executed once: again only when the service rejected it or nothing was sent. A plan with
 --- problems, or one that is older than its `max_age_ms`, is rejected.
----@param opts table|nil  options of the call
----@return table|nil result, purser.Error|nil err
+---@param opts purser.CallOptions|nil
+---@return any result, purser.Error|nil err
 function Plan:execute(opts)
   if not self.ok then return reject(self, "the plan has problems: " .. table.concat(self.problems, "; ")) end
   if self.state == "done" then return reject(self, "the plan was executed already") end
@@ -303,14 +333,11 @@ local function withdraw_params(plan, given, network, amount)
   return params
 end
 
---- Plans a withdrawal: wallet.withdraw (C2), or the operation that is named. Takes its parameters, with `network` (or
---- `netWork`) by any name people use; `includeFee = true` asks the service to take the fee out of the amount, a
---- parameter that only the live service is known to have; without it the fee is assumed to come on top.
---- `require_saved_address = true` looks the address up among the saved ones; `max_age_ms` (300000) is how old the coin
---- configuration and the plan may be. Returns a plan, with its problems; nil and an error only when none could be made.
+--- Plans a withdrawal: wallet.withdraw (C2), or the operation that is named. Returns a plan, with its problems; nil and
+--- an error only when none could be made.
 ---@param client purser.Client
----@param given table
----@param operation string|nil
+---@param given purser.WithdrawPlanParams
+---@param operation string|nil  "wallet.withdraw" unless given
 ---@param without_balance boolean|nil  the balance is not compared: who plans many compares it with their sum
 ---@return purser.Plan|nil plan, purser.Error|nil err
 function M.withdraw(client, given, operation, without_balance)
@@ -341,7 +368,7 @@ end
 --- Plans wallet.create_deposit_address (C6): the coin and its network by any name. An address that exists already is
 --- returned by execute() and none is made.
 ---@param client purser.Client
----@param given table  coin, network, max_age_ms
+---@param given purser.AddressPlanParams
 ---@return purser.Plan|nil plan, purser.Error|nil err
 function M.create_deposit_address(client, given)
   local err = check_names(given, { coin = "any", network = "any", max_age_ms = { 0 } })

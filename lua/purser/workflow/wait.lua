@@ -16,6 +16,50 @@ local option_schema = require "purser.util.option_schema"
 local suggest = require "purser.util.suggest"
 local decimal = lazy "purser.decimal"
 
+---@class purser.WaitTimes
+---@field deadline_ms integer|nil  ends the wait. Default: 600000
+---@field first_ms integer|nil     the first pause. Default: 1000
+---@field max_ms integer|nil       the longest pause. Default: 30000
+---@field progress fun(at: purser.WaitProgress)|nil  called after each read that ends nothing
+
+---@class purser.WaitProgress
+---@field what string             what is waited for
+---@field state string|nil        its state, in words
+---@field record table|nil        what was read last
+---@field left_ms integer         until the deadline
+---@field error purser.Error|nil  of the read, when it failed
+
+---@class purser.WaitOptions: purser.WaitTimes
+---@field read fun(): any, purser.Error|nil    returns a value, or nil and an error; nil alone: nothing yet
+---@field judge fun(value: any): string|nil, string|nil  returns "done", "failed" or nothing, and words for the message
+---@field what string|nil                      a name for messages
+
+---@class purser.WaitWithdrawalOptions: purser.WaitTimes
+---@field goal "success"|"sent"|"final"|"cancelled"|nil  "sent": it has left; "final": in any way. Default: "success"
+---@field since integer|nil  epoch ms from where it is looked for. Default: 7 days ago
+---@field coin string|nil    fewer records to look through
+
+---@class purser.WaitDepositOptions: purser.WaitTimes
+---@field goal "credited"|"seen"|"final"|nil  "seen": in any state. Default: "credited"
+---@field since integer|nil  epoch ms from where it is looked for. Default: an hour ago
+
+---@class purser.DepositSought  at least one member
+---@field txId string|nil
+---@field coin string|nil
+---@field network string|nil  with `coin`, by any of its names: TRX, TRC20, Tron(TRC20)
+---@field address string|nil
+---@field memo string|nil
+---@field amount string|nil  equal as a number: "5" is "5.00"
+
+---@class purser.TransferSought  the parameters that a transfer was made with
+---@field clientTranId string
+---@field fromAccountType purser.account_types
+---@field toAccountType purser.account_types
+---@field fromAccount string|nil
+---@field toAccount string|nil
+---@field asset string|nil
+---@field amount string|nil
+
 local M = {}
 
 local DAY = 86400000
@@ -73,10 +117,9 @@ local function wait(client, times, what, read, judge, progress)
     last_err and "; the last read failed: " .. tostring(last_err) or ""), value, true)
 end
 
---- The general wait. `read()` returns a value, or nil and an error (nil alone: nothing yet). `judge(value)` returns
---- "done", "failed" or nothing, and words for the message. Options besides: `what` (a name for messages), `deadline_ms`
---- (600000), `first_ms` (1000: the first pause), `max_ms` (30000: the longest), and `progress`, a function that is
---- called after each read that ends nothing, with { what =, state =, record =, left_ms =, error = }.
+--- Waits until what `read` returns is as `judge` requests: the general wait.
+---@param client purser.Client
+---@param options purser.WaitOptions
 ---@return any value, purser.Error|nil err
 function M.wait_for(client, options)
   local times, rest = take_times(options, { read = "function", judge = "function", what = "string",
@@ -133,13 +176,11 @@ local function finder(client, operation, time_of, since, params, matches)
   end
 end
 
---- Waits for a withdrawal (C5). `id`: what wallet.withdraw returned, as text, or { id = } or { withdrawOrderId = }.
---- Options: `goal` ("success"; or "sent": it has left; "final": whichever way; "cancelled"), `since` (epoch ms from
---- where it is looked for; default: 7 days ago), `coin` (fewer records to look through), and the times of wait_for.
+--- Waits for a withdrawal (C5), by its id, or by the `withdrawOrderId` you gave it.
 ---@param client purser.Client
----@param id string|table
----@param options table|nil
----@return table|nil withdrawal, purser.Error|nil err
+---@param id string|{ id: string|nil, withdrawOrderId: string|nil }
+---@param options purser.WaitWithdrawalOptions|nil
+---@return purser.record.withdrawal|nil withdrawal, purser.Error|nil err
 function M.withdrawal(client, id, options)
   local times, rest = take_times(options, withdrawal_rules)
   if not times then return nil, rest end
@@ -218,14 +259,11 @@ local function matches_deposit(client, requested)
   end
 end
 
---- Waits for a deposit (C4) that matches `requested`: any of `txId`, `coin`, `network`, `address`, `memo`, `amount`.
---- Where `coin` is given, `network` may be any name of it: TRX, TRC20, Tron(TRC20).
---- Options: `goal` ("credited"; "seen": in whatever state; "final"), `since` (epoch ms; default: an hour ago), and the
---- times of wait_for. The first that matches counts.
+--- Waits for a deposit (C4) that matches `requested`. The first that matches counts.
 ---@param client purser.Client
----@param requested table
----@param options table|nil
----@return table|nil deposit, purser.Error|nil err
+---@param requested purser.DepositSought
+---@param options purser.WaitDepositOptions|nil
+---@return purser.record.deposit|nil deposit, purser.Error|nil err
 function M.deposit(client, requested, options)
   local times, rest = take_times(options, deposit_rules)
   if not times then return nil, rest end
@@ -256,12 +294,11 @@ end
 
 local RECORD_UNKNOWN = "22222"
 
---- Waits for a transfer between the spot and futures accounts (C9) to succeed, by its tranId (C11). Options: the times
---- of wait_for.
+--- Waits for a transfer between the spot and futures accounts (C9) to succeed, by its tranId (C11).
 ---@param client purser.Client
 ---@param tran_id string
----@param options table|nil
----@return table|nil transfer, purser.Error|nil err
+---@param options purser.WaitTimes|nil
+---@return purser.record.wallet_transfer|nil transfer, purser.Error|nil err
 function M.transfer(client, tran_id, options)
   local times, rest = take_times(options, { progress = "function" })
   if not times then return nil, rest end
@@ -296,7 +333,17 @@ end
 
 --- Waits for a transfer between the parent and a sub-account (A13, B6) to succeed: give the parameters it was made with
 --- (asset and amount may be among them).
+---@param client purser.Client
+---@param transfer purser.TransferSought
+---@param options purser.WaitTimes|nil
+---@return purser.record.sub_account_transfer|nil transfer, purser.Error|nil err
 M.broker_transfer = family_transfer "broker"
+
+--- Waits for a transfer between the parent and a sub-account (B6) to succeed: give the parameters it was made with.
+---@param client purser.Client
+---@param transfer purser.TransferSought
+---@param options purser.WaitTimes|nil
+---@return purser.record.sub_account_transfer|nil transfer, purser.Error|nil err
 M.sub_account_transfer = family_transfer "sub_account"
 
 return M

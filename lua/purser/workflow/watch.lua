@@ -34,7 +34,27 @@ local SUCCESS = 5
 local early = { [2] = true, [3] = true, [4] = true, [6] = true, [9] = true }
 local MAX_PAUSE_MS = 3 * DAY
 
+---@class purser.WatchParams
+---@field cursor string|nil   of an earlier watch: continues there
+---@field since integer|nil   epoch ms where a watch without a cursor begins. Default: now
+---@field coin string|nil
+---@field poll_ms integer|nil          pause between two looks. Default: 10000
+---@field late_arrival_ms integer|nil  how late a deposit may show up. Default: 600000
+---@field deadline_ms integer|nil      ends the watch. Default: none
+---@field shows_at_least integer|nil   how many records the service is known to show at once
+
+---@class purser.SubAccountWatchParams: purser.WatchParams
+---@field sub_accounts table<string, string|string[]>|nil  addresses by the name of their sub-account
+
+---@class purser.DepositEvent
+---@field kind "new"|"changed"
+---@field deposit purser.record.deposit
+---@field before integer|nil  changed: the state it had
+---@field sub_account string|nil
+---@field cursor string       of the watch after this event
+
 ---@class purser.Watch
+---@overload fun(): purser.DepositEvent|nil
 local Watch = { __name = "purser.watch" }
 Watch.__index = Watch
 
@@ -206,7 +226,7 @@ end
 
 --- The next event. It waits for one; when `deadline_ms` was given and is over, it returns nil. Nil and an error for a
 --- failure that does not pass; called again it retries.
----@return table|nil event, purser.Error|nil err
+---@return purser.DepositEvent|nil event, purser.Error|nil err
 function Watch:next()
   if self.problem then return nil, self.problem end
   while true do
@@ -236,6 +256,7 @@ function Watch:__call()
 end
 
 --- Where the watch stands, as a plain string.
+---@return string
 function Watch:cursor()
   return text_of(self)
 end
@@ -269,18 +290,18 @@ local function watch(client, row, params)
   return self
 end
 
---- Watches deposits (C4). Parameters: `cursor`, `since` (epoch ms where a watch without a cursor begins; default: now),
---- `coin`, `poll_ms` (10000), `late_arrival_ms` (600000: how late a deposit may show up), `deadline_ms` (without it the
---- watch goes on for ever), `shows_at_least` (how many records the service is known to show at once).
+--- Watches deposits (C4).
 ---@param client purser.Client
----@param params table|nil
+---@param params purser.WatchParams|nil
+---@return purser.Watch
 function M.deposits(client, params)
   return watch(client, operations.by_name["wallet.deposit_history"], params)
 end
 
 --- The same for the deposits of all sub-accounts (A11), and `sub_accounts`, by whose addresses an event is named.
 ---@param client purser.Client
----@param params table|nil
+---@param params purser.SubAccountWatchParams|nil
+---@return purser.Watch
 function M.sub_account_deposits(client, params)
   return watch(client, operations.by_name["broker.all_deposit_history"], params)
 end

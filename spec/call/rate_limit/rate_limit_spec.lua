@@ -254,3 +254,23 @@ describe("what the service answers", function()
     assert.equal(0, limit:status()[1].used)
   end)
 end)
+
+describe("a store that gives wrong answers", function()
+  it("is away: nothing is sent, and nothing is raised", function()
+    local answer
+    local function said() return answer[1], answer[2], answer[3] end
+    local function nothing() return 0 end
+    local store = { kind = "odd", reserve = said, block = said, pool = said, members = said, give_back = nothing,
+      hold = nothing, seen = nothing, close = nothing }
+    for _, wrong in ipairs { { "a", "b", "c" }, { "0", "1", "2" }, { 0 }, { 0, 1 }, { 7 }, { -1 }, { 0 / 0, 1, 1 },
+      { math.huge, 1, 1 }, { -math.huge, 1, 1 }, { 0.5, 1, 1 }, { {}, 1, 1 }, { true, true, true } } do
+      answer = wrong
+      local limit = limit_of(500, { store = store })
+      local takes, why = limit:acquire(row(1), "key", pause)
+      assert.is_nil(takes)
+      assert.matches("the rate limit's store (odd) is away: its answer makes no sense", why, 1, true)
+      assert.is_nil((limit:status()))
+      assert.is_number(limit:block(1000))
+    end
+  end)
+end)

@@ -47,6 +47,23 @@ local function report(self)
   return true
 end
 
+local function is_whole(value)
+  return type(value) == "number" and value % 1 == 0 and value > -2 ^ 53 and value < 2 ^ 53
+end
+
+-- What a store may answer: one that says anything else is away.
+local makes_sense = {
+  reserve = function(ms, ticket, at) return is_whole(ms) and is_whole(ticket) and (ms < 0 or is_whole(at)) end,
+  block = is_whole,
+  pool = function(...)
+    for i = 1, 5 do
+      if not is_whole((select(i, ...))) then return false end
+    end
+    return true
+  end,
+  members = function(list) return type(list) == "table" end,
+}
+
 -- Asks the store. Returns what it says; or nil where it is away.
 local function ask(self, method, ...)
   if not may_ask(self) then return nil end
@@ -58,6 +75,8 @@ local function ask(self, method, ...)
     end
   end
   local first, second, third, fourth, fifth = self.store[method](self.store, ...)
+  local check = first ~= nil and makes_sense[method]
+  if check and not check(first, second, third, fourth, fifth) then first, second = nil, "its answer makes no sense" end
   if first ~= nil then return first, second, third, fourth, fifth end
   note_failure(self, second)
 end

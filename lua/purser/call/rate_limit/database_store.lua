@@ -22,12 +22,14 @@ local create = "CREATE TABLE IF NOT EXISTS purser_rate_limit (name TEXT PRIMARY 
 local upsert = "INSERT INTO purser_rate_limit (name, document) VALUES ($1, $2) "
   .. "ON CONFLICT (name) DO UPDATE SET document = excluded.document"
 
+local UNKNOWN = "unknown" -- the run of a machine that does not name its runs
+
 local function boot_id()
   local file = io.open "/proc/sys/kernel/random/boot_id"
-  if not file then return "unknown" end
+  if not file then return UNKNOWN end
   local id = file:read "*l"
   file:close()
-  return id or "unknown"
+  return id or UNKNOWN
 end
 
 -- The tables are made by the first process that comes; another one may do so at the same time.
@@ -46,16 +48,17 @@ local function open(self)
   return true
 end
 
--- The time of the file, and the run of the machine that wrote it. What is returned last is the text to keep.
+-- The time of the file, and the run of the machine. What is returned last is the text to keep. Where runs have no names
+-- a monotonic clock that is behind the one of the file shows that another one has begun; it gets a name here.
 local function file_time(kept, boot)
   local wall, monotonic = core.now_ms(), core.monotonic_ms()
-  local now
   local time, at, known = (kept or ""):match "^(%d+) (%d+) (%S+)$"
-  if not time then
-    now = wall
-  else
+  local now = wall
+  if time then
     time, at = tonumber(time), tonumber(at)
-    now = known == boot and time + math.max(0, monotonic - at) or math.max(time, wall)
+    local goes_on = monotonic >= at
+    if boot == UNKNOWN then boot = goes_on and known or ("%s-%d"):format(UNKNOWN, wall) end
+    now = goes_on and known == boot and time + monotonic - at or math.max(time, wall)
   end
   return now, boot, ("%d %d %s"):format(now, monotonic, boot)
 end

@@ -27,6 +27,7 @@ local MAX_BLOCK_MS = 7 * 86400000 -- whoever stands between the service and the 
 local SEEN_MS = 60000
 local TRIES = 3
 
+---@class purser.RateLimit
 local RateLimit = { __name = "purser.rate_limit" }
 RateLimit.__index = RateLimit
 
@@ -68,7 +69,7 @@ end
 --- Makes a rate limit for any number of clients. Returns nil and what is wrong where an option makes no sense.
 ---@param options purser.RateLimitOptions|nil
 ---@param profile table|nil  of the client it is made for
----@return table|nil rate_limit, string|nil problem, string|nil hint
+---@return purser.RateLimit|nil rate_limit, string|nil problem, string|nil hint
 function M.make(options, profile)
   options = options or {}
   local problem, hint = options_.check(options)
@@ -94,7 +95,10 @@ function M.make(options, profile)
   return self
 end
 
---- The same; raises where an option makes no sense.
+--- A rate limit that several clients share: the option `rate_limit` of purser.new. Raises where an option makes no
+--- sense.
+---@param options purser.RateLimitOptions|nil
+---@return purser.RateLimit
 function M.new(options)
   local self, problem, hint = M.make(options)
   if not self then error("purser.rate_limit: " .. problem .. (hint and "; " .. hint or ""), 2) end
@@ -112,6 +116,7 @@ local function name_of(pool, api_key)
 end
 
 --- The weight of an operation in the table that is in force.
+---@private
 function RateLimit:weight_of(row)
   return self.weights[row.full_name] or row.weight or 1
 end
@@ -168,6 +173,7 @@ local TOO_SLOW = "the store of the rate limit takes longer to answer than the ma
 
 --- Waits until a call may go. Returns what it took and the store's time, for give_back; or nil, why not, and the
 --- milliseconds after which it may be retried.
+---@private
 ---@param row table
 ---@param api_key string|nil
 ---@param pause fun(self: any, ms: integer)  waits as the client's transport does
@@ -186,6 +192,7 @@ function RateLimit:acquire(row, api_key, pause, state)
 end
 
 --- The same for a call that may have to wait; `ms` and `ticket` are what the store said where it was asked.
+---@private
 function RateLimit:acquire_later(row, takes, priority, pause, state, ms, ticket)
   local store, number, waited, tries, at = self.store, 0, 0, 0, nil
   while true do
@@ -214,6 +221,7 @@ function RateLimit:acquire_later(row, takes, priority, pause, state, ms, ticket)
 end
 
 --- Gives back what a call took that was certainly not sent.
+---@private
 function RateLimit:give_back(takes, at)
   self.store:give_back(takes, 0, at)
 end
@@ -240,6 +248,7 @@ local says_pause = { ["429"] = true, ["418"] = true }
 
 --- Learns from a failure: HTTP 429, 418, their codes in a body, and a 403 that is not the service's JSON block the
 --- pool, as does every failure with a Retry-After. Returns for how long, or nil.
+---@private
 ---@param err purser.Error
 ---@return integer|nil ms
 function RateLimit:learn(err)
@@ -249,6 +258,10 @@ function RateLimit:learn(err)
   if not named and not asked then return nil end
   return self:block(named and named * 1000)
 end
+
+---@class purser.Member
+---@field name string
+---@field seen_ms integer  how long ago it was seen
 
 ---@class purser.PoolUse
 ---@field pool string
@@ -263,7 +276,7 @@ end
 --- What the pools of this rate limit hold now, that of the account where a key is given. Returns a list, and the
 --- members that were seen: { name =, seen_ms = }; or nil and a message where the store is away.
 ---@param api_key string|nil
----@return purser.PoolUse[]|nil, table[]|string
+---@return purser.PoolUse[]|nil pools, purser.Member[]|string members
 function RateLimit:status(api_key)
   local list, members = {}, {}
   for _, pool in ipairs(self.pools) do

@@ -5,15 +5,20 @@ local option_schema = require "purser.util.option_schema"
 
 local M = {}
 
+---@class purser.PoolOptions
+---@field capacity integer|nil           how much weight, or how many requests, a window may hold
+---@field window_ms integer|nil
+---@field scope "ip"|"account"|nil       one pool for all, or one for the account of each key
+---@field counts "weight"|"requests"|nil
+
 ---@class purser.RateLimitOptions
----@field store table|nil         where use is counted: { redis = {...} }, { sqlite = path }, { postgresql = {...} },
----                               { shared_dict = name }, or a store of your own; without it in this process
----@field pools table|nil         by name: { capacity =, window_ms = } in place of the profile's, or false for none
+---@field store purser.StoreOptions|table|nil  where use is counted, or a store of your own. Default: in this process
+---@field pools table<string, purser.PoolOptions|false>|nil  by name, in place of the profile's; false for none
 ---@field requests_per_second integer|nil  a further pool that counts each call as one
 ---@field margin_ms integer|nil   how much later than planned a call may reach the service (default: 2.4 % of a window)
 ---@field when_full "wait"|"reject"|nil    what a call does that does not fit (default "wait")
 ---@field max_wait_ms integer|nil the longest wait: a call that would wait longer is rejected
----@field share table|nil         { name =, part = }: this client, with all others of that share, uses at most that part
+---@field share { name: string, part: number }|nil  all clients of that share together use at most that part
 ---@field fallback_part number|nil         the part of each pool to use while the store is away (default: none)
 ---@field member string|nil       the name under which this client is shown
 ---@field on_wait (fun(ms: integer, operation: string))|nil  called before a wait

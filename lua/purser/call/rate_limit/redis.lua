@@ -15,6 +15,15 @@ Store.__index = Store
 
 local M = {}
 
+---@class purser.RedisOptions
+---@field host string|nil
+---@field port integer|nil
+---@field path string|nil            of a socket of this machine, instead of host and port
+---@field username string|nil
+---@field password string|nil
+---@field database integer|nil
+---@field allow_insecure boolean|nil  lets the password travel unencrypted to another machine
+
 local rules = { host = "string", port = { 1, 65535 }, path = "string", username = "string", password = "string",
   database = { 0, 1000000 }, allow_insecure = "boolean" }
 
@@ -65,6 +74,9 @@ local function run_once(self, build, ...)
   local connection, why = connect(self)
   if not connection then return nil, why end
   local reply, problem, lost = evaluate(connection, build(self, ...))
+  if reply and type(reply) ~= "table" then -- it may be that of another command, and the next one, too
+    reply, problem, lost = nil, "its answer makes no sense", true
+  end
   if lost then
     connection:close()
     self.connection = nil
@@ -149,7 +161,7 @@ end
 
 -- A server that is another machine would get the password, and what it answers could be changed on the way.
 local function problem_of(options)
-  local problem = option_schema.check(options, rules, "rate_limit redis option")
+  local problem = option_schema.text(options, rules, "rate_limit redis option")
   if problem then return problem end
   if options.path and (options.host or options.port) then
     return "rate_limit redis options: give path, or host and port"

@@ -21,9 +21,11 @@ function M.command(words)
   return concat(parts)
 end
 
+local MAX_DEPTH, MAX_SIZE = 4, 1000000 -- no reply to what is asked here comes near
+
 -- One reply: a text, an integer, a list, or nil; what Redis rejects is nil and its message. What the connection loses
 -- is nil, a message and true.
-local function read_reply(socket)
+local function read_reply(socket, depth)
   local line, why = socket:receive "*l"
   if not line then return nil, why, true end
   local kind, rest = line:sub(1, 1), line:sub(2)
@@ -31,6 +33,7 @@ local function read_reply(socket)
   if kind == "+" then return rest end
   if kind == "-" then return nil, rest end
   local size = tonumber(rest)
+  if size and size > MAX_SIZE or depth > MAX_DEPTH then return nil, "the server's reply is too long", true end
   if kind == "$" and size then
     if size < 0 then return nil end
     local text
@@ -42,7 +45,7 @@ local function read_reply(socket)
   local list = {}
   for i = 1, size do
     local lost
-    list[i], why, lost = read_reply(socket)
+    list[i], why, lost = read_reply(socket, depth + 1)
     if lost then return nil, why, true end
   end
   return list
@@ -52,7 +55,7 @@ end
 function Connection:send(bytes)
   local ok, why = self.socket:send(bytes)
   if not ok then return nil, why, true end
-  return read_reply(self.socket)
+  return read_reply(self.socket, 1)
 end
 
 --- The same with the words of a command.

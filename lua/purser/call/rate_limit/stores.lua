@@ -10,6 +10,14 @@ local shared_dict = lazy "purser.call.rate_limit.shared_dict"
 
 local M = {}
 
+---@class purser.StoreOptions  one of the first four
+---@field sqlite string|nil                       a path: the scripts of one machine
+---@field redis purser.RedisOptions|nil           many machines, and nginx
+---@field postgresql purser.PostgresqlOptions|nil many machines
+---@field shared_dict string|nil                  the name of nginx's dictionary: all workers of one nginx
+---@field namespace string|nil                    keeps two addresses apart that share a server
+---@field timeout_ms integer|nil                  for one question to the store
+
 local rules = {
   redis = "table", sqlite = "string", postgresql = "table", shared_dict = "string", namespace = "string",
   timeout_ms = { 1, 3600000 },
@@ -20,7 +28,7 @@ local one = "rate_limit option \"store\" names one of redis = {...}, sqlite = pa
 
 -- The one that is named, or nil and what is wrong.
 local function kind_of(options)
-  local problem = option_schema.check(options, rules, "rate_limit store option")
+  local problem = option_schema.text(options, rules, "rate_limit store option")
   if problem then return nil, problem end
   local found
   for _, kind in ipairs(kinds) do
@@ -45,7 +53,7 @@ function M.open(options)
   if kind == "redis" then return redis.new(options) end
   if kind == "shared_dict" then return shared_dict.new(options) end
   if kind == "postgresql" then
-    problem = option_schema.check(options.postgresql, postgresql.rules, "rate_limit postgresql option")
+    problem = option_schema.text(options.postgresql, postgresql.rules, "rate_limit postgresql option")
       or postgresql.message(options.postgresql)
     if problem then return nil, problem end
   end

@@ -214,9 +214,6 @@ M.give_back = spending.give_back
 local function memory_error(client_options)
   local journal, account = client_options.journal, client_options.account
   if not journal then return "have no journal, and a restart would reset them", "give the option journal" end
-  if journal.options and journal.options.unsafe_without_write_ahead then
-    return "have a journal that is not written before a call is sent", "open it without unsafe_without_write_ahead"
-  end
   if not account or account == "" then
     return "have no account, and what is spent belongs to a name, not to a key", 'give the option "account"'
   end

@@ -9,6 +9,35 @@ local M = {}
 
 local DAY = 86400000
 
+---@class purser.GuardOptions
+---@field read_only boolean|nil             read calls only
+---@field max_amount table<string, string|purser.decimal>|nil  the largest amount of one call, by asset
+---@field spending_limit table<string, string|purser.decimal|purser.SpendingLimit>|nil  of all calls in one period, by
+--- asset; an amount alone counts by days
+---@field addresses (string|purser.GuardAddress)[]|nil  where withdrawals may go
+---@field sub_accounts string[]|nil         which may take part
+---@field recipients (string|purser.GuardRecipient)[]|nil  other users; a text is an e-mail address
+---@field no_duplicates boolean|nil         no second equal move while the first is open
+---@field allow_unlisted_assets boolean|nil lets assets move that have no limit
+---@field allow_extra boolean|nil           permits `extra_params` in write calls
+
+---@class purser.SpendingLimit
+---@field amount string|purser.decimal
+---@field period_ms integer|nil  default: a day
+
+---@class purser.GuardAddress
+---@field address string
+---@field memo string|nil         this memo. Default: a withdrawal without a memo
+---@field any_memo boolean|nil    every memo, and none
+---@field coin string|nil         only this coin
+---@field network string|nil      only this network, as the call names it
+---@field contractAddress string|nil
+
+---@class purser.GuardRecipient
+---@field toAccountType purser.identifier_types
+---@field toAccount string
+---@field areaCode string|integer|nil  with "MOBILE", and only there
+
 local rules = {
   read_only = "boolean", max_amount = "table", spending_limit = "table", addresses = "table", sub_accounts = "table",
   recipients = "table", no_duplicates = "boolean", allow_unlisted_assets = "boolean", allow_extra = "boolean",

@@ -27,6 +27,7 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 local Journal = { __name = "purser.journal" }
 Journal.__index = Journal
 
+---@class purser.modules.journal
 local M = {}
 
 local function time_text(ms)
@@ -66,12 +67,12 @@ end
 
 --- Records an intent, durably, and gives it its id. `guard` may reject it, and `payment` takes part in the
 --- transaction. Returns true; or nil and an error or a message, and then it must not be sent.
+---@private
 function Journal:begin(intent, row, guard, payment)
   local id, wrong = core.random_token(24)
   if not id then return nil, "no random id could be made: " .. tostring(wrong) end
   intent.id = id
   if payment then self.payments[intent.id] = payment end
-  if self.options.unsafe_without_write_ahead then return true end
   local digest = intents.digest(row, intent.params)
   local ok, problem = self.db:transaction(function(tx)
     if payment then payment:begin(tx, intent) end
@@ -121,15 +122,6 @@ local function end_intent(self, intent, state, record, message, err)
   local record_id = text_of(id_of(record))
   message = text_of(message)
   local ok, problem = self.db:transaction(function(tx)
-    if self.options.unsafe_without_write_ahead then
-      local row = operations.by_name[intent.operation]
-      tx:rows("DELETE FROM purser_intents WHERE id = $1", intent.id)
-      insert_intent(tx, intent, intents.digest(row, intent.params), payment, "", "open")
-      if payment then
-        payment:begin(tx, intent)
-        payment:begun(intent)
-      end
-    end
     local _, changed = tx:rows([[UPDATE purser_intents SET state = $1, record_id = $2, record = $3, message = $4,
       ended_at = $5 WHERE id = $6]] .. (only_over[state] or ""), state, record_id, keep(record), message,
       time_text(core.now_ms()), intent.id)
@@ -146,11 +138,13 @@ local function end_intent(self, intent, state, record, message, err)
 end
 
 --- Makes a payment take part in what is kept of an intent from now on; nil ends that. For purser.payouts.
+---@private
 function Journal:attach(id, payment)
   self.payments[id] = payment
 end
 
 --- Keeps how a call ended. Returns true; or nil and a message.
+---@private
 function Journal:finish(intent, value, err)
   local state = not err and "done" or err.outcome
   return end_intent(self, intent, state, value, err and err.message, err)
@@ -158,6 +152,7 @@ end
 
 --- Keeps what a reconciliation found. Returns true, and the record where the call was known to be done although the
 --- reconciliation says that it was not; or nil and a message.
+---@private
 function Journal:reconciled(intent, answer)
   return end_intent(self, intent, answer.outcome, answer.record, answer.reason)
 end
@@ -167,6 +162,7 @@ local DAY = 86400000
 
 --- The records since `first` that belong to equal calls, with when those were sent, and how many equal calls since then
 --- have no known end; or nil and a message. For purser.exactly_once.reconcile.
+---@private
 function Journal:equal_calls(intent, first)
   local ids, open = {}, 0
   local row = operations.by_name[intent.operation]
@@ -184,35 +180,38 @@ function Journal:equal_calls(intent, first)
   return ids, open
 end
 
-local QUARTER = 900000
+local PART_MS, PART_CALLS = 900000, 200
 
 -- Whether a call that was done certainly made the record that is written of it: that was its answer, which shows no
 -- time, or was found by the call's own id.
-local function is_certain(done, lookup)
-  local row = operations.by_name[done.operation]
-  local reconcile = row and row.reconcile
-  if not reconcile or reconcile.lookup ~= lookup then return false end
+local function is_certain(row, done, max_window)
+  if not row or not row.reconcile or tonumber(done.recv_window) > max_window then return false end
   if intents.has_own_id(row, core.decode(done.params)) then return true end
   local record = done.record ~= "" and core.decode(done.record)
-  return record and record[reconcile.time_member] == nil or false
+  return record and record[row.reconcile.time_member] == nil or false
 end
 
---- Records that calls of an account made which were sent in the first or the last quarter of an hour between two times,
+--- Records that calls of an account and operation made which were sent soon after `first`, or shortly before `last`,
 --- with when those were sent; or nil and a message. Only what is certain, and of calls without an equal in the journal,
 --- so that nothing else can have made the record. For purser.exactly_once.reconcile.
----@param lookup string  the operation that shows the records
+---@private
+---@param operation string  of the calls
+---@param max_window integer  the recv_window of such a call at most
 ---@return table<string, integer>|nil sent_at, string|nil message
-function Journal:known_records(account, lookup, first, last)
-  local known = {}
-  for _, part in ipairs { { first, math.min(last, first + QUARTER) }, { math.max(first, last - QUARTER), last } } do
-    local rows, message = self.db:rows([[SELECT operation, params, record_id, record, sent_at FROM purser_intents
-      WHERE sent_at >= $1 AND sent_at <= $2 AND account = $3 AND state = 'done' AND record_id <> ''
+function Journal:known_records(account, operation, first, last, max_window)
+  local known, row = {}, operations.by_name[operation]
+  for _, part in ipairs { { first, math.min(last, first + PART_MS), "ASC" },
+    { math.max(first, last - PART_MS), last, "DESC" } } do
+    local rows, message = self.db:rows(([[SELECT params, record_id, record, sent_at, recv_window
+      FROM purser_intents
+      WHERE sent_at >= $1 AND sent_at <= $2 AND account = $3 AND operation = $4 AND state = 'done' AND record_id <> ''
         AND NOT EXISTS (SELECT 1 FROM purser_intents AS other
           WHERE other.digest = purser_intents.digest AND other.id <> purser_intents.id)
-      ORDER BY sent_at DESC LIMIT 200]], time_text(math.max(0, part[1])), time_text(part[2]), account or "")
+      ORDER BY sent_at %s LIMIT %d]]):format(part[3], PART_CALLS), time_text(math.max(0, part[1])),
+      time_text(part[2]), account or "", operation)
     if not rows then return nil, message end
     for _, done in ipairs(rows) do
-      if is_certain(done, lookup) then known[done.record_id] = tonumber(done.sent_at) end
+      if is_certain(row, done, max_window) then known[done.record_id] = tonumber(done.sent_at) end
     end
   end
   return known
@@ -225,7 +224,7 @@ local function problem(message)
 end
 
 --- The journal's own id: a copy has that of its original. Returns it; or nil and an error.
----@return string|nil, purser.Error|nil
+---@return string|nil id, purser.Error|nil err
 function Journal:id()
   local rows, message = self.db:rows "SELECT value FROM purser_meta WHERE name = 'journal_id'"
   if not rows then return problem(message) end
@@ -236,7 +235,7 @@ end
 --- How often `tx:bump(worker)` was committed, 0 for a worker that never did. A worker that remembers more than that has
 --- a journal before it that lacks commits. Nil and an error when it cannot be read.
 ---@param worker string
----@return integer|nil, purser.Error|nil
+---@return integer|nil generation, purser.Error|nil err
 function Journal:generation_of(worker)
   local generation, message = self.db:generation_of(worker)
   if not generation then return problem(message) end
@@ -260,6 +259,7 @@ end
 --- Whether an intent is what is written under its id: what became of another call, or of less than its time, must not
 --- end it. (One that begins earlier, or ends later, covers other attempts as well.) Returns nil, or an error. A call
 --- that is not written is none of the journal's.
+---@private
 ---@param intent purser.Intent
 ---@return purser.Error|nil
 function Journal:mismatch(intent)
@@ -316,8 +316,13 @@ local function query_of(filter)
   return "SELECT " .. columns .. " FROM purser_intents" .. where .. " ORDER BY sent_at, id" .. limit, values
 end
 
+---@class purser.Recovered
+---@field intent purser.Intent
+---@field answer purser.Reconciliation|nil
+---@field err purser.Error|nil
+
 ---@class purser.JournalFilter
----@field state string|nil
+---@field state "open"|"unknown"|"done"|"rejected"|"not_sent"|"not_done"|"undecided"|nil
 ---@field account string|nil
 ---@field id string|nil
 ---@field limit integer|nil             at most so many; without it all of them, in memory
@@ -325,7 +330,7 @@ end
 
 --- What is written, oldest first: all of it, or what the filter lets through.
 ---@param filter purser.JournalFilter|nil
----@return purser.JournalEntry[]|nil, purser.Error|nil
+---@return purser.JournalEntry[]|nil entries, purser.Error|nil err
 function Journal:entries(filter)
   filter = filter or {}
   local wrong, name, hint = option_schema.check(filter, filter_rules, "filter of journal:entries")
@@ -347,8 +352,8 @@ local PAGE = 500
 ---     for entry in journal:each_entry { account = "treasury" } do ... end
 ---
 --- What cannot be read is raised as an error of kind "config".
----@param filter { state: string|nil, account: string|nil }|nil
----@return fun(): purser.JournalEntry|nil
+---@param filter purser.JournalFilter|nil
+---@return fun(): purser.JournalEntry|nil next
 function Journal:each_entry(filter)
   local requested = { limit = PAGE }
   for name, value in pairs(filter or {}) do requested[name] = value end
@@ -373,7 +378,7 @@ end
 --- stay, so that none is made a second time. `before` is at least 184 days back. Returns { intents =, payments =,
 --- periods = }, how many were deleted or made smaller; or nil and an error, and then it may be called again.
 ---@param options { before: integer }  epoch ms
----@return { intents: integer, payments: integer, periods: integer }|nil, purser.Error|nil
+---@return { intents: integer, payments: integer, periods: integer }|nil counts, purser.Error|nil err
 function Journal:prune(options)
   local wrong, name, hint = prune.message(options)
   if wrong then return nil, errors.option("journal:prune: " .. wrong, name, hint) end
@@ -382,11 +387,12 @@ function Journal:prune(options)
   return counts
 end
 
---- Reconciles what was left open under this client's key: after a crash, or after an unknown outcome nobody reconciled.
---- Payments of purser.payouts are left to their queue. Returns a list of { intent, answer | err }; or nil and an
---- error.
+--- Reconciles what was left open under this client's key: after a crash, or after an unknown outcome that was not
+--- reconciled. Payments of purser.payouts are left to their queue. Returns a list of { intent, answer | err }; or nil
+--- and an error.
 ---@param client purser.Client
 ---@param options purser.ReconcileOptions|nil
+---@return purser.Recovered[]|nil recovered, purser.Error|nil err
 function Journal:recover(client, options)
   local rows, message = self.db:rows("SELECT " .. columns .. " FROM purser_intents WHERE " .. schema.UNDECIDED
     .. " AND state <> 'undecided' AND account = $1 AND payment = '' ORDER BY sent_at, id", client:account())
@@ -411,9 +417,15 @@ end
 Journal.__gc = Journal.close
 Journal.__close = Journal.close
 
+---@class purser.JournalOptions  one of the first two is required
+---@field sqlite string|nil           a path
+---@field postgresql purser.PostgresqlOptions|nil
+---@field lock_timeout_ms integer|nil how long SQLite's lock is waited for. Default: 5000
+---@field sleep fun(ms: integer)|nil  by which coroutines of this host wait: without it a wait for SQLite's lock stops
+--- the thread
+
 local rules = {
-  sqlite = "string", postgresql = "table", lock_timeout_ms = { 0, 2 ^ 31 - 1 }, unsafe_without_write_ahead = "boolean",
-  sleep = "function",
+  sqlite = "string", postgresql = "table", lock_timeout_ms = { 0, 2 ^ 31 - 1 }, sleep = "function",
 }
 
 local function error_of(options)
@@ -442,12 +454,11 @@ local function name_of(options)
   return options.sqlite and ('the journal "%s"'):format(options.sqlite) or "the journal"
 end
 
---- Opens a journal, and makes its tables when the database is new: { sqlite = path } or { postgresql = { database =,
---- user =, password =, host =, port =, sslmode =, sslrootcert =, allow_insecure = } }, lock_timeout_ms (5000), and
---- `sleep(ms)`, by which coroutines of this host wait: without it a wait for SQLite's lock stops the thread.
---- A server that is not this machine must show a certificate with its name (sslmode "verify-full"), unless
---- allow_insecure = true. Returns it; or nil and an error of kind "config".
----@return purser.Journal|nil, purser.Error|nil
+--- Opens a journal, and makes its tables when the database is new. A server that is not this machine must show a
+--- certificate with its name (sslmode "verify-full"), unless allow_insecure = true. Returns it; or nil and an error of
+--- kind "config".
+---@param options purser.JournalOptions
+---@return purser.Journal|nil journal, purser.Error|nil err
 function M.open(options)
   local wrong, hint, option = error_of(options)
   if wrong then return nil, errors.config(wrong, hint, option) end
@@ -464,8 +475,7 @@ function M.open(options)
       message.hint or hint_of(message.text or message))
   end
   db:count_commits()
-  local kept = { unsafe_without_write_ahead = options.unsafe_without_write_ahead }
-  return setmetatable({ db = db, options = kept, payments = {} }, Journal)
+  return setmetatable({ db = db, payments = {} }, Journal)
 end
 
 return M

@@ -262,7 +262,9 @@ local function read(self, state, group)
   end
   self.waiting_for, group.reading = nil, false
   if not group.read or not self.scope then return end
-  local ok, message = witness.keep(self, group.key, group)
+  local ok, message = witness.keep(self, group.key, group, function()
+    return self.history == state and state.connection == self.journal.db.handle
+  end)
   if not ok then fail(self, message) end
 end
 
@@ -289,17 +291,20 @@ local function agrees(reconcile, params, record)
   return same_amount(params.amount, record)
 end
 
--- The records of equal content that no call known to the journal has made; or nil and a problem.
+-- The records of equal content that no call known to the journal has made, and an equal call without a known end (see
+-- queue.equal_call); or nil and a problem. The call is looked for first: once it has ended its record is known.
 local function candidates_of(self, group, payment)
   local key, list = content_key(payment.params.asset or payment.params.coin, payment.params.amount or ""), {}
   for _, record in ipairs(group.unnamed[key] or {}) do
     if agrees(group.reconcile, payment.params, record) then list[#list + 1] = record end
   end
   if not list[1] then return list end
-  local unclaimed, problem = self.journal.db:transaction(function(tx)
-    return queue.unclaimed(tx, self, payment, list)
+  local found, problem = self.journal.db:transaction(function(tx)
+    local equal = queue.equal_call(tx, self, payment)
+    return { equal = equal, records = queue.unclaimed(tx, self, payment, list) }
   end)
-  return unclaimed, problem
+  if not found then return nil, problem end
+  return found.records, found.equal
 end
 
 local function describe(reconcile, records)
@@ -312,12 +317,7 @@ local function describe(reconcile, records)
 end
 
 -- A payment whose history shows a record of equal content, by no known call.
-local function doubtful(self, group, payment, records)
-  local equal, problem = queue.find_equal_call(self, payment)
-  if equal == nil then
-    self.problem = problem
-    return
-  end
+local function doubtful(group, records, equal)
   if equal and equal.in_queue then
     return { state = "waiting", due_in = 500, message = ('equal payment "%s" is looked for'):format(equal.payment) }
   end
@@ -375,11 +375,11 @@ local function judge(self, group, payment)
     return { state = "undecided", message = "whether it was made before cannot be looked for: " .. group.rejection }
   end
   if self.unidentified == "pay" then return nil end
-  local records, problem = candidates_of(self, group, payment)
+  local records, second = candidates_of(self, group, payment)
   if not records then
-    self.problem = problem
+    self.problem = second
   elseif records[1] then
-    return doubtful(self, group, payment, records)
+    return doubtful(group, records, second)
   end
 end
 

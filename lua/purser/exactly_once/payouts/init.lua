@@ -32,6 +32,7 @@ local worker = require "purser.exactly_once.payouts.worker"
 local Payouts = { __name = "purser.payouts" }
 Payouts.__index = Payouts
 
+---@class purser.modules.payouts
 local M = {}
 
 local function problem_of(problem)
@@ -160,6 +161,7 @@ local ADD_LOCK = 7078803
 --- Adds payments, all or none: a list of { key =, operation =, params = }. Returns { added =, repeated = }; or nil and
 --- an error.
 ---@param list { key: string, operation: string, params: table }[]
+---@return { added: integer, repeated: integer }|nil counts, purser.Error|nil err
 function Payouts:add_all(list)
   local prepared = {}
   for i, entry in ipairs(list) do
@@ -190,6 +192,7 @@ end
 ---@param key string        yours; it names the payment for good
 ---@param operation string  full name of an operation that moves funds
 ---@param params table
+---@return boolean|nil is_new, purser.Error|nil err
 function Payouts:add(key, operation, params)
   local counts, err = self:add_all { { key = key, operation = operation, params = params } }
   if not counts then return nil, err end
@@ -204,6 +207,23 @@ local function read(self, fn)
   return result
 end
 
+---@alias purser.payment_states "waiting"|"taken"|"sent"|"done"|"failed"|"undecided"
+
+---@class purser.Payment
+---@field key string
+---@field queue string
+---@field operation string
+---@field params table
+---@field state purser.payment_states
+---@field attempts integer
+---@field record_id string|nil  the id that the service gave
+---@field message string|nil    why it failed, or is undecided
+---@field client_id string|nil  the id of yours that it was given
+---@field intent string|nil     the id of its call in the journal
+---@field rejection string|nil  sent: why it was rejected, while it is looked for
+---@field added_at integer      epoch ms
+---@field approved boolean      a person said by `retry` that it was not made
+
 ---@class purser.PayoutsReport
 ---@field total integer
 ---@field waiting integer
@@ -212,13 +232,13 @@ end
 ---@field done integer
 ---@field failed integer     rejected, and where it carries an id not found by it
 ---@field undecided integer  a person must look
----@field undecided_payments table[]  those, each with key, operation, params, message
+---@field undecided_payments purser.Payment[]  those
 ---@field blocked integer    of those that wait: nothing can be done before a person has acted
----@field blocked_payments table[]  those, each with key, operation, params, message
----@field other_accounts table[]  who else has payments in a queue of this name: { account =, payments = how many }
+---@field blocked_payments purser.Payment[]  those
+---@field other_accounts { account: string, payments: integer }[]  who else has payments in a queue of this name
 
 --- How many payments are in each state, and those that need a person.
----@return purser.PayoutsReport|nil, purser.Error|nil
+---@return purser.PayoutsReport|nil report, purser.Error|nil err
 function Payouts:report()
   return read(self, function(tx)
     local report = queue.counts(tx, self.queue, self.account)
@@ -230,14 +250,15 @@ function Payouts:report()
 end
 
 --- The payments in a state, or all.
+---@param state purser.payment_states|nil
+---@return purser.Payment[]|nil payments, purser.Error|nil err
 function Payouts:list(state)
   return read(self, function(tx) return queue.list(tx, self.queue, self.account, state) end)
 end
 
---- One payment: { key =, operation =, params =, state =, attempts =, record_id =, message = }, or false when no payment
---- has this key; or nil and an error. `record_id` is the id that the service gave, `message` why the payment failed.
+--- One payment, or false when no payment has this key; or nil and an error.
 ---@param key string
----@return table|false|nil, purser.Error|nil
+---@return purser.Payment|false|nil payment, purser.Error|nil err
 function Payouts:find(key)
   return read(self, function(tx) return queue.find(tx, self.queue, self.account, key) or false end)
 end
@@ -248,7 +269,7 @@ end
 --- looked for).
 ---@param key string
 ---@param options { force: boolean|nil }|nil  force = true: a person knows that it was not made; nothing is looked for
----@return boolean|nil, purser.Error|nil
+---@return boolean|nil was_put_back, purser.Error|nil err
 function Payouts:retry(key, options)
   return retry.retry(self, key, options, function(fn) return read(self, fn) end)
 end
@@ -277,8 +298,8 @@ end
 ---@field seconds_left integer|nil
 
 --- Works until no payment is left to make: takes, sends, reconciles. Returns the report; or nil and the error that kept
---- it from going on, and then it may be run again.
----@return purser.PayoutsReport|nil, purser.Error|nil
+--- it from continuing; then it may be run again.
+---@return purser.PayoutsReport|nil report, purser.Error|nil err
 function Payouts:run()
   self.problem, self.stopping, self.report_progress = nil, false, progress.reporter(self)
   local ok, problem = self.journal.db:transaction(function(tx)
@@ -297,7 +318,28 @@ function Payouts:stop()
   self.stopping = true
 end
 
+--- One line that reports the progress, for a terminal.
+---@type fun(progress: purser.PayoutsProgress): string
 M.progress_line = progress.line
+
+---@class purser.PayoutsOptions
+---@field client purser.Client
+---@field journal purser.Journal
+---@field queue string|nil        its name. Default: "default"
+---@field worker string|nil       belongs to one running process at a time. Default: a new name
+---@field concurrency integer|nil how many payments are under way at once. Default: 16
+---@field lease_ms integer|nil    how long a worker that is gone keeps what it took. Default: 60000
+---@field attempts integer|nil    how often a payment is sent. Default: 20
+---@field retry_ms integer|nil    the first pause between two attempts. Default: 250
+---@field idle_ms integer|nil     pause between two looks for work. Default: 100
+---@field progress fun(progress: purser.PayoutsProgress)|nil  called now and then
+---@field progress_ms integer|nil how often. Default: 500
+---@field reconcile purser.ReconcileOptions|nil
+---@field history_check "unless_newest"|"never"|nil  whether a journal is compared with the histories first. Default:
+--- "unless_newest"
+---@field witness string|nil      a file that shows later whether the journal is the newest; needs `worker`
+---@field look_back_days integer|nil  how far back payments are looked for. Default: 90
+---@field unidentified "undecided"|"pay"|nil  a payment whose operation has no id of ours. Default: "undecided"
 
 local whole = { 1, option_schema.EXACT }
 local DAYS = { 1, 36500 }
@@ -312,12 +354,11 @@ local defaults = {
   progress_ms = 500, look_back_days = 90, history_check = "unless_newest", unidentified = "undecided",
 }
 
---- Makes a queue's face: { client =, journal =, queue = "default", worker =, concurrency = 16, lease_ms = 60000,
---- attempts = 20, retry_ms = 250, progress = fn, reconcile = { options of client:reconcile }, history_check =
---- "unless_newest" or "never", witness = path, look_back_days = 90, unidentified = "undecided" or "pay" }; see
---- docs/payouts.md. A worker's name must belong to one running process at a time; one that is started again under its
---- name continues at once with what it had, others wait until its leases end.
----@return purser.Payouts|nil, purser.Error|nil
+--- Opens a queue of payments, as one worker; see docs/payouts.md. A worker's name must belong to one running process at
+--- a time. One that is started again under its name continues at once with what it had; others wait until its leases
+--- end.
+---@param options purser.PayoutsOptions
+---@return purser.Payouts|nil payouts, purser.Error|nil err
 function M.new(options)
   local problem, option, hint = option_schema.check(options, rules, "payouts option")
   if not problem and options.reconcile then problem, option, hint = reconcile.check_options(options.reconcile) end

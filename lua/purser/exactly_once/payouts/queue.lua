@@ -55,6 +55,7 @@ function M.insert(tx, queue, account, payment)
 end
 
 local skip_locked = { postgresql = " FOR UPDATE SKIP LOCKED", sqlite = "" }
+local for_update = { postgresql = " FOR UPDATE", sqlite = "" }
 
 local function lease(tx, self, rows, state, until_)
   local payments = {}
@@ -118,8 +119,7 @@ end
 
 --- Puts a payment into another state, if it is still this worker's and was last sent as `payment` says: a worker whose
 --- lease ended unnoticed may hold it twice, and what became of an earlier attempt says nothing of a later one.
----@param change { state: string, due_in: integer|nil, blocked: boolean|nil, rejected: boolean|nil,
----  record_id: string|nil, message: string|nil }
+---@param change table  state; and due_in, blocked, rejected, record_id, message
 function M.move(tx, self, payment, change)
   local held = change.state == "sent" or change.state == "taken"
   local due_at = change.blocked and BLOCKED or change.rejected and REJECTED or ""
@@ -212,24 +212,20 @@ function M.other_accounts(tx, queue, account)
   end
 end
 
--- Within a transaction. Nil when there is none.
-local function equal_call(tx, self, payment)
+--- The first call without a known end that is equal to a payment: { id, state, payment = its key or "", over_at = until
+--- when the service takes it, in_queue = whether it is a payment that workers of this queue reconcile }; nil when there
+--- is none. Until the end of the transaction it stays as it is.
+function M.equal_call(tx, self, payment)
   local digest = intents.digest(operations.by_name[payment.operation], payment.params)
   local row = tx:rows([[SELECT id, state, queue, payment, sent_at, recv_window FROM purser_intents WHERE digest = $1
     AND account = $2 AND state IN ('open', 'unknown', 'undecided')
-    ORDER BY CASE WHEN state = 'undecided' THEN 0 ELSE 1 END LIMIT 1]], digest, self.account)[1]
+    ORDER BY CASE WHEN state = 'undecided' THEN 0 ELSE 1 END LIMIT 1]] .. for_update[tx.db.name], digest,
+    self.account)[1]
   if not row then return nil end
   local held = row.payment ~= "" and tx:rows([[SELECT state FROM purser_payments WHERE account = $1 AND queue = $2
     AND key = $3 AND intent = $4 AND state = 'sent']], self.account, self.queue, row.payment, row.id)[1]
   return { id = row.id, state = row.state, payment = row.payment, in_queue = held ~= nil and held ~= false,
     over_at = tonumber(row.sent_at) + tonumber(row.recv_window) }
-end
-
---- The first call without a known end that is equal to a payment: { id, state, payment = its key or "", over_at = until
---- when the service takes it, in_queue = whether it is a payment that workers of this queue reconcile }; false when
---- there is none; nil and a problem.
-function M.find_equal_call(self, payment)
-  return self.journal.db:transaction(function(tx) return equal_call(tx, self, payment) or false end)
 end
 
 --- Those of the records that no call of this account, as far as the journal knows, has made: the equal ones are asked

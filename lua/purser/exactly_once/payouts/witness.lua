@@ -72,12 +72,14 @@ function M.forget(self)
   end)
 end
 
---- Keeps what a history held. Returns true; or nil and a message.
+--- Keeps what a history held, unless by then something else counts. Returns true; or nil and a message.
 ---@param content table  { found =, unnamed =, rejection = }
-function M.keep(self, history, content)
+---@param counts fun(): boolean  whether it still counts; asked last, when nothing else can be written any more
+function M.keep(self, history, content, counts)
   local text = json.encode { read = true, rejection = content.rejection,
     found = next(content.found) and content.found or nil, unnamed = next(content.unnamed) and content.unnamed or nil }
   return self.witness_db:transaction(function(tx)
+    if not counts() then return true end
     tx:rows([[INSERT INTO purser_histories (scope, history, content) VALUES ($1, $2, $3)
       ON CONFLICT (scope, history) DO UPDATE SET content = $3]], self.scope, history, text)
     return true

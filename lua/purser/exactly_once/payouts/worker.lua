@@ -21,8 +21,7 @@ local Payment = {}
 Payment.__index = Payment
 
 function Payment:begin(tx, intent)
-  local is_ours = queue.mark_sent(tx, self.worker, self, intent.id)
-  if not is_ours and not self.worker.journal.options.unsafe_without_write_ahead then
+  if not queue.mark_sent(tx, self.worker, self, intent.id) then
     local err = errors.argument(nil, "the payment is no longer this worker's; another one has it")
     err.code = "payouts.lease"
     tx:reject(err)
@@ -150,24 +149,31 @@ local EQUAL_CALL_MS = 60000 -- how long a call that no worker of this queue reco
 
 -- What becomes of a payment that guard.no_duplicates holds up: it waits for an equal one that workers of this queue
 -- reconcile, or that was sent a moment ago; after any other it is blocked until a person has acted.
-local function after_equal(self, payment, message)
-  local equal, problem = queue.find_equal_call(self, payment)
-  if equal == nil then
-    self.problem = problem
-    return
-  end
-  local wait = { state = "waiting", due_in = 500, message = message }
-  if not equal then return release(self, payment, wait) end
+---@param equal table|nil  as of now: see queue.equal_call
+local function after_equal(equal, now, message)
+  local waits = { state = "waiting", due_in = 500, message = message }
+  if not equal then return waits end
   local name = equal.payment ~= "" and ('payment "%s"'):format(equal.payment) or "call"
   if equal.state == "undecided" then
-    wait = { state = "waiting", blocked = true, message = ("an equal %s is undecided (journal entry %s), and the guard "
+    return { state = "waiting", blocked = true, message = ("an equal %s is undecided (journal entry %s), and the guard "
       .. "rail no_duplicates allows one at a time; decide that one first"):format(name, equal.id) }
-  elseif not equal.in_queue and self.client:now() > equal.over_at + EQUAL_CALL_MS then
-    wait = { state = "waiting", blocked = true, message = ("an equal %s has no known end (journal entry %s), and the "
+  elseif not equal.in_queue and now > equal.over_at + EQUAL_CALL_MS then
+    return { state = "waiting", blocked = true, message = ("an equal %s has no known end (journal entry %s), and the "
       .. "guard rail no_duplicates allows one at a time; reconcile it first (journal:recover, or its own queue)")
       :format(name, equal.id) }
   end
-  release(self, payment, wait)
+  return waits
+end
+
+-- Looks for the equal call and puts the payment back in one transaction: what decides the call in between lets go on
+-- only what is blocked by then.
+local function hold_back(self, payment, message)
+  local now = self.client:now()
+  local ok, problem = self.journal.db:transaction(function(tx)
+    queue.move(tx, self, payment, after_equal(queue.equal_call(tx, self, payment), now, message))
+    return true
+  end)
+  if not ok then self.problem = self.problem or problem end
 end
 
 -- A rejection that was not the service's: by a guard rail, a lost lease, or what concerns all payments alike, such as a
@@ -178,7 +184,7 @@ local function not_admitted(self, payment, err)
   elseif err.kind == "throttled" then
     release(self, payment, { state = "waiting", due_in = (err.retry_after or 1) * 1000, message = err.message })
   elseif err.code == "guard.no_duplicates" then
-    after_equal(self, payment, err.message)
+    hold_back(self, payment, err.message)
   elseif err.code ~= "payouts.lease" then
     release(self, payment, { state = "failed", message = err.message })
   end
@@ -246,17 +252,18 @@ end
 local function refill(self)
   local now = self.clock()
   if now < self.refill_at then return self.left end
-  local took, problem = self.journal.db:transaction(function(tx)
+  local took, left = self.journal.db:transaction(function(tx)
+    if self.hand[1] then return {} end -- while this task waited for the connection another one took payments
     local taken = take(self, tx, now)
-    local left = #taken
-    if left == 0 then left = queue.left(tx, self.queue, self.account) end
-    return taken, left
+    return taken, #taken > 0 and #taken or queue.left(tx, self.queue, self.account)
   end)
   if not took then
-    self.problem = problem
+    self.problem = left
     return 0
+  elseif not left then
+    return self.left
   end
-  self.left = problem
+  self.left = left
   if #took == 0 then self.refill_at = now + self.idle_ms end
   for _, payment in ipairs(took) do
     payment.worker = self
@@ -306,6 +313,14 @@ local function at_work(self, tasks)
   return working
 end
 
+-- Calls the program's progress function. What that raises ends the run, but not before the tasks have ended what they
+-- have begun: tasks that are left alone would go on paying when the run has ended.
+local function report(self)
+  if self.raised then return end
+  local ok, raised = schedule.protect(self.report_progress)
+  if not ok then self.raised, self.stopping = { raised }, true end
+end
+
 -- What happens now and then while the tasks work: leases are renewed, and progress is reported.
 local function attend(self, tasks)
   local renew_at = self.clock() + self.lease_ms / 3
@@ -314,11 +329,11 @@ local function attend(self, tasks)
       renew_at = self.clock() + self.lease_ms / 3
       self.journal.db:transaction(function(tx) queue.renew(tx, self) end)
     end
-    self.report_progress()
+    report(self)
     local ends = self.clock() + self.progress_ms
     while at_work(self, tasks) and self.clock() < ends do schedule.sleep(20) end
   end
-  self.report_progress()
+  report(self)
 end
 
 --- Runs a worker until nothing is left to do. Returns nothing, or what kept it from going on.
@@ -327,7 +342,7 @@ function M.run(self)
   self.take_rejected_at = self.clock() + rejected.TOGETHER_MS
   self.readings = readings.new() -- of those whose answer was lost
   rejected.begin(self)
-  self.is_sleeping, self.waiting_for = false, nil
+  self.is_sleeping, self.waiting_for, self.raised = false, nil, nil
   local ok, problem = self.journal.db:transaction(function(tx)
     queue.reclaim(tx, self)
     queue.unblock(tx, self.queue, self.account)
@@ -344,6 +359,7 @@ function M.run(self)
     end
     attend(self, tasks)
     for _, task in ipairs(tasks) do schedule.join(task) end
+    if self.raised then error(self.raised[1], 0) end
   end)
   if self.problem or self.stopping then return self.problem end
   return history_check.finish(self)

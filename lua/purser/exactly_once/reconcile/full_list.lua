@@ -7,8 +7,8 @@ local record_id = require "purser.history.record_id"
 local M = {}
 
 -- Where the service does not keep to the window that it was asked for, two windows may show the same record.
-local function each_id_once(row, records)
-  local key_of, seen, list = record_id.of(row.paging or {}), {}, {}
+local function each_once(row, records)
+  local key_of, seen, list = record_id.of(row.paging or {}, true), {}, {}
   for _, record in ipairs(records) do
     local key, is_id = key_of(record)
     if not (is_id and seen[key]) then list[#list + 1] = record end
@@ -30,7 +30,7 @@ end
 function M.all(run, row, params, first, last, time_name)
   local walk = history.strict(run, row, params, first, last, time_name)
   local records, err = walk:collect()
-  if records then return each_id_once(row, records), nil, walk.source.incomplete end
+  if records then return each_once(row, records), nil, walk.source.incomplete end
   if err.details and err.details.crowded then
     return nil, nil, "the history holds more records at one moment than it shows"
   end

@@ -30,14 +30,14 @@ local M = {}
 ---@field record table|nil        done: what the service keeps of it
 ---@field candidates table[]|nil  undecided: the records that might be it
 ---@field reason string|nil       undecided, not_done: why
----@field secret_lost boolean|nil  done: the key was made, and nobody will ever know its secret
+---@field secret_lost boolean|nil  done: the key was made, and its secret is lost
 ---@field replaced string|nil      done: the key with the lost secret, deleted in favour of `record`
----@field not_before integer|nil   undecided with wait = false: when to ask again, epoch ms
+---@field not_before integer|nil   undecided with wait = false: when to ask next, epoch ms
 
 ---@class purser.ReconcileOptions
 ---@field visibility_delay_ms integer|nil   how long a new record may be missing from lists (default: the client's)
 ---@field skew_ms integer|nil  by how much records' times may differ from the service's clock (default 5000)
----@field poll_ms integer|nil  pause between two looks (default 1000)
+---@field poll_ms integer|nil  pause after the first look (default 1000); each later one is twice as long
 ---@field wait boolean|nil     false: do not wait, answer undecided with not_before instead
 ---@field recreate boolean|nil   a key whose secret was lost is deleted and made again
 
@@ -86,11 +86,13 @@ end
 -- so, too.
 local LOOKS_AT_INCOMPLETE = 3
 
--- How long to wait for the next look. Looks that share their readings are made at the same times, so that one reading
--- serves them.
+-- How long to wait for the next look. Of those before the deadline each waits twice as long as the one before: what the
+-- first do not find is rarely found by the next. Looks that share their readings are made at the same times, so that
+-- one reading serves them.
 local function pause_before_next(look, now)
   local left = look.deadline - now
-  local ms = math.max(1, left > 0 and math.min(look.poll_ms, left) or look.doubted and look.poll_ms or 1)
+  local ms = math.max(1, left > 0 and math.min(look.pause_ms, left) or look.doubted and look.poll_ms or 1)
+  look.pause_ms = look.pause_ms * 2
   if not look.service.readings or left <= 0 then return ms end
   return ms + (look.poll_ms - (now + ms) % look.poll_ms) % look.poll_ms
 end
@@ -100,9 +102,11 @@ local function look_until_decided(look)
     return looks.undecided({}, "it is too long ago: nothing shows that " .. look.reconcile.lookup
       .. " reaches back that far")
   end
-  local incomplete = 0
+  local incomplete, decides_early = 0, strategies.decides_early(look)
+  look.pause_ms = decides_early and look.poll_ms or math.huge
   while true do
-    local answer, err = look_once(look)
+    local answer, err = NOTHING_YET, nil
+    if decides_early or look.service:now() >= look.deadline then answer, err = look_once(look) end
     if not answer then return nil, err end
     incomplete = incomplete + (look.doubted and 1 or 0)
     local decided = answer ~= NOTHING_YET and answer ~= RETRY_LOOK

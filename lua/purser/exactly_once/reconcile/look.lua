@@ -42,12 +42,15 @@ Look.__index = Look
 ---@field last integer
 ---@field shared table|nil       the reading of readings.lua that it is
 ---@field incomplete string|nil  why nothing shows that these are all: what is not in it may exist all the same
+---@field proven table|nil       what shift.proven says, by operation; of a shared reading it is kept there
 
 --- What a way to reconcile returns when another look may show more, and when the next look asks in another way.
 M.NOTHING_YET, M.RETRY_LOOK = {}, {}
 
 M.SHIFTED = "the service shows a record of equal content some hours from the call, and nothing shows that its history "
   .. "counts time as its clock does"
+M.MISPLACED = "the history shows another call of this client at a time at which it was not made, so its record may "
+  .. "show any time"
 
 ---@return purser.reconcile.Look
 function M.new(service, row, intent, options)
@@ -86,10 +89,13 @@ function Look:earliest()
   return days and self.service:now() - days * DAY_MS + 60000 or 0
 end
 
--- The window with as many hours more on both sides as the history may be shifted by, but no earlier than the history
--- reaches back.
-local function widened(look, first, last)
-  return math.min(first, math.max(first - shift.MARGIN_MS, look:earliest())), last + shift.MARGIN_MS
+-- The window with more on both sides, but no earlier than the history reaches back. The wide question asks for as many
+-- hours as the history may be shifted by. The plain one asks for known calls before and after; up to now it asks for
+-- the hours to come as well, which hold nothing, so that a filter that runs behind hides nothing.
+local function widened(look, first, last, wide)
+  local before = wide and shift.MARGIN_MS or shift.BEFORE_MS
+  local after = (wide or last + shift.AFTER_MS >= look.service:now()) and shift.MARGIN_MS or shift.AFTER_MS
+  return math.min(first, math.max(first - before, look:earliest())), last + after
 end
 
 --- Lists records between two times. The broad question of a late look asks for a wider window, unless it is the plain
@@ -99,7 +105,7 @@ end
 function Look:list(first, last, narrow)
   local through, asked = operations.by_name[self.reconcile.lookup], queries.ask(self, narrow)
   local wide = self.late and not narrow and not self.plain
-  if wide then first, last = widened(self, first, last) end
+  if wide or self.plain and not self.service.readings then first, last = widened(self, first, last, wide) end
   local records, err, why, shared
   self.read_at = self.service:now()
   if self.service.readings then
@@ -128,26 +134,48 @@ end
 local function known_records(look, reading)
   local journal = look.service.journal
   if not journal then return {} end
-  return journal:known_records(look.intent.account, look.reconcile.lookup, reading.first, reading.last)
+  return journal:known_records(look.intent.account, look.row.full_name, reading.first, reading.last,
+    look.service.recv_window)
 end
 
--- Whether the last reading shows, by calls whose time is known, that nothing of its window can be elsewhere; or nil and
--- an error.
-local function is_exact(look)
-  local reading, service = look.reading, look.service
-  if not reading or reading.incomplete or not is_by_time(look) then return false end
+-- What the last reading shows by calls of this operation whose time is known: see shift.proven. Nil and an error where
+-- the journal cannot be read.
+local function proven_by(look)
+  local reading, service, operation = look.reading, look.service, look.row.full_name
   local kept = reading.shared or reading
-  if kept.exact == nil then
-    local lookup = look.reconcile.lookup
+  kept.proven = kept.proven or {}
+  if not kept.proven[operation] then
     local known, message = known_records(look, reading)
     if not known then return nil, M.journal_error(message) end
-    kept.exact = shift.is_exact(reading.records, look.reconcile.time_member, reading.first, reading.last,
+    local margin = AHEAD_MS + look.skew_ms
+    kept.proven[operation] = shift.proven(reading.records, look.reconcile.time_member, reading.first, reading.last,
       function(record)
         local id = intents.id_of(record)
-        return id and (known[id] or recent_calls.sent_at(service.recent_calls, id, lookup))
-      end)
+        return id and (known[id] or recent_calls.sent_at(service.recent_calls, id, operation, service.recv_window))
+      end, margin, service.recv_window + margin)
   end
-  return kept.exact
+  return kept.proven[operation]
+end
+
+-- Whether the last reading shows that a record of the call would be in it, at its time: known calls before and after
+-- the call are; or nothing after it can be hidden, since as much more was asked for as the history may be shifted by.
+-- Nil and an error where the journal cannot be read.
+local function is_exact(look)
+  local reading = look.reading
+  if not reading or reading.incomplete or not is_by_time(look) then return false end
+  local proven, problem = proven_by(look)
+  if not proven then return nil, problem end
+  return proven.earliest <= look.first
+    and (proven.latest >= look.last or reading.last >= look.last + shift.MARGIN_MS)
+end
+
+--- A record of the last reading whose call is known to have been sent at another time than it shows; or nil, and an
+--- error where the journal cannot be read.
+---@return table|nil record, purser.Error|nil err
+function Look:misplaced()
+  if not is_by_time(self) then return nil end
+  local proven, problem = proven_by(self)
+  return proven and proven.misplaced, problem
 end
 
 -- What a look concludes from the call's own window alone: that it was done; and where the reading shows that a record
@@ -164,9 +192,9 @@ local function ask_plainly(look, way)
 end
 
 --- Looks by up to three questions, until one decides: the narrow one, which finds most records with one request; and
---- when a record that exists must be seen the plain one, for all in the call's own window, and the wide one, for as
---- much more as the history may be shifted by. What the narrow one does not show may be elsewhere: it cannot decide
---- that nothing was done.
+--- when a record that exists must be seen the plain one, for all in the call's own window and what lies next to it, and
+--- the wide one, for as much more as the history may be shifted by. What the narrow one does not show may be elsewhere:
+--- it cannot decide that nothing was done.
 ---@param way fun(look: purser.reconcile.Look, narrow: boolean): table|nil, purser.Error|nil, string|nil
 function Look:narrow_then_broad(way)
   local by_time = is_by_time(self)

@@ -23,10 +23,9 @@ local M = {}
 -- the reading may have begun too early, and is made again.
 local SET_BACK_MS = 1000
 local AHEAD_MS = 30000 -- no record is shown with a time that lies further ahead than this
--- What is read beyond the windows of the calls that are known: others were lost before or after, and records of calls
--- whose time is known show that the service counts time as its clock does.
-local BEFORE_MS, AFTER_MS = 30000, 600000
-local INCOMPLETE_READINGS = 3 -- until one that cannot be shown to be complete is shared as well
+-- So many readings in a row cannot be shown to be complete before one is shared as well. A list that grew while its
+-- pages were turned can look so once.
+local INCOMPLETE_READINGS = 3
 
 local ACCOUNTS_MS = 60000 -- how long the list of sub-accounts is relied on for how the service spells their names
 
@@ -63,7 +62,7 @@ end
 -- visible, while the clock was right. An early look may use any that began since the look before. What lies further
 -- ahead than AHEAD_MS of when it began did not exist.
 local function serves(reading, look, first, last)
-  if not reading.records or reading.why and reading.times < INCOMPLETE_READINGS then return false end
+  if not reading.records or reading.why and reading.incomplete_times < INCOMPLETE_READINGS then return false end
   local passed = core.monotonic_ms() - reading.began_monotonic
   if reading.first > first or reading.correction ~= look.service:correction() then return false end
   if not look.late then return passed < look.poll_ms end
@@ -73,13 +72,16 @@ local function serves(reading, look, first, last)
 end
 
 -- The window covers the calls that are expected; or those that were sent, and lost, a while before this one and since.
+-- More is read on both sides, so that records of known calls can show that nothing of it is hidden.
 local function window_of(self, look, first, last, wide)
   if first == 0 then return first, last end
-  local margin, more = look.intent.sent_at - first, wide and shift.MARGIN_MS or 0
-  local earliest = self.first and self.first - margin or first - math.max(look.visible_ms, BEFORE_MS)
-  local latest = (self.as_of or math.min(look.service:now(), last + AFTER_MS)) + look.skew_ms + more
+  local margin, now = look.intent.sent_at - first, look.service:now()
+  local earliest = self.first and self.first - margin - (wide and 0 or shift.BEFORE_MS)
+    or first - math.max(look.visible_ms, shift.BEFORE_MS)
+  local latest = self.as_of or math.min(now, last + shift.AFTER_MS)
+  local more = (wide or self.as_of or latest == now) and look.late and shift.MARGIN_MS or 0
   local wider = math.max(earliest, look:earliest(), 1)
-  return math.min(first, wider), math.max(last, latest)
+  return math.min(first, wider), math.max(last, latest + look.skew_ms + more)
 end
 
 local function read(self, reading, look, row, asked, first, last)
@@ -88,9 +90,21 @@ local function read(self, reading, look, row, asked, first, last)
   local function run(...) return look.service:read(...) end
   local records, err, why = full_list.all(run, row, asked, first, last, look.reconcile.time_member)
   reading.records, reading.err, reading.why = records, err, why
-  reading.first, reading.last, reading.ids, reading.exact = first, last, nil, nil
+  reading.first, reading.last, reading.ids, reading.proven = first, last, nil, nil
   reading.began, reading.began_monotonic, reading.correction = began, began_monotonic, correction
-  reading.times = reading.times + 1
+  if records then reading.incomplete_times = why and reading.incomplete_times + 1 or 0 end
+end
+
+-- Waits for the task that reads. Only tasks of one run share readings, so who waits is one.
+local function wait_for(lock)
+  table.insert(lock.waiters, schedule.current())
+  schedule.suspend()
+end
+
+local function end_waits(lock)
+  local waiters = lock.waiters
+  lock.waiters = nil
+  for _, task in ipairs(waiters) do schedule.wake(task) end
 end
 
 --- The records of a list, as full_list.all returns them, and the reading. One task reads, and the others wait for it.
@@ -99,17 +113,14 @@ end
 ---@param wide boolean  whether the window is wider by as much as the history may be shifted by
 function Readings:all(look, row, asked, first, last, wide)
   local key = key_of(row, asked) .. (wide and "\nwide" or "")
-  local reading = self.by_question[key] or { times = 0, wide = wide }
+  local reading = self.by_question[key] or { incomplete_times = 0, wide = wide }
   self.by_question[key] = reading
   local lock = self.as_of and self or reading
-  while lock.is_read do
-    look.service:pause(1)
-    schedule.sleep(0) -- a transport that blocks lets no other task work while it sleeps
-  end
+  while lock.waiters do wait_for(lock) end
   if not serves(reading, look, first, last) then
-    lock.is_read = true
+    lock.waiters = {}
     local ok, raised = schedule.protect(read, self, reading, look, row, asked, first, last)
-    lock.is_read = false
+    end_waits(lock)
     if not ok then error(raised, 0) end
   end
   return reading.records, reading.err, reading.why, reading

@@ -4,7 +4,6 @@
 
 local core = require "purser.core"
 local intents = require "purser.exactly_once.intent"
-local operations = require "purser.api.operations"
 
 local M = {}
 
@@ -35,6 +34,7 @@ local function prune(self, now)
     for _, entry in ipairs(list) do
       if entry.sent_at > now - KEPT_MS then kept[#kept + 1] = entry end
     end
+    for _, entry in ipairs(kept) do entry.equals = kept end
     self.by_digest[digest] = kept[1] and kept or nil
   end
 end
@@ -80,16 +80,14 @@ function M.is_others(self, row, intent, id)
   return not client_id or intent.params[client_id] == nil or intent.params[client_id] ~= entry.intent.params[client_id]
 end
 
-local MAX_WINDOW_MS = 60000 -- an intent with more covers several attempts
-
---- When the call was sent that made the record `id`; nil unless that is certain: the history that shows the record is
---- that of the call's operation, the call was answered with the id or found by its own, and there was no equal call.
----@param lookup string  the operation that shows the record
-function M.sent_at(self, id, lookup)
+--- When the call was sent that made the record `id`; nil unless that is certain: the call is of that operation, it was
+--- answered with the id or found by its own, and there was no equal call.
+---@param operation string
+---@param max_window integer  its recv_window at most: an intent with more may cover several attempts
+function M.sent_at(self, id, operation, max_window)
   local entry = self.by_id[id]
-  if not entry or entry.by_content or #entry.equals > 1 then return nil end
-  local reconcile, window = operations.by_name[entry.intent.operation].reconcile, entry.intent.recv_window
-  return reconcile and reconcile.lookup == lookup and (window or 0) <= MAX_WINDOW_MS and entry.sent_at or nil
+  if not entry or entry.by_content or #entry.equals > 1 or entry.intent.operation ~= operation then return nil end
+  return (entry.intent.recv_window or 0) <= max_window and entry.sent_at or nil
 end
 
 --- Notes a call, and how it ended, as close() takes it. Returns the entry, for close().

@@ -6,7 +6,7 @@
 -- window, or a whole number of quarters away from it. The history itself can show that it is not so:
 --   * A record of a call whose time is known, and that is shown at this time.
 --   * A record so new that, moved by as much, it would lie in the future.
--- And a reading can show that its filter is right as well: see is_exact.
+-- And a reading can show that its filter leaves out nothing as well: see proven.
 
 local M = {}
 
@@ -14,6 +14,10 @@ local QUARTER_MS = 900000
 
 --- By how much a history may be shifted at most.
 M.MARGIN_MS = 14 * 3600000
+
+--- What a question for the calls' own window asks for before and after it: records of other known calls, which show
+--- that nothing is hidden, and what was lost a while before or since.
+M.BEFORE_MS, M.AFTER_MS = 60000, 600000
 
 --- By how much a record that is shown at `at` is shifted if it was made between `first` and `last`: 0, or quarters of
 --- an hour; nil where it was not made then.
@@ -45,30 +49,32 @@ function M.proof(records, time, sent_at)
   return proof
 end
 
--- How far from when its call was sent a record may be shown in its place, and how far outside of a window that is
--- asked for a service that counts in seconds may look.
-local IN_PLACE_MS, ROUNDED_MS = 60000, 5000
-
---- Whether a reading shows that its service filters and shows times as its clock does, so that every record between
---- `first` and `last` is in it, at its time. Records of known calls, each shown in its place, show that no time is
---- shifted. A filter that is shifted by some quarters of an hour would have shown the window that lies as far away; it
---- is excluded by a known record that lies outside of that window. So the earliest known record excludes all shifts to
---- later when it lies in the first quarter of an hour, and the latest excludes all to earlier when it lies in the last.
---- One record in another place, or outside of what was asked for, and nothing is shown.
+--- Between which times a reading shows that its service leaves out nothing, and shows every record at its time. The
+--- filter of a history may shift time, or count in whole minutes: it lets through all that lies between two records
+--- which it lets through. So what a call made between two known calls, whose records are there, is there as well. Each
+--- known record must be in its place: then times are shown as they are. One record in another place, or outside of what
+--- was asked for, and no time is between the two.
 ---@param records table[]
 ---@param time string
 ---@param first integer  what was asked for
 ---@param last integer
 ---@param sent_at fun(record: table): integer|nil  when the one call was sent that can have made it, where that is known
-function M.is_exact(records, time, first, last, sent_at)
-  local earliest, latest = math.huge, -math.huge
+---@param before integer  how long before its call was sent a record may be shown in its place
+---@param after integer   and how long after
+---@return { earliest: number, latest: number, misplaced: table|nil } proven  and a known record in another place
+function M.proven(records, time, first, last, sent_at, before, after)
+  local earliest, latest, stray, misplaced = math.huge, -math.huge, false, nil
   for _, record in ipairs(records) do
     local at, known = record[time], sent_at(record)
-    if type(at) ~= "number" or at < first or at > last then return false end
-    if known and math.abs(at - known) > IN_PLACE_MS then return false end
-    if known then earliest, latest = math.min(earliest, at), math.max(latest, at) end
+    local is_time = type(at) == "number"
+    stray = stray or not is_time or at < first or at > last
+    if known and is_time then
+      if at < known - before or at > known + after then misplaced = record end
+      earliest, latest = math.min(earliest, math.max(at, known)), math.max(latest, math.min(at, known))
+    end
   end
-  return earliest < first + QUARTER_MS - ROUNDED_MS and latest > last - QUARTER_MS + ROUNDED_MS
+  if stray or misplaced then earliest, latest = math.huge, -math.huge end
+  return { earliest = earliest, latest = latest, misplaced = misplaced }
 end
 
 --- Whether the history may be shifted by as much, after what it shows.

@@ -101,13 +101,21 @@ local function compared(look, reading, claimed)
   return exact, near, shifted
 end
 
+-- What a late look says that found no record of equal content in the window of the call.
+local function nothing_near(look, shifted)
+  if #shifted > 0 then return undecided(shifted, looks.SHIFTED) end
+  local misplaced, err = look:misplaced()
+  if err then return nil, err end
+  return misplaced and undecided({}, looks.MISPLACED) or NOTHING_YET
+end
+
 local function match_once(look, narrow)
   local reading, err, why = look:list(look.first, look.last, narrow)
   if not reading then return nil, err, why end
   local claimed, open = equal_calls_among(look, reading.records)
   if not claimed then return nil, open end
   local exact, near, shifted = compared(look, reading, claimed)
-  if #near == 0 and #shifted > 0 and look.late and not narrow then return undecided(shifted, looks.SHIFTED) end
+  if #near == 0 and look.late and not narrow then return nothing_near(look, shifted) end
   if #near == 0 or not look.late then return NOTHING_YET end
   if reading.incomplete then return look:doubt(reading, near) end
   if #exact == 1 and #near == 1 and open == 0 then return found(look, exact[1]) end
@@ -295,7 +303,15 @@ function M.nothing(look)
   return answer
 end
 
-
 M.conversion = conversion
+
+-- Only their content identifies these calls: an equal record may come until the deadline.
+local only_late = { match = true, token = true, nothing = true }
+
+--- Whether a look may decide before a record that exists must be seen.
+function M.decides_early(look)
+  if look.reconcile.strategy == "client_id" then return look.intent.params[look.reconcile.client_id] ~= nil end
+  return not only_late[look.reconcile.strategy]
+end
 
 return M

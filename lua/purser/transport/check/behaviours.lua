@@ -91,8 +91,8 @@ M.list = {
   twice = function(connection, state)
     connection:send(M.answer "first")
     connection:sleep(0.03)
+    state.ended = true -- also if the client has closed its end, and this send fails
     connection:send(M.answer "ghost")
-    state.ended = true
   end,
   -- One with both in the same bytes.
   twice_at_once = function(connection, state)

@@ -16,9 +16,12 @@ local curl = require "purser.transport.curl"
 local schedule = require "purser.schedule"
 local start = require "purser.transport.check.start"
 
+---@class purser.modules.check
 local M = {}
 
 --- Starts the hostile service: see check/start.lua.
+---@param options? { lua: string?, tls: boolean?, tls_name: string? }
+---@return purser.transport.check.service|nil service, string|nil message
 function M.start(options)
   return start.start(options)
 end
@@ -154,7 +157,7 @@ end
 
 --- Runs the checks. `service`: of `start`, or a table with its `url` and `tls`; without `tls` that part is left out.
 -- `new(options)` makes a transport; options are given only for TLS, `ca_file`. `only`: a pattern for names of checks.
----@param service { url: string, tls: table? }
+---@param service { url: string, tls: table|nil }
 ---@param new fun(options: table): table|nil, string|nil
 ---@param options? { only: string?, notify: (fun(case: table))? }
 ---@return purser.transport.check.report

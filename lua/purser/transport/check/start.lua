@@ -95,6 +95,10 @@ local function start_all_tls(self, name)
   return true
 end
 
+---@class purser.transport.check.service
+---@field url string
+---@field tls table|nil           the addresses of its servers of TLS
+---@field name_port integer|nil
 local methods = {}
 methods.__index = methods
 
@@ -117,7 +121,7 @@ methods.__close = methods.stop
 
 --- Starts them. `lua`: the command of a Lua that has LuaSocket; `tls = false`: without TLS; `tls_name` ("localhost").
 ---@param options? { lua: string?, tls: boolean?, tls_name: string? }
----@return table|nil service  with `url`, `tls`, `name_port` and `stop`
+---@return purser.transport.check.service|nil service
 ---@return string|nil message
 function M.start(options)
   options = options or {}

@@ -12,6 +12,16 @@ local M = {
   begin = "BEGIN ISOLATION LEVEL READ COMMITTED",
 }
 
+---@class purser.PostgresqlOptions  what is not given is libpq's: its environment variables and defaults
+---@field database string|nil
+---@field user string|nil
+---@field password string|nil
+---@field host string|nil
+---@field port integer|nil
+---@field sslmode "verify-full"|"verify-ca"|"require"|"prefer"|"allow"|"disable"|nil  default "verify-full"
+---@field sslrootcert string|nil      a file of certificates to trust
+---@field allow_insecure boolean|nil  permits a server that does not show by a certificate that it is the one named
+
 M.rules = {
   database = "string", user = "string", password = "string", host = "string", port = { 1, 65535 },
   sslmode = { "verify-full", "verify-ca", "require", "prefer", "allow", "disable" }, sslrootcert = "string",

@@ -15,7 +15,7 @@ local DAY_MS = 86400000
 
 ---@class purser.Harmless  which names and values may stay, see api/harmless.lua
 ---@field is_name fun(name: string): boolean       of a member or a parameter
----@field keeps fun(name: string|nil, text: string): boolean|string  true, or "time" or "words"
+---@field keeps fun(name: string|nil, text: string, beside: table|nil): boolean|string  true, or "time" or "words"
 ---@field is_word fun(word: string): boolean       of the service's messages
 ---@field is_segment fun(segment: string): boolean of a path
 ---@field header fun(name: string, value: string): boolean|string|nil  true: stays; "token"; nil: is left out
@@ -56,9 +56,10 @@ end
 --- A value as it may be kept.
 ---@param name string|nil  of the member or parameter that holds it
 ---@param text string
+---@param beside table<string, boolean>|nil  the names of the members of the object that it is in
 ---@return string
-function Redactor:value(name, text)
-  local kept = name and self.harmless.keeps(name, text)
+function Redactor:value(name, text, beside)
+  local kept = name and self.harmless.keeps(name, text, beside)
   if kept == true then return text end
   if kept == "time" then return moved(self, text) end
   if kept == "words" then return plain_words(self, text) end
@@ -72,23 +73,30 @@ function Redactor:name(name)
   return self.harmless.is_name(name) and name or self:token(name)
 end
 
-local function redact_node(self, node, name)
+local function names_of(object)
+  local names = {}
+  for _, member in ipairs(object) do names[member[1]] = true end
+  return names
+end
+
+local function redact_node(self, node, name, beside)
   if node.type == "string" then
-    local kept = self:value(name, node.text)
+    local kept = self:value(name, node.text, beside)
     if kept ~= node.text then node.text, node.raw = kept, json.encode(kept)
     else node.raw = json.encode(node.text) end
   elseif node.type == "number" then
-    node.text = self:value(name, node.text)
+    node.text = self:value(name, node.text, beside)
     node.raw = node.text
   end
   if node.raw then return end
+  beside = node.type == "object" and names_of(node) or beside
   for i = 1, #node do
     if node.type == "object" then
       local member = node[i]
-      redact_node(self, member[2], member[1])
+      redact_node(self, member[2], member[1], beside)
       member[1] = self:name(member[1])
     else
-      redact_node(self, node[i], name)
+      redact_node(self, node[i], name, beside)
     end
   end
 end

@@ -26,11 +26,32 @@ local history = require "purser.history"
 local transfers = require "purser.workflow.fleet.transfers"
 local plain_text = require "purser.util.plain_text"
 
+---@class purser.modules.fleet
 local M = {}
 
+---@class purser.Fleet
 local Fleet = { __name = "purser.fleet" }
 Fleet.__index = Fleet
 
+---@class purser.FleetStep
+---@field what "create_account"|"enable_futures"|"create_key"|"delete_key"
+---@field account string
+---@field note string|nil    of the key
+---@field apiKey string|nil
+---@field why string|nil
+---@field repeats boolean|nil  it may be done already, and does no harm
+
+---@class purser.FleetKey
+---@field account string
+---@field note string
+---@field apiKey string
+
+---@class purser.FleetPlan
+---@field steps purser.FleetStep[]
+---@field orphans purser.FleetKey[]    keys whose secret was lost; only where the vault knows
+---@field unmanaged purser.FleetKey[]  keys that are not declared: they stay
+---@field warnings string[]
+---@field changes integer              how many steps are not mere repeats
 local Plan = { __name = "purser.fleet.plan" }
 Plan.__index = Plan
 
@@ -38,7 +59,8 @@ Plan.__index = Plan
 local PATIENCE_MS = 10000
 
 --- Checks a declaration. Returns the fleet, or nil and an error that reports every problem of it.
----@param given table
+---@param given purser.FleetOptions
+---@return purser.Fleet|nil fleet, purser.Error|nil err
 function M.new(given)
   local problems = declaration.check(given)
   if #problems > 0 then return nil, errors.config(table.concat(problems, "; ")) end
@@ -89,7 +111,7 @@ end
 
 --- The steps that make it as declared. `steps`, `orphans` (keys whose secret was lost; only where the vault knows),
 --- `unmanaged` (keys that are not declared: they stay), `warnings`, and `changes`: how many steps are not mere repeats.
----@return table|nil plan, purser.Error|nil err
+---@return purser.FleetPlan|nil plan, purser.Error|nil err
 function Fleet:plan()
   local found, err = find_accounts(self)
   if not found then return nil, err end
@@ -108,8 +130,8 @@ function Fleet:plan()
   return plan
 end
 
---- Keys of this fleet whose secret nobody has: { account, note, apiKey } each.
----@return table[]|nil orphans, purser.Error|nil err
+--- Keys of this fleet whose secret was lost: { account, note, apiKey } each.
+---@return purser.FleetKey[]|nil orphans, purser.Error|nil err
 function Fleet:orphans()
   if not self.vault.holds then
     return nil, errors.config("the vault does not know which secrets it has", "give it `holds`", "vault")
@@ -233,9 +255,9 @@ local function execute(self, list)
   return done
 end
 
---- Makes it as declared. Returns the steps that were done; or nil and an error with `done` and `step`. What was done
---- stays done: apply again goes on, because it plans by what is there.
----@return table[]|nil done, purser.Error|nil err
+--- Makes it as declared. Returns the steps that were done; or nil and an error whose `details` are `done` and `step`.
+--- What was done stays done: the next apply continues, because it plans by what is there.
+---@return purser.FleetStep[]|nil done, purser.Error|nil err
 function Fleet:apply()
   local plan, err = self:plan()
   if not plan then return nil, err end
@@ -277,9 +299,9 @@ end
 
 --- Makes a second key next to each that is older than `max_age_ms` (0: all), or ends within `ends_within_ms` because it
 --- has no IP list, or those of one `account` and `note`. The old ones stay until retire(). A key that has a younger one
---- already is left alone, so that it can be gone on with.
+--- already is left alone, so that it can be continued.
 ---@param given { account: string|nil, note: string|nil, max_age_ms: integer|nil, ends_within_ms: integer|nil }|nil
----@return table[]|nil done, purser.Error|nil err
+---@return purser.FleetStep[]|nil done, purser.Error|nil err
 function Fleet:rotate(given)
   given = given or {}
   local err = check_options(given, rotate_rules)
@@ -297,7 +319,7 @@ end
 
 --- Deletes every key that has a younger one of its note, once the younger is `overlap_ms` old (default: a day).
 ---@param given { account: string|nil, note: string|nil, overlap_ms: integer|nil }|nil
----@return table[]|nil done, purser.Error|nil err
+---@return purser.FleetStep[]|nil done, purser.Error|nil err
 function Fleet:retire(given)
   given = given or {}
   local err = check_options(given, retire_rules)
@@ -326,8 +348,8 @@ end
 
 --- Plans to bring the spot balances of the fleet to the parent: `to = "parent"`, `leave` (a decimal, or one by asset:
 --- what stays in each account), `assets` (only these). Returns moves: print them, then moves:execute().
----@param given table
----@return table|nil moves, purser.Error|nil err
+---@param given { to: "parent", leave: purser.amount|table<string, purser.amount>|nil, assets: string[]|nil }
+---@return purser.FleetMoves|nil moves, purser.Error|nil err
 function Fleet:sweep(given)
   local err = check_options(given, { to = { "parent" }, leave = "any", assets = "table" })
   if err then return nil, err end
@@ -336,8 +358,8 @@ function Fleet:sweep(given)
 end
 
 --- Plans to bring an `asset` from the parent to the fleet: `amounts` by account name, or `each` for all. Returns moves.
----@param given table
----@return table|nil moves, purser.Error|nil err
+---@param given { asset: string, amounts: table<string, purser.amount>|nil, each: purser.amount|nil }
+---@return purser.FleetMoves|nil moves, purser.Error|nil err
 function Fleet:distribute(given)
   local err = check_options(given, { asset = "string", amounts = "table", each = "any" })
   if err then return nil, err end

@@ -7,6 +7,36 @@ local operations = require "purser.api.operations"
 
 local M = {}
 
+---@class purser.FleetOptions
+---@field client purser.Client
+---@field group "sub_account"|"broker"|nil  default "sub_account"
+---@field vault purser.Vault|fun(secret: purser.FleetSecret): boolean|nil  keeps a secret; raises or returns false when
+--- it cannot
+---@field accounts purser.FleetAccount[]|nil
+
+---@class purser.FleetAccount
+---@field name string
+---@field note string|nil
+---@field keys purser.FleetKeyOptions[]|nil
+---@field futures boolean|nil  a broker's: whether futures are to be enabled
+
+---@class purser.FleetKeyOptions
+---@field note string
+---@field permissions string[]
+---@field ip string[]|nil
+
+---@class purser.FleetSecret
+---@field account string
+---@field note string
+---@field apiKey string
+---@field secretKey string
+---@field permissions string|nil
+---@field ip string|nil
+
+---@class purser.Vault
+---@field store fun(secret: purser.FleetSecret): boolean|nil  keeps a secret; raises or returns false when it cannot
+---@field holds (fun(api_key: string): boolean)|nil  whether it has the secret of a key
+
 local fleet_rules = { client = "table", group = "string", vault = "function or table", accounts = "table" }
 local account_rules = { name = "string", note = "string", keys = "table", futures = "boolean" }
 local key_rules = { note = "string", permissions = "table", ip = "table" }

@@ -10,6 +10,16 @@ local plain_text = require "purser.util.plain_text"
 
 local M = {}
 
+---@class purser.FleetMove
+---@field from string|nil   nil: the parent
+---@field to string|nil     nil: the parent
+---@field asset string
+---@field amount string
+---@field state "planned"|"unknown"|"done"|"failed"
+---@field tranId string|nil
+
+---@class purser.FleetMoves
+---@field moves purser.FleetMove[]
 local Moves = { __name = "purser.fleet.moves" }
 Moves.__index = Moves
 
@@ -73,9 +83,10 @@ local function execute(self, move, opts)
 end
 
 --- Makes the moves in their order. Returns the moves with `state` "done" and their `tranId`. At the first that fails
---- nil and its error, with `move` and `moves`; executed again it goes on there, and a move whose outcome is unknown is
---- reconciled first.
----@param opts table|nil
+--- nil and its error, whose `details` are `move` and `moves`; executed again it continues there, and a move whose
+--- outcome is unknown is reconciled first.
+---@param opts purser.CallOptions|nil
+---@return purser.FleetMove[]|nil moves, purser.Error|nil err
 function Moves:execute(opts)
   for _, move in ipairs(self.moves) do
     if move.state == "failed" then
@@ -90,6 +101,7 @@ function Moves:execute(opts)
 end
 
 --- What is moved of each asset, as texts.
+---@return table<string, string>
 function Moves:totals()
   local totals = {}
   for _, move in ipairs(self.moves) do totals[move.asset] = decimal(totals[move.asset] or 0) + move.amount end
