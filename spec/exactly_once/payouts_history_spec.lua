@@ -288,6 +288,29 @@ describe("payments that the journal does not know to be made", function()
       assert.equal(5, counted("wallet.transfer", "applied"))
     end)
 
+  it("without ids are undecided when a record may be theirs, however its amount or its asset is shown", function()
+    assert(payouts_with():add("c", "wallet.transfer", own "9.999"))
+    assert.equal(1, assert(payouts_with():run()).done)
+    for _, shown in ipairs { { '"9.999"', '"10.00"' }, { '"9.999"', '"9"' }, { '"9.999"', "null" },
+      { '"USDT"', "null" }, { '"USDT"', '"usdt"' } } do
+      lose_journal()
+      local inner, changes = sim:transport(), 0
+      client = client_with { transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+        local response, failure = inner:send(request)
+        if response and request.operation == "wallet.transfer_history" then
+          local count
+          response.body, count = response.body:gsub(shown[1], shown[2])
+          changes = changes + count
+        end
+        return response, failure
+      end } }
+      assert(payouts_with():add("c", "wallet.transfer", own "9.999"))
+      assert.equal(1, assert(payouts_with():run()).undecided, shown[2])
+      assert.is_true(changes > 0)
+      assert.equal(1, counted("wallet.transfer", "applied"))
+    end
+  end)
+
   it("without ids are not undecided by a record whose call ends while the worker looks", function()
     local payouts = payouts_with { worker = "two", concurrency = 1 }
     assert(payouts:add("c", "wallet.transfer", own "5"))

@@ -284,6 +284,31 @@ describe("tasks that wait for the journal's connection", function()
   end)
 end)
 
+describe("a payment that another run of the same worker name left behind", function()
+  it("is taken over when its lease ends, and no run renews it for ever", function()
+    local first = payouts_with { history_check = "never" }
+    assert(first:add("a", TRANSFER, move "1"))
+    sim:fault { kind = "lost_answer", operation = TRANSFER }
+    local inner = sim:transport()
+    private.states[client]._transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+      local response, failure = inner:send(request)
+      first:stop()
+      return response, failure
+    end }
+    assert(first:run())
+    assert.equal(1, assert(first:report()).sent)
+    set("worker = 'two', lease_until = $1", ahead(3600000))
+    client = client_with()
+    local calls, second = 0, nil
+    second = payouts_with { history_check = "never", lease_ms = 200, progress_ms = 10, progress = function()
+      calls = calls + 1
+      if calls == 1 then set("worker = 'one', lease_until = $1", ahead(100)) end -- the first run is only ending now
+      if calls == 200 then second:stop() end
+    end }
+    assert.equal(1, assert(second:run()).done)
+  end)
+end)
+
 describe("a progress function that raises", function()
   it("ends the run, and nothing is paid afterwards", function()
     local waits = client_with { clock = function()

@@ -69,6 +69,7 @@ local function safeguards(options)
   if guard_path then
     local rules, message = files.read_object(guard_path)
     if not rules then return nil, "--guard " .. message end
+    if options.dry_run then rules.no_duplicates, rules.spending_limit = nil, nil end -- they judge what is recorded
     made.guard, made.guard_path = rules, guard_path
   end
   return made

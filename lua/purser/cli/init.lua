@@ -172,8 +172,14 @@ local function run_into_file(options, parser)
   return 5
 end
 
+-- Ctrl-C that a pcall met is raised on: else what was interrupted would pass for bad input.
+local function raise_interruption(ok, problem)
+  if not ok and tostring(problem):find("interrupted!", 1, true) then error("interrupted!", 0) end
+end
+
 function run(arguments)
   local found, message = pcall(require, "argparse")
+  raise_interruption(found, message)
   if not found then
     local missing = tostring(message):find("not found", 1, true)
     terminal.say("%s", missing and "argparse is missing; install it (Debian: lua-argparse; LuaRocks: argparse)"
@@ -185,6 +191,7 @@ function run(arguments)
   arguments = words.normal(arguments)
   local parser = command_parser.build(requested_operation(arguments))
   local parsed, options = parser:pparse(arguments)
+  raise_interruption(parsed, options)
   if not parsed then
     report_usage(parser, arguments, options)
     return 2

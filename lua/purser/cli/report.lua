@@ -131,6 +131,9 @@ function M.failure(row, params, err, cure)
   if err.outcome == "unknown" then
     return unknown(row, params, err)
   end
+  if err.outcome == "not_sent" and err.message:find("interrupted!", 1, true) then -- Ctrl-C, which the journal met, say
+    error("interrupted!", 0)
+  end
   cure = cure or M.cure(err)
   if terminal.settings.json then
     M.say_error(err, cure)

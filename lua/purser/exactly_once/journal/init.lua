@@ -194,10 +194,10 @@ end
 --- Records that calls of an account and operation made which were sent soon after `first`, or shortly before `last`,
 --- with when those were sent; or nil and a message. Only what is certain, and of calls without an equal in the journal,
 --- so that nothing else can have made the record. For purser.exactly_once.reconcile.
----@private
 ---@param operation string  of the calls
 ---@param max_window integer  the recv_window of such a call at most
 ---@return table<string, integer>|nil sent_at, string|nil message
+---@private
 function Journal:known_records(account, operation, first, last, max_window)
   local known, row = {}, operations.by_name[operation]
   for _, part in ipairs { { first, math.min(last, first + PART_MS), "ASC" },

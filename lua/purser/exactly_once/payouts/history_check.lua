@@ -8,15 +8,16 @@
 
 local compare = require "purser.exactly_once.reconcile.compare"
 local core = require "purser.core"
-local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
 local intents = require "purser.exactly_once.intent"
+local looks = require "purser.exactly_once.reconcile.look"
 local operations = require "purser.api.operations"
 local private = require "purser.util.private"
 local queue = require "purser.exactly_once.payouts.queue"
 local retention = require "purser.history.retention"
 local full_list = require "purser.exactly_once.reconcile.full_list"
 local schedule = require "purser.schedule"
+local service = require "purser.exactly_once.reconcile.service"
 local shift = require "purser.exactly_once.reconcile.shift"
 local witness = require "purser.exactly_once.payouts.witness"
 
@@ -40,9 +41,8 @@ end
 
 --- How long after a request was stamped its record must be visible (ms).
 function M.visible_ms(self)
-  local state, visibility_delay_ms = private.state_of(self.client), self.reconcile_options
-    and self.reconcile_options.visibility_delay_ms
-  return (state._recv_window or 5000) + 1000 + (visibility_delay_ms or state._visibility_delay_ms)
+  local client, options = service.of(private.state_of(self.client)), self.reconcile_options or {}
+  return looks.visible_ms(client.recv_window, options.visibility_delay_ms or client.visibility_delay_ms)
 end
 
 --- The earliest time that is looked at in the history that would show a payment.
@@ -129,11 +129,6 @@ local function group_of(self, state, reconcile, params)
   return group
 end
 
--- By what a record without an id is found: its asset, and its amount without decimals, which may be shown cut.
-local function content_key(asset, amount)
-  return tostring(asset):lower() .. " " .. tostring(amount):match "^%d*"
-end
-
 -- What of a record is a text, a number or a truth: the rest compares with nothing, and may be large.
 local function plain(record)
   local kept = {}
@@ -145,15 +140,9 @@ end
 
 local function note_content(group, record)
   record = plain(record)
-  local amount = decimal(record.amount)
-  local fee = decimal(record.transactionFee)
-  local keys = { content_key(record.asset or record.coin, amount or "") }
-  keys[2] = amount and fee and content_key(record.asset or record.coin, tostring(amount + fee)) or nil
-  for i, key in ipairs(keys) do
-    if i == 1 or key ~= keys[1] then
-      group.unnamed[key] = group.unnamed[key] or {}
-      table.insert(group.unnamed[key], record)
-    end
+  for _, key in ipairs(compare.content_keys(record)) do
+    group.unnamed[key] = group.unnamed[key] or {}
+    table.insert(group.unnamed[key], record)
   end
 end
 
@@ -270,33 +259,21 @@ end
 
 ------------------------------------------------------------------------------------------------------- what it says
 
--- Whether an amount is another's as far as that is shown: cut decimals, or without the fee.
-local function same_amount(requested, record)
-  local shown, fee = decimal(record.amount), decimal(record.transactionFee)
-  requested = decimal(requested)
-  if not requested or not shown then return true end
-  if requested == shown or fee and shown + fee == requested then return true end
-  local text, cut = tostring(requested), tostring(shown)
-  return cut:find(".", 1, true) ~= nil and text:sub(1, #cut) == cut
-end
+local AMOUNT = { "amount" } -- counts here for withdrawals as well, since there may be many to one address
 
-local function agrees(reconcile, params, record)
-  for _, name in ipairs(reconcile.candidate_on or reconcile.match_on or {}) do
-    local requested, shown = params[name], record[name]
-    if name ~= "amount" and requested ~= nil and shown ~= nil then
-      requested, shown = tostring(requested):lower(), tostring(shown):lower()
-      if requested ~= shown and not (name == "address" and shown:find(requested, 1, true)) then return false end
-    end
-  end
-  return same_amount(params.amount, record)
+local function may_be_of(payment, record, reconcile)
+  return compare.may_agree(payment.params, record, reconcile.candidate_on or reconcile.match_on or {})
+    and compare.may_agree(payment.params, record, AMOUNT)
 end
 
 -- The records of equal content that no call known to the journal has made, and an equal call without a known end (see
 -- queue.equal_call); or nil and a problem. The call is looked for first: once it has ended its record is known.
 local function candidates_of(self, group, payment)
-  local key, list = content_key(payment.params.asset or payment.params.coin, payment.params.amount or ""), {}
-  for _, record in ipairs(group.unnamed[key] or {}) do
-    if agrees(group.reconcile, payment.params, record) then list[#list + 1] = record end
+  local list = {}
+  for _, key in ipairs(compare.content_lookups(payment.params)) do
+    for _, record in ipairs(group.unnamed[key] or {}) do
+      if may_be_of(payment, record, group.reconcile) then list[#list + 1] = record end
+    end
   end
   if not list[1] then return list end
   local found, problem = self.journal.db:transaction(function(tx)

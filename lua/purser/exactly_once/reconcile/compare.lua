@@ -31,11 +31,15 @@ function M.agrees(params, record, names)
   return true
 end
 
+-- By how much an amount may differ from one that is shown cut or rounded, as a text.
+local function step_of(text)
+  local places = #(text:match "%.(%d*)$" or "")
+  return places == 0 and "1" or "0." .. ("0"):rep(places - 1) .. "1"
+end
+
 -- Whether an amount is equal as far as it is shown: with fewer places, cut or rounded.
 local function is_shortened(requested, shown, text)
-  local places = #(text:match "%.(%d*)$" or "")
-  local step = places == 0 and "1" or "0." .. ("0"):rep(places - 1) .. "1"
-  return (requested - shown):abs() < decimal(step)
+  return (requested - shown):abs() < decimal(step_of(text))
 end
 
 -- An amount may be cut, and be shown with or without the fee.
@@ -55,6 +59,13 @@ end
 function M.may_name(requested, shown)
   local a, b = tostring(requested):lower(), tostring(shown):lower()
   return a == b or begins_with(a, b) or begins_with(b, a)
+end
+
+local function holds(shown, requested) return shown:lower():find(requested:lower(), 1, true) ~= nil end
+
+-- Whether an address may be the one that was requested: with a memo, or with something else around it.
+local function may_be_address(requested, shown)
+  return M.may_name(requested, shown) or holds(tostring(shown), tostring(requested))
 end
 
 --- Whether an id that is shown may be the one that was sent: in another case, cut, or with something around it.
@@ -107,12 +118,45 @@ function M.may_agree(params, record, names)
     local requested, shown = params[name], record[name]
     if requested ~= nil and not M.is_blank(shown) then
       local may = name == "amount" and may_be_amount(requested, shown, record)
-        or name == "address" and M.may_name(requested, shown)
+        or name == "address" and may_be_address(requested, shown)
         or name ~= "amount" and tostring(requested):lower() == tostring(shown):lower()
       if not may then return false end
     end
   end
   return true
+end
+
+-- By what records are found that may show an asset and an amount: without decimals, which may be cut.
+local function content_key(asset, amount)
+  return tostring(asset or ""):lower() .. " " .. tostring(amount or ""):match "^%-?%d*"
+end
+
+-- The amounts that a record may stand for, as far as their whole part is concerned: see may_be_amount.
+local function amounts_of(record)
+  local amount, fee = amount_of(record.amount), amount_of(record.transactionFee)
+  if not amount then return { "" } end
+  local step = decimal(step_of(record.amount))
+  local amounts = { amount, amount - step, amount + step }
+  if fee then amounts[4], amounts[5] = amount + fee, amount - fee end
+  return amounts
+end
+
+--- Under which texts to keep a record so that M.content_lookups finds it for all payments that it may be of.
+---@return string[]
+function M.content_keys(record)
+  local keys, seen = {}, {}
+  for _, amount in ipairs(amounts_of(record)) do
+    local key = content_key(record.asset or record.coin, amount)
+    if not seen[key] then keys[#keys + 1], seen[key] = key, true end
+  end
+  return keys
+end
+
+--- Under which texts the records are kept that may be of a payment: some show no asset, or no amount.
+---@return string[]
+function M.content_lookups(params)
+  local asset, amount = params.asset or params.coin, amount_of(params.amount) or ""
+  return { content_key(asset, amount), content_key(asset, ""), content_key("", amount), content_key("", "") }
 end
 
 --- Whether a record that carries the right id shows another payment all the same: the id was used for two. An amount
@@ -124,8 +168,7 @@ function M.contradicts(params, record)
     if not fee or shown + fee ~= requested then return true end
   end
   local address = params.address
-  return type(address) == "string" and type(record.address) == "string"
-    and not record.address:lower():find(address:lower(), 1, true)
+  return type(address) == "string" and type(record.address) == "string" and not holds(record.address, address)
 end
 
 --- Whether a record may have been made between two times.

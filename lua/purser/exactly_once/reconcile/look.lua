@@ -52,10 +52,15 @@ M.SHIFTED = "the service shows a record of equal content some hours from the cal
 M.MISPLACED = "the history shows another call of this client at a time at which it was not made, so its record may "
   .. "show any time"
 
+--- How long after a request was stamped its record must be visible (ms).
+function M.visible_ms(recv_window, visibility_delay_ms)
+  return recv_window + AHEAD_MS + visibility_delay_ms
+end
+
 ---@return purser.reconcile.Look
 function M.new(service, row, intent, options)
   local skew_ms = options.skew_ms or 5000
-  local visible_ms = (intent.recv_window or service.recv_window) + AHEAD_MS + (options.visibility_delay_ms
+  local visible_ms = M.visible_ms(intent.recv_window or service.recv_window, options.visibility_delay_ms
     or service.visibility_delay_ms)
   local deadline = intent.sent_at + visible_ms
   return setmetatable({
