@@ -41,6 +41,14 @@ function M.cure(err)
   return cures[err.code] or err.hint
 end
 
+--- What is wrong and what to do about it, without the facts that are for programs.
+---@param err purser.Error
+---@return string
+function M.sentence(err)
+  local cure = M.cure(err)
+  return err.message .. (cure and "; " .. cure or "")
+end
+
 M.say = terminal.say
 
 --- Says what is good to know; not with --quiet.
