@@ -228,7 +228,7 @@ local function write_states(lines, rows)
 end
 
 local header = [[
-<!-- Made by tools/docs.lua from the rows in lua/purser/%s.lua; `make docs` makes it again. -->
+<!-- Made by tools/docs.lua from the rows in lua/purser/api/%s.lua; `make docs` makes it again. -->
 
 # %s
 
