@@ -14,6 +14,7 @@
 #   make dist       a release in build/dist: archive, list of parts (SPDX), checksums; the same bytes every time
 #   make reproducible, checksec   two clones build the same bytes; what the linker and compiler harden
 #   make docs       the generated parts of docs/, the annotation file and the lists in the rockspecs
+#   make site, site-test   these pages as HTML with a search, in build/site; every link of them, in a headless browser too
 #   make hosts-test, console-test   nginx, the frame loop and libuv alone; the simulator's page in a headless browser
 #   make hosts-all  each page of docs/hosts in its real host: LÖVE, HAProxy, Prosody, copas, mpv, Minetest, Pandoc ...
 #   make examples-hardest   the examples with every switch of the simulator at its hardest

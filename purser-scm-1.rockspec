@@ -137,6 +137,7 @@ build = {
     ["purser.call.validate"] = "lua/purser/call/validate.lua",
     ["purser.cli.activity"] = "lua/purser/cli/activity.lua",
     ["purser.cli.arguments"] = "lua/purser/cli/arguments.lua",
+    ["purser.cli.colour"] = "lua/purser/cli/colour.lua",
     ["purser.cli.completion"] = "lua/purser/cli/completion.lua",
     ["purser.cli.confirm"] = "lua/purser/cli/confirm.lua",
     ["purser.cli.connection"] = "lua/purser/cli/connection.lua",
@@ -158,6 +159,7 @@ build = {
     ["purser.cli.operation"] = "lua/purser/cli/operation.lua",
     ["purser.cli.operations"] = "lua/purser/cli/operations.lua",
     ["purser.cli.output"] = "lua/purser/cli/output.lua",
+    ["purser.cli.pager"] = "lua/purser/cli/pager.lua",
     ["purser.cli.param_help"] = "lua/purser/cli/param_help.lua",
     ["purser.cli.parser"] = "lua/purser/cli/parser.lua",
     ["purser.cli.payments_file"] = "lua/purser/cli/payments_file.lua",
@@ -167,6 +169,7 @@ build = {
     ["purser.cli.reconcile"] = "lua/purser/cli/reconcile.lua",
     ["purser.cli.record"] = "lua/purser/cli/record.lua",
     ["purser.cli.report"] = "lua/purser/cli/report.lua",
+    ["purser.cli.rows"] = "lua/purser/cli/rows.lua",
     ["purser.cli.sim"] = "lua/purser/cli/sim.lua",
     ["purser.cli.tables"] = "lua/purser/cli/tables.lua",
     ["purser.cli.terminal"] = "lua/purser/cli/terminal.lua",
@@ -254,6 +257,7 @@ build = {
     ["purser.sim.random_text"] = "lua/purser/sim/random_text.lua",
     ["purser.sim.rate_limit"] = "lua/purser/sim/rate_limit.lua",
     ["purser.sim.rebates"] = "lua/purser/sim/rebates.lua",
+    ["purser.sim.recent"] = "lua/purser/sim/recent.lua",
     ["purser.sim.remote"] = "lua/purser/sim/remote.lua",
     ["purser.sim.render"] = "lua/purser/sim/render.lua",
     ["purser.sim.request_log"] = "lua/purser/sim/request_log.lua",
@@ -316,6 +320,9 @@ build = {
   },
   install = {
     bin = { purser = "bin/purser" },
-    lua = { ["purser.sim.console_page"] = "lua/purser/sim/console.html" }, -- keeps its name, beside purser.sim.console
+    lua = { -- they keep their names, beside purser.sim.console
+      ["purser.sim.console_page"] = "lua/purser/sim/console.html",
+      ["purser.sim.console_script"] = "lua/purser/sim/console.js",
+    },
   },
 }

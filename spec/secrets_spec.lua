@@ -141,8 +141,8 @@ describe("core.read_credentials", function()
 
   it("says which line is wrong, and quotes nothing of it", function()
     for _, line in ipairs { SECRET, "secret = " .. SECRET, "secret_key =", "= " .. SECRET, "secret_key " .. SECRET } do
-      rejected("line 2 is not of the form `name = value` with name api_key, secret_key, secret_key_file, base_url or "
-        .. "profile", core.read_credentials(private("api_key = k\n" .. line .. "\n")))
+      rejected("line 2 is not of the form `name = value` with name api_key, secret_key, secret_key_file, "
+        .. "credentials_command, base_url or profile", core.read_credentials(private("api_key = k\n" .. line .. "\n")))
     end
     rejected("secret_key in .* holds a line break or another control character",
       core.read_credentials(private("secret_key = " .. SECRET .. "\27[2J\n")))

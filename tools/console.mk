@@ -5,6 +5,6 @@
 
 console-test:
 	@tools/setup build test browser
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all $(AXE)
 	@mkdir -p build
 	@$(LUA) /usr/bin/busted spec/browser/console_test.lua

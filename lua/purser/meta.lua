@@ -1271,9 +1271,10 @@ function Wallet:wait_transfer(tran_id, options) end
 --- an error only when none could be made.
 ---@param given purser.WithdrawPlanParams
 ---@param operation? string  "wallet.withdraw" unless given
+---@param without_balance? boolean  the balance is not compared: who plans many compares it with their sum
 ---@return purser.Plan|nil plan
 ---@return purser.Error|nil err
-function Wallet:plan_withdraw(given, operation) end
+function Wallet:plan_withdraw(given, operation, without_balance) end
 
 --- Plans wallet.create_deposit_address (C6): the coin and its network by any name. An address that exists already is
 --- returned by execute() and none is made.

@@ -62,7 +62,8 @@ describe("the console", function()
     browser:click(browser:find "[data-ms='3600000']")
     browser:wait "return document.querySelector('#said').textContent.includes('1 hour')"
     assert.equal(before + 3600000, service.world:refresh())
-    assert.equal(os.date("!%Y-%m-%d %H:%M:%S", math.floor(service.world:refresh() / 1000)), text "#now")
+    assert.equal(os.date("!%Y-%m-%d %H:%M:%S", math.floor(service.world:refresh() / 1000)) .. " UTC",
+      text "#now")
   end)
 
   it("delivers a deposit, which is credited as the clock moves", function()
@@ -103,6 +104,96 @@ describe("the console", function()
     assert.equal("wallet.transfer", text "#requests tbody tr:nth-child(2) .open")
     assert.equal("applied", text "#requests tbody tr:nth-child(2) .tag")
     assert.is_truthy(text "#accounts":find("FUTURES", 1, true))
+  end)
+
+  it("shows a rejected request's answer, and what cures it", function()
+    browser:run "document.querySelector('#requests tbody tr .open').click()"
+    browser:wait "return document.querySelector('.detail .answer') !== null"
+    assert.is_truthy(text ".detail .note":find("Answer, HTTP 400", 1, true))
+    assert.is_truthy(text ".detail .answer":find("The address does not fit the network", 1, true))
+    assert.is_truthy(text ".detail .cure":find("^What to do: %l"))
+    browser:run "document.querySelector('#requests tbody tr .open').click()"
+    browser:wait "return document.querySelector('.detail') === null"
+  end)
+
+  it("keeps no answer of a request that was applied, which may hold a secret", function()
+    assert(client().sub_account:create_sub_account { subAccount = "deskSouth", note = "desk" })
+    local key = assert(client().sub_account:create_api_key { subAccount = "deskSouth", note = "desk",
+      permissions = { "SPOT_ACCOUNT_READ" } })
+    browser:wait "return document.querySelector('#requests .open').textContent === 'sub_account.create_api_key'"
+    browser:run "document.querySelector('#requests tbody tr .open').click()"
+    browser:wait "return document.querySelector('.detail') !== null"
+    assert.is_truthy(text ".detail":find("are not kept", 1, true))
+    browser:run "document.querySelector('[data-kind=keys]').click()"
+    assert.is_truthy(text "#records":find(key.apiKey:sub(1, 5) .. "…" .. key.apiKey:sub(-2), 1, true))
+    assert.is_nil(browser:run "return document.body.innerHTML":find(key.secretKey, 1, true))
+    browser:run "document.querySelector('#requests tbody tr .open').click()"
+  end)
+
+  it("lists deposits, withdrawals and transfers with their states, and fails a withdrawal", function()
+    assert.is_truthy(text "#kinds":find("Deposits 1Withdrawals 0Transfers 1Keys 2", 1, true))
+    browser:run "document.querySelector('[data-kind=deposits]').click()"
+    assert.is_truthy(text "#records tbody tr":find("100.25 USDT.*5 SUCCESS"))
+    browser:run "document.querySelector('[data-kind=transfers]').click()"
+    assert.is_truthy(text "#records tbody tr":find("Acme SPOTAcme FUTURES0.1 BTCSUCCESS", 1, true))
+    local address = "T" .. ("a"):rep(33)
+    local made = assert(client().wallet:withdraw { coin = "USDT", netWork = "TRX", address = address, amount = "10",
+      withdrawOrderId = "rent-1" })
+    browser:run "document.querySelector('[data-kind=withdrawals]').click()"
+    browser:wait "return document.querySelector('#records').textContent.includes('rent-1')"
+    assert.is_truthy(text "#records tbody tr":find("1 APPLY", 1, true))
+    browser:click(browser:find "#records tbody button")
+    browser:wait "return document.querySelector('#records').textContent.includes('8 FAILED')"
+    assert.equal(0, browser:run "return document.querySelectorAll('#records button').length")
+    local record = assert(client().wallet:withdrawal_history { coin = "USDT" })[1]
+    assert.equal(made.id, record.id)
+    assert.equal(8, record.status)
+  end)
+
+  it("freezes an account and makes it active again", function()
+    local function desk() return assert(client().sub_account:list_sub_accounts { subAccount = "deskSouth" })[1] end
+    local button = "[aria-label='Freeze deskSouth']"
+    browser:wait(("return document.querySelector(%q) !== null"):format(button))
+    browser:click(browser:find(button))
+    browser:wait "return document.querySelector('#accounts .tag.bad') !== null"
+    assert.is_true(desk().isFreeze)
+    browser:click(browser:find "[aria-label='Unfreeze deskSouth']")
+    browser:wait "return document.querySelector('#accounts .tag.bad') === null"
+    assert.is_false(desk().isFreeze)
+  end)
+
+  it("opens an account and shows its keys, which work", function()
+    browser:run [[const form = document.querySelector('#open').elements; form.role.value = 'sub';
+      form.role.dispatchEvent(new Event('change')); form.amount.value = '7.5']]
+    browser:type(browser:find "#open [name=name]", "deskNorth" .. ENTER)
+    browser:wait "return document.querySelector('#opened pre') !== null"
+    local api_key, secret = text "#opened pre":match "PURSER_API_KEY=(%w+)\nexport PURSER_SECRET_KEY=(%w+)$"
+    local desk = assert(purser.new { base_url = service.url, api_key = api_key, secret_key = secret, retry = false,
+      clock = function() return service.world:refresh() end })
+    assert(desk.wallet:deposit_history { coin = "USDT" })
+    browser:wait "return document.querySelector('#accounts').textContent.includes('deskNorth')"
+    assert.is_truthy(text "#accounts article:last-child":find("sub · uid %d+ · of " .. account.uid))
+    assert.is_truthy(text "#accounts article:last-child":find("7.5", 1, true))
+  end)
+
+  it("folds and filters the accounts, and keeps them so while they change", function()
+    local function count(selector)
+      return browser:run(("return document.querySelectorAll(%q).length"):format(selector))
+    end
+    browser:type(browser:find "#account-filter", "desk sub")
+    browser:wait "return document.querySelectorAll('#accounts article:not([hidden])').length === 2"
+    browser:click(browser:find "#accounts article:not([hidden]) summary")
+    browser:wait "return document.querySelectorAll('#accounts article:not([hidden]) details[open]').length === 1"
+    assert(service.world:deposit { account = "deskSouth", coin = "USDT", network = "Tron(TRC20)", amount = "3" })
+    browser:run "document.querySelector('[data-ms=\"86400000\"]').click()"
+    browser:wait "return document.querySelector('#accounts article:not([hidden])').textContent.includes('USDT')"
+    assert.equal(1, count "#accounts article:not([hidden]) details[open]")
+    browser:clear(browser:find "#account-filter")
+    browser:wait "return document.querySelectorAll('#accounts article[hidden]').length === 0"
+    browser:click(browser:find "#fold")
+    assert.equal(0, count "#accounts details[open]")
+    browser:click(browser:find "#fold")
+    assert.equal(0, count "#accounts details:not([open])")
   end)
 
   it("shows a rejected signature's two texts side by side, marked where they differ", function()
@@ -172,15 +263,17 @@ describe("the console", function()
     browser:command("POST", "/refresh", json.object {})
     browser:wait "return document.querySelector('#accounts h3') !== null"
     local reached = {}
-    for _ = 1, 18 do
+    for _ = 1, 80 do
       browser:press(TAB)
+      if browser:run "return document.activeElement === document.body" then break end -- behind the last
       local name = browser:run [[const at = document.activeElement;
-        return at.id || at.name || at.dataset.ms || at.className || at.textContent.trim().slice(0, 20)]]
+        return at.id || at.name || at.dataset.ms || at.dataset.kind || at.className
+          || at.textContent.trim().slice(0, 20)]]
       reached[name] = true
       assert.is_true(browser:run "return getComputedStyle(document.activeElement).outlineStyle !== 'none'", name)
     end
     for _, name in ipairs { "skip", "theme", "60000", "account", "coin", "amount", "network", "kind", "times",
-      "filter" } do
+      "fold", "account-filter", "filter", "name", "role", "deposits" } do
       assert.is_true(reached[name], name)
     end
     assert.equal(0, browser:run [[return [...document.querySelectorAll('input, select')].filter((field) =>
@@ -205,7 +298,10 @@ describe("the console", function()
     browser:wait "return document.querySelector('#requests tbody tr td:nth-child(5)')?.textContent === '700002'"
     browser:click(browser:find "#requests tbody tr .open")
     browser:wait "return document.querySelector('.texts') !== null"
+    browser:run "scrollTo(0, 0)"
+    browser:resize(1280, 1500)
     browser:screenshot "build/console.png"
+    browser:resize(1280, 1000)
     service.world:disarm()
   end)
 
@@ -232,11 +328,31 @@ describe("the console", function()
     browser:click(browser:find "#theme")
   end)
 
-  it("matches a narrow window without scrolling sideways", function()
-    browser:command("POST", "/window/rect", { width = 520, height = 900 })
-    assert.is_true(browser:run "return document.documentElement.scrollWidth <= window.innerWidth")
+  it("shows operation, outcome and code in a window of 400 pixels, the requests first", function()
+    browser:resize(400, 900)
+    assert.equal(0, browser:overflow())
+    assert.same({}, browser:run [[const parts = document.querySelectorAll('.list tbody td, .list .tag');
+      return [...parts].filter((part) => part.getBoundingClientRect().right > window.innerWidth
+        || part.getBoundingClientRect().left < 0).map((part) => part.outerHTML)]])
+    assert.is_true(browser:run [[const top = (id) => document.querySelector(id).getBoundingClientRect().top;
+      return top('#log') < top('#everyone') && top('#everyone') < top('#deposit')]])
+    browser:run "document.querySelector('#log').scrollIntoView()"
     browser:screenshot "build/console-narrow.png"
-    browser:command("POST", "/window/rect", { width = 1280, height = 1000 })
+    browser:resize(1280, 1000)
+  end)
+
+  it("has nothing that axe-core finds, light and dark, wide and narrow", function()
+    for _, width in ipairs { 1280, 400 } do
+      browser:resize(width, 1000)
+      for _ = 1, 2 do
+        browser:click(browser:find "#theme")
+        for _, kind in ipairs { "withdrawals", "keys" } do
+          browser:run(("document.querySelector('[data-kind=%s]').click()"):format(kind))
+          assert.same({}, browser:violations())
+        end
+      end
+    end
+    browser:resize(1280, 1000)
   end)
 
   it("asks nobody but the simulator, and reports no error", function()
@@ -247,5 +363,12 @@ describe("the console", function()
       -- the rejected deposit above is reported by the browser itself
       assert.is_truthy(entry.message:find("/sim/deposits", 1, true), entry.message)
     end
+  end)
+
+  it("offers no button when the simulator is gone", function()
+    service.stop()
+    browser:wait "return document.querySelector('#sound').textContent === 'no connection'"
+    assert.equal(0, browser:run [[return document.querySelectorAll('form button[type=submit]:enabled,' +
+      '#jumps button:enabled').length]])
   end)
 end)

@@ -28,6 +28,7 @@ static void the_width_is_the_terminals(void)
     struct winsize size = {.ws_row = 24, .ws_col = 132};
     CHECK(pu_terminal_width(terminal) == 0); /* it does not say */
     CHECK(ioctl(terminal, TIOCSWINSZ, &size) == 0 && pu_terminal_width(terminal) == 132);
+    CHECK(pu_terminal_height(terminal) == 24 && pu_terminal_height(-1) == 0);
     CHECK(pipe(pipes) == 0 && pu_terminal_width(pipes[0]) == 0 && pu_terminal_width(-1) == 0);
     CHECK(!pu_terminal_hide(pipes[0]) && !pu_terminal_hide(-1) && !pu_terminal_show(pipes[0]) && !pu_terminal_show(-1));
     close(pipes[0]);

@@ -69,7 +69,7 @@ describe("clig.dev:", function()
     local _, text = command.shell(("script -q -e -c %s /dev/null"):format(command.quote(
       ("stty cols %d; exec env %s=%s %s=%s %s=%s %s bin/purser %s"):format(columns, "PURSER_API_KEY", account.api_key,
       "PURSER_SECRET_KEY", account.secret_key, "PURSER_BASE_URL", service.url, os.getenv "LUA" or "lua5.4", words))))
-    return (text:gsub("\r", ""))
+    return (text:gsub("\r", ""):gsub("\27%[%d+m", ""))
   end
 
   it("output fits the terminal, and no address is shortened", function()

@@ -244,6 +244,12 @@ describe("purser", function()
       assert(err:find(expected[2], 1, true), err)
       assert(err:find("nothing was sent", 1, true), err)
     end
+    for _, name in ipairs { "argparse", "purser.cli", "purser.decimal", "purser.cli.terminal" } do
+      local code, _, err = command.run({ "operations" },
+        { LUA_INIT = ([[package.preload["%s"] = function() error("interrupted!", 0) end]]):format(name) })
+      assert.equal(130, code, name)
+      assert(err:find("interrupted; nothing was sent", 1, true), err)
+    end
   end)
 
   it("does what is no read although the clocks differ: rejected once, applied once", function()

@@ -67,7 +67,7 @@ describe("purser payouts", function()
       [header .. 'a,"USDT,TRX,T,1\n'] = { "line 2: a quoted cell does not end" },
       [""] = { "is empty" },
       [header .. "a,USDT,TRX," .. TRON .. ',"1,5"\n' .. "b,USDT,," .. TRON .. ",20\nc,USDT,TRX," .. TRON .. ",20\n"] = {
-        ':2: error: payment "a": the amount 1,5 is no exact decimal',
+        ':2: error: payment "a": the amount is no exact decimal: "1,5": ',
         ':3: error: payment "b": USDT travels on 7 networks',
         "2 of 3 payments have errors; nothing was sent" },
     } do
@@ -80,6 +80,48 @@ describe("purser payouts", function()
       end
     end
     assert.equal(0, counts("wallet.withdraw").received)
+  end)
+
+  it("compares the sums with the balances where the profile can read them, once for the whole list", function()
+    local poor = assert(service.world:account { role = "main", balances = { USDT = "60" } })
+    local own = { PURSER_API_KEY = poor.api_key, PURSER_SECRET_KEY = poor.secret_key, PURSER_BASE_URL = service.url,
+      PURSER_PROFILE = "mexc" }
+    local header, line = "key,coin,network,address,amount\n", ",USDT,TRX," .. TRON .. ",20\n"
+    local path = list("poor", header .. "p-1" .. line .. "p-2" .. line .. "p-3" .. line)
+    local before = counts("live.account").received
+    local code, out, err = command.run({ "payouts", "plan", path, "--operation", "wallet.withdraw" }, own)
+    assert.equal(2, code, out)
+    assert.matches("this account%s+USDT%s+3%s+60%s+3%s+63%s+60%s+NOT COVERED\n", out)
+    assert.matches("warning: the balance of 60 USDT %(this account%) does not cover the sum of 63\n", out)
+    assert.matches("the balance does not cover all payments; nothing was sent\n", err)
+    assert.equal(before + 1, counts("live.account").received)
+
+    files.write(path, header .. "p-1" .. line .. "p-2" .. line)
+    local given = { "payouts", path, "--operation", "wallet.withdraw", "--journal", folder .. "/poor.journal",
+      "--account", "treasury", "--yes" }
+    code, out, err = command.run(given, own)
+    assert.equal(0, code, out .. err)
+    assert.matches("waiting: %d+ s until all that was sent before is visible; the journal cannot show that it is the "
+      .. "newest\n", err)
+    -- 18 are left, which is less than any of the payments: those that are made need no balance
+    code, out, err = command.run(given, own)
+    assert.equal(0, code, out .. err)
+    assert.matches("0 added, 2 known", err)
+    assert.is_nil(err:find("warning", 1, true), err)
+    files.write(path, header .. "p-1" .. line .. "p-2" .. line .. "p-3" .. line)
+    local shown
+    code, shown = command.run_on_terminal({ "payouts", path, "--operation", "wallet.withdraw", "--journal",
+      folder .. "/poor.journal", "--account", "treasury" }, own, "no\n")
+    assert.equal(2, code)
+    assert.matches("2 of 3 payments are made already; the sums are of the others\n", shown)
+    assert.is_truthy(shown:find("20 USDT, 21 with fees: NOT COVERED by the balance of 18", 1, true), shown)
+  end)
+
+  it("compares what a futures account pays with no balance, as no operation shows it", function()
+    local path = list("futures", "key,fromAccountType,toAccountType,asset,amount\nf-1,FUTURES,SPOT,USDT,9000\n")
+    local code, out, err = purser("plan", path, "--operation", "wallet.transfer")
+    assert.equal(0, code, err)
+    assert.matches("this account, FUTURES%s+USDT%s+1%s+9000%s+0%s+9000%s+not shown\n", out)
   end)
 
   it("says how many lines begin with #", function()

@@ -104,8 +104,44 @@ describe("the keys", function()
       os.execute("chmod 600 " .. path)
       local code, _, err = dry_run({ "--credentials", path }, { PURSER_BASE_URL = SIM })
       assert.equal(2, code)
-      assert.is_truthy(err:find("must hold the lines api_key = ... and secret_key = ...", 1, true), err)
+      assert.is_truthy(err:find("give the lines api_key = ... and secret_key = ...", 1, true), err)
     end
+  end)
+
+  local function file_with(text)
+    local path = keep(files.temporary(text))
+    os.execute("chmod 600 " .. path)
+    return path
+  end
+
+  it("are what the credentials_command of a file writes, with the service that the file names", function()
+    local inner = file_with("api_key = mx0inner\nsecret_key = innersecret\n")
+    local path = file_with("base_url = " .. OTHER .. "\ncredentials_command = cat " .. inner .. "\n")
+    local code, out, err = dry_run({ "--credentials", path }, { PURSER_API_KEY = "k", PURSER_SECRET_KEY = "s" })
+    assert.equal(0, code, err)
+    assert.is_truthy(err:find(OTHER .. " (from " .. path .. ") with the keys from " .. path, 1, true), err)
+    assert.is_nil((out .. err):find("innersecret", 1, true))
+  end)
+
+  it("of a credentials_command are of that command alone, which must succeed and name no other command", function()
+    local inner = file_with("api_key = k\nsecret_key = innersecret\nbase_url = " .. SIM .. "\n")
+    local command_line = "credentials_command = cat " .. inner .. "\n"
+    local loop = file_with(command_line)
+    for text, expected in pairs {
+      ["api_key = k\n" .. command_line] = "gives a credentials_command and a key of its own",
+      ["base_url = " .. OTHER .. "\n" .. command_line] = "both give base_url",
+      ["credentials_command = false\n"] = "failed",
+      ["credentials_command = cat " .. loop .. "\n"] = "writes another credentials_command",
+      ["credentials_command = echo api_key = k\n"] = "has no key, or no secret",
+    } do
+      local code, out, err = dry_run({ "--credentials", file_with(text) }, { PURSER_BASE_URL = SIM })
+      assert.equal(2, code, expected)
+      assert.is_truthy(err:find(expected, 1, true), err)
+      assert.is_nil((out .. err):find("innersecret", 1, true))
+    end
+    local code, _, err = command.run({ "wallet", "coins", "--credentials", "-", "--base-url", SIM }, {}, command_line)
+    assert.equal(2, code)
+    assert.is_truthy(err:find("which only a file may", 1, true), err)
   end)
 
   it("are those of the file when the environment has others", function()

@@ -154,6 +154,14 @@ describe("purser completion", function()
       ["wallet coins --columns networkList.withdrawF"] = "networkList.withdrawFee\n",
       ["wallet deposit_history --status 1"] = "1\n10\n11\n12\n", ["pay"] = "payouts\n", ["payouts r"] = "run\n"
         .. "report\nretry\n", ["wait w"] = "withdrawal\n", ["fleet d"] = "distribute\n", ["journal l"] = "list\n",
+      ["wallet deposit_history --filter stat"] = "status=\n", -- bash cuts what follows at the =
+      ["wallet deposit_history --filter status = SU"] = "SUCCESS\n", ["wallet coins --filter coin = USDC"] = "USDC\n",
+      ["wallet coins --columns coin,networkList.withdrawF"] = "coin,networkList.withdrawFee\n",
+      ["wait withdrawal x --goal s"] = "success\nsent\n", ["wait deposit x --goal s"] = "seen\n",
+      ["export wallet.dep"] = "wallet.deposit_history\n", ["operations wallet.withdrawal_h"] =
+        "wallet.withdrawal_history\n", ["payouts x --operation wallet.withdraw_"] = "wallet.withdraw_legacy\n",
+      ["export wallet.deposit_history --filter status = REF"] = "REFUND\n", ["help wallet withdraw_"] =
+        "withdraw_legacy\n",
     } do
       local list = { "bin/purser" }
       for word in words:gmatch "%S+" do list[#list + 1] = word end

@@ -2,6 +2,7 @@
 -- What the command looks up and shows before money leaves.
 
 local command = require "command"
+local files = require "files"
 local terminal = require "purser.cli.terminal"
 
 local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
@@ -32,6 +33,35 @@ describe("purser wallet withdraw", function()
         err)
     end
     assert.equal(before, sent())
+  end)
+
+  it("is judged by all guard rails of --guard, with the journal that they need", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    assert(os.execute("mkdir -m 700 " .. folder))
+    files.write(folder .. "/guard.json", '{"max_amount":{"USDT":"500"},"no_duplicates":true,'
+      .. '"spending_limit":{"USDT":{"amount":"45","period_ms":86400000}}}')
+    local function guarded(...)
+      return withdraw("--network", "TRX", "--guard", folder .. "/guard.json", "--journal", folder .. "/journal.db",
+        "--account", "treasury", ...)
+    end
+    local before = sent()
+    local code, _, err = guarded("--dry-run")
+    assert.equal(0, code, err)
+    assert.equal(before, sent())
+    code, _, err = guarded "--yes"
+    assert.equal(0, code, err)
+    service.world:fault { kind = "lost_answer", operation = "wallet.withdraw" }
+    assert.equal(4, (guarded "--yes"))
+    code, _, err = guarded "--yes"
+    assert.equal(2, code, err)
+    assert.matches("rejected by the guard rail no_duplicates", err, 1, true)
+    code, _, err = purser("wallet", "withdraw", "--coin", "USDT", "--address", TRON, "--amount", "21", "--network",
+      "TRX", "--guard", folder .. "/guard.json", "--journal", folder .. "/journal.db", "--account", "treasury", "--yes")
+    assert.equal(2, code, err)
+    assert.matches("rejected by the guard rail spending_limit", err, 1, true)
+    assert.equal(before + 2, sent())
+    os.execute("rm -rf " .. folder)
   end)
 
   it("says all that is wrong, and sends nothing", function()

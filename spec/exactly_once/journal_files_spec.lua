@@ -120,6 +120,60 @@ describe("the files of a journal", function()
   end)
 end)
 
+describe("a database that is no journal", function()
+  local function bytes(name)
+    local file = assert(io.open(name, "rb"))
+    local text = file:read "*a"
+    file:close()
+    return text
+  end
+
+  local function make(name, sql)
+    local driver = require "DBI"
+    assert(core.create_private(name))
+    local handle = assert(driver.Connect("SQLite3", name))
+    assert(driver.Do(handle, sql))
+    handle:commit()
+    handle:close()
+  end
+
+  it("of another program is rejected and stays as it was, byte for byte", function()
+    local other = folder .. "/other.db"
+    make(other, "CREATE TABLE customers (name TEXT)")
+    local before = bytes(other)
+    local opened, err = open { sqlite = other }
+    assert.is_nil(opened)
+    assert.equal("config", err.kind)
+    assert.equal(('the journal "%s" cannot be opened: it is a database of another program, with a table "customers"')
+      :format(other), err.message)
+    assert.matches("does not exist yet", err.hint)
+    assert.equal(before, bytes(other))
+    assert.is_nil(core.file_mode(other .. "-wal"))
+  end)
+
+  it("of another program gets no table of the rate limit and no witness", function()
+    local other = folder .. "/other.db"
+    make(other, "CREATE TABLE customers (name TEXT)")
+    local before = bytes(other)
+    local limited = client_with { rate_limit = { store = { sqlite = other } } }
+    local result, err = limited.wallet:transfer_history { fromAccountType = "SPOT", toAccountType = "FUTURES" }
+    assert.is_nil(result)
+    assert.matches("database of another program", tostring(err))
+    local queue, problem = purser.payouts.new { client = client, journal = journal, worker = "w", witness = other }
+    assert.is_nil(queue)
+    assert.matches("database of another program", tostring(problem))
+    assert.equal(before, bytes(other))
+  end)
+
+  it("and is a journal's witness is rejected, too", function()
+    assert(purser.payouts.new { client = client, journal = journal, worker = "w",
+      witness = path .. ".witness" }):run()
+    local opened, err = open { sqlite = path .. ".witness" }
+    assert.is_nil(opened)
+    assert.matches("it is the witness file of a journal", err.message)
+  end)
+end)
+
 describe("a journal that is put back to an older state while it is open", function()
   local function put_back(between)
     assert(move "1")

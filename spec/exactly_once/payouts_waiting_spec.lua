@@ -255,6 +255,31 @@ describe("a queue in which another account has payments", function()
   end)
 end)
 
+describe("a run that waits for the rate limit", function()
+  it("says so in its progress, with the time that is left", function()
+    local service, said, looks = sim:transport(), nil, 0
+    local transport = { send = function(_, request) return service:send(request) end }
+    -- The other tasks run until the progress was reported; then the service's clock goes on.
+    function transport.sleep(_, ms)
+      while ms >= 1000 and not said and looks < 500 do
+        looks = looks + 1
+        schedule.sleep(5)
+      end
+      return service:sleep(ms)
+    end
+    client = client_with { transport = transport, rate_limit = purser.rate_limit {
+      pools = { ip = { capacity = 1, window_ms = 10000 } }, now = function() return sim:now() end } }
+    local payouts = payouts_with { concurrency = 1, history_check = "never", progress_ms = 1,
+      progress = function(progress)
+        if (progress.waiting_for or ""):find "rate limit" then said = said or purser.payouts.progress_line(progress) end
+      end }
+    assert(payouts:add("a", TRANSFER, move "1"))
+    assert(payouts:add("b", TRANSFER, move "2"))
+    assert.equal(2, assert(payouts:run()).done)
+    assert.matches("waits: the rate limit has room in %d+ s$", said)
+  end)
+end)
+
 describe("tasks that wait for the journal's connection", function()
   it("take no payments beside those that another task took meanwhile", function()
     journal:close()
@@ -281,6 +306,31 @@ describe("tasks that wait for the journal's connection", function()
     end }
     assert.equal(20, assert(payouts:run()).done)
     assert.equal(0, held)
+  end)
+end)
+
+describe("a payment that another run of the same worker name left behind", function()
+  it("is taken over when its lease ends, and no run renews it for ever", function()
+    local first = payouts_with { history_check = "never" }
+    assert(first:add("a", TRANSFER, move "1"))
+    sim:fault { kind = "lost_answer", operation = TRANSFER }
+    local inner = sim:transport()
+    private.states[client]._transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+      local response, failure = inner:send(request)
+      first:stop()
+      return response, failure
+    end }
+    assert(first:run())
+    assert.equal(1, assert(first:report()).sent)
+    set("worker = 'two', lease_until = $1", ahead(3600000))
+    client = client_with()
+    local calls, second = 0, nil
+    second = payouts_with { history_check = "never", lease_ms = 200, progress_ms = 10, progress = function()
+      calls = calls + 1
+      if calls == 1 then set("worker = 'one', lease_until = $1", ahead(100)) end -- the first run is only ending now
+      if calls == 200 then second:stop() end
+    end }
+    assert.equal(1, assert(second:run()).done)
   end)
 end)
 

@@ -6,6 +6,8 @@ local console = require "purser.sim.console"
 local core = require "purser.core"
 local purser = require "purser"
 
+local unpack = table.unpack or unpack
+
 describe("GET /console", function()
   local sim, handler, account
 
@@ -22,17 +24,22 @@ describe("GET /console", function()
     return handler(request)
   end
 
-  it("is one file that may load nothing from elsewhere", function()
-    local page = ask "/console"
-    assert.equal(200, page.status)
-    assert.is_truthy(page.headers["Content-Security-Policy"]:find("default-src 'none'", 1, true))
-    assert.is_nil(page.body:find("https?://"))
-    assert.is_nil(page.body:find("innerHTML", 1, true))
+  it("is a page and its script, which may load nothing from elsewhere", function()
+    local page, script = ask "/console", ask "/console/page.js"
+    for _, part in ipairs { page, script } do
+      assert.equal(200, part.status)
+      assert.is_truthy(part.headers["Content-Security-Policy"]:find("default-src 'none'", 1, true))
+      assert.is_truthy(part.headers["Content-Security-Policy"]:find("script-src 'self'", 1, true))
+      assert.is_nil(part.body:find("https?://"))
+      assert.is_nil(part.body:find("innerHTML", 1, true))
+    end
     assert.is_truthy(page.body:find("<title>Purser simulator</title>", 1, true))
+    assert.is_truthy(page.body:find('src="/console/page.js"', 1, true))
+    assert.equal("text/javascript; charset=utf-8", script.headers["Content-Type"])
   end)
 
   it("is for this machine and its own name alone", function()
-    for _, target in ipairs { "/console", "/console/data", "/console/catalogue" } do
+    for _, target in ipairs { "/console", "/console/page.js", "/console/data", "/console/catalogue" } do
       assert.equal(403, ask(target, { ip = "192.0.2.7" }).status)
       assert.equal(403, ask(target, { headers = { host = "rebound.example" } }).status)
     end
@@ -67,6 +74,78 @@ describe("GET /console", function()
     assert.is_true(data.sound)
     assert.is_nil(ask("/console/data").body:find(account.secret_key, 1, true))
     assert.is_nil(ask("/console/data").body:find(account.api_key, 1, true))
+  end)
+
+  local function client_of(owner)
+    return assert(purser.new { base_url = "http://127.0.0.1", transport = sim:transport(), retry = false,
+      clock = function() return sim:now() end, api_key = owner.api_key, secret_key = owner.secret_key })
+  end
+
+  it("has the answer of a rejected request and what cures it, and none of an applied one", function()
+    local client = client_of(account)
+    assert.is_nil((client.broker:sub_account_status { subAccount = "nosuchDesk" }))
+    local key = assert(client.broker:create_sub_account { subAccount = "longEnough1", note = "a" })
+      and assert(client.broker:create_api_key { subAccount = "longEnough1", note = "a",
+        permissions = { "SPOT_ACCOUNT_READ" } })
+    sim:fault { kind = "server_error", operation = "wallet.coins" }
+    assert.is_nil((client.wallet:coins()))
+    local body = ask("/console/data").body
+    local rejected, made, created, failed = unpack(assert(core.decode(body)).requests)
+    assert.is_truthy(rejected.answer:find('"code":140001', 1, true))
+    assert.equal(require("purser.codes").get("140001").cure, rejected.cure)
+    assert.is_nil(made.answer)
+    assert.is_nil(created.answer)
+    assert.equal("fault", failed.outcome)
+    assert.is_string(failed.answer)
+    assert.is_nil(body:find(key.secretKey, 1, true))
+    assert.is_nil(body:find(key.apiKey, 1, true))
+  end)
+
+  it("masks a funds password in an answer that quotes the request", function()
+    local hash = ("0123456789abcdef"):rep(2)
+    sim:handle { method = "GET", headers = { ["x-mexc-apikey"] = account.api_key }, body = "",
+      target = ("/api/v3/capital/deposit/hisrec?password=%s&timestamp=%d&signature=0"):format(hash, sim:now()) }
+    local body = ask("/console/data").body
+    assert.is_truthy(assert(core.decode(body)).requests[1].answer:find("password=***", 1, true))
+    assert.is_nil(body:find(hash, 1, true))
+  end)
+
+  it("lists deposits, withdrawals, transfers of each kind and keys, the newest first", function()
+    local payee = assert(sim:account { name = "Payee", role = "user", email = "p@acme.example" })
+    local client = client_of(account)
+    assert(sim:deposit { account = account.uid, coin = "USDT", network = "Tron(TRC20)", amount = "99" })
+    sim:advance(1000)
+    assert(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" })
+    sim:advance(1000)
+    assert(client.broker:create_sub_account { subAccount = "longEnough1", note = "a" })
+    assert(client.broker:transfer { toAccount = "longEnough1", fromAccountType = "SPOT", toAccountType = "SPOT",
+      asset = "USDT", amount = "2", clientTranId = ("m"):rep(32) })
+    sim:advance(1000)
+    assert(client.wallet:internal_transfer { toAccountType = "UID", toAccount = payee.uid, asset = "USDT",
+      amount = "0.5" })
+    sim:advance(86400000)
+    local id = assert(client.wallet:withdraw { coin = "USDT", netWork = "TRX", address = "T" .. ("a"):rep(33),
+      amount = "10", withdrawOrderId = "w1" }).id
+    local records = assert(core.decode(ask("/console/data").body)).records
+    assert.equal("5 SUCCESS", records.deposits[1].status)
+    assert.equal("99", records.deposits[1].amount)
+    assert.same({ "Payee SPOT", "longEnough1 SPOT", "Acme FUTURES" },
+      { records.transfers[1].to, records.transfers[2].to, records.transfers[3].to })
+    assert.equal(("m"):rep(32), records.transfers[2].client_id)
+    assert.same({ id, "1 APPLY", true, "w1" }, { records.withdrawals[1].id, records.withdrawals[1].status,
+      records.withdrawals[1].can_fail, records.withdrawals[1].order_id })
+    assert.equal(2, #records.keys)
+    assert(sim:fail_withdrawal(id))
+    local failed = assert(core.decode(ask("/console/data").body)).records.withdrawals[1]
+    assert.same({ "8 FAILED", false }, { failed.status, failed.can_fail })
+  end)
+
+  it("lists the latest fifty of a kind", function()
+    for i = 1, 60 do
+      assert(sim:deposit { account = account.uid, coin = "USDT", network = "Tron(TRC20)", amount = tostring(100 + i) })
+    end
+    local deposits = assert(core.decode(ask("/console/data").body)).records.deposits
+    assert.same({ 50, "160", "111" }, { #deposits, deposits[1].amount, deposits[50].amount })
   end)
 
   it("offers all operations and coins", function()

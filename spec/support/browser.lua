@@ -20,7 +20,7 @@ local ELEMENT = "element-6066-11e4-a52e-4f735466cecf" -- the protocol's own name
 local function exchange(self, method, path, body)
   local response, failure = self.http:send {
     method = method, target = path, headers = { ["Content-Type"] = "application/json" },
-    body = body and json.encode(body) or "", timeout_ms = 30000,
+    body = body and json.encode(body) or "", timeout_ms = 300000,
   }
   if not response then error("chromedriver: " .. failure.message, 0) end
   local answer = assert(core.decode(response.body))
@@ -59,9 +59,35 @@ function Browser:run(script)
   return self:command("POST", "/execute/sync", { script = script, args = json.list {} })
 end
 
---- Waits until the body of a function returns something true, and returns that; raises after five seconds.
+--- Makes the page's window that large, smaller than a real one may be.
+function Browser:resize(width, height)
+  self:command("POST", "/goog/cdp/execute", { cmd = "Emulation.setDeviceMetricsOverride",
+    params = { width = width, height = height, deviceScaleFactor = 1, mobile = false } })
+end
+
+--- How far the page is wider than its window, in pixels.
+function Browser:overflow()
+  return self:run "return Math.max(0, document.documentElement.scrollWidth - window.innerWidth)"
+end
+
+--- What axe-core finds wrong with the page as it is now: `rule: element` each.
+function Browser:violations()
+  local file = assert(io.open("build/axe/node_modules/axe-core/axe.min.js", "rb"))
+  self:run(file:read "*a")
+  file:close()
+  local found = self:command("POST", "/execute/async", { args = json.list {}, script = [[
+    const done = arguments[arguments.length - 1];
+    const run = axe.run({ preload: false });
+    run.then(({ violations, passes }) => done({ checked: passes.length, found: violations.flatMap((one) =>
+      one.nodes.map((node) => one.id + ": " + node.target.join(" ") + " " + node.failureSummary)) }),
+      (error) => done({ checked: 0, failure: String(error) }))]] })
+  assert(found.checked > 0, found.failure or "axe-core checked nothing")
+  return found.found
+end
+
+--- Waits until the body of a function returns something true, and returns that; raises after a minute.
 function Browser:wait(script)
-  local deadline = core.monotonic_ms() + 5000
+  local deadline = core.monotonic_ms() + 60000
   repeat
     local value = self:run(script)
     if value then return value end
@@ -125,7 +151,8 @@ function M.start(options)
     ("--window-size=%d,%d"):format(options.width, options.height), options.dark and "--force-dark-mode" or nil,
   }
   local ok, value = pcall(exchange, self, "POST", "/session", { capabilities = { alwaysMatch = {
-    browserName = "chrome", ["goog:chromeOptions"] = { args = arguments }, ["goog:loggingPrefs"] = { browser = "ALL" },
+    browserName = "chrome", timeouts = { script = 240000 }, ["goog:chromeOptions"] = { args = arguments },
+    ["goog:loggingPrefs"] = { browser = "ALL" },
   } } })
   if not ok then
     self.session = ""

@@ -4,6 +4,8 @@
 
 local lua = os.getenv "LUA" or "lua5.4"
 local build = os.getenv "BUILD" or "build/" .. lua
+-- Objects of the sanitizers are linked with their runtime alone, and what is made here has none.
+if os.getenv "LD_PRELOAD" then build = build .. "/plain" end
 
 local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
@@ -15,7 +17,8 @@ local function output(command)
 end
 
 local function make(target)
-  return output(("env -u LUA_PATH -u LUA_CPATH -u MAKEFLAGS make -s LUA=%s BUILD=%s %s"):format(lua, build, target))
+  local clean = "env -u LD_PRELOAD -u LUA_PATH -u LUA_CPATH -u MAKEFLAGS"
+  return output(("%s make -s LUA=%s BUILD=%s %s"):format(clean, lua, build, target))
 end
 
 -- 20 reads and a withdrawal against the simulator, a walk, a lost call reconciled, and libcurl itself.

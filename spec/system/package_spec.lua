@@ -120,6 +120,30 @@ describe("make install", function()
       assert.same({}, lines_of(("find %s -type f"):format(folder)))
     end)
 
+  it("brings man pages, completion, docs and examples, and uninstall takes just these away", function()
+    local prefix = folder .. "/My Apps"
+    local others = { "/share/man/man1/other.1", "/share/doc/other/README.md",
+      "/share/bash-completion/completions/other", "/share/zsh/site-functions/_other",
+      "/share/fish/vendor_completions.d/other.fish" }
+    for i, name in ipairs(others) do
+      others[i] = prefix .. name
+      assert(os.execute(("mkdir -p \"$(dirname %s)\" && touch %s"):format(quote(others[i]), quote(others[i]))))
+    end
+    make("install", prefix)
+    local function first_line(name) return lines_of(("head -n 1 %s 2>&1"):format(quote(prefix .. name)))[1] end
+    assert.equal("#compdef purser", first_line "/share/zsh/site-functions/_purser")
+    assert.matches("bash completion of purser", first_line "/share/bash-completion/completions/purser")
+    assert.matches("^function", first_line "/share/fish/vendor_completions.d/purser.fish")
+    local pages = table.concat(lines_of(("ls %s"):format(quote(prefix .. "/share/man/man1"))), "\n")
+    for _, page in ipairs { "purser.1", "purser-wallet-withdraw.1", "purser-payouts.1" } do
+      assert.is_truthy(pages:find(page, 1, true), pages)
+    end
+    local listed = "cd %s && find docs examples -type f"
+    assert.same(lines_of(listed:format(quote(clone))), lines_of(listed:format(quote(prefix .. "/share/doc/purser"))))
+    make("uninstall", prefix)
+    assert.same(sorted(others), lines_of(("find %s -type f"):format(quote(folder))))
+  end)
+
   it("names variables that leave the paths of other versions of Lua alone", function()
     local version = _VERSION:match "%d%.%d"
     local said = make("install", folder .. "/there")

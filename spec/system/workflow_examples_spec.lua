@@ -3,7 +3,7 @@
 
 local files = require "files"
 local purser = require "purser"
-local start = require("service").start
+local plain, start = require("service").plain, require("service").start
 
 local ADDRESS = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
 
@@ -41,7 +41,7 @@ describe("the example", function()
   it("planned_withdrawal.lua shows a plan, and executes it when asked", function()
     local text, code = run("planned_withdrawal.lua USDT trc20 " .. ADDRESS .. " 20.5")
     assert.equal(0, code, text)
-    assert.matches("ok       nothing speaks against it", text)
+    assert.matches("ok       no problem found", text)
     text, code = run("planned_withdrawal.lua USDT trc20 " .. ADDRESS .. " 5.0000005")
     assert.equal(1, code)
     assert.matches("below the minimum of 10", text)
@@ -80,17 +80,17 @@ describe("the example", function()
     end
     local command = ("watch_credit.lua %s %s 1"):format(state, credits)
     deposit "12.5"
-    assert.equal("new 12.5 USDT: state 4\n", (run(command)))
+    assert.equal("new 12.5 USDT: state 4\n", plain(run(command)))
     service.world:advance(10 * 60000)
     deposit "7"
-    local text = run(command)
+    local text = plain(run(command))
     assert.matches("changed 12.5 USDT: state 5", text)
     assert.matches("new 7 USDT: state 4", text)
     service.world:advance(10 * 60000)
-    assert.equal("changed 7 USDT: state 5\n", (run(command)))
+    assert.equal("changed 7 USDT: state 5\n", plain(run(command)))
     assert.equal("", (run(command)))
     local amounts = {}
-    for amount in files.read(credits):gmatch " (%S+)\n" do amounts[#amounts + 1] = amount end
+    for amount in files.read(credits):gmatch " (%S+)\n" do amounts[#amounts + 1] = plain(amount .. "\n"):sub(1, -2) end
     assert.same({ "12.5", "7" }, amounts)
   end)
 

@@ -18,7 +18,8 @@ describe("over HTTP/2", function()
   teardown(stage.stop)
 
   local function options()
-    return { base_url = peer:url "https", ca_file = made.path "ca.crt", http_version = "2", timeout_ms = 2000 }
+    return { base_url = peer:url "https", ca_file = made.path "ca.crt", http_version = "2", timeout_ms = 20000,
+      connect_timeout_ms = 20000 }
   end
 
   local FINE = "headers data reply"

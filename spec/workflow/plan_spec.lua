@@ -31,7 +31,7 @@ describe("plan_withdraw", function()
       "  limits   10 to 10000000, in steps of 0.000001",
       "  fee      1 USDT, assumed to come on top; with the amount 21.5",
       "  arrives  20.5 USDT; 19.5 if the service takes the fee out of the amount, which it does not document",
-      "  ok       nothing speaks against it" }, "\n"), tostring(plan))
+      "  ok       no problem found" }, "\n"), tostring(plan))
     local result = assert(plan:execute())
     assert.equal(result.id, assert(client.wallet:wait_withdrawal { withdrawOrderId = plan.params.withdrawOrderId }).id)
     assert.equal(1, received(sim, "wallet.withdraw"))

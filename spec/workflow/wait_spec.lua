@@ -117,6 +117,24 @@ describe("wait_deposit", function()
     assert.equal(1, assert(client.wallet:wait_deposit({ txId = deposit.txId }, { goal = "seen" })).status)
   end)
 
+  it("knows the network of the coin by each of its names", function()
+    for _, variant in ipairs { {}, { "other_networks" } } do
+      local sim = purser.sim.new { start_time = NOW, variant = variant }
+      local owner = sim:account { role = "main", email = "a@example.org" }
+      local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key,
+        secret_key = owner.secret_key, rate_limit = false, transport = sim:transport(),
+        clock = function() return sim:now() end })
+      assert(sim:deposit { account = owner.uid, coin = "USDT", network = "Ethereum(ERC20)", amount = "7" })
+      assert(sim:deposit { account = owner.uid, coin = "USDT", network = "Tron(TRC20)", amount = "12.5" })
+      for _, name in ipairs { "TRX", "TRC20", "Tron(TRC20)", "trc-20" } do
+        local found = assert(client.wallet:wait_deposit({ coin = "USDT", network = name }, { first_ms = 100 }))
+        assert.equal("12.5", found.amount)
+      end
+      local _, err = client.wallet:wait_deposit({ coin = "USDT", network = "BSC" }, { deadline_ms = 1000 })
+      assert.equal("unknown", err.outcome)
+    end
+  end)
+
   it("says what a deposit can be recognized by", function()
     local _, client = world()
     for _, requested in ipairs { {}, { tx = "1" }, { amount = "1e3" }, { coin = 5 } } do

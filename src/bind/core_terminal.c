@@ -15,13 +15,14 @@ static bool to_descriptor(lua_State *L, int index, int *fd)
     return fits;
 }
 
-/* terminal_width(fd) -> columns, or nothing when it is no terminal or does not say. */
+/* terminal_width(fd) -> columns, rows (0 where it does not say), or nothing when it is no terminal or does not say. */
 static int terminal_width(lua_State *L)
 {
     int fd, columns = to_descriptor(L, 1, &fd) ? pu_terminal_width(fd) : 0;
     if (!columns) return 0;
     lpu_push_integer(L, columns);
-    return 1;
+    lpu_push_integer(L, pu_terminal_height(fd));
+    return 2;
 }
 
 /* terminal_echo(fd, on): false hides what is typed, true puts the terminal back as it was. Returns whether it was done:

@@ -35,6 +35,16 @@ static pu_decimal *push_empty(lua_State *L)
     return d;
 }
 
+/* A message that quotes what is wrong, when it is short and plain; it stays on the stack. */
+static const char *with_text(lua_State *L, const char *text, size_t len, const char *message)
+{
+    enum { LONGEST = 40 };
+    if (len == 0 || len > LONGEST) return message;
+    for (size_t i = 0; i < len; i++)
+        if (text[i] < ' ' || text[i] > '~') return message;
+    return lua_pushfstring(L, "\"%s\": %s", text, message);
+}
+
 /* Pushes the value at `index` as a decimal, or pushes nothing and returns the reason. */
 static const char *push_converted(lua_State *L, int index)
 {
@@ -53,7 +63,7 @@ static const char *push_converted(lua_State *L, int index)
     pu_error error;
     if (pu_decimal_parse(push_empty(L), text, len, &error) == PU_OK) return NULL;
     lua_pop(L, 1);
-    return error.message;
+    return text == digits ? error.message : with_text(L, text, len, error.message);
 }
 
 /* The decimal argument `index`; a text or an integer there is replaced by its decimal. */

@@ -87,7 +87,7 @@ static int read_secret(lua_State *L)
     return return_error(L);
 }
 
-/* core.take_secret(name) -> secret | nil, message. The variable is gone afterwards. */
+/* core.take_secret(name) -> secret | nil, message, and true where it is not set. The variable is gone afterwards. */
 static int take_secret(lua_State *L)
 {
     const char *name = luaL_checkstring(L, 1);
@@ -103,15 +103,19 @@ static int take_secret(lua_State *L)
         lua_pushliteral(L, "there is not enough memory for the secret");
     } else {
         lua_pushfstring(L, "the variable %s is not set; a secret is taken from it only once", name);
+        return_error(L);
+        lua_pushboolean(L, true);
+        return 3;
     }
     return return_error(L);
 }
 
 /* ---- a credentials file ---- */
 
-enum entry { API_KEY, SECRET_KEY, SECRET_KEY_FILE, BASE_URL, PROFILE, ENTRIES };
+enum entry { API_KEY, SECRET_KEY, SECRET_KEY_FILE, CREDENTIALS_COMMAND, BASE_URL, PROFILE, ENTRIES };
 
-static const char *const entry_names[ENTRIES] = {"api_key", "secret_key", "secret_key_file", "base_url", "profile"};
+static const char *const entry_names[ENTRIES] = {"api_key", "secret_key", "secret_key_file",
+                                                 "credentials_command", "base_url", "profile"};
 
 static enum entry find_entry(const pu_key_lines *lines)
 {
@@ -142,7 +146,7 @@ static bool read_lines(lua_State *L, const pu_secret_text *whole, pu_secret_text
         enum entry entry = line == PU_LINE_ENTRY ? find_entry(&lines) : ENTRIES;
         if (entry == ENTRIES) {
             lua_pushfstring(L, "%s line %d is not of the form `name = value` with name api_key, secret_key, "
-                            "secret_key_file, base_url or profile", path, lines.number);
+                            "secret_key_file, credentials_command, base_url or profile", path, lines.number);
             return false;
         }
         enum entry same = entry == SECRET_KEY_FILE ? SECRET_KEY : entry; /* both are the secret */
@@ -232,8 +236,8 @@ static enum pu_file_fault read_source(pu_secret_text *whole, const char *source,
     return pu_secret_text_read(whole, source, PU_SECRET_MAX, code);
 }
 
-/* core.read_credentials(path) -> { api_key =, secret_key_file =, base_url =, profile =, secret = } with what the file
- * has, or nil, message, and true when there is no such file. The secret of `secret_key` or `secret_key_file` is `secret`. */
+/* core.read_credentials(path) -> { api_key =, secret_key_file =, credentials_command =, base_url =, profile =, secret = }
+ * with what the file has, or nil, message, and true when there is no such file. The secret of `secret_key` or `secret_key_file` is `secret`. */
 static int read_credentials(lua_State *L)
 {
     int code;

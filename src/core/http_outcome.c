@@ -135,11 +135,43 @@ static const char *certificate_advice(const pu_http_easy *easy)
     }
 }
 
+/* A port that speaks no TLS answers the first bytes with text, which OpenSSL takes for a version. */
+static const char *handshake_advice(const pu_http_easy *easy)
+{
+    return strstr(easy->detail, "wrong version number")
+               ? "; perhaps this port speaks no TLS: check `base_url` (the simulator is http://)"
+               : "";
+}
+
+/* A port that speaks TLS may close a connection that begins with HTTP. */
+static const char *silence_advice(const pu_http_easy *easy)
+{
+    return !easy->base_secure && !easy->response.reused ? "; does this port want https:// in `base_url`?" : "";
+}
+
 static const char *advice(const pu_http_easy *easy, CURLcode code)
 {
-    if (code == CURLE_OPERATION_TIMEDOUT) return timeout_advice(easy);
-    if (code == CURLE_PEER_FAILED_VERIFICATION) return certificate_advice(easy);
-    return "";
+    switch (code) {
+    case CURLE_OPERATION_TIMEDOUT: return timeout_advice(easy);
+    case CURLE_PEER_FAILED_VERIFICATION: return certificate_advice(easy);
+    case CURLE_SSL_CONNECT_ERROR: return handshake_advice(easy);
+    case CURLE_GOT_NOTHING: return silence_advice(easy);
+    default: return "";
+    }
+}
+
+static bool has_proxy(const pu_http_easy *easy)
+{
+    const char *proxy = easy->options->text[PU_HTTP_PROXY];
+    return proxy && *proxy;
+}
+
+static const char *sentence_of(const pu_http_easy *easy, CURLcode code)
+{
+    const curl_rule *rule = find_rule(code);
+    if (code == CURLE_COULDNT_CONNECT && has_proxy(easy))
+        return "no connection to the proxy could be made; check `proxy`, and whether it runs";
+    return rule ? rule->sentence : curl_easy_strerror(code);
 }
 
 /* libcurl's own words are added only while nothing of the request was given to it to send: they name hosts, ports and
@@ -199,7 +231,7 @@ static void fail(pu_http_easy *easy, CURLcode code)
     if (easy->out_of_memory || code == CURLE_OUT_OF_MEMORY)
         write_message(easy, code, "there was not enough memory for the exchange");
     else
-        write_message(easy, code, rule ? rule->sentence : curl_easy_strerror(code));
+        write_message(easy, code, sentence_of(easy, code));
 }
 
 static void disbelieve(pu_http_easy *easy)

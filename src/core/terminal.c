@@ -27,6 +27,12 @@ int pu_terminal_width(int fd)
     return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+int pu_terminal_height(int fd)
+{
+    struct winsize size;
+    return fd >= 0 && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
 static bool set_echo(bool on)
 {
     struct termios settings = state.before;

@@ -9,6 +9,9 @@
 /* Columns; 0 when `fd` is no terminal or does not say. */
 int pu_terminal_width(int fd);
 
+/* Its rows likewise. */
+int pu_terminal_height(int fd);
+
 /* Shows no more what is typed. A signal that ends or stops the process shows it again first, so no shell is left
  * without echo. False when `fd` is no terminal, or one is hidden already. */
 bool pu_terminal_hide(int fd);

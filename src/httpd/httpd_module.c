@@ -82,7 +82,8 @@ static int httpd_lua_listen(lua_State *L)
     if (h->server) return 1;
     lua_pushnil(L);
     lua_pushstring(L, message);
-    return 2;
+    lua_pushstring(L, options.cause); /* nil where it is NULL */
+    return 3;
 }
 
 /* ---- next ---- */

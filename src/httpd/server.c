@@ -298,15 +298,17 @@ static struct MHD_Daemon *start(httpd_server *server, const httpd_options *optio
                             end_request, server, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_END);
 }
 
-httpd_server *httpd_listen(const httpd_options *options, char *message, size_t message_size)
+httpd_server *httpd_listen(httpd_options *options, char *message, size_t message_size)
 {
     struct sockaddr_storage address;
     bool loopback;
+    options->cause = NULL;
     if (!parse_address(options, &address, &loopback)) {
         snprintf(message, message_size, "the host must be a numeric address or localhost");
         return NULL;
     }
     if (!loopback && !options->allow_remote) {
+        options->cause = "remote";
         snprintf(message, message_size, "only a loopback address is listened on unless allow_remote is true");
         return NULL;
     }
@@ -319,6 +321,7 @@ httpd_server *httpd_listen(const httpd_options *options, char *message, size_t m
     errno = 0;
     server->daemon = start(server, options, &address);
     if (!server->daemon) {
+        if (errno == EADDRINUSE) options->cause = "in_use";
         snprintf(message, message_size, "cannot listen on %s port %u: %s", options->host,
                  (unsigned)options->port, errno ? strerror(errno) : "libmicrohttpd refused");
         free(server);

@@ -29,6 +29,7 @@ typedef struct httpd_options {
     bool allow_remote; /* without it only loopback addresses are accepted */
     size_t max_body;   /* a longer body is answered with 413 and never handed out */
     unsigned max_connections;
+    const char *cause; /* set when it cannot listen: "in_use", "remote", or NULL for another */
 } httpd_options;
 
 enum httpd_fault {
@@ -44,7 +45,7 @@ typedef struct httpd_pace {
 } httpd_pace;
 
 /* NULL on failure, with a text in `message`. */
-httpd_server *httpd_listen(const httpd_options *options, char *message, size_t message_size);
+httpd_server *httpd_listen(httpd_options *options, char *message, size_t message_size);
 
 /* Ends every connection, the unanswered ones too, and frees the server and all its requests. */
 void httpd_close(httpd_server *server);

@@ -46,12 +46,24 @@ local function count(self)
   return (self.monotonic or self.wall)()
 end
 
---- The service's time in epoch ms. What a user's clock returns is checked by the caller.
+--- The service's time in epoch ms, or whatever a user's clock returned.
 function Clock:now()
   local offset = self.offset
   if not offset then return self.wall() end
   local counted = count(self)
   return type(counted) == "number" and counted + offset or counted
+end
+
+--- The service's time in epoch ms as an exact integer; or nil, what is wrong with a user's clock, and what to do.
+---@return integer|nil now, string|nil problem, string|nil hint
+function Clock:read()
+  if self.is_exact then
+    local offset = self.offset
+    return offset and self.monotonic() + offset or self.wall()
+  end
+  local now = self:now()
+  if type(now) == "number" and now > 0 and now < 2 ^ 53 and now % 1 == 0 then return math.floor(now) end
+  return nil, "the option clock did not give a time", "it must return whole epoch milliseconds"
 end
 
 --- Whether the host's clock was set, or the machine slept, since the service's time was learned. Reported once.

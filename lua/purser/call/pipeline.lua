@@ -92,15 +92,6 @@ function M.refresh_credentials(self)
   return M.use_credentials(self, api_key, secret_key)
 end
 
---- The clock's reading as an exact integer; or nil and a message.
-function M.read_clock(self)
-  local clock = self._clock
-  local now = clock:now()
-  if clock.is_exact then return now end
-  if type(now) == "number" and now > 0 and now < 2 ^ 53 and now % 1 == 0 then return floor(now) end
-  return nil, "the option clock did not give a time", "it must return whole epoch milliseconds"
-end
-
 local function closed_error(row)
   return errors.new { kind = "closed", outcome = "not_sent", message = "the client is closed", hint = "make another",
     operation = row.full_name }
@@ -123,7 +114,7 @@ function M.build(self, row, layout, values, opts)
   local message, hint
   if self._credentials then message, hint = M.refresh_credentials(self) end
   if message then return nil, errors.config(message, hint, "credentials") end
-  local now, wrong, cure = M.read_clock(self)
+  local now, wrong, cure = self._clock:read()
   if not now then return nil, errors.config(wrong, cure, "clock") end
   if self._closed then return nil, closed_error(row) end -- by the clock, the credentials function or another task
   local recv_window = opts.recv_window
@@ -141,14 +132,25 @@ function M.build(self, row, layout, values, opts)
   }
 end
 
---- Checks everything about a call. Returns the values that travel and their layout; or nil and an error.
+-- Nothing of an earlier call or attempt stays behind in a table that is used again.
+local function clear_info(info)
+  info.attempts, info.http_status, info.headers, info.timings, info.hook_error = 0, nil, nil, nil, nil
+end
+
+-- Checks the options of a call, and clears their `info`. Returns an error, or nil.
+local function check_options(self, row, opts)
+  local err = call_options.check(opts, self.profile)
+  if err then err.operation = row.full_name end
+  if type(opts) == "table" and type(opts.info) == "table" then clear_info(opts.info) end
+  return err
+end
+
+--- Checks everything about a call, and clears the `info` of its options. Returns the values that travel and their
+--- layout; or nil and an error.
 function M.check_call(self, row, params, opts)
+  local err = opts ~= M.no_options and check_options(self, row, opts)
   if self._closed then return nil, closed_error(row) end
-  local err = opts ~= M.no_options and call_options.check(opts, self.profile)
-  if err then
-    err.operation = row.full_name
-    return nil, err
-  end
+  if err then return nil, err end
   local values
   values, err = validate.check(row, params)
   if not values then return nil, err end
@@ -176,11 +178,6 @@ local function transport_error(row, failure)
     message = failure.message and plain_text.clean(tostring(failure.message), 500) or "the transport failed",
     retryable = kind == "transport" and (row.effect == "read" or not_sent),
   }
-end
-
--- Nothing of an earlier call or attempt stays behind in a table that is used again.
-local function clear_info(info)
-  info.attempts, info.http_status, info.headers, info.timings, info.hook_error = 0, nil, nil, nil, nil
 end
 
 local function fill_info(info, response, attempts)
@@ -249,14 +246,10 @@ function M.pause(self, ms)
   schedule.sleep(math.ceil(ms))
 end
 
--- Waits until the rate limit has room. Returns what was reserved and when; or nil, nil and the error of a call that
--- must not be made now.
-local function reserve(self, row)
-  if self._credentials and not self._api_key and not row.unsigned then M.refresh_credentials(self) end
-  local takes, at, ms = self._rate_limit:acquire(row, self._api_key, M.pause, self)
-  if takes then return takes, at end
-  return nil, nil, errors.new { kind = "throttled", outcome = "not_sent", operation = row.full_name, retryable = true,
-    retry_after = math.ceil(ms / 1000), message = at, hint = "call it again after the pause" }
+-- The error of a call that the rate limit does not let go, and why; after `ms` it may be repeated.
+local function no_room(row, why, ms)
+  return errors.new { kind = "throttled", outcome = "not_sent", operation = row.full_name, retryable = true,
+    retry_after = math.ceil(ms / 1000), message = why, hint = "call it again after the pause" }
 end
 
 --- Gives back what a request took of the rate limit: it was certainly not sent.
@@ -302,14 +295,6 @@ function M.learn(self, err, request, corrected)
   return err.clock_corrected
 end
 
---- Checks a call, and clears the `info` of its options. Returns the values that travel and their layout; or nil and an
---- error.
-function M.accept(self, row, params, opts)
-  local values, layout = M.check_call(self, row, params, opts)
-  if opts ~= M.no_options and type(opts) == "table" and type(opts.info) == "table" then clear_info(opts.info) end
-  return values, layout
-end
-
 --- Sets the clock right before a signed call where it was set meanwhile.
 function M.attend_clock(self, row)
   if not row.unsigned and self._correct_clock and self._clock:jumped() then correct_clock(self) end
@@ -317,17 +302,19 @@ end
 
 --- The signed request of an attempt, once the rate limit has room for it; or nil and an error.
 function M.next_request(self, row, layout, values, opts)
-  local takes, at, err, request
-  if self._rate_limit then
-    takes, at, err = reserve(self, row)
-    if err then return nil, err end
+  local limit, takes, at = self._rate_limit, nil, nil
+  if limit then
+    local ms
+    if self._credentials and not self._api_key and not row.unsigned then M.refresh_credentials(self) end
+    takes, at, ms = limit:acquire(row, self._api_key, M.pause, self)
+    if not takes then return nil, no_room(row, at, ms) end
   end
-  request, err = M.build(self, row, layout, values, opts)
+  local request, err = M.build(self, row, layout, values, opts)
   if request then
     request.takes, request.taken_at = takes, at
     return request
   end
-  if takes then self._rate_limit:give_back(takes, at) end
+  if takes then limit:give_back(takes, at) end
   err.operation = row.full_name
   return nil, err
 end
@@ -337,10 +324,10 @@ end
 function M.run(self, row, params, opts)
   if row.effect ~= "read" then error(row.full_name .. " is a write call; purser.exactly_once.run takes it", 2) end
   opts = opts or M.no_options
-  local values, layout = M.accept(self, row, params, opts)
+  local values, layout = M.check_call(self, row, params, opts)
   if not values then return nil, layout end
   local started, attempt, corrected = core.monotonic_ms(), 0, false
-  M.attend_clock(self, row)
+  if self._clock.offset then M.attend_clock(self, row) end
   while true do
     local request, err = M.next_request(self, row, layout, values, opts)
     if not request then return nil, err end

@@ -95,12 +95,20 @@ local function cure_of(code)
   return known and known.cure
 end
 
+local PARAMETER_WRONG = "33333"
+
 -- What to do about the service's code, or nil. A write call of unknown outcome has its advice, and one that is not sent
 -- must not end in another error: the file may not open any more.
 local function hint_of(row, outcome, code)
   if outcome == "unknown" then return row.effect == "read" and "it only reads: call it again later" or nil end
   local ok, cure = pcall(cure_of, code)
-  return ok and cure or nil
+  cure = ok and cure or nil
+  local max_days = row.window and row.window.max_window_days
+  if code == PARAMETER_WRONG and max_days and row.paging then
+    return ("%s; a window is at most %d days here: `each_%s` walks longer ones"):format(cure, max_days,
+      row.paging.iterator)
+  end
+  return cure
 end
 
 -- The error of an answer that carries the service's code.

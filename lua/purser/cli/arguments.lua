@@ -8,7 +8,7 @@ local M = {}
 local takes_value = {
   ["--base-url"] = true, ["--profile"] = true, ["--credentials"] = true, ["--account"] = true, ["--timeout"] = true,
   ["--recv-window"] = true, ["--format"] = true, ["--columns"] = true, ["--time"] = true, ["--output"] = true,
-  ["--journal"] = true, ["--guard"] = true, ["--filter"] = true,
+  ["--journal"] = true, ["--guard"] = true, ["--filter"] = true, ["--color"] = true,
 }
 local answered_at_once = { ["-h"] = true, ["--help"] = true, ["--version"] = true, ["-v"] = true, ["-V"] = true }
 

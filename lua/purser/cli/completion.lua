@@ -2,31 +2,47 @@
 -- `purser completion bash|zsh|fish`: a script that asks the command itself what can follow. Each name comes once, and
 -- an option with known values offers them.
 
+local credentials = require "purser.cli.credentials"
 local lazy = require "purser.util.lazy"
 local report = require "purser.cli.report"
 local command_parser = lazy "purser.cli.parser"
 local operations = lazy "purser.api.operations"
 local output = lazy "purser.cli.output"
 local parameters = lazy "purser.api.parameters"
+local values = lazy "purser.cli.values"
 
 local M = { summary = "Print a completion script for a shell." }
 
 local scripts = {
-  bash = [[
+  bash = [=[
 # bash completion of purser: source <(purser completion bash)
 _purser() {
-    local IFS=$'\n'
-    COMPREPLY=($("${COMP_WORDS[0]}" completion --words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
-    if [ "${COMPREPLY[0]}" = "<file>" ]; then COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")); fi
+    local IFS=$'\n' word
+    local -a words=()
+    for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do # bash has cut name=value at the =
+        if ((${#words[@]})) && [[ $word == = || ${words[-1]} == *= && -n $word ]]; then words[-1]+=$word
+        else words+=("$word"); fi
+    done
+    COMPREPLY=($("${COMP_WORDS[0]}" completion --words -- "${words[@]}" 2>/dev/null))
+    if [ "${COMPREPLY[0]}" = "<file>" ]; then
+        COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}"))
+    elif [[ ${words[-1]} == *=* && $COMP_WORDBREAKS == *=* ]]; then
+        COMPREPLY=("${COMPREPLY[@]#"${words[-1]%"${words[-1]##*=}"}"}")
+    elif [[ ${COMPREPLY[0]} == *= ]]; then
+        compopt -o nospace 2>/dev/null
+    fi
 }
 complete -F _purser purser
-]],
+]=],
   zsh = [[
 #compdef purser
 _purser() {
     local -a found
     found=(${(f)"$("${words[1]}" completion --words -- "${(@)words[2,CURRENT]}" 2>/dev/null)}"})
-    if [ "${found[1]}" = "<file>" ]; then _files; else compadd -a found; fi
+    if [ "${found[1]}" = "<file>" ]; then _files; return; fi
+    local -a open=(${(M)found:#*=}) closed=(${found:#*=})
+    compadd -S '' -a open
+    compadd -a closed
 }
 compdef _purser purser
 ]],
@@ -41,7 +57,8 @@ complete -c purser -f -a '(__purser_words)'
 
 function M.define(command)
   command:description "Print a completion script for a shell.\nbash: source <(purser completion bash)"
-  command:argument("shell", "bash, zsh or fish."):argname("<shell>"):args("*")
+  local shell = command:argument("shell", "bash, zsh or fish."):argname("<shell>"):args("*")
+  shell.suggested, shell.takes_no_file = { "bash", "zsh", "fish" }, true
   command:flag("--words", "What the scripts ask: the words that may stand last."):hidden(true)
 end
 
@@ -49,17 +66,81 @@ end
 local NETWORKS = { "TRX", "ETH", "BSC", "SOL", "MATIC", "ARB", "OP", "BTC", "LTC", "DOGE", "XRP", "XLM", "TONCOIN",
   "ADA" }
 local COINS = { "USDT", "USDC", "BTC", "ETH", "MX", "SOL", "XRP", "DOGE", "TRX", "LTC" }
-local takes_file = { ["--credentials"] = true, ["--journal"] = true, ["--guard"] = true, ["--output"] = true,
-  ["--cursor"] = true, ["--secrets"] = true, ["--secret-file"] = true, ["--addresses"] = true, ["--state"] = true }
+local DURATIONS, TIMES = { "45s", "10m", "30m", "2h" }, { "now", "1h", "24h", "7d", "30d" }
+local fixed = {
+  ["--coin"] = COINS, ["--asset"] = COINS, ["--network"] = NETWORKS, ["--netWork"] = NETWORKS,
+  ["--deadline"] = DURATIONS, ["--poll"] = DURATIONS, ["--since"] = TIMES, ["--until"] = TIMES,
+  ["--rate-limit"] = { "redis://", "redis:", "sqlite:", "postgresql:" },
+}
+local goals = { withdrawal = { "success", "sent", "final", "cancelled" }, deposit = { "credited", "seen", "final" } }
 
-local function values_of(option, name, row)
-  if option._choices then return option._choices end
-  if name == "--coin" or name == "--asset" then return COINS end
-  if name == "--network" or name == "--netWork" then return NETWORKS end
-  if name == "--columns" and row then return output.members(row) end
-  if name == "--filter" and row then
+-- The names of the accounts that `purser login` keeps.
+local function account_names()
+  local folder = credentials.folder()
+  local pipe = folder and io.popen("ls -1 " .. values.shell_word(folder) .. " 2>/dev/null", "r")
+  local names = {}
+  if not pipe then return names end
+  for line in pipe:lines() do names[#names + 1] = line:match "^([%w_][%w_.-]*)%.keys$" end
+  pipe:close()
+  return names
+end
+
+-- The operations that a payment may be.
+local function transfers()
+  local names = {}
+  for _, row in ipairs(operations.list) do
+    if row.effect == "transfer" then names[#names + 1] = row.full_name end
+  end
+  return names
+end
+
+-- The row of `export HISTORY`.
+local function exported(words)
+  local name = words[1] == "export" and words[2] or ""
+  return operations.by_name[(name:gsub("[ :/]", ".", 1):gsub("%-", "_"))]
+end
+
+-- What can be typed for --columns: the last of those that commas join. For --filter, name=, and behind it the values
+-- that are known.
+local function columns_of(row, typed)
+  local before, list = typed:match "^(.*,)[^,]*$" or "", {}
+  for i, member in ipairs(output.members(row)) do list[i] = before .. member end
+  return list
+end
+
+local shapes_with_states = { deposit = "deposit_states", sub_account_deposit = "deposit_states",
+  withdrawal = "withdrawal_states" }
+
+local function filters_of(row, typed)
+  local name, list = typed:match "^([^=]+)=", {}
+  if not name then
+    for i, member in ipairs(output.members(row)) do list[i] = member .. "=" end
+    return list
+  end
+  local states = parameters.choices[shapes_with_states[output.shape_of(row)]]
+  local known = name == "status" and states or name:find "[cC]oin$" and COINS or name:find "[nN]etWork$" and NETWORKS
+    or {}
+  for i, value in ipairs(known) do list[i] = name .. "=" .. value end
+  return list
+end
+
+local takes_file = { ["--credentials"] = true, ["--journal"] = true, ["--guard"] = true, ["--output"] = true,
+  ["--cursor"] = true, ["--secrets"] = true, ["--file"] = true, ["--secret-file"] = true, ["--addresses"] = true,
+  ["--state"] = true }
+
+local function values_of(option, name, row, words)
+  local known = option._choices or fixed[name]
+  if known then return known end
+  local typed = words[#words]
+  if name == "--account" then return account_names() end
+  if name == "--goal" then return goals[words[2]] or {} end
+  if name == "--operation" then return transfers() end
+  row = row or exported(words)
+  if name == "--columns" and row then return columns_of(row, typed) end
+  if name == "--filter" and row then return filters_of(row, typed) end
+  if name == "--param" and row then
     local names = {}
-    for i, member in ipairs(output.members(row)) do names[i] = member .. "=" end
+    for i, param in ipairs(row.params) do names[i] = param[1] .. "=" end
     return names
   end
   local param = row and row.by_name[name:sub(3)]
@@ -82,6 +163,7 @@ end
 
 -- What may stand where the last word is being typed.
 local function candidates(parser, words)
+  if words[1] == "help" and #words > 1 then words = { (table.unpack or unpack)(words, 2) } end -- luacheck: ignore
   local row_name, used, at = {}, {}, 1
   while at < #words do
     local found
@@ -97,7 +179,7 @@ local function candidates(parser, words)
   local row = operations.by_name[table.concat(row_name, ".")]
   local before = words[#words - 1]
   local option = before and before:find "^%-" and find_option(parser, before)
-  if option and option._maxargs > 0 then return values_of(option, before, row) end
+  if option and option._maxargs > 0 then return values_of(option, before, row, words) end
   for i = at, #words - 1 do used[words[i]] = true end
   local list = {}
   if words[#words]:find "^%-" then
@@ -108,9 +190,10 @@ local function candidates(parser, words)
     return list
   end
   for _, command in ipairs(parser._commands) do list[#list + 1] = command._public_aliases[1] end
+  if at == 1 then list[#list + 1], list[#list + 2] = "help", "version" end
   local argument = parser._arguments[#words - at + 1]
   for _, choice in ipairs(argument and (argument._choices or argument.suggested) or {}) do list[#list + 1] = choice end
-  if argument and not argument._choices then list[#list + 1] = "<file>" end
+  if argument and not argument._choices and not argument.takes_no_file then list[#list + 1] = "<file>" end
   return list
 end
 

@@ -61,12 +61,15 @@ local function safeguards(options)
   local guard_path, made = options.guard or credentials.variable "PURSER_GUARD", {}
   if journal_path then
     local journal, err = purser.journal.open { sqlite = journal_path }
-    if not journal then return nil, ("--journal %s: %s"):format(journal_path, err.message) end
+    if not journal then
+      return nil, ("--journal %s: %s%s"):format(journal_path, err.message, err.hint and "; " .. err.hint or "")
+    end
     made.journal = journal
   end
   if guard_path then
     local rules, message = files.read_object(guard_path)
     if not rules then return nil, "--guard " .. message end
+    if options.dry_run then rules.no_duplicates, rules.spending_limit = nil, nil end -- they judge what is recorded
     made.guard, made.guard_path = rules, guard_path
   end
   return made
@@ -175,7 +178,7 @@ function M.open(options, overrides)
   if not client then
     local hint = err.option == "allow_insecure" and "use https://" or err.hint
     local cure = hint and "; " .. hint or ""
-    if safe.guard_path and err.message:find("guard", 1, true) then
+    if safe.guard_path and err.option == "guard" then
       return nil, ("--guard %s: %s%s"):format(safe.guard_path, err.message, cure)
     end
     return nil, ("%s (the service comes from %s)%s"):format(err.message, service.source, cure)

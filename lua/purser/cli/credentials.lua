@@ -18,17 +18,44 @@ local taken, why_not -- the secret of the environment, or why there is none
 
 --- Takes the secret key out of the environment, wherever the keys come from: no child process inherits it.
 function M.take_secret()
-  local secret, message = core.take_secret "PURSER_SECRET_KEY"
+  local secret, message, is_unset = core.take_secret "PURSER_SECRET_KEY"
+  if is_unset then message = "PURSER_SECRET_KEY is not set" end
   if secret then taken, why_not = secret, nil else why_not = why_not or message end
+end
+
+-- The keys that the command of a file writes, with the service that the file or the command names.
+local function from_command(file, path)
+  if file.api_key or file.secret then
+    return nil, path .. " gives a credentials_command and a key of its own; remove one of them"
+  end
+  local keys, message = core.read_credentials("|" .. file.credentials_command)
+  if not keys then return nil, ("the credentials_command of %s: %s"):format(path, message) end
+  if keys.credentials_command then
+    return nil, ("the credentials_command of %s writes another credentials_command; let it write the keys"):format(path)
+  end
+  for _, name in ipairs { "base_url", "profile" } do
+    if file[name] and keys[name] then
+      return nil, ("%s and what its credentials_command writes both give %s; remove one"):format(path, name)
+    end
+    keys[name] = keys[name] or file[name]
+  end
+  return keys
 end
 
 -- `source` is a path, "-" for standard input, or "|" and a command.
 local function from_file(source, name)
   local keys, message = core.read_credentials(source)
   name = name or source == "-" and "standard input" or source
+  if keys and keys.credentials_command then
+    if source:find "^|" or source == "-" then
+      return nil, name .. " gives a credentials_command, which only a file may; let it write the keys"
+    end
+    keys, message = from_command(keys, source)
+  end
   if not keys then return nil, message end
   if not keys.api_key or not keys.secret then
-    return nil, name .. " must hold the lines api_key = ... and secret_key = ..."
+    return nil, name .. " has no key, or no secret; give the lines api_key = ... and secret_key = ..., or "
+      .. "credentials_command = ..."
   end
   keys.source = name
   return keys
@@ -82,8 +109,7 @@ local function from_environment()
   if api_key and taken then
     return { api_key = api_key, secret = taken, source = "PURSER_API_KEY and PURSER_SECRET_KEY" }
   end
-  local missing = not api_key and not taken and "no keys" or not api_key and "PURSER_API_KEY is not set"
-    or tostring(why_not):find("is not set", 1, true) and "PURSER_SECRET_KEY is not set" or why_not
+  local missing = not api_key and not taken and "no keys" or not api_key and "PURSER_API_KEY is not set" or why_not
   return nil, missing .. ": name a file with --credentials, set PURSER_API_KEY and PURSER_SECRET_KEY, or keep a key "
     .. "with `purser login`"
 end

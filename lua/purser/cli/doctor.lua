@@ -6,7 +6,6 @@
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
-local json = require "purser.json"
 local lazy = require "purser.util.lazy"
 local loopback = require "purser.util.loopback"
 local operations = require "purser.api.operations"
@@ -15,6 +14,7 @@ local nearest = require "purser.util.suggest"
 local plain_text = require "purser.util.plain_text"
 local profiles = require "purser.api.profiles"
 local report = require "purser.cli.report"
+local rows = require "purser.cli.rows"
 local drift = lazy "purser.cli.drift"
 
 local M = { summary = "Check the clock, TLS, the key, its permissions and the weights." }
@@ -22,8 +22,7 @@ local M = { summary = "Check the clock, TLS, the key, its permissions and the we
 function M.define(command)
   command:description("Check the clock, TLS, the key, its permissions and the weights; each finding with its cure.\n"
     .. "It only reads.")
-  command:option("--format", "table (default) or json."):argname("<format>"):choices { "table", "json" }
-    :default("table"):show_default(false)
+  output.define(command, nil, { filters = true })
   command:flag("--drift", "Make the harmless reads, and compare every answer with what this version knows: members, "
     .. "types, forms, codes, limits. The report holds no value of an answer.")
   connection.define(command)
@@ -227,23 +226,24 @@ local function check_weights(findings, client, spent, profile_name)
     :format(spent, profile_name, table.concat(pools, ", "), table.concat(heaviest, ", ")))
 end
 
-local function as_text(findings)
+local TITLES = { "state", "topic", "text", "cure" }
+
+local function as_text(findings, filters)
   local out = {}
   for _, finding in ipairs(findings) do
-    out[#out + 1] = ("%-5s %-12s %s\n"):format(finding.state, finding.topic, plain_text.clean(finding.text))
-    if finding.cure then out[#out + 1] = ("%-5s %-12s cure: %s\n"):format("", "", finding.cure) end
+    if rows.passes({ finding.state, finding.topic, finding.text, finding.cure }, filters) then
+      out[#out + 1] = ("%-5s %-12s %s\n"):format(finding.state, finding.topic, plain_text.clean(finding.text))
+      if finding.cure then out[#out + 1] = ("%-5s %-12s cure: %s\n"):format("", "", finding.cure) end
+    end
   end
   return table.concat(out)
 end
 
-local function as_json(findings)
-  local list = {}
-  for i, finding in ipairs(findings) do
-    list[i] = json.object {
-      { "state", finding.state }, { "topic", finding.topic }, { "text", finding.text }, { "cure", finding.cure },
-    }
-  end
-  return output.json(json.list(list), "  ")
+local function render(findings, options)
+  if options.format == "table" then return as_text(findings, assert(rows.filters(TITLES, options))) end
+  local cells = {}
+  for i, finding in ipairs(findings) do cells[i] = { finding.state, finding.topic, finding.text, finding.cure } end
+  return rows.render(TITLES, cells, options)
 end
 
 local function examine(findings, options)
@@ -269,11 +269,12 @@ end
 
 --- Runs the checks. Returns 0 when nothing failed, else the exit code of the worst failure.
 function M.start(options)
+  local message = rows.message(TITLES, options)
+  if message then return report.bad_input("doctor: %s", message) end
   if options.drift then return drift.start(options) end
   local findings = setmetatable({ code = report.DONE }, Findings)
   examine(findings, options)
-  local text = options.format == "json" and as_json(findings) or as_text(findings)
-  return report.write(text) and findings.code or report.NOT_WRITTEN
+  return report.write(render(findings, options), options.raw) and findings.code or report.NOT_WRITTEN
 end
 
 return M

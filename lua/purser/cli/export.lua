@@ -8,11 +8,13 @@ local suggest = require "purser.util.suggest"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
+local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 
 local M = { summary = "Write every record of a history, complete, as CSV or JSON lines." }
 
 local CHUNK = 500
+local STEP = 20 -- records between two lines of progress
 
 local function history_names()
   local names = {}
@@ -24,17 +26,18 @@ end
 
 function M.define(command)
   command:description("Write every record of a history or list once, whatever its windows and pages.\n"
-    .. "With --cursor the next run writes what came since: append it to the same file.")
-  command:argument("history", "One of " .. table.concat(history_names(), ", ") .. "."):argname("<history>")
+    .. "With --cursor the next run writes what came since: append it to the same file, or give --output a new file.\n"
+    .. "json is an object a line.")
+  local history = command:argument("history", "One of " .. table.concat(history_names(), ", ") .. ".")
+  history:argname("<history>")
+  history.suggested, history.takes_no_file = history_names(), true
   command:option("--since", "From when on: 30d, 12h, 2026-01-31, 2026-01-31T10:00Z; default: all it reaches.")
     :argname("<when>")
   command:option("--until", "Until when, in the same forms; default: now."):argname("<when>")
   command:option("--param", "A parameter of the operation, as name=value; may be repeated."):argname("<name=value>")
     :count("*")
-  command:option("--format", "csv (default) or json: one object a line."):argname("<format>"):choices { "csv", "json" }
-    :default("csv"):show_default(false)
   command:option("--columns", "Members to write, joined by commas (csv)."):argname("<names>")
-  output.define_raw(command)
+  output.define(command, nil, { default = "csv", filters = true })
   command:option("--cursor", "File that keeps how far it came; made at the first run."):argname("<file>")
   connection.define(command)
 end
@@ -74,6 +77,10 @@ local function as_result(row, records)
 end
 
 local function render(row, records, options, first)
+  if #records > 0 then
+    local result = output.filtered(row, as_result(row, records), options.filters)
+    records = row.result.page and result.data or row.result.rows and result.rows or result
+  end
   if options.format == "json" then
     local lines, list_row = {}, { result = { record = row.result.list or row.result.page or row.result.rows } }
     for i, record in ipairs(records) do lines[i] = output.json(output.ordered(list_row, record)) end
@@ -83,16 +90,26 @@ local function render(row, records, options, first)
   return first and text or (text:gsub("^[^\n]*\n", "", 1))
 end
 
--- Writes everything that is left. Returns whether it was written, how many, and the walk's error.
+-- How far it is, as a line; the last record says up to which time.
+local function progress_of(row, count, record)
+  local at = record and record[row.paging.time_member or ""]
+  return ("%s: %d records%s"):format(row.full_name, count,
+    type(at) == "number" and ", up to " .. values.show_time(at) or "")
+end
+
+-- Writes everything that is left. Returns whether it was written, how many were read, and the walk's error.
 local function write_all(walk, row, options, with_header)
   local count, first = 0, with_header
+  local show, clear = terminal.progress_line()
   local record, err
   repeat
     local records = {}
     repeat
+      if (count + #records) % STEP == 0 then show(progress_of(row, count + #records, record)) end
       record, err = walk:next()
       records[#records + 1] = record
     until not record or #records == CHUNK
+    clear()
     if #records > 0 or first then
       if not report.write(render(row, records, options, first), options.raw) then return false, count end
     end
@@ -123,14 +140,34 @@ local function read_options(options, cursor)
   options.shown, message = output.columns(options, row)
   message = message or output.message(options)
   if message then return nil, message end
+  options.filters, message = output.filters(options, row)
+  if message then return nil, message end
   local params
   params, message = params_of(options, cursor)
   return params and row, message, params
 end
 
+-- Keeps how far the export came. With --output only when its file is there: a record that was not written must come
+-- with the next run. Returns the exit code.
+local function keep_cursor(options, place)
+  local function keep()
+    local ok, reason = files.replace(options.cursor, place .. "\n")
+    if ok then return report.DONE end
+    report.say("the cursor could not be written to %s: %s", options.cursor, tostring(reason))
+    return report.NOT_WRITTEN
+  end
+  if not options.output then return keep() end
+  terminal.settings.after_output = keep
+  return report.DONE
+end
+
 function M.start(options)
   local cursor, message = read_cursor(options.cursor)
   if message then return report.bad_input("%s", message) end
+  if cursor and options.output and core.file_mode(options.output) then
+    return report.bad_input("--output %s is there already, with what an earlier run wrote; give a new file, or leave "
+      .. "--cursor out to write all once more", options.output)
+  end
   local row, params
   row, message, params = read_options(options, cursor)
   if not row then return report.bad_input("%s", message) end
@@ -147,13 +184,9 @@ function M.start(options)
   local code = not written and report.NOT_WRITTEN or err and report.failure(row, {}, err, advise(err)) or report.DONE
   local place = written and walk:cursor()
   if options.cursor and place then
-    local ok, reason = files.replace(options.cursor, place .. "\n")
-    if not ok then
-      report.say("the cursor could not be written to %s: %s", options.cursor, tostring(reason))
-      code = math.max(code, report.NOT_WRITTEN)
-    end
+    code = math.max(code, keep_cursor(options, place))
   end
-  if written and err then report.say("%d records were written before that", count) end
+  if written and err and not options.output then report.say("%d records were written before that", count) end
   client:close()
   return code
 end

@@ -8,8 +8,10 @@ local core = require "purser.core"
 local files = require "purser.cli.file"
 local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"
+local output = require "purser.cli.output"
 local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
+local rows = require "purser.cli.rows"
 local fleets = lazy "purser.workflow.fleet"
 
 local M = { summary = "Make and keep a fleet of sub-accounts as a file declares it." }
@@ -45,6 +47,7 @@ function M.define(command)
   command:option("--asset", "distribute: what is moved."):argname("<text>")
   command:option("--to", "distribute: what an account gets from the parent; may be repeated."):argname("<name=amount>")
     :count("*")
+  output.define(command, nil, { filters = true })
   connection.define_writes(command)
   command:flag("--yes", "Do it without asking.")
   connection.define(command)
@@ -103,16 +106,28 @@ local function read_declaration(path)
   return declared
 end
 
-local function show_steps(list)
-  local lines = {}
+local STEPS, MOVES = { "account", "what", "note", "why" }, { "from", "to", "amount", "asset", "state" }
+
+local moves_money = { sweep = true, distribute = true }
+
+local function cells_of(step) return { step.account, step.what, step.note, step.why } end
+
+-- Steps as text: rows for programs, a sentence each for people.
+local function show_steps(list, options)
+  local cells, filters, lines = {}, assert(rows.filters(STEPS, options)), {}
   for i, step in ipairs(list) do
-    lines[i] = plain_text.clean(("%s: %s%s"):format(step.account, step.what, step.note and " " .. step.note or ""))
+    cells[i] = cells_of(step)
+    if rows.passes(cells[i], filters) then
+      lines[#lines + 1] = plain_text.clean(("%s: %s%s"):format(step.account, step.what,
+        step.note and " " .. step.note or "")) .. "\n"
+    end
   end
-  return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
+  if options.format ~= "table" then return rows.render(STEPS, cells, options) end
+  return table.concat(lines)
 end
 
-local function finish(done, err)
-  local written = report.write(show_steps(done or err.details and err.details.done or {}))
+local function finish(options, done, err)
+  local written = report.write(show_steps(done or err.details and err.details.done or {}, options), options.raw)
   if err then
     if err.kind == "workflow" then
       report.say("%s", tostring(err))
@@ -124,34 +139,46 @@ local function finish(done, err)
 end
 
 -- Writes what a plan says. Returns the exit code.
-local function show(plan)
-  return report.write(tostring(plan) .. "\n") and report.DONE or report.NOT_WRITTEN
+local function show(plan, options)
+  local text
+  if options.format == "table" and #options.filter == 0 then
+    text = tostring(plan) .. "\n"
+  elseif plan.moves then
+    local cells = {}
+    for i, move in ipairs(plan.moves) do
+      cells[i] = { move.from or "parent", move.to or "parent", move.amount, move.asset, move.state }
+    end
+    text = rows.render(MOVES, cells, options, { is_number = { [3] = true } })
+  else
+    text = show_steps(plan.steps, options)
+  end
+  return report.write(text, options.raw) and report.DONE or report.NOT_WRITTEN
 end
 
 local actions = {}
 
-function actions.plan(fleet)
+function actions.plan(fleet, options)
   local plan, err = fleet:plan()
-  if not plan then return finish(nil, err) end
-  return show(plan)
+  if not plan then return finish(options, nil, err) end
+  return show(plan, options)
 end
 
-function actions.orphans(fleet)
+function actions.orphans(fleet, options)
   local list, err = fleet:orphans()
-  if not list then return finish(nil, err) end
+  if not list then return finish(options, nil, err) end
   if #list == 0 then
     report.note("no key of the fleet lacks its secret")
-    return report.DONE
+    return options.format == "table" and report.DONE or finish(options, list)
   end
   for _, key in ipairs(list) do key.what = "nobody has the secret of " .. key.apiKey end
-  return finish(list)
+  return finish(options, list)
 end
 
 function actions.apply(fleet, options, sources)
   local plan, err = fleet:plan()
-  if not plan then return finish(nil, err) end
-  if #plan.steps == 0 then return show(plan) end
-  return confirm.ask(options, "This makes it so", sources, confirm.lines(plan)) or finish(fleet:apply())
+  if not plan then return finish(options, nil, err) end
+  if #plan.steps == 0 then return show(plan, options) end
+  return confirm.ask(options, "This makes it so", sources, confirm.lines(plan)) or finish(options, fleet:apply())
 end
 
 function actions.rotate(fleet, options, sources)
@@ -159,28 +186,28 @@ function actions.rotate(fleet, options, sources)
   local all = age == 0 and " Days are 0: that is EVERY key of the fleet." or ""
   return confirm.ask(options, "This makes keys", sources,
     { { "keys", ("Each that is older than %s days gets a second one.%s"):format(age, all) } })
-    or finish(fleet:rotate { max_age_ms = milliseconds(age) })
+    or finish(options, fleet:rotate { max_age_ms = milliseconds(age) })
 end
 
 function actions.retire(fleet, options, sources)
   local age = options.days or 1
   return confirm.ask(options, "This deletes keys", sources,
     { { "keys", ("Each is deleted whose successor is older than %s days."):format(age) } })
-    or finish(fleet:retire { overlap_ms = milliseconds(age) })
+    or finish(options, fleet:retire { overlap_ms = milliseconds(age) })
 end
 
 local function move(moves, options, sources)
-  if #moves.moves == 0 then return show(moves) end
+  if #moves.moves == 0 then return show(moves, options) end
   local code = confirm.ask(options, "This moves money", sources, confirm.lines(moves))
   if code then return code end
   local done, err = moves:execute()
-  code = show(moves)
+  code = show(moves, options)
   return done and code or confirm.failure(err)
 end
 
 function actions.sweep(fleet, options, sources)
   local moves, err = fleet:sweep { to = "parent", leave = options.leave }
-  if not moves then return finish(nil, err) end
+  if not moves then return finish(options, nil, err) end
   return move(moves, options, sources)
 end
 
@@ -197,12 +224,15 @@ function actions.distribute(fleet, options, sources)
     return report.bad_input("fleet distribute: give --asset and at least one --to NAME=AMOUNT")
   end
   local moves, err = fleet:distribute { asset = options.asset, amounts = amounts }
-  if not moves then return finish(nil, err) end
+  if not moves then return finish(options, nil, err) end
   return move(moves, options, sources)
 end
 
 function M.start(options)
-  local declared, message = read_declaration(options.declaration)
+  local message = rows.message(moves_money[options.action] and MOVES or STEPS, options)
+  if message then return report.bad_input("fleet: %s", message) end
+  local declared
+  declared, message = read_declaration(options.declaration)
   if not declared then return report.bad_input("%s", message) end
   local client, place, sources = connection.open(options)
   if not client then return report.bad_input("%s", place) end

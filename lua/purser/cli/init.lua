@@ -1,9 +1,11 @@
 -- SPDX-License-Identifier: MIT
 --- The command line: `purser COMMAND ...`. The grammar is made from the rows; see docs/command-line.md.
 
+local colour = require "purser.cli.colour"
 local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local lazy = require "purser.util.lazy"
+local pager = require "purser.cli.pager"
 local terminal = require "purser.cli.terminal"
 local words = require "purser.cli.arguments"
 local files = lazy "purser.cli.file"
@@ -135,6 +137,15 @@ local function dispatch(options, parser)
   return require("purser.cli." .. options.command:gsub("-", "_")).start(options, parser, run)
 end
 
+-- Whether the command executes no write call: what it prints may wait in a pager.
+local function only_reads(options)
+  if operations.groups[options.command] then
+    return operations.by_name[options.command .. "." .. options.operation].effect == "read"
+  end
+  return options.command == "operations" or options.command == "doctor" or options.action == "list"
+    or options.action == "plan" or options.action == "report"
+end
+
 -- Commands whose exit code says what they found: their result is whole all the same.
 local reports_states = { payouts = true, doctor = true, journal = true }
 
@@ -147,7 +158,7 @@ local function run_into_file(options, parser)
     terminal.say("--output %s cannot be written: %s; nothing was sent", path, tostring(reason))
     return 2
   end
-  terminal.settings.output = draft
+  terminal.settings.output, terminal.settings.after_output = draft, nil
   local ok, code = xpcall(function() return dispatch(options, parser) end, broken)
   terminal.settings.output = nil
   if not ok or code ~= 0 and not (reports_states[options.command] and code < 5) then
@@ -156,13 +167,19 @@ local function run_into_file(options, parser)
     return code
   end
   ok, reason = draft.commit()
-  if ok then return code end
+  if ok then return math.max(code, terminal.settings.after_output and terminal.settings.after_output() or code) end
   terminal.say("--output %s could not be written: %s", path, tostring(reason))
   return 5
 end
 
+-- Ctrl-C that a pcall met is raised on: else what was interrupted would pass for bad input.
+local function raise_interruption(ok, problem)
+  if not ok and tostring(problem):find("interrupted!", 1, true) then error("interrupted!", 0) end
+end
+
 function run(arguments)
   local found, message = pcall(require, "argparse")
+  raise_interruption(found, message)
   if not found then
     local missing = tostring(message):find("not found", 1, true)
     terminal.say("%s", missing and "argparse is missing; install it (Debian: lua-argparse; LuaRocks: argparse)"
@@ -174,6 +191,7 @@ function run(arguments)
   arguments = words.normal(arguments)
   local parser = command_parser.build(requested_operation(arguments))
   local parsed, options = parser:pparse(arguments)
+  raise_interruption(parsed, options)
   if not parsed then
     report_usage(parser, arguments, options)
     return 2
@@ -182,6 +200,9 @@ function run(arguments)
   terminal.settings.quiet, terminal.settings.no_input = options.quiet, options.no_input
   if options.json then options.format = "json" elseif options.csv then options.format = "csv" end
   terminal.settings.json, terminal.settings.time = options.json, options.time
+  terminal.settings.is_table = options.format == "table"
+  colour.when = options.color or "auto"
+  pager.is_allowed = not options.no_pager and only_reads(options)
   terminal.settings.journal = options.journal or os.getenv "PURSER_JOURNAL"
   return run_into_file(options, parser)
 end

@@ -4,13 +4,11 @@
 local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
 local credentials = require "purser.cli.credentials"
-local csv = require "purser.csv"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
 local output = require "purser.cli.output"
-local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
-local values = require "purser.cli.values"
+local rows = require "purser.cli.rows"
 local purser = lazy "purser"
 
 local M = { summary = "List the write calls that a journal holds, and find out what became of open ones." }
@@ -21,11 +19,11 @@ function M.define(command)
     .. "  show ID      everything about one\n"
     .. "  recover      look what became of those that a crash or a lost answer left open; needs the keys")
   command:argument("action", "list, show or recover."):choices { "list", "show", "recover" }
-  command:argument("id", "show: the id that list prints."):args("?")
+  command:argument("id", "show: the id that list prints."):args("?").takes_no_file = true
   command:option("--state", "list: open, unknown, done, rejected, not_sent, not_done or undecided."):argname("<state>")
     :choices { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" }
   command:option("--limit", "list: at most so many, the oldest (all)."):argname("<n>"):convert(tonumber)
-  output.define(command)
+  output.define(command, nil, { filters = true })
   connection.define_writes(command)
   connection.define(command)
 end
@@ -37,7 +35,7 @@ local function open(options)
   if not file then return nil, report.bad_input("journal: %s cannot be read; is it the file of --journal?", path) end
   file:close()
   local journal, err = purser.journal.open { sqlite = path }
-  if not journal then return nil, report.bad_input("journal: %s: %s", path, err.message) end
+  if not journal then return nil, report.bad_input("journal: %s: %s", path, report.sentence(err)) end
   return journal
 end
 
@@ -46,7 +44,7 @@ local TITLES = { "sent", "state", "operation", "account", "amount", "asset", "to
 local function cells_of(entry)
   local intent, params = entry.intent, entry.intent.params or {}
   local record = entry.record and (entry.record.id or entry.record.tranId) or ""
-  return { values.show_time(intent.sent_at), entry.state, intent.operation, intent.account or "",
+  return { intent.sent_at, entry.state, intent.operation, intent.account or "",
     tostring(params.amount or ""), tostring(params.coin or params.asset or ""),
     tostring(params.address or params.toAccount or params.subAccount or ""), tostring(record), intent.id }
 end
@@ -76,23 +74,18 @@ function actions.list(options)
   if not journal then return code end
   local entries, err = journal:entries { state = options.state, account = options.account, limit = options.limit }
   if not entries then return confirm.failure(err) end
-  local lines = {}
-  for i, entry in ipairs(entries) do lines[i] = options.format == "json" and as_json(entry) or cells_of(entry) end
-  local text
-  if options.format == "json" then
-    text = output.json(json.list(lines), "  ")
-  elseif options.format == "csv" then
-    text = { csv.line(TITLES) }
-    for i, line in ipairs(lines) do text[i + 1] = csv.line(line, { is_number = { [5] = true } }) end
-    text = table.concat(text)
-  else
-    for _, line in ipairs(lines) do
-      for c, cell in ipairs(line) do line[c] = plain_text.clean(cell) end
-    end
-    text = #lines > 0 and output.aligned(TITLES, lines) or "(none)\n"
-  end
   journal:close()
-  return report.write(text) and report.DONE or report.NOT_WRITTEN
+  local lines, whole, filters = {}, {}, assert(rows.filters(TITLES, options))
+  for i, entry in ipairs(entries) do
+    lines[i] = cells_of(entry)
+    if rows.passes(lines[i], filters) then whole[#whole + 1] = entry end
+  end
+  if options.format ~= "json" then
+    local facts = { is_number = { [5] = true }, is_time = { true } }
+    return report.write(rows.render(TITLES, lines, options, facts), options.raw) and report.DONE or report.NOT_WRITTEN
+  end
+  for i, entry in ipairs(whole) do whole[i] = as_json(entry) end
+  return report.write(output.json(json.list(whole), "  ")) and report.DONE or report.NOT_WRITTEN
 end
 
 function actions.show(options)
@@ -117,6 +110,8 @@ local function outcome_of(open_call)
   return "unknown", err and err.message or ""
 end
 
+local RECOVERED = { "outcome", "operation", "amount", "id", "reason" }
+
 function actions.recover(options)
   local journal, code = open(options)
   if not journal then return code end
@@ -129,17 +124,18 @@ function actions.recover(options)
   for i, open_call in ipairs(found) do
     local outcome, reason = outcome_of(open_call)
     is_open = is_open or outcome ~= "done" and outcome ~= "not_done"
-    lines[i] = { outcome, open_call.intent.operation, plain_text.clean(tostring(open_call.intent.params.amount or "")),
-      open_call.intent.id, plain_text.clean(reason) }
+    lines[i] = { outcome, open_call.intent.operation, tostring(open_call.intent.params.amount or ""),
+      open_call.intent.id, reason }
   end
   client:close()
-  local text = #lines > 0 and output.aligned({ "outcome", "operation", "amount", "id", "reason" }, lines)
-    or "nothing is open\n"
-  if not report.write(text) then return report.NOT_WRITTEN end
+  local text = rows.render(RECOVERED, lines, options, { is_number = { [3] = true }, empty = "nothing is open\n" })
+  if not report.write(text, options.raw) then return report.NOT_WRITTEN end
   return is_open and report.UNKNOWN or report.DONE
 end
 
 function M.start(options)
+  local message = rows.message(options.action == "recover" and RECOVERED or TITLES, options)
+  if message then return report.bad_input("journal: %s", message) end
   return actions[options.action](options)
 end
 

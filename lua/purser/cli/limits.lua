@@ -6,6 +6,7 @@ local connection = require "purser.cli.connection"
 local json = require "purser.json"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
+local rows = require "purser.cli.rows"
 local terminal = require "purser.cli.terminal"
 
 local M = { summary = "Show the pools of the rate limit, who shares them, and blocks." }
@@ -13,8 +14,7 @@ local M = { summary = "Show the pools of the rate limit, who shares them, and bl
 function M.define(command)
   command:description("Show the pools of the rate limit: how much is used, who shares them, and for how long they are "
     .. "blocked.\nIt asks the store alone (--rate-limit), and sends nothing to the service.")
-  command:option("--format", "table (default) or json."):argname("<format>"):choices { "table", "json" }
-    :default("table"):show_default(false)
+  output.define(command)
   connection.define(command)
 end
 
@@ -50,6 +50,15 @@ local function as_text(limits)
   return text
 end
 
+local function as_csv(limits, options)
+  local cells = {}
+  for i, pool in ipairs(limits.pools) do
+    cells[i] = {}
+    for c, name in ipairs(fields) do cells[i][c] = pool[name] end
+  end
+  return rows.render(fields, cells, options)
+end
+
 --- Runs the command. Returns the exit code: 0, 2 for bad input, 3 where the store is away.
 function M.start(options)
   local client, problem = connection.open(options, {})
@@ -60,11 +69,12 @@ function M.start(options)
   local limits, err = client:limits()
   client:close()
   if not limits then
-    terminal.say("%s", err.message)
+    terminal.say("%s", report.sentence(err))
     return report.NOT_SENT
   end
-  return report.write(options.format == "json" and as_json(limits) or as_text(limits)) and report.DONE
-    or report.NOT_WRITTEN
+  local text = options.format == "json" and as_json(limits) or options.format == "csv" and as_csv(limits, options)
+    or as_text(limits)
+  return report.write(text) and report.DONE or report.NOT_WRITTEN
 end
 
 return M

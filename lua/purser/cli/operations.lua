@@ -9,6 +9,7 @@ local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
 local parameters = require "purser.api.parameters"
 local report = require "purser.cli.report"
+local rows = require "purser.cli.rows"
 local advice = require "purser.exactly_once.reconcile.advice"
 local param_help = require "purser.cli.param_help"
 
@@ -16,9 +17,11 @@ local M = { summary = "List the operations, or show everything about one." }
 
 function M.define(command)
   command:description "List the operations, or show everything about one."
-  command:argument("word", "Name or id (wallet withdraw, C2), or a word that its facts contain."):args("0-2")
-  command:option("--format", "table (default) or json."):argname("<format>"):choices { "table", "json" }
-    :default("table"):show_default(false)
+  local word = command:argument("word", "Name or id (wallet withdraw, C2), or a word that its facts contain.")
+  word:args "0-2"
+  word.suggested, word.takes_no_file = {}, true
+  for i, row in ipairs(operations.list) do word.suggested[i] = row.full_name end
+  output.define(command, nil, { filters = true })
 end
 
 local function matches(row, word)
@@ -34,20 +37,17 @@ local function find(word)
   local name = word:gsub("-", "_"):gsub("^(%a[%w_]*)[ :/]", "%1.")
   local row = operations.by_id[word:upper()] or operations.by_name[name]
   if row then return row end
-  local rows = {}
+  local list = {}
   for _, candidate in ipairs(operations.list) do
-    if matches(candidate, word:lower()) then rows[#rows + 1] = candidate end
+    if matches(candidate, word:lower()) then list[#list + 1] = candidate end
   end
-  return nil, rows
+  return nil, list
 end
 
-local function list_table(rows)
-  local lines = {}
-  for i, row in ipairs(rows) do
-    lines[i] = { row.id, row.full_name:gsub("%.", " "), row.effect, row.permission or "",
-      row.weight and ("%d"):format(row.weight) or "", row.summary }
-  end
-  return output.aligned({ "id", "command", "effect", "permission", "weight", "summary" }, lines)
+local TITLES = { "id", "command", "effect", "permission", "weight", "summary" }
+
+local function cells_of(row)
+  return { row.id, (row.full_name:gsub("%.", " ")), row.effect, row.permission or "", row.weight or "", row.summary }
 end
 
 local function rule_of(param)
@@ -111,24 +111,35 @@ local function as_json(row)
   }
 end
 
+-- The operations that pass the filters, as text.
+local function list_of(list, options)
+  local cells, whole, filters = {}, {}, assert(rows.filters(TITLES, options))
+  for i, row in ipairs(list) do
+    cells[i] = cells_of(row)
+    if rows.passes(cells[i], filters) then whole[#whole + 1] = as_json(row) end
+  end
+  if options.format == "json" then return output.json(json.list(whole), "  ") end
+  return rows.render(TITLES, cells, options)
+end
+
 function M.start(options)
+  local message = rows.message(TITLES, options)
+  if message then return report.bad_input("operations: %s", message) end
   local word = table.concat(options.word, " ")
-  local row, rows = find(word)
-  if not row and #rows == 0 then
+  local row, found = find(word)
+  if not row and #found == 0 then
     local names = {}
     for i, known in ipairs(operations.list) do names[i] = known.full_name end
     return report.bad_input("no operation has %q in its facts%s; `purser operations` lists them all", word,
       suggest.hint(word, names))
   end
   local text
-  if options.format == "json" then
-    local list = {}
-    for i, found in ipairs(rows or { row }) do list[i] = as_json(found) end
-    text = output.json(row and list[1] or json.list(list), "  ")
+  if row and options.format ~= "csv" then
+    text = options.format == "json" and output.json(as_json(row), "  ") or details(row)
   else
-    text = row and details(row) or list_table(rows)
+    text = list_of(found or { row }, options)
   end
-  return report.write(text) and report.DONE or report.NOT_WRITTEN
+  return report.write(text, options.raw) and report.DONE or report.NOT_WRITTEN
 end
 
 return M

@@ -277,7 +277,10 @@ end
 
 M.formats = { "table", "json", "csv" }
 
-local function shape_of(row)
+--- The name of the shape of an operation's records.
+---@param row table  the operation
+---@return string
+function M.shape_of(row)
   local form = row.result
   return form.list or form.record or form.page or form.rows
 end
@@ -286,7 +289,7 @@ end
 ---@param row table  the operation
 ---@return string[]
 function M.members(row)
-  return all_columns(shape_of(row))
+  return all_columns(M.shape_of(row))
 end
 
 --- The columns that `--columns` names, or nil for all; nil and a message when one of them does not exist: it would be
@@ -297,7 +300,7 @@ end
 function M.columns(options, row)
   if not options.columns then return nil end
   if options.format == "json" then return nil, "--columns is for table and csv; json holds every member" end
-  local known, nested, is_known, sayable = M.members(row), nested_field(shape_of(row)), {}, {}
+  local known, nested, is_known, sayable = M.members(row), nested_field(M.shape_of(row)), {}, {}
   for i, name in ipairs(known) do
     is_known[name] = true
     sayable[i] = name:match("[^.]*$")
@@ -387,23 +390,38 @@ function M.filtered(row, result, filters)
   return copy
 end
 
+local function define_filter(command)
+  command:option("--filter", "Only records whose member has this value, as name=value; may be repeated.")
+    :argname("<name=value>"):count("*")
+end
+
 --- Adds the options that say how a result is printed to a command of argparse. With a row, those of its records, too.
-function M.define(command, row, formats_here)
-  command:option("--format", "table (default), json or csv."):argname("<format>"):choices(formats_here or M.formats)
-    :default("table"):show_default(false)
+---@param command table
+---@param row table|nil
+---@param own table|nil  default: the format, if not table; filters: whether the command filters without a row
+function M.define(command, row, own)
+  local default, formats_here = own and own.default or "table", {}
+  for _, name in ipairs(M.formats) do
+    if name ~= "table" or default == "table" then formats_here[#formats_here + 1] = name end
+  end
+  local help = table.concat(formats_here, ", ", 1, #formats_here - 1) .. " or " .. formats_here[#formats_here] .. "."
+  command:option("--format", (help:gsub(default, default .. " (default)"))):argname("<format>"):choices(formats_here)
+    :default(default):show_default(false)
   command:flag("--json", "The same as --format json, and errors as JSON on standard error.")
   command:flag("--csv", "The same as --format csv.")
   if row then
     command:option("--columns", "Members to show, joined by commas (table and csv); `purser operations NAME` lists "
       .. "them."):argname("<names>")
-    if not row.result.record then
-      command:option("--filter", "Only records whose member has this value, as name=value; may be repeated.")
-        :argname("<name=value>"):count("*")
-    end
+    if not row.result.record then define_filter(command) end
+  elseif own and own.filters then
+    define_filter(command)
   end
   command:option("--time", "Times as utc (tables), local, iso or ms (csv)."):argname("<style>")
     :choices { "utc", "local", "iso", "ms" }
   command:option("--output", "File for the result, written whole or not at all."):argname("<file>")
+  command:option("--color", "auto (a terminal, unless NO_COLOR is set), always or never."):argname("<when>")
+    :choices { "auto", "always", "never" }
+  command:flag("--no-pager", "Do not show a long table through the program that PAGER names.")
   M.define_raw(command)
 end
 

@@ -3,6 +3,7 @@
 
 local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
+local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local csv = require "purser.csv"
 local json = require "purser.json"
@@ -10,8 +11,8 @@ local lazy = require "purser.util.lazy"
 local output = require "purser.cli.output"
 local payments_file = require "purser.cli.payments_file"
 local payments_plan = require "purser.cli.payments_plan"
-local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
+local rows = require "purser.cli.rows"
 local terminal = require "purser.cli.terminal"
 local purser = lazy "purser"
 
@@ -40,7 +41,7 @@ function M.define(command)
   command:flag("--dry-run", "The same as plan.")
   command:flag("--force", "retry: you know that it was not made; it is put back without looking.")
   command:flag("--yes", "Do it without asking.")
-  output.define(command)
+  output.define(command, nil, { filters = true })
   connection.define_writes(command)
   connection.define(command)
 end
@@ -60,12 +61,18 @@ local function open(options, needs_queue)
   end
   local path = options.journal or credentials.variable "PURSER_JOURNAL"
   local show, clear = terminal.progress_line()
+  local reports, has_said = core.is_terminal(2), false
+  local function report_progress(progress)
+    if reports then return show(purser.payouts.progress_line(progress)) end
+    if progress.waiting_for and not has_said then report.note("waiting: %s", progress.waiting_for) end
+    has_said = has_said or progress.waiting_for ~= nil
+  end
   local queue, err = purser.payouts.new {
     client = client, journal = sources.journal, queue = options.queue, worker = options.worker or "shell",
     witness = path .. ".witness",
-    progress = function(progress) show(purser.payouts.progress_line(progress)) end,
+    progress = report_progress,
   }
-  if not queue then return nil, report.bad_input("payouts: %s", err.message) end
+  if not queue then return nil, report.bad_input("payouts: %s", report.sentence(err)) end
   return { client = client, sources = sources, queue = queue, clear = clear, path = path }
 end
 
@@ -73,7 +80,7 @@ end
 local function failure(err, payments, path)
   local key = err.details and err.details.key
   for _, payment in ipairs(key and payments or {}) do
-    if payment.key == key then return report.bad_input("%s:%d: %s", path, payment.line, err.message) end
+    if payment.key == key then return report.bad_input("%s:%d: %s", path, payment.line, report.sentence(err)) end
   end
   if err.kind == "workflow" then
     report.say("%s", tostring(err))
@@ -82,8 +89,19 @@ local function failure(err, payments, path)
   return confirm.failure(err)
 end
 
--- Reads and checks the file. Returns the payments, the plan as text, and how many have problems; or nil and the code.
-local function planned(options, client, path)
+-- The keys of the payments that a queue has made already; or nil and an error.
+local function made_by(queue)
+  local made = {}
+  local list, err = {}, nil
+  if queue then list, err = queue:list "done" end
+  if not list then return nil, err end
+  for _, payment in ipairs(list) do made[payment.key] = true end
+  return made
+end
+
+-- Reads and checks the file. Returns the payments, the plan as text, how many have problems, and the sums of those that
+-- are not made yet; or nil and the code.
+local function planned(options, client, path, queue)
   local payments, messages = payments_file.read(path, options.operation)
   if not payments then
     for i, message in ipairs(messages) do
@@ -100,9 +118,12 @@ local function planned(options, client, path)
   end
   local err = payments_plan.check(client, payments)
   if err then return nil, report.failure({ effect = "read" }, {}, err) end
-  local totals = payments_plan.totals(payments)
+  local made
+  made, err = made_by(queue)
+  if not made then return nil, report.failure({ effect = "read" }, {}, err) end
+  local totals = payments_plan.totals(payments, made)
   payments_plan.add_balances(client, totals)
-  local text, bad = payments_plan.show(payments, totals, path)
+  local text, bad = payments_plan.show(payments, totals, path, made)
   return payments, text, bad, totals
 end
 
@@ -110,49 +131,30 @@ function actions.plan(options)
   if not options.subject then return report.bad_input("payouts plan: the file is missing; give FILE.csv") end
   local at, code = open(options, false)
   if not at then return code end
-  local payments, text, bad = planned(options, at.client, options.subject)
+  local payments, text, bad, totals = planned(options, at.client, options.subject)
   at.client:close()
   if not payments then return text end
   if not report.write(text) then return report.NOT_WRITTEN end
   if bad > 0 then return report.bad_input("%d of %d payments have errors; nothing was sent", bad, #payments) end
+  for _, total in ipairs(totals) do
+    if total.is_short then return report.bad_input "the balance does not cover all payments; nothing was sent" end
+  end
   report.note("next: purser payouts run %s --journal FILE", options.subject)
   return report.DONE
 end
 
 --------------------------------------------------------------------------------------------------------- the result
 
-local function rows_of(list)
-  local rows = {}
-  for i, payment in ipairs(list) do
-    local params = payment.params
-    rows[i] = { payment.key, payment.state, params.amount or "", params.coin or params.asset or "",
-      params.address or params.toAccount or "", payment.record_id or "", payment.message or "" }
-  end
-  return rows
-end
-
 local TITLES = { "key", "state", "amount", "asset", "to", "id", "message" }
 
-local function show_list(list, format)
-  local rows = rows_of(list)
-  if format == "table" then
-    for _, row in ipairs(rows) do
-      for c, text in ipairs(row) do row[c] = plain_text.clean(text) end
-    end
-    return report.write(output.aligned(TITLES, rows))
+local function show_list(list, options)
+  local cells = {}
+  for i, payment in ipairs(list) do
+    local params = payment.params
+    cells[i] = { payment.key, payment.state, params.amount or "", params.coin or params.asset or "",
+      params.address or params.toAccount or "", payment.record_id or "", payment.message or "" }
   end
-  local out = {}
-  if format == "csv" then
-    out[1] = csv.line(TITLES)
-    for i, row in ipairs(rows) do out[i + 1] = csv.line(row, { is_number = { [3] = true } }) end
-    return report.write(table.concat(out))
-  end
-  for i, row in ipairs(rows) do
-    local members = {}
-    for c, title in ipairs(TITLES) do members[c] = { title, row[c] ~= "" and row[c] or nil } end
-    out[i] = json.object(members)
-  end
-  return report.write(output.json(json.list(out), "  "))
+  return report.write(rows.render(TITLES, cells, options, { is_number = { [3] = true } }), options.raw)
 end
 
 local STATES = { "total", "done", "waiting", "taken", "sent", "failed", "undecided", "blocked" }
@@ -196,18 +198,20 @@ end
 -- Adds what the file has, after a question. Returns nil when the run may begin, else the exit code.
 local function add(options, at)
   local path = options.subject
-  local payments, text, bad, totals = planned(options, at.client, path)
+  local payments, text, bad, totals = planned(options, at.client, path, at.queue)
   if not payments then return text end
   if bad > 0 then
     report.write(text)
     return report.bad_input("%d of %d payments have errors; nothing was sent", bad, #payments)
   end
-  if not options.yes then
+  if options.yes then
+    for _, warning in ipairs(payments_plan.shortages(totals)) do report.say("warning: %s", warning) end
+  else
     report.write(text)
     local fields = { { "file", path }, { "journal", at.path }, { "payments", ("%d"):format(#payments) } }
     for _, total in ipairs(totals) do
       fields[#fields + 1] = { "sum", ("%s %s, %s with fees%s%s"):format(tostring(total.amount), total.asset,
-        tostring(total.amount + total.fees), total.source ~= "" and " from " .. total.source or "",
+        tostring(total.amount + total.fees), total.source ~= "" and " from " .. payments_plan.payer(total) or "",
         total.is_short and ": NOT COVERED by the balance of " .. total.balance or "") }
     end
     local code = confirm.ask(options, "This moves money", at.sources, fields)
@@ -254,7 +258,7 @@ function actions.report(options)
   if not at then return code end
   local list, err = at.queue:list()
   if not list then return failure(err) end
-  return show_list(list, options.format) and report.DONE or report.NOT_WRITTEN
+  return show_list(list, options) and report.DONE or report.NOT_WRITTEN
 end
 
 function actions.retry(options)
@@ -273,7 +277,7 @@ function actions.retry(options)
   local put
   put, err = at.queue:retry(options.subject, options.force and { force = true } or nil)
   if put == nil then
-    report.say("%s", err.message)
+    report.say("%s", report.sentence(err))
     return err.code == "payouts.done" and report.DONE or report.UNKNOWN
   end
   if not put then
@@ -285,6 +289,8 @@ function actions.retry(options)
 end
 
 function M.start(options)
+  local message = rows.message(TITLES, options)
+  if message then return report.bad_input("payouts: %s", message) end
   if not actions[options.action] then
     if options.subject then
       return report.bad_input("payouts: %q is no action; give plan, run, status, report or retry", options.action)

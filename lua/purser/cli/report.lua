@@ -41,6 +41,14 @@ function M.cure(err)
   return cures[err.code] or err.hint
 end
 
+--- What is wrong and what to do about it, without the facts that are for programs.
+---@param err purser.Error
+---@return string
+function M.sentence(err)
+  local cure = M.cure(err)
+  return err.message .. (cure and "; " .. cure or "")
+end
+
 M.say = terminal.say
 
 --- Says what is good to know; not with --quiet.
@@ -122,6 +130,9 @@ end
 function M.failure(row, params, err, cure)
   if err.outcome == "unknown" then
     return unknown(row, params, err)
+  end
+  if err.outcome == "not_sent" and err.message:find("interrupted!", 1, true) then -- Ctrl-C, which the journal met, say
+    error("interrupted!", 0)
   end
   cure = cure or M.cure(err)
   if terminal.settings.json then

@@ -203,6 +203,16 @@ local function announce(options, port)
   terminal.write(table.concat(lines, "\n") .. "\n")
 end
 
+-- What is wrong with a port or a host, and the option that cures it.
+local function advised(options, message, cause)
+  if cause == "in_use" then
+    return message .. "; perhaps another simulator has it; give another --port, or --port 0 for any that is free"
+  elseif cause == "remote" then
+    return ("--host %s is no loopback address; give --host 127.0.0.1, or ::1"):format(options.host)
+  end
+  return message
+end
+
 local function serve(httpd, world, options)
   if options.demo then open_demo(world) end
   local stopped = false
@@ -219,21 +229,13 @@ local function serve(httpd, world, options)
     fail(1, "%s %s: %s", request.method, shown(request.target), shown(tostring(problem)))
   end
   httpd.catch_signals()
-  local served, message = http_server.run(handler, {
+  local served, message, cause = http_server.run(handler, {
     host = options.host, port = options.port, idle_timeout_ms = options.idle_timeout
       and math.floor(options.idle_timeout * 1000),
     stop = function() return stopped or httpd.signalled() end,
     on_listen = function(port) announce(options, port) end, on_error = on_error,
   })
-  return served, message, broken
-end
-
--- What is wrong with a port or a host, and the option that cures it.
-local function advised(message)
-  if message:find("in use", 1, true) then
-    return message .. "; perhaps another simulator has it; give another --port, or --port 0 for any that is free"
-  end
-  return (message:gsub(" unless allow_remote is true$", "; give --host 127.0.0.1, or ::1"))
+  return served, broken, served == nil and advised(options, message, cause)
 end
 
 -- Puts deposits and withdrawals of a running simulator into states, and prints each record.
@@ -266,10 +268,10 @@ function M.start(options)
   local world, message, fresh = make(options)
   if not world then return fail(2, "%s", message) end
   local ok, served, broken
-  ok, served, message, broken = pcall(serve, httpd, world, options)
+  ok, served, broken, message = pcall(serve, httpd, world, options)
   local status = broken and 1 or 0
   if not ok then status = fail(1, "%s", served)
-  elseif not served then status = fail(1, "%s", advised(message))
+  elseif not served then status = fail(1, "%s", message)
   end
   if options.state and (status == 0 or broken or not fresh) then
     ok, message = save_state(options.state, world:snapshot())

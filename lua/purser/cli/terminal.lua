@@ -2,11 +2,13 @@
 -- All that the command prints passes here, and nothing else writes to the standard streams. What strangers choose (the
 -- service, a proxy, a depositor) moves no cursor, reverses no text and forges no line: see purser.plain_text.
 
+local colour = require "purser.cli.colour"
 local core = require "purser.core"
 local json = require "purser.json"
+local pager = require "purser.cli.pager"
 local plain_text = require "purser.util.plain_text"
 
-local M = { settings = {} } -- quiet, no_input: of the command line
+local M = { settings = {} } -- quiet, no_input, is_table: of the command line
 
 --- Text of several lines with visible escapes for what hides; its line ends and tabs stay.
 ---@param text any
@@ -37,7 +39,8 @@ end
 function M.say_as(speaker, text)
   M.clear_line()
   if M.settings.json then return M.say_json(json.object { { "message", text } }) end
-  io.stderr:write(speaker, ": ", plain_text.clean(text), "\n")
+  text = plain_text.clean(text)
+  io.stderr:write(speaker, ": ", colour.is_on(2) and colour.paint_message(text) or text, "\n")
 end
 
 function M.say(...)
@@ -49,6 +52,10 @@ end
 function M.write(text, is_raw)
   if M.settings.output then return M.settings.output:write(is_raw and text or M.lines(text)) end
   if not is_raw or core.is_terminal(1) then text = M.lines(text) end
+  if M.settings.is_table then
+    if colour.is_on(1) then text = colour.paint(text) end
+    if pager.show(text) then return true end
+  end
   local ok, reason = io.stdout:write(text)
   if ok then ok, reason = io.stdout:flush() end
   return ok, reason

@@ -6,6 +6,7 @@ local core = require "purser.core"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
+local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 
 local M = { summary = "Wait until a withdrawal, deposit or transfer is done." }
@@ -21,13 +22,19 @@ function M.define(command)
     .. "spot and futures (by its tranId) is done, and print it. Ends with 1 when that can no longer be, with 3 when "
     .. "the time is over.")
   command:argument("kind", "withdrawal, deposit or transfer."):choices { "withdrawal", "deposit", "transfer" }
-  command:argument("id", "What it is known by.")
+  command:argument("id", "What it is known by.").takes_no_file = true
   command:option("--goal", "withdrawal: success, sent, final, cancelled; deposit: credited, seen, final.")
     :argname("<goal>")
   command:option("--deadline", "How long to wait: 45s, 30m, 2h; default 10m."):argname("<duration>"):target("duration")
   command:option("--since", "From when on a withdrawal or deposit is looked for: 12h, 2026-01-31."):argname("<when>")
   output.define(command)
   connection.define(command)
+end
+
+-- How far it is, as a line.
+local function progress_of(at)
+  return ("%s %s, %d s left%s"):format(at.what, at.state or "is not to be found yet", math.ceil(at.left_ms / 1000),
+    at.error and "; the last read failed: " .. at.error.message or "")
 end
 
 function M.start(options)
@@ -49,9 +56,12 @@ function M.start(options)
   local client
   client, message = connection.open(options)
   if not client then return report.bad_input("%s", message) end
-  if core.is_terminal(2) then report.say("waiting; to stop it changes nothing at the service") end
+  if core.is_terminal(2) then report.note("waiting; to stop it changes nothing at the service") end
+  local show, clear = terminal.progress_line()
+  requested.progress = function(at) show(progress_of(at)) end
   local kind = kinds[options.kind]
   local record, err = client.wallet[kind[1]](client.wallet, kind[3](options.id), requested)
+  clear()
   client:close()
   if not record then
     if err.kind == "workflow" then

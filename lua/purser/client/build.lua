@@ -120,7 +120,7 @@ function M.fill(self, options)
   self._generate_ids, self._visibility_delay_ms = options.generate_ids ~= false, options.visibility_delay_ms or 3000
   self._journal, self._account = options.journal, options.account
   self._guard, wrong, hint = make_guard(options)
-  if wrong then return wrong, hint end
+  if wrong then return wrong, hint, "guard" end
   self._transport, wrong, hint = make_transport(options, self._origin)
   self._own_transport = options.transport == nil
   if not self._transport then return wrong or "the transport could not be made", hint end

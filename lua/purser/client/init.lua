@@ -181,7 +181,7 @@ end
 --- The service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
 ---@return integer
 function State:now()
-  return assert(pipeline.read_clock(self))
+  return assert(self._clock:read())
 end
 
 --- Sleeps as the client's transport does: the other tasks continue, and a simulator's clock is moved.

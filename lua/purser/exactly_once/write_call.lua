@@ -243,7 +243,7 @@ end
 ---@return any result, purser.Error|nil err
 function M.run(client, row, params, opts, payment)
   opts = opts or pipeline.no_options
-  local values, layout = pipeline.accept(client, row, params, opts)
+  local values, layout = pipeline.check_call(client, row, params, opts)
   if not values then return nil, layout end
   local rejection = make_client_id(client, row, values) or client._guard and client._guard:check(row, values)
   if rejection then return nil, rejection end

@@ -1,27 +1,41 @@
 -- SPDX-License-Identifier: MIT
---- The simulator's page: GET /console is console.html next to this file, GET /console/data what it shows.
+--- The simulator's page: GET /console is console.html next to this file, GET /console/page.js its script beside it,
+--- GET /console/data what it shows.
 --
 -- What the page changes goes through the control endpoints (purser.sim.control), and only who may use those may read.
 
+local codes = require "purser.codes"
 local coins = require "purser.sim.coins"
 local control = require "purser.sim.control"
 local operations = require "purser.api.operations"
+local recent = require "purser.sim.recent"
 
 local M = {}
 
 local MAX_ACCOUNTS = 200 -- a page is no place for more
+local MAX_RECORDS = 50 -- of deposits, withdrawals, transfers and keys
 
 local page_headers = {
   ["Content-Type"] = "text/html; charset=utf-8", ["Cache-Control"] = "no-store", ["X-Content-Type-Options"] = "nosniff",
   ["Referrer-Policy"] = "no-referrer",
-  ["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+  ["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; "
     .. "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 }
 
-local function read_page()
+local script_headers = {}
+for name, value in pairs(page_headers) do script_headers[name] = value end
+script_headers["Content-Type"] = "text/javascript; charset=utf-8"
+
+-- The files of the page.
+local files = {
+  ["/console"] = { name = "console.html", headers = page_headers },
+  ["/console/page.js"] = { name = "console.js", headers = script_headers },
+}
+
+local function read_file(name)
   local source = debug and debug.getinfo(1, "S").source:match("^@(.*)/console%.lua$")
-  if not (source and io) then return nil, "the page is a file beside console.lua, which this host has not" end
-  local file, message = io.open(source .. "/console.html", "rb")
+  if not (source and io) then return nil, name .. " is a file beside console.lua, which this host has not" end
+  local file, message = io.open(source .. "/" .. name, "rb")
   if not file then return nil, message end
   local text = file:read("*a")
   file:close()
@@ -42,11 +56,14 @@ local function catalogue()
   return { operations = names, coins = offered }
 end
 
--- The latest requests, each with its number, so that the page adds only what is new.
+-- The latest requests, each with its number, so that the page adds only what is new, and with what cures its code.
 local function numbered_requests(sim)
   local list = sim:requests()
   local before = sim.journal.added - #list
-  for i, request in ipairs(list) do request.number = before + i end
+  for i, request in ipairs(list) do
+    local known = codes.get(request.code)
+    request.number, request.cure = before + i, known and known.cure
+  end
   return list
 end
 
@@ -58,7 +75,7 @@ local function data(sim)
   return {
     now = sim:now(), clock = sim.clock.mode, accounts = shown, account_count = #state.accounts,
     requests = numbered_requests(sim), armed = sim:armed_faults(), injected = #sim:faults(),
-    sound = sound == true, wrong = not sound and tostring(wrong) or nil,
+    records = recent.list(sim, MAX_RECORDS), sound = sound == true, wrong = not sound and tostring(wrong) or nil,
   }
 end
 
@@ -82,10 +99,11 @@ function M.handler(sim)
       return went and response or control.reject(500, "%s", tostring(response))
     end
     if path == "/console/catalogue" then return control.respond(200, offered) end
-    if path ~= "/console" then return control.reject(404, "unknown path %s", path) end
-    local page, message = read_page()
-    if not page then return control.reject(500, "the page is not installed: %s", message) end
-    return { status = 200, headers = page_headers, body = page }
+    local file = files[path]
+    if not file then return control.reject(404, "unknown path %s", path) end
+    local text, message = read_file(file.name)
+    if not text then return control.reject(500, "the page is not installed: %s", message) end
+    return { status = 200, headers = file.headers, body = text }
   end
 end
 

@@ -14,9 +14,12 @@ local M = {}
 ---@field code string|nil
 ---@field outcome "applied"|"rejected"|"fault"|nil
 ---@field fault string|nil
+---@field answer string|nil  of one that was not applied; the first 2000 bytes
 ---@field signed_expected string|nil  of a wrong signature: the text that was to be signed
 ---@field signed_received string|nil  and the one that was signed, when it is a usual mistake
 ---@field mistake string|nil
+
+local MAX_ANSWER = 2000 -- bytes
 
 local Journal = {}
 Journal.__index = Journal
@@ -44,7 +47,8 @@ function Journal:count(row, applied)
   if applied then counts.applied = counts.applied + 1 end
 end
 
---- Keeps a request: outcome is "applied", "rejected" or "fault".
+--- Keeps a request: outcome is "applied", "rejected" or "fault". The answer is kept of one that was not applied; that
+--- of another may hold a new key's secret.
 function Journal:add(time, row, request, response, facts)
   if self.size == 0 then return end
   self.added = self.added + 1
@@ -52,6 +56,7 @@ function Journal:add(time, row, request, response, facts)
   self.ring[(self.added - 1) % self.size + 1] = {
     time = time, operation = row and row.full_name, method = request.method, target = request.target,
     status = response.status, code = facts.code, outcome = facts.outcome, fault = facts.fault,
+    answer = facts.outcome ~= "applied" and response.body and response.body:sub(1, MAX_ANSWER) or nil,
     signed_expected = signed.expected, signed_received = signed.received, mistake = signed.mistake,
   }
 end
@@ -69,6 +74,7 @@ function Journal:list()
     local entry = {}
     for name, value in pairs(self.ring[i % self.size + 1]) do entry[name] = value end
     entry.target = masked(self, entry.target)
+    entry.answer = entry.answer and auth.mask(entry.answer)
     for name, value in pairs(entry) do entry[name] = shown(value) end
     list[#list + 1] = entry
   end

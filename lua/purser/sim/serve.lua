@@ -92,13 +92,14 @@ end
 ---@param handler fun(request: purser.sim.request): purser.sim.response
 ---@param options? purser.sim.serve_options
 ---@return integer? served, string? message  how many requests the handler saw; nil when the port cannot be had
+---@return string? cause  "in_use" or "remote", where it is one of these
 function M.run(handler, options)
   options = options or {}
-  local server, message = httpd.listen {
+  local server, message, cause = httpd.listen {
     host = options.host, port = options.port, allow_remote = options.allow_remote,
     max_body = options.max_body, max_connections = options.max_connections,
   }
-  if not server then return nil, message end
+  if not server then return nil, message, cause end
 
   local ok, result = pcall(function()
     if options.on_listen then options.on_listen(server:port()) end

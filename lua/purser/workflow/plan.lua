@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- Plans: what a call would do and everything that speaks against it, before it is made.
+--- Plans: what a call would do, and every problem with it, before it is made.
 --
 --     local plan = assert(client.wallet:plan_withdraw { coin = "USDT", network = "trc20", address = a, amount = "20" })
 --     print(plan)
@@ -106,7 +106,7 @@ function Plan:__tostring()
   for _, line in ipairs(self.lines) do add(("  %-8s %s"):format(line[1], line[2])) end
   for _, problem in ipairs(self.problems) do add("  error    " .. problem) end
   for _, warning in ipairs(self.warnings) do add("  warning  " .. warning) end
-  if self.ok then add "  ok       nothing speaks against it" end
+  if self.ok then add "  ok       no problem found" end
   return table.concat(lines, "\n")
 end
 
@@ -287,7 +287,8 @@ local function take_amount(plan, given)
   local amount, message = decimal(given.amount)
   if type(given.amount) == "number" and math.floor(given.amount) ~= given.amount or not amount then
     problem(plan, given.amount == nil and "the amount is missing"
-      or ("the amount %s is no exact decimal: %s"):format(tostring(given.amount), message or "pass a string"))
+      or message and "the amount is no exact decimal: " .. message
+      or ("the amount %s is no exact decimal; pass a text"):format(tostring(given.amount)))
   elseif amount:sign() <= 0 then
     problem(plan, "the amount %s is not positive", tostring(amount))
   else
@@ -297,7 +298,7 @@ end
 
 -- Checks what a withdrawal names against its network. Returns the amount; or nil and an error when something could not
 -- be read.
-local function check_withdrawal(plan, client, network, given)
+local function check_withdrawal(plan, client, network, given, with_balance)
   if given.network and given.netWork and given.network ~= given.netWork then
     problem(plan, "network and netWork are both given; give one")
   end
@@ -313,7 +314,7 @@ local function check_withdrawal(plan, client, network, given)
   end
   if amount then check_amount(plan, network, amount, given) end
   local err = given.require_saved_address and require_saved_address(plan, client, network, given) or nil
-  if not err then check_balance(plan, client) end
+  if not err and with_balance then check_balance(plan, client) end
   return amount, err
 end
 
@@ -337,8 +338,9 @@ end
 ---@param client purser.Client
 ---@param given purser.WithdrawPlanParams
 ---@param operation string|nil  "wallet.withdraw" unless given
+---@param without_balance boolean|nil  the balance is not compared: who plans many compares it with their sum
 ---@return purser.Plan|nil plan, purser.Error|nil err
-function M.withdraw(client, given, operation)
+function M.withdraw(client, given, operation, without_balance)
   local err = check_names(given, withdraw_rules)
   if err then return nil, err end
   local all, read_at = coins.read(client, given.max_age_ms or MAX_AGE_MS)
@@ -347,7 +349,7 @@ function M.withdraw(client, given, operation)
   plan.title = ("Withdrawal of %s %s"):format(tostring(given.amount or "?"), tostring(given.coin or "?"))
   local network = find_network(plan, all, { coin = given.coin, network = given.network or given.netWork })
   local amount
-  amount, err = check_withdrawal(plan, client, network, given)
+  amount, err = check_withdrawal(plan, client, network, given, not without_balance)
   if err then return nil, err end
   plan.params = withdraw_params(plan, given, network, amount)
   -- an id of one's own is what an unknown outcome is reconciled by

@@ -8,6 +8,7 @@
 -- last record that was seen, as `details.record`. A read that fails for a reason that passes is read again; any other
 -- failure ends it.
 
+local coins = require "purser.workflow.coins"
 local errors = require "purser.call.errors"
 local history = require "purser.history"
 local lazy = require "purser.util.lazy"
@@ -19,6 +20,14 @@ local decimal = lazy "purser.decimal"
 ---@field deadline_ms integer|nil  ends the wait. Default: 600000
 ---@field first_ms integer|nil     the first pause. Default: 1000
 ---@field max_ms integer|nil       the longest pause. Default: 30000
+---@field progress fun(at: purser.WaitProgress)|nil  called after each read that ends nothing
+
+---@class purser.WaitProgress
+---@field what string             what is waited for
+---@field state string|nil        its state, in words
+---@field record table|nil        what was read last
+---@field left_ms integer         until the deadline
+---@field error purser.Error|nil  of the read, when it failed
 
 ---@class purser.WaitOptions: purser.WaitTimes
 ---@field read fun(): any, purser.Error|nil    returns a value, or nil and an error; nil alone: nothing yet
@@ -37,7 +46,7 @@ local decimal = lazy "purser.decimal"
 ---@class purser.DepositSought  at least one member
 ---@field txId string|nil
 ---@field coin string|nil
----@field network string|nil
+---@field network string|nil  with `coin`, by any of its names: TRX, TRC20, Tron(TRC20)
 ---@field address string|nil
 ---@field memo string|nil
 ---@field amount string|nil  equal as a number: "5" is "5.00"
@@ -77,8 +86,9 @@ local function take_times(options, own)
 end
 
 -- Reads until `judge` says "done", "failed" or "unclear". `read` returns a value, or nil when there is none yet, or
--- nil and an error; `judge(value)` returns its verdict and words.
-local function wait(client, times, what, read, judge)
+-- nil and an error; `judge(value)` returns its verdict and words. `progress` is called after each
+-- read that ends nothing.
+local function wait(client, times, what, read, judge, progress)
   local deadline, pause = nil, times.first_ms
   local value, words, last_err
   while true do
@@ -98,6 +108,7 @@ local function wait(client, times, what, read, judge)
     local left = deadline - client:now()
     if left <= 0 then break end
     if err and err.retry_after then pause = math.max(pause, err.retry_after * 1000) end
+    if progress then progress { what = what, state = words, record = value, left_ms = left, error = err } end
     client:sleep(math.max(1, math.min(pause, left)))
     pause = math.min(math.floor(pause * GROWTH), times.max_ms)
   end
@@ -111,14 +122,15 @@ end
 ---@param options purser.WaitOptions
 ---@return any value, purser.Error|nil err
 function M.wait_for(client, options)
-  local times, rest = take_times(options, { read = "function", judge = "function", what = "string" })
+  local times, rest = take_times(options, { read = "function", judge = "function", what = "string",
+    progress = "function" })
   if not times then return nil, rest end
   for _, name in ipairs { "read", "judge" } do
     if not rest[name] then
       return nil, errors.option(('option "%s" is required'):format(name), name, "give a function")
     end
   end
-  return wait(client, times, rest.what or "what was waited for", rest.read, rest.judge)
+  return wait(client, times, rest.what or "what was waited for", rest.read, rest.judge, rest.progress)
 end
 
 ------------------------------------------------------------------------------------------------------- withdrawals
@@ -134,7 +146,8 @@ local withdrawal_goals = {
   final = { [7] = "done", [8] = "done", [9] = "done" },
   cancelled = { [9] = "done", [6] = "failed", [7] = "failed", [8] = "failed" },
 }
-local withdrawal_rules = { goal = suggest.names_of(withdrawal_goals), since = option_schema.TIME, coin = "string" }
+local withdrawal_rules = { goal = suggest.names_of(withdrawal_goals), since = option_schema.TIME, coin = "string",
+  progress = "function" }
 
 local function judge_state(verdicts, names)
   return function(record)
@@ -183,7 +196,7 @@ function M.withdrawal(client, id, options)
   local read = finder(client, "wallet.withdrawal_history", "applyTime", rest.since or client:now() - 7 * DAY,
     { coin = rest.coin }, function(record) return record[member] == value end)
   local judge = judge_state(withdrawal_goals[rest.goal or "success"], withdrawal_states)
-  return wait(client, times, "withdrawal " .. value, read, judge)
+  return wait(client, times, "withdrawal " .. value, read, judge, rest.progress)
 end
 
 ---------------------------------------------------------------------------------------------------------- deposits
@@ -199,7 +212,7 @@ local deposit_goals = {
   final = { [1] = "done", [5] = "done", [7] = "done", [8] = "done", [10] = "done", [12] = "done" },
 }
 for state = 1, 12 do deposit_goals.seen[state] = "done" end
-local deposit_rules = { goal = suggest.names_of(deposit_goals), since = option_schema.TIME }
+local deposit_rules = { goal = suggest.names_of(deposit_goals), since = option_schema.TIME, progress = "function" }
 
 local deposit_members = {
   txId = "string", coin = "string", network = "string", address = "string", memo = "string", amount = "string",
@@ -212,8 +225,21 @@ local function is_transaction(record, id)
     or type(record.txId) == "string" and record.txId:match "^(.+):%d+$" == id
 end
 
+-- Whether a name of a network is that of the requested one: records call it TRX, TRC20 or Tron(TRC20). Other names than
+-- the requested one are known where the coin is, and the coins can be read.
+local function network_matcher(client, requested)
+  local name = requested.network
+  local all = name and requested.coin and coins.read(client, DAY)
+  local coin = all and coins.find(all, requested.coin)
+  local network = coin and coins.network(coin, name)
+  return function(found)
+    return found == name or network ~= nil and type(found) == "string" and coins.network(coin, found) == network
+  end
+end
+
 -- Whether a deposit is the one that `requested` describes. Amounts are equal as numbers: "5" is "5.00".
-local function matches_deposit(requested)
+local function matches_deposit(client, requested)
+  local is_network = network_matcher(client, requested)
   local amount = requested.amount and decimal(requested.amount)
   return function(record)
     for name, value in pairs(requested) do
@@ -221,6 +247,8 @@ local function matches_deposit(requested)
       if name == "amount" then
         local other = decimal(found or "")
         if not other or other:compare(amount) ~= 0 then return false end
+      elseif name == "network" then
+        if not is_network(found) then return false end
       elseif name == "txId" then
         if not is_transaction(record, value) then return false end
       elseif found ~= value then
@@ -251,9 +279,9 @@ function M.deposit(client, requested, options)
     end
   end
   local read = finder(client, "wallet.deposit_history", "insertTime", rest.since or client:now() - DAY / 24,
-    { coin = requested.coin }, matches_deposit(requested))
+    { coin = requested.coin }, matches_deposit(client, requested))
   local judge = judge_state(deposit_goals[rest.goal or "credited"], deposit_states)
-  return wait(client, times, "the deposit", read, judge)
+  return wait(client, times, "the deposit", read, judge, rest.progress)
 end
 
 --------------------------------------------------------------------------------------------------------- transfers
@@ -272,18 +300,18 @@ local RECORD_UNKNOWN = "22222"
 ---@param options purser.WaitTimes|nil
 ---@return purser.record.wallet_transfer|nil transfer, purser.Error|nil err
 function M.transfer(client, tran_id, options)
-  local times, rest = take_times(options, {})
+  local times, rest = take_times(options, { progress = "function" })
   if not times then return nil, rest end
   return wait(client, times, "transfer " .. tostring(tran_id), function()
     local record, err = client.wallet:get_transfer { tranId = tran_id }
     if err and err.code == RECORD_UNKNOWN then return nil end -- records show up late
     return record, err
-  end, judge_transfer)
+  end, judge_transfer, rest.progress)
 end
 
 local function family_transfer(group)
   return function(client, requested, options)
-    local times, rest = take_times(options, {})
+    local times, rest = take_times(options, { progress = "function" })
     if not times then return nil, rest end
     if type(requested) ~= "table" or not requested.clientTranId then
       return nil, errors.argument("clientTranId", "wait_transfer has no transfer to wait for", "give its clientTranId, "
@@ -299,7 +327,7 @@ local function family_transfer(group)
       for _, record in ipairs(list) do
         if record.clientTranId == requested.clientTranId then return record end
       end
-    end, judge_transfer)
+    end, judge_transfer, rest.progress)
   end
 end
 

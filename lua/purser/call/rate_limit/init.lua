@@ -86,7 +86,8 @@ function M.make(options, profile)
   local self = setmetatable({
     pools = pools, weights = profile.weights, when_full = options.when_full or "wait",
     max_wait_ms = options.max_wait_ms or math.huge, on_wait = options.on_wait, member = member_name(options),
-    takes = {}, now = options.now or core.monotonic_ms, seen_at = -SEEN_MS, is_local = store.kind == "process",
+    takes = {}, waits = setmetatable({}, { __mode = "k" }),
+    now = options.now or core.monotonic_ms, seen_at = -SEEN_MS, is_local = store.kind == "process",
   }, RateLimit)
   self.lateness_ms = math.huge
   for _, pool in ipairs(pools) do self.lateness_ms = math.min(self.lateness_ms, pool.margin_ms / 2) end
@@ -134,18 +135,15 @@ local function make_takes(self, row, api_key)
   return takes
 end
 
+-- The same, made once for a row and a key.
 local function takes_of(self, row, api_key)
   local by_row = self.takes[api_key or ""]
   if not by_row then
     by_row = {}
     self.takes[api_key or ""] = by_row
   end
-  local takes = by_row[row]
-  if not takes then
-    takes = make_takes(self, row, api_key)
-    by_row[row] = takes
-  end
-  return takes
+  by_row[row] = make_takes(self, row, api_key)
+  return by_row[row]
 end
 
 local function note_member(self)
@@ -171,6 +169,21 @@ end
 local TOO_SLOW = "the store of the rate limit takes longer to answer than the margin allows; move it nearer, or give a "
   .. "longer margin_ms"
 
+-- Waits for `ms`; meanwhile `waits_ms` shows it.
+local function wait(self, pause, state, ms)
+  local entry = { ends = self.now() + ms }
+  self.waits[entry] = true
+  pause(state, ms)
+  self.waits[entry] = nil
+end
+
+-- In how many milliseconds the next of the calls goes that wait now; nil where none waits.
+function RateLimit:waits_ms()
+  local ends
+  for entry in pairs(self.waits) do ends = math.min(ends or entry.ends, entry.ends) end
+  return ends and math.max(0, ends - self.now())
+end
+
 --- Waits until a call may go. Returns what it took and the store's time, for give_back; or nil, why not, and the
 --- milliseconds after which it may be retried.
 ---@private
@@ -180,7 +193,8 @@ local TOO_SLOW = "the store of the rate limit takes longer to answer than the ma
 ---@param state any                          the first argument of pause
 ---@return table|nil takes, integer|string at_or_why, integer|nil ms
 function RateLimit:acquire(row, api_key, pause, state)
-  local takes = takes_of(self, row, api_key)
+  local by_row = self.takes[api_key or ""]
+  local takes = by_row and by_row[row] or takes_of(self, row, api_key)
   local priority, store = row.effect == "read" and 1 or 0, self.store
   if self.is_local then
     local ms, number, at = store:reserve(takes, priority, 0)
@@ -214,7 +228,7 @@ function RateLimit:acquire_later(row, takes, priority, pause, state, ms, ticket)
       end
       number, waited = ticket, waited + ms
       if self.on_wait then self.on_wait(ms, row.full_name) end
-      pause(state, ms)
+      wait(self, pause, state, ms)
     end
     ms = nil
   end

@@ -6,32 +6,31 @@
 return [===[
 local ARGV, call = ARGV, redis.call
 local time = call("TIME")
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = time[1] * 1000 + (time[2] - time[2] % 1000) / 1000
 local operation = ARGV[2]
 -- What there is room for at once, while nothing waits, in the step that was used last: the rule below would count it
--- just so.
+-- just so. Arithmetic makes numbers of the arguments; a comparison would not.
 if operation == "reserve" and ARGV[4] == "0" then
-  local KEYS, tonumber, read = KEYS, tonumber, struct.unpack
-  local texts = call("MGET", unpack(KEYS))
-  local count, free, sums, costs = #KEYS, "F" .. ARGV[5], {}, {}
-  local at_once = texts[1] and texts[1]:sub(1, #free) == free
-  for i = 2, count do
+  local KEYS, read, write, count = KEYS, struct.unpack, struct.pack, #KEYS
+  local texts, used = call("MGET", unpack(KEYS)), {}
+  local at_once = texts[1] and texts[1]:find("F" .. ARGV[5], 1, true) == 1
+  for i = 2, at_once and count or 1 do
     local text, at = texts[i], 4 * i - 2
-    if not at_once or not text then
+    if not text then
       at_once = false
       break
     end
     local blocked, span, ends, sum, cost = read("<ddddd", text, 41)
-    local weight = tonumber(ARGV[at + 1])
+    local weight = ARGV[at + 1]
     sum = sum + weight
-    if now > ends or blocked > now or sum > tonumber(ARGV[at + 2]) or span ~= tonumber(ARGV[at + 3]) then
+    if now > ends or blocked > now or sum - ARGV[at + 2] > 0 or span - ARGV[at + 3] ~= 0 then
       at_once = false
       break
     end
-    sums[i], costs[i] = sum, cost + weight
+    used[i] = write("<dd", sum, cost + weight)
   end
   if at_once then
-    for i = 2, count do call("SETRANGE", KEYS[i], 64, struct.pack("<dd", sums[i], costs[i])) end
+    for i = 2, count do call("SETRANGE", KEYS[i], 64, used[i]) end
     return { 0, 0, now }
   end
 end

@@ -4,6 +4,7 @@
 
 local compare = require "purser.cli.drift.compare"
 local connection = require "purser.cli.connection"
+local csv = require "purser.csv"
 local harmless = require "purser.api.harmless"
 local json = require "purser.json"
 local operations = require "purser.api.operations"
@@ -108,6 +109,16 @@ function M.as_text(result)
   return table.concat(out)
 end
 
+--- The differences as CSV.
+---@return string
+function M.as_csv(result)
+  local out = { csv.line { "operation", "kind", "path", "expected", "found" } }
+  for i, finding in ipairs(result.findings) do
+    out[i + 1] = csv.line { finding.operation, finding.kind, finding.path, finding.expected, finding.found }
+  end
+  return table.concat(out)
+end
+
 --- Runs the comparison. Returns 0 when nothing differs, 1 when something does, else the code of the failure.
 ---@param options table of argparse
 function M.start(options)
@@ -121,7 +132,9 @@ function M.start(options)
   client:close()
   capture:close()
   if not result then return report.bad_input("doctor: %s", problem) end
-  if not report.write(options.format == "json" and M.as_json(result, sources.profile) or M.as_text(result)) then
+  local text = options.format == "json" and M.as_json(result, sources.profile)
+    or options.format == "csv" and M.as_csv(result) or M.as_text(result)
+  if not report.write(text) then
     return report.NOT_WRITTEN
   end
   if result.compared == 0 then return report.NOT_SENT end

@@ -194,10 +194,10 @@ end
 --- Records that calls of an account and operation made which were sent soon after `first`, or shortly before `last`,
 --- with when those were sent; or nil and a message. Only what is certain, and of calls without an equal in the journal,
 --- so that nothing else can have made the record. For purser.exactly_once.reconcile.
----@private
 ---@param operation string  of the calls
 ---@param max_window integer  the recv_window of such a call at most
 ---@return table<string, integer>|nil sent_at, string|nil message
+---@private
 function Journal:known_records(account, operation, first, last, max_window)
   local known, row = {}, operations.by_name[operation]
   for _, part in ipairs { { first, math.min(last, first + PART_MS), "ASC" },
@@ -442,6 +442,14 @@ end
 
 local NO_JOURNAL = "give the database of a journal, or one that does not exist yet"
 
+-- A file whose middle or end is missing is a journal all the same: SQLite's word for it is the only sign.
+local function hint_of(message)
+  if message:find("malformed", 1, true) then
+    return "restore it from a copy (docs/backups.md); what was open is in the service's histories"
+  end
+  return NO_JOURNAL
+end
+
 local function name_of(options)
   return options.sqlite and ('the journal "%s"'):format(options.sqlite) or "the journal"
 end
@@ -456,13 +464,15 @@ function M.open(options)
   if wrong then return nil, errors.config(wrong, hint, option) end
   local db, message
   db, message, hint = database.open(options)
-  if not db then return nil, errors.config(name_of(options) .. " cannot be opened: " .. message, hint or NO_JOURNAL) end
+  if not db then
+    return nil, errors.config(name_of(options) .. " cannot be opened: " .. message, hint or hint_of(message))
+  end
   local ok
   ok, message = schema.prepare(db)
   if not ok then
     db:close()
     return nil, errors.config(name_of(options) .. " cannot be used: " .. (message.text or message),
-      message.hint or NO_JOURNAL)
+      message.hint or hint_of(message.text or message))
   end
   db:count_commits()
   return setmetatable({ db = db, payments = {} }, Journal)

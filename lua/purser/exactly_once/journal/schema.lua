@@ -161,6 +161,9 @@ local known_tables = {
     .. "AND table_schema = current_schema()",
 }
 
+-- A witness (purser.exactly_once.payouts.witness) must not be kept with the journal that it speaks for.
+local WITNESS = "SELECT name FROM sqlite_master WHERE name = 'purser_marks'"
+
 local LOCK = 7078801
 
 --- Makes the tables in an empty database, and brings those of an older version up to this one. Returns true; or nil
@@ -169,6 +172,7 @@ function M.prepare(db)
   return db:transaction(function(tx)
     tx:lock(LOCK)
     if #tx:rows(known_tables[db.name]) == 0 then
+      if db.name == "sqlite" and tx:rows(WITNESS)[1] then tx:reject "it is the witness file of a journal" end
       create(tx)
       return true
     end

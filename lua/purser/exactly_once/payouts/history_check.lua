@@ -159,9 +159,9 @@ end
 
 local function give_up(self, group, message)
   self.problem = errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.history", message =
-    ("payouts: whether payments were made before cannot be looked for in %s: %s; they were not sent. Make the history "
-    .. 'readable, or set history_check = "never" where you know that the journal lacks nothing')
-    :format(group.reconcile.lookup, message) }
+    ("payouts: whether payments were made before cannot be looked for in %s: %s; they were not sent")
+    :format(group.reconcile.lookup, message),
+    hint = 'make the history readable, or set history_check = "never" where you know that the journal lacks nothing' }
 end
 
 --- After a read that failed: "ended" when the run ends by it, "rejected" when the service rejects for good; nil when it
@@ -225,13 +225,20 @@ local function clock_error(self) return self.client:now() - core.monotonic_ms() 
 
 local READINGS = 3 -- at most, of a history during which the clock was set
 
+-- The pause before the first reading; the reason, which a terminal may cut at its width, begins with how long it takes.
+local function await_visibility(self, state)
+  local left = state.sleep_ms
+  while left > 0 and not self.stopping and not self.problem do
+    self.waiting_for = ("%d s until all that was sent before is visible; the journal cannot show that it is the newest")
+      :format(math.ceil(left / 1000))
+    M.sleep(self, math.min(left, MAX_SLEEP_MS))
+    left = left - MAX_SLEEP_MS
+  end
+end
+
 local function read(self, state, group)
   group.reading = true
-  if state.sleep_ms > 0 then
-    self.waiting_for = ("the journal cannot show that it is the newest; in %d s all is visible that was sent before")
-      :format(math.ceil(state.sleep_ms / 1000))
-    M.sleep(self, state.sleep_ms)
-  end
+  await_visibility(self, state)
   if not self.stopping and not self.problem then state.sleep_ms = 0 end
   self.waiting_for = group.reconcile.lookup .. " is read for payments that the journal may lack"
   local tries = 0

@@ -37,7 +37,8 @@ local M = {}
 
 local function problem_of(problem)
   if errors.is(problem) then return nil, problem end
-  return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", message = "journal: " .. problem }
+  return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", message = "journal: " .. problem,
+    hint = "make the journal readable and writable, then run it again: what was sent is found by it" }
 end
 
 -- Why this client must not use the queue, where other accounts have payments in it: it has none of its own, or its
@@ -55,8 +56,8 @@ end
 
 -------------------------------------------------------------------------------------------------------- adding
 
-local function argument_error(key, message)
-  return nil, errors.argument("key", ('payment "%s": %s'):format(tostring(key), message))
+local function argument_error(key, message, hint)
+  return nil, errors.argument("key", ('payment "%s": %s'):format(tostring(key), message), hint)
 end
 
 -- The id by which the service distinguishes a payment: always the same for one account, queue and key, so that what was
@@ -75,7 +76,8 @@ local function prepare(self, key, operation, params)
   end
   local row = operations.by_name[operation]
   if not row or row.effect ~= "transfer" then
-    return argument_error(key, ('"%s" is no operation that moves funds'):format(tostring(operation)))
+    return argument_error(key, ('"%s" is no operation that moves funds'):format(tostring(operation)),
+      "give one such as wallet.withdraw or broker.transfer")
   end
   local values, err = validate.check(row, params)
   if not values then
@@ -84,7 +86,8 @@ local function prepare(self, key, operation, params)
   end
   for _, param in ipairs(row.params) do
     if param[2] == "md5" and values[param[1]] then
-      return argument_error(key, "a password cannot be kept in the queue")
+      return argument_error(key, "a password cannot be kept in the queue",
+        "use an operation without one, such as wallet.withdraw")
     end
   end
   local content = intents.digest(row, values, true)
@@ -378,7 +381,10 @@ function M.new(options)
     end
     local message
     self.witness_db, message = witness.open(self.witness)
-    if not self.witness_db then return nil, errors.config("the witness file cannot be opened: " .. message) end
+    if not self.witness_db then
+      return nil, errors.config("the witness file cannot be opened: " .. message,
+        "name the file that was next to this journal, or one that does not exist yet", "witness")
+    end
   end
   self.reconcile_options, self.reconcile = self.reconcile, nil
   if not self.worker then

@@ -2,6 +2,7 @@
 -- What a run reports about itself while it works, and why it waits when it does.
 
 local core = require "purser.core"
+local private = require "purser.util.private"
 local queue = require "purser.exactly_once.payouts.queue"
 local rejected = require "purser.exactly_once.payouts.rejected"
 
@@ -9,8 +10,17 @@ local M = {}
 
 local function seconds(ms) return ("%d s"):format(math.max(1, math.ceil(ms / 1000))) end
 
+-- That calls wait for the rate limit; nil where none does, or not for a second.
+local function limited(self)
+  local limit = private.state_of(self.client)._rate_limit
+  local ms = limit and limit:waits_ms()
+  return ms and ms >= 1000 and "the rate limit has room in " .. seconds(ms) or nil
+end
+
 -- Why nothing is sent now; nil while something is.
 local function reason(self, tx)
+  local rate_limit = not self.waiting_for and limited(self)
+  if rate_limit then return rate_limit end
   if self.waiting_for or self.sending > 0 or #self.hand > 0 then return self.waiting_for end
   local now, parts = tx:now(), {}
   local looked_for = rejected.count(self)

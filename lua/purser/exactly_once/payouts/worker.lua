@@ -298,7 +298,9 @@ end
 local function work(self)
   local payment = next_payment(self)
   while payment do -- Lua 5.1 does not wait within the iterator of a for
+    self.busy = self.busy + 1
     pay(self, payment)
+    self.busy = self.busy - 1
     payment = next_payment(self)
   end
 end
@@ -321,13 +323,19 @@ local function report(self)
   if not ok then self.raised, self.stopping = { raised }, true end
 end
 
+-- Whether this run has payments in its hands. What else is leased under its worker's name was left by another run of
+-- that name: the lease must end, so that it is taken over.
+local function has_payments(self)
+  return self.busy > 0 or #self.hand > 0 or rejected.count(self) > 0
+end
+
 -- What happens now and then while the tasks work: leases are renewed, and progress is reported.
 local function attend(self, tasks)
   local renew_at = self.clock() + self.lease_ms / 3
   while at_work(self, tasks) do
     if self.clock() >= renew_at then
       renew_at = self.clock() + self.lease_ms / 3
-      self.journal.db:transaction(function(tx) queue.renew(tx, self) end)
+      if has_payments(self) then self.journal.db:transaction(function(tx) queue.renew(tx, self) end) end
     end
     report(self)
     local ends = self.clock() + self.progress_ms
@@ -342,7 +350,7 @@ function M.run(self)
   self.take_rejected_at = self.clock() + rejected.TOGETHER_MS
   self.readings = readings.new() -- of those whose answer was lost
   rejected.begin(self)
-  self.is_sleeping, self.waiting_for, self.raised = false, nil, nil
+  self.is_sleeping, self.waiting_for, self.raised, self.busy = false, nil, nil, 0
   local ok, problem = self.journal.db:transaction(function(tx)
     queue.reclaim(tx, self)
     queue.unblock(tx, self.queue, self.account)

@@ -31,7 +31,7 @@ end
 
 --- The service's time, as far as it is known.
 function Service:now()
-  return (assert(pipeline.read_clock(self.client)))
+  return (assert(self.client._clock:read()))
 end
 
 --- By how much the client's clock was set right.

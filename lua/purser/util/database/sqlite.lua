@@ -74,9 +74,20 @@ local function note_files(db)
   end
 end
 
+-- Another program's database gets neither tables nor a write-ahead log.
+local function check_owner(db)
+  local other
+  for _, row in ipairs(assert(db:rows "SELECT name FROM sqlite_master WHERE type = 'table'")) do
+    if row.name:find "^purser_" then return end
+    if not row.name:find "^sqlite_" then other = row.name end
+  end
+  if other then error(('it is a database of another program, with a table "%s"'):format(other), 0) end
+end
+
 --- Prepares a new connection; raises when it cannot be used.
 function M.greet(db)
   assert(db:rows(("PRAGMA busy_timeout = %d"):format(db.lock_timeout_ms)))
+  check_owner(db)
   local mode = assert(db:rows "PRAGMA journal_mode = WAL")[1].journal_mode
   if mode ~= "wal" then
     error("the file cannot be kept with a write-ahead log (its mode is " .. tostring(mode) .. ")", 0)

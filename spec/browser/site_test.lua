@@ -1,0 +1,222 @@
+-- SPDX-License-Identifier: MIT
+-- The manual as HTML, as `make site` made it: `make site-test`. Every link and anchor is followed in the files; how the
+-- pages look and search is asked of a headless Chromium, which opens them from the disk.
+
+local browser_of = require "browser"
+local core = require "purser.core"
+
+local ENTER, DOWN = "\238\128\135", "\238\128\149" -- the protocol's code points of keys
+local SITE = "build/site"
+
+local function lines_of(command)
+  local pipe, lines = assert(io.popen(command)), {}
+  for line in pipe:lines() do lines[#lines + 1] = line end
+  pipe:close()
+  return lines
+end
+
+local function read(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+-- "docs/a.html", "../index.html" -> "index.html"
+local function resolved(from, target)
+  if target == "" then return from end
+  local parts = {}
+  for part in ((from:match "^(.*/)" or "") .. target):gmatch "[^/]+" do
+    if part == ".." then table.remove(parts) elseif part ~= "." then parts[#parts + 1] = part end
+  end
+  return table.concat(parts, "/")
+end
+
+-- Follows the links of pages (path -> HTML). Returns how many there are, and those that lead nowhere.
+local function follow(pages, others)
+  local ids, count, broken = {}, 0, {}
+  for path, html in pairs(pages) do
+    ids[path] = {}
+    for id in html:gmatch '%sid="([^"]*)"' do ids[path][id] = true end
+  end
+  for path, html in pairs(pages) do
+    for _, attribute in ipairs { "href", "src" } do
+      for target in html:gmatch("%s" .. attribute .. '="([^"]*)"') do
+        count = count + 1
+        local file, anchor = target:match "^([^#]*)#?(.*)$"
+        local page = resolved(path, file)
+        local known = target:find "^https://" or target == "data:,"
+          or (pages[page] or others[page]) and (anchor == "" or ids[page] and ids[page][anchor])
+        if not known then broken[#broken + 1] = path .. " -> " .. target end
+      end
+    end
+  end
+  return count, broken
+end
+
+describe("the manual as HTML", function()
+  local pages, others, browser, folder = {}, {}, nil, nil
+
+  setup(function()
+    folder = lines_of("cd " .. SITE .. " && pwd")[1]
+    for _, path in ipairs(lines_of("cd " .. SITE .. " && find . -type f")) do
+      path = path:sub(3)
+      if path:find "%.html$" then pages[path] = read(SITE .. "/" .. path) else others[path] = true end
+    end
+    browser = browser_of.start { width = 1280, height = 900 }
+  end)
+
+  teardown(function()
+    if browser then browser:stop() end
+  end)
+
+  local function open(path) browser:open("file://" .. folder .. "/" .. path) end
+
+  local function search(words)
+    browser:type(browser:find "#words", words)
+    browser:wait "return !document.querySelector('#found').hidden"
+  end
+
+  it("has a page for every page of docs/, each in the navigation", function()
+    for _, path in ipairs(lines_of "ls docs/*.md") do
+      local page = path:gsub("README", "index"):gsub("%.md$", ".html")
+      assert.is_truthy(pages[page], page)
+      assert.is_truthy(pages["index.html"]:find(('<li><a href="%s"'):format(page), 1, true), page)
+    end
+    for _, page in ipairs { "index.html", "CHANGELOG.html", "SECURITY.html", "examples/fleet.lua.html" } do
+      assert.is_truthy(pages[page], page)
+    end
+  end)
+
+  it("has links and anchors that lead somewhere", function()
+    local count, broken = follow(pages, others)
+    assert.same({}, broken)
+    assert.is_true(count > 3000, count)
+  end)
+
+  it("would notice a link or an anchor that leads nowhere", function()
+    local _, broken = follow({ ["a/one.html"] = '<p id="x"><a href="../two.html#x"> <a href="#x"> <a href="#y">',
+      ["two.html"] = '<p id="z"><img src="two.png"> <a href="a/one.html">' }, {})
+    table.sort(broken)
+    assert.same({ "a/one.html -> #y", "a/one.html -> ../two.html#x", "two.html -> two.png" }, broken)
+  end)
+
+  it("leads to no Markdown, and loads nothing from elsewhere", function()
+    for path, html in pairs(pages) do
+      assert.is_nil(html:find 'href="[^":]*%.md["#]', path)
+      for target in html:gmatch '%ssrc="([^"]*)"' do assert.is_nil(target:find "//", path) end
+      for tag in html:gmatch "<link[^>]*>" do assert.is_nil(tag:find "//", path) end
+    end
+  end)
+
+  it("knows every section in its search", function()
+    local index = read(SITE .. "/index.js")
+    local entries = assert(core.decode((index:gsub("^[^%[]*", ""):gsub(";%s*$", ""))))
+    local known = {}
+    for _, entry in ipairs(entries) do known[entry[1] .. "#" .. entry[3]] = true end
+    for path, html in pairs(pages) do
+      if not path:find "%.%w+%.html$" and path ~= "LICENSE.html" then
+        assert.is_true(known[path .. "#"], path)
+        for id in html:gmatch '<h[23] id="([^"]*)"' do assert.is_true(known[path .. "#" .. id], path .. "#" .. id) end
+      end
+    end
+    assert.is_true(#entries > 250, #entries)
+  end)
+
+  it("draws every diagram of a page with all its arrows, and keeps their text", function()
+    local count = 0
+    for _, path in ipairs(lines_of "ls docs/*.md") do
+      local arrows, html = 0, pages[path:gsub("README", "index"):gsub("%.md$", ".html")]
+      for text in read(path):gmatch "\n```diagram\n(.-)\n```" do
+        count = count + 1
+        for line in text:gmatch "[^\n]+" do
+          arrows = arrows + 1
+          local label = line:match "%-%-(.-)%-%->"
+          assert.is_truthy(html:find(label, 1, true), label)
+        end
+      end
+      assert.equal(arrows, select(2, html:gsub('class="edge"', "")), path)
+    end
+    assert.is_true(count >= 3, count)
+  end)
+
+  it("is never wider than its window, at 1280 and 400 pixels", function()
+    for _, width in ipairs { 1280, 400 } do
+      browser:resize(width, 900)
+      for path in pairs(pages) do
+        open(path)
+        assert.equal(0, browser:overflow(), ("%s at %d"):format(path, width))
+      end
+    end
+    browser:resize(1280, 900)
+  end)
+
+  it("has nothing that axe-core finds, light and dark, wide and narrow, searching or with the menu open", function()
+    for _, theme in ipairs { "light", "dark" } do
+      for _, width in ipairs { 1280, 400 } do
+        browser:resize(width, 900)
+        for _, path in ipairs { "index.html", "docs/errors.html", "docs/payouts.html", "docs/reconcile.html",
+          "docs/cookbook.html", "examples/fleet.lua.html" } do
+          open(path)
+          browser:run(("document.documentElement.dataset.theme = %q"):format(theme))
+          assert.same({}, browser:violations(), path)
+        end
+        if width == 400 then browser:click(browser:find "#menu") end
+        search "reconcile"
+        assert.same({}, browser:violations())
+      end
+    end
+    browser:resize(1280, 900)
+  end)
+
+  it("finds words by the mouse and by the keyboard alone, from a disk", function()
+    open "docs/clock.html"
+    search "reconcile"
+    local best = browser:run "return document.querySelector('#results a').href"
+    assert.equal("docs/reconcile.html", best:sub(#folder + 9))
+    assert.is_truthy(browser:run "return document.querySelector('#count').textContent":find "^%d+ places")
+    assert.equal("reconcile", browser:run "return document.querySelector('#results mark').textContent")
+    browser:screenshot "build/site-search.png"
+
+    open "docs/clock.html"
+    browser:press "/"
+    search "withdrawOrderId wallet.withdraw"
+    browser:press(DOWN)
+    browser:press(ENTER)
+    browser:wait "return location.hash === '#c2-walletwithdraw'"
+
+    search "nosuchwordanywhere"
+    assert.equal("Nothing was found.", browser:run "return document.querySelector('#count').textContent")
+    assert.equal(0, browser:run "return document.querySelectorAll('#results a').length")
+  end)
+
+  it("reads nothing that is searched for as HTML or as a pattern", function()
+    open "index.html"
+    search "<img src=x onerror=\"document.title='broken'\"> (.*"
+    assert.equal(0, browser:run "return document.querySelectorAll('#found img').length")
+    assert.equal("Purser", browser:run "return document.title")
+  end)
+
+  it("opens its pages on a narrow screen by a button", function()
+    browser:resize(400, 900)
+    open "docs/errors.html"
+    assert.equal("none", browser:run "return getComputedStyle(document.querySelector('#pages')).display")
+    browser:click(browser:find "#menu")
+    assert.equal("true", browser:run "return document.querySelector('#menu').getAttribute('aria-expanded')")
+    assert.equal("Errors", browser:run "return document.querySelector('#pages [aria-current]').textContent")
+    browser:screenshot "build/site-narrow.png"
+    browser:resize(1280, 900)
+  end)
+
+  it("has colours that stay chosen, and asks for no file but its own", function()
+    open "docs/errors.html"
+    local before = browser:run "return getComputedStyle(document.body).backgroundColor"
+    browser:click(browser:find "#theme")
+    open "docs/clock.html"
+    assert.not_equal(before, browser:run "return getComputedStyle(document.body).backgroundColor")
+    browser:screenshot "build/site-dark.png"
+    assert.equal(0, browser:run [[return performance.getEntriesByType('resource').filter((entry) =>
+      !entry.name.startsWith('file:') && !entry.name.startsWith('data:')).length]])
+    assert.same({}, browser:errors())
+  end)
+end)
