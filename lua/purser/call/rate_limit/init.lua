@@ -177,7 +177,8 @@ local function wait(self, pause, state, ms)
   self.waits[entry] = nil
 end
 
--- In how many milliseconds the next of the calls goes that wait now; nil where none waits.
+--- In how many milliseconds the next of the calls goes that wait now; nil where none waits.
+---@return integer|nil ms
 function RateLimit:waits_ms()
   local ends
   for entry in pairs(self.waits) do ends = math.min(ends or entry.ends, entry.ends) end
