@@ -71,8 +71,8 @@ if arg[1] ~= "c" then
   return
 end
 -- Numbers, not a string: C99 promises no string of more than 4095 bytes.
-io.write '#include <stddef.h>\nextern const char purser_bundle[];\nextern const size_t purser_bundle_size;\n'
-io.write 'const char purser_bundle[] = {\n'
+io.write '#include <stddef.h>\nextern const unsigned char purser_bundle[];\nextern const size_t purser_bundle_size;\n'
+io.write 'const unsigned char purser_bundle[] = {\n'
 local line = {}
 for i = 1, #text do
   line[#line + 1] = text:byte(i)

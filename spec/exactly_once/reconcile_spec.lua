@@ -465,6 +465,6 @@ describe("a request that somebody else sends", function()
     }, info.intent)
     info = {}
     assert(client:prepare("wallet.coins", nil, { info = info }))
-    assert.same({}, info)
+    assert.same({ attempts = 0 }, info)
   end)
 end)

@@ -8,12 +8,12 @@ int luaopen_purser_http(lua_State *L);
 LPU_EXPORT int luaopen_purser(lua_State *L);
 
 /* In a file that tools/bundle.lua makes. */
-extern const char purser_bundle[];
+extern const unsigned char purser_bundle[];
 extern const size_t purser_bundle_size;
 
 int luaopen_purser(lua_State *L)
 {
-    if (luaL_loadbuffer(L, purser_bundle, purser_bundle_size, "@purser.lua") != 0) return lua_error(L);
+    if (luaL_loadbuffer(L, (const char *)purser_bundle, purser_bundle_size, "@purser.lua") != 0) return lua_error(L);
     lua_createtable(L, 0, 2);
     lua_pushcfunction(L, luaopen_purser_core);
     lua_setfield(L, -2, "purser.core");
