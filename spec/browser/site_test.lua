@@ -4,6 +4,7 @@
 
 local browser_of = require "browser"
 local core = require "purser.core"
+local read = require("files").read
 
 local ENTER, DOWN = "\238\128\135", "\238\128\149" -- the protocol's code points of keys
 local SITE = "build/site"
@@ -13,13 +14,6 @@ local function lines_of(command)
   for line in pipe:lines() do lines[#lines + 1] = line end
   pipe:close()
   return lines
-end
-
-local function read(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read "*a"
-  file:close()
-  return text
 end
 
 -- "docs/a.html", "../index.html" -> "index.html"

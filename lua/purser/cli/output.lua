@@ -331,26 +331,36 @@ end
 
 -------------------------------------------------------------------------------------------------------- filters
 
--- The filters of the command line: { { name, value } }; nil and a message. A member of a nested list may be named
--- alone.
-local function filters_of(options, row)
-  local filters, known, shorts = {}, M.members(row), {}
-  for _, name in ipairs(known) do
-    shorts[name], shorts[name:match "[^.]*$"] = name, shorts[name:match "[^.]*$"] or name
-  end
+--- The filters of the command line: { { what `places` has for the name, value } }; nil and a message.
+---@param options table  of argparse
+---@param places table<string, any>  by name
+---@param known string[]  the names, as they are listed
+---@return table[]|nil filters, string|nil message
+function M.filters_by(options, places, known)
+  local filters = {}
   for i, text in ipairs(options.filter or {}) do
     local name, value = text:match "^([^=]+)=(.*)$"
     if not name then return nil, ("--filter takes name=value, not %q"):format(text) end
-    if not shorts[name] then
+    if not places[name] then
       return nil, ("--filter: there is no %q%s; there are %s"):format(name, suggest.hint(name, known),
         table.concat(known, ", "))
     end
-    filters[i] = { shorts[name], value }
+    filters[i] = { places[name], value }
   end
   return filters
 end
 
-M.filters = filters_of
+--- The same for the members of an operation's records. A member of a nested list may be named alone.
+---@param options table  of argparse
+---@param row table
+---@return table[]|nil filters, string|nil message
+function M.filters(options, row)
+  local known, shorts = M.members(row), {}
+  for _, name in ipairs(known) do
+    shorts[name], shorts[name:match "[^.]*$"] = name, shorts[name:match "[^.]*$"] or name
+  end
+  return M.filters_by(options, shorts, known)
+end
 
 local function equals(value, text, name, shape_name)
   if value == nil then return text == "" end

@@ -5,7 +5,6 @@ local csv = require "purser.csv"
 local json = require "purser.json"
 local output = require "purser.cli.output"
 local plain_text = require "purser.util.plain_text"
-local suggest = require "purser.util.suggest"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 
@@ -16,18 +15,9 @@ local M = {}
 ---@param options table  of argparse
 ---@return table[]|nil filters, string|nil message
 function M.filters(titles, options)
-  local filters, places = {}, {}
+  local places = {}
   for place, title in ipairs(titles) do places[title] = place end
-  for i, text in ipairs(options.filter or {}) do
-    local name, value = text:match "^([^=]+)=(.*)$"
-    if not name then return nil, ("--filter takes name=value, not %q"):format(text) end
-    if not places[name] then
-      return nil, ("--filter: there is no %q%s; there are %s"):format(name, suggest.hint(name, titles),
-        table.concat(titles, ", "))
-    end
-    filters[i] = { places[name], value }
-  end
-  return filters
+  return output.filters_by(options, places, titles)
 end
 
 --- What is wrong with the output options together, or nil.
