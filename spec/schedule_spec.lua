@@ -3,6 +3,7 @@
 
 local core = require "purser.core"
 local curl = require "purser.transport.curl"
+local eventually = require "eventually"
 local multi = require "purser.transport.multi"
 local peers = require "peer"
 local purser = require "purser"
@@ -105,7 +106,7 @@ describe("tasks", function()
       function() return a:send(get()) end,
       function() return b:send(get()) end,
       function() -- one after the other, the second would wait for the first to run out of time
-        while peer:count(mark).requests < 2 do schedule.sleep(5) end
+        eventually(function() return peer:count(mark).requests >= 2 end, schedule.sleep)
         a:close()
         b:close()
       end,

@@ -4,6 +4,7 @@
 
 local command = require "command"
 local core = require "purser.core"
+local eventually = require "eventually"
 local files = require "files"
 
 local TRANSFER = "wallet transfer --fromAccountType SPOT --toAccountType FUTURES --asset USDT --amount 1"
@@ -107,7 +108,7 @@ describe("clig.dev:", function()
     local function received(operation) return (service.world:counts()[operation] or { received = 0 }).received end
     local earlier = received "wallet.deposit_history"
     local child = command.start({ "watch", "deposits", "--poll", "1s" }, keys, path)
-    while received "wallet.deposit_history" < earlier + 2 do core.sleep_ms(20) end -- the first has been answered
+    eventually(function() return received "wallet.deposit_history" >= earlier + 2 end) -- the first has been answered
     child.kill "INT"
     assert.matches("purser: interrupted; %d+ requests were sent, none of which changed anything\n", files.read(path))
 
@@ -116,7 +117,7 @@ describe("clig.dev:", function()
     local words = { "--yes" }
     for word in TRANSFER:gmatch "%S+" do table.insert(words, #words, word) end
     child = command.start(words, keys, path)
-    while received "wallet.transfer" == before do core.sleep_ms(20) end
+    eventually(function() return received "wallet.transfer" ~= before end)
     child.kill "INT"
     local said = files.read(path) -- the interruption comes before or after the answer
     assert.is_truthy(said:find("OUTCOME UNKNOWN", 1, true) or said:find("1 write calls were done before that", 1, true)

@@ -3,6 +3,7 @@
 
 local command = require "command"
 local core = require "purser.core"
+local eventually = require "eventually"
 local files = require "files"
 
 local unpack = table.unpack or unpack -- luacheck: ignore
@@ -192,7 +193,7 @@ describe("purser payouts", function()
     assert(service.world:fault { kind = "slow", operation = "wallet.withdraw", skip = 12,
       delay_ms = 600000 })
     local child = command.start(words, keys)
-    while counts("wallet.withdraw").received <= 12 do core.sleep_ms(20) end
+    eventually(function() return counts("wallet.withdraw").received > 12 end)
     child.kill()
     service.world:disarm()
     local made = counts("wallet.withdraw").applied + counts("wallet.transfer").applied - before

@@ -4,6 +4,7 @@
 
 local command = require "command"
 local core = require "purser.core"
+local eventually = require "eventually"
 local files = require "files"
 
 local LUA = os.getenv "LUA" or "lua5.4"
@@ -198,7 +199,7 @@ describe("the secret of a command that is at work", function()
       "echo $$; exec env %s %s bin/purser wait withdrawal nobodyhasthis --deadline 5m %s 2>&1")
       :format(line, LUA, words)))
     local pid = pipe:read "*l"
-    while received() == before do require("purser").sleep(20) end
+    eventually(function() return received() ~= before end)
     local found, was_read = copies_of(text, pid)
     local owner = assert(io.popen("stat -c %U /proc/" .. pid .. "/mem")):read "*l"
     os.execute("kill " .. pid)
