@@ -10,7 +10,7 @@ local M = {}
 
 -- What shows no list passes for an empty one.
 M["an answer without a list is an empty list"] = {
-  seed = 6,
+  seed = 7,
   changed = {
     { "purser.call.unwrap",
       'if not list then return nil, "the answer shows no list" end', "list = list or {}" },
@@ -27,19 +27,19 @@ M["every code is a rejection"] = {
 }
 
 M["every code is a rejection, and a look tells"] = {
-  seed = 10,
+  seed = 15,
   changed = { { "purser.call.response", 'if profile.unknown_codes[code] then return "unknown", "" end', "" } },
   options = { unsure_in = 5 },
 }
 
 M["a rejection is not looked into"] = {
-  seed = 4,
+  seed = 6,
   changed = { { "purser.exactly_once.payouts.worker", "if not self.client_id then", "if true then" } },
   options = { repeated_ids = "reject", puts_back = true, check = false, dies_once_in = 4000, identified = true },
 }
 
 M["the record of an equal call passes for the payment's"] = {
-  seed = 2,
+  seed = 4,
   changed = { { "purser.exactly_once.reconcile.strategies",
     'local shift = not claimed[intents.id_of(record) or ""] and may_agree(', "local shift = may_agree(" },
     { "purser.exactly_once.reconcile.strategies", "if #exact == 1 and #near == 1 and open == 0 then",
@@ -49,14 +49,14 @@ M["the record of an equal call passes for the payment's"] = {
 }
 
 M["nothing waits until a record must be visible"] = {
-  seed = 3,
+  seed = 26,
   changed = { { "purser.exactly_once.reconcile.look",
     "self.late, self.doubted, self.reading = self.service:now() >= self.deadline, false, nil",
     "self.late, self.doubted, self.reading = true, false, nil" } },
 }
 
 M["an answer is believed whoever's it is"] = {
-  seed = 4,
+  seed = 19,
   changed = {
     { "purser.exactly_once.write_call",
       "if not why then return value end", "if true then return value end" } },
@@ -64,7 +64,7 @@ M["an answer is believed whoever's it is"] = {
 }
 
 M["a lease that was lost is not noticed"] = {
-  seed = 6,
+  seed = 7,
   changed = { { "purser.exactly_once.payouts.worker",
     "if not queue.mark_sent(tx, self.worker, self, intent.id) then",
     "if not queue.mark_sent(tx, self.worker, self, intent.id) and false then" } },
