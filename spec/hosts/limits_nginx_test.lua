@@ -68,8 +68,8 @@ end)
 -- Asks for a path many times at once, each on a connection of its own. Returns the bodies.
 local function ask(path, count)
   local multi = assert(libcurl.multi { base_url = server:url(), http_version = "1.1", max_in_flight = count,
-    timeout_ms = 60000 })
-  for _ = 1, count do assert(multi:submit { method = "GET", target = path, headers = { Connection = "close" } }) end
+    timeout_ms = 60000, fresh_connect = true })
+  for _ = 1, count do assert(multi:submit { method = "GET", target = path }) end
   local bodies = {}
   while #bodies < count do
     multi:wait(1000)
