@@ -135,10 +135,10 @@ static const char *certificate_advice(const pu_http_easy *easy)
     }
 }
 
-/* A port that speaks no TLS answers the first bytes with text, which OpenSSL takes for a version. */
+/* A port that speaks no TLS answers the first bytes with text, which OpenSSL takes for a version, or closes. */
 static const char *handshake_advice(const pu_http_easy *easy)
 {
-    return strstr(easy->detail, "wrong version number")
+    return strstr(easy->detail, "wrong version number") || strstr(easy->detail, "SSL_ERROR_SYSCALL")
                ? "; perhaps this port speaks no TLS: check `base_url` (the simulator is http://)"
                : "";
 }
