@@ -56,13 +56,15 @@ local function octet(draw, text)
   return draw "1" .. run_of(draw, DIGITS, 2)
 end
 
--- Letters and digits. The first is a letter beyond f, so that the token is neither a number nor hexadecimal.
+-- Letters and digits. The first is a letter beyond f, so that the token is neither a number nor hexadecimal. The last
+-- is a digit where the text has one: what has none is no id.
 local function mixed(draw, text)
   local lower, upper = text:find "%l", text:find "%u"
   local letters = (lower and LOWER or "") .. (upper and UPPER or "")
   if letters == "" then letters = LOWER end
-  return draw(upper and not lower and NO_HEX_UPPER or NO_HEX)
-    .. run_of(draw, letters .. (text:find "%d" and DIGITS or ""), #text - 1)
+  local first = draw(upper and not lower and NO_HEX_UPPER or NO_HEX)
+  if not text:find "%d" then return first .. run_of(draw, letters, #text - 1) end
+  return first .. run_of(draw, letters .. DIGITS, #text - 2) .. draw(DIGITS)
 end
 
 local token
