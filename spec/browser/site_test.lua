@@ -4,17 +4,11 @@
 
 local browser_of = require "browser"
 local core = require "purser.core"
-local read = require("files").read
+local files = require "files"
 
 local ENTER, DOWN = "\238\128\135", "\238\128\149" -- the protocol's code points of keys
+local lines_of, read = files.lines_of, files.read
 local SITE = "build/site"
-
-local function lines_of(command)
-  local pipe, lines = assert(io.popen(command)), {}
-  for line in pipe:lines() do lines[#lines + 1] = line end
-  pipe:close()
-  return lines
-end
 
 -- "docs/a.html", "../index.html" -> "index.html"
 local function resolved(from, target)

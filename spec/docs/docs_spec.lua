@@ -4,20 +4,14 @@
 package.path = "tools/?.lua;" .. package.path
 
 local docs = require "docs"
-local read = require("files").read
+local files = require "files"
 local operations = require "purser.api.operations"
 local options = require "purser.client.options"
 local parameters = require "purser.api.parameters"
 local shapes = require "purser.api.shapes"
 local codes = require "purser.codes"
 
-local function paths_of(command)
-  local paths = {}
-  local pipe = assert(io.popen(command))
-  for path in pipe:lines() do paths[#paths + 1] = path end
-  pipe:close()
-  return paths
-end
+local lines_of, read = files.lines_of, files.read
 
 describe("the generated documentation", function()
   it("is what tools/docs.lua makes of the rows now", function()
@@ -41,18 +35,18 @@ describe("the generated documentation", function()
 
   it("has an index that names every page and every example", function()
     local index = read "docs/README.md"
-    for _, path in ipairs(paths_of "ls docs/*.md") do
+    for _, path in ipairs(lines_of "ls docs/*.md") do
       local page = path:match "[^/]+$"
       assert(page == "README.md" or index:find("](" .. page .. ")", 1, true), path)
     end
-    for _, path in ipairs(paths_of "ls examples/*.lua examples/*/*.lua examples/*/*.c") do
+    for _, path in ipairs(lines_of "ls examples/*.lua examples/*/*.lua examples/*/*.c") do
       assert(index:find("](../" .. path, 1, true) or index:find("](../" .. path:match "^examples/%a+/", 1, true), path)
     end
   end)
 
   -- One that was somebody's stood there: copied into a script for the live service, it would have been paid.
   it("names no address that can be paid: the only one has a wrong checksum", function()
-    for _, path in ipairs(paths_of "ls docs/*.md README.md examples/*.lua examples/*/*.lua") do
+    for _, path in ipairs(lines_of "ls docs/*.md README.md examples/*.lua examples/*/*.lua") do
       for word in read(path):gmatch "%f[%w]T%w+" do
         assert(#word ~= 34 or word == "TSampLeAddressThatNobodyHas1234567", path .. ": " .. word)
       end
@@ -87,7 +81,7 @@ describe("the generated documentation", function()
   end)
 
   it("links only to what exists", function()
-    for _, path in ipairs(paths_of "ls docs/*.md README.md CONTRIBUTING.md") do
+    for _, path in ipairs(lines_of "ls docs/*.md README.md CONTRIBUTING.md") do
       local text, folder = read(path), path:match "^(.*/)" or ""
       for target in text:gmatch "%]%(([^)]+)%)" do
         local file, anchor = target:match "^([^#]*)#?(.*)$"
@@ -267,7 +261,7 @@ describe("every public function", function()
   local sources = "ls lua/purser/*.lua lua/purser/transport/*.lua lua/purser/sim/init.lua lua/purser/sim/remote.lua"
     .. " | grep -v meta.lua"
 
-  for _, path in ipairs(paths_of(sources)) do
+  for _, path in ipairs(lines_of(sources)) do
     it("of " .. path .. " is documented", function()
       assert.same({}, undocumented(path))
     end)
@@ -304,7 +298,7 @@ end)
 
 describe("the reference", function()
   local pages = {}
-  for _, path in ipairs(paths_of "ls docs/reference*.md") do pages[path] = read(path) end
+  for _, path in ipairs(lines_of "ls docs/reference*.md") do pages[path] = read(path) end
   local all = table.concat { pages["docs/reference-client.md"], pages["docs/reference-payments.md"],
     pages["docs/reference-transports.md"], pages["docs/reference-simulator.md"] }
 

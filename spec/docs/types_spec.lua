@@ -8,22 +8,15 @@ local decoder, parser -- luacheck's, which type_check finds
 local type_check = require "type_check"
 local types = require "docs.types"
 local run = require "docs.run"
-local read = require("files").read
+local files = require "files"
 local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local purser = require "purser"
 
 decoder, parser = require "luacheck.decoder", require "luacheck.parser"
 
+local lines_of, read = files.lines_of, files.read
 local model = type_check.model()
-
-local function paths_of(command)
-  local paths = {}
-  local pipe = assert(io.popen(command))
-  for path in pipe:lines() do paths[#paths + 1] = path end
-  pipe:close()
-  return paths
-end
 
 local function field_of(class, name)
   while class do
@@ -163,7 +156,7 @@ describe("every public name is declared, with its parameters and results:", func
   end
 
   it("every file on top that the pages promise is such a module", function()
-    for _, file in ipairs(paths_of "ls lua/purser/*.lua") do
+    for _, file in ipairs(lines_of "ls lua/purser/*.lua") do
       local name = file:match "([%w_]+)%.lua$"
       local inner = { init = true, meta = true, version = true, libcurl = true }
       assert(inner[name] or model.modules[file], file)
@@ -388,7 +381,7 @@ describe("a check by the annotations", function()
 
   it("has no false alarm on any example", function()
     local judged = 0
-    for _, file in ipairs(paths_of "ls examples/*.lua examples/*/*.lua") do
+    for _, file in ipairs(lines_of "ls examples/*.lua examples/*/*.lua") do
       judged = judged + check(file, read(file))
     end
     assert.is_true(judged > 400)
@@ -398,7 +391,7 @@ describe("a check by the annotations", function()
     local judged = 0
     local globals = { purser = "purser", client = "purser.Client", desk = "purser.Client", saved_address = "string",
       journal_path = "string" }
-    for _, file in ipairs(paths_of "ls README.md docs/*.md") do
+    for _, file in ipairs(lines_of "ls README.md docs/*.md") do
       local text, at = "", 1
       for _, block in ipairs(run.blocks(file)) do
         if block.language == "lua" and not block.file then

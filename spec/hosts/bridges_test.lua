@@ -13,12 +13,7 @@ local tick = require "host_ticks" {
   done = function() return left == 0 end,
   check = CHECKED,
   spawn = SPAWN,
-  over = function(text)
-    local file = assert(io.open(os.getenv "HOST_REPORT", "w"))
-    file:write(text)
-    file:close()
-    OVER
-  end,
+  ends = function() OVER end,
 }
 ]]
 

@@ -16,6 +16,14 @@ function M.write(path, text)
   assert(file:close())
 end
 
+--- What a command prints, line by line.
+function M.lines_of(command)
+  local pipe, lines = assert(io.popen(command)), {}
+  for line in pipe:lines() do lines[#lines + 1] = line end
+  pipe:close()
+  return lines
+end
+
 --- A new file that holds `text`. Whoever asked for it removes it.
 function M.temporary(text)
   local path = os.tmpname()

@@ -2,16 +2,23 @@
 -- Runs inside a host, after the program of its page: counts the turns of the host's loop while calls wait and then
 -- without calls, measures the longest gap between two turns, and runs the check of a transport.
 --
---   local tick = require "host_ticks" { done = f, check = new_transport, spawn = f, over = f }
+--   local tick = require "host_ticks" { done = f, check = new_transport, spawn = f, ends = f }
 --   tick() in each turn of the host's loop
 --
 -- `done()`: whether all calls of the program have ended. `check(options)`: makes a transport; false: none is checked.
--- `spawn(fn)`: runs it where a transport can wait. `over(text)`: the report, once; the host is to end then.
+-- `spawn(fn)`: runs it where a transport can wait. `ends()`: ends the host, once the report is in the file HOST_REPORT.
+-- Where a host cannot write that, `over(text)` instead of it takes the report.
 
 local core = require "purser.core"
 
 local IDLE_US = 1500000
 local START_TURNS = 2 -- in these the host itself still starts
+
+local function write(text)
+  local file = assert(io.open(os.getenv "HOST_REPORT", "w"))
+  file:write(text)
+  file:close()
+end
 
 return function(host)
   local phase, last, ends, report = "busy", nil, nil, nil
@@ -39,8 +46,11 @@ return function(host)
   function steps.check()
     if not report then return end
     phase = "over"
-    host.over(("turns busy %d idle %d, longest gap busy %.1f ms idle %.1f ms\n%s\n"):format(turns.busy, turns.idle,
-      longest.busy / 1000, longest.idle / 1000, report))
+    local text = ("turns busy %d idle %d, longest gap busy %.1f ms idle %.1f ms\n%s\n"):format(turns.busy, turns.idle,
+      longest.busy / 1000, longest.idle / 1000, report)
+    if host.over then return host.over(text) end
+    write(text)
+    host.ends()
   end
   function steps.over() end
 

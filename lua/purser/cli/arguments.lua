@@ -12,7 +12,7 @@ local takes_value = {
 }
 local answered_at_once = { ["-h"] = true, ["--help"] = true, ["--version"] = true, ["-v"] = true, ["-V"] = true }
 
--- Options that stand before the command go behind it.
+-- Moves options that stand before the command to the end.
 local function options_last(words)
   local at = 1
   while words[at] and words[at]:find "^%-." and not answered_at_once[words[at]] do

@@ -100,8 +100,7 @@ local function exported(words)
   return operations.by_name[(name:gsub("[ :/]", ".", 1):gsub("%-", "_"))]
 end
 
--- What can be typed for --columns: the last of those that commas join. For --filter, name=, and behind it the values
--- that are known.
+-- What can be typed for --columns: the last of those that commas join. For --filter: name=, then the known values.
 local function columns_of(row, typed)
   local before, list = typed:match "^(.*,)[^,]*$" or "", {}
   for i, member in ipairs(output.members(row)) do list[i] = before .. member end

@@ -15,8 +15,8 @@ local M = { summary = "Print each new deposit, and each change of one, as it com
 
 function M.define(command)
   command:description("Print each new deposit and each change of a deposit's state, once, until it is stopped.\n"
-    .. "With --cursor the next run goes on where this one stopped; a deposit that was printed right before a crash may "
-    .. "be printed once more.")
+    .. "With --cursor the next run continues where this one stopped; a deposit that was printed right before a crash "
+    .. "may be printed once more.")
   command:argument("what", "deposits."):choices { "deposits" }
   command:flag("--sub-accounts", "Those of all sub-accounts (a broker's key; three days back), and not the own ones.")
   command:option("--addresses", "With --sub-accounts: JSON file { name: address or [addresses] }, by which a deposit "

@@ -209,7 +209,7 @@ function Sim:verify()
   return audit.verify(self)
 end
 
--- The requests that nobody has to sign: ping, server time and market data.
+-- The requests without a signature: ping, server time and market data.
 local function answer_unsigned(sim, path, method)
   if method ~= "GET" then return nil end
   if path == sim.profile.ping_path then return render.plain({}, sim.variant) end

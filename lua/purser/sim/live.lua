@@ -78,7 +78,7 @@ local function symbols()
   return json.list(list)
 end
 
--- Path -> the JSON text that answers a GET which nobody has to sign. There is nothing to trade.
+-- Path -> the JSON text that answers an unsigned GET. There is nothing to trade.
 local market = {
   ["/api/v3/exchangeInfo"] = function(sim)
     return json.encode(json.object { { "timezone", "CST" }, { "serverTime", sim:now() },

@@ -47,12 +47,7 @@ local tick = test_require "host_ticks" {
   done = function() return left == 0 end,
   check = purser.transport.multi,
   spawn = purser.spawn,
-  over = function(text)
-    local file = assert(outside.io.open(outside.os.getenv "HOST_REPORT", "w"))
-    file:write(text)
-    file:close()
-    minetest.request_shutdown "the test is over"
-  end,
+  ends = function() minetest.request_shutdown "the test is over" end,
 }
 minetest.register_globalstep(tick)
 ]]
