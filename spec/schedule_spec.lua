@@ -80,6 +80,27 @@ describe("tasks", function()
     assert.is_true(took >= 30, "took " .. took .. " ms")
   end)
 
+  it("wait until one of several has ended, or for a time, and are not woken by that wait later", function()
+    local events = {}
+    local function say(event) events[#events + 1] = event end
+    schedule.run(function()
+      local short = schedule.spawn(function() schedule.sleep(10) end)
+      local long = schedule.spawn(function() schedule.sleep(200) end)
+      schedule.await_any({ long }, 1)
+      say(long.done and "long" or "time")
+      schedule.await_any({ long, short }, 60)
+      say(short.done and not long.done and "short")
+      schedule.await_any({ short, long }, 60000)
+      say "at once"
+      local started = core.monotonic_ms()
+      schedule.sleep(100) -- the time of the second wait ends within this one
+      say(core.monotonic_ms() - started >= 100 and "slept")
+      say(#long.waiters)
+      schedule.join(long)
+    end)
+    assert.same({ "time", "short", "at once", "slept", 0 }, events)
+  end)
+
   it("sleep for as long outside of a task", function()
     assert.is_true(elapsed_ms(function() schedule.sleep(20) end) >= 20)
   end)

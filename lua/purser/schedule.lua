@@ -232,7 +232,10 @@ function M.step(budget_us)
   end
   if sleepers[1] then
     local now = core.monotonic_ms()
-    while sleepers[1] and sleepers[1].at <= now do M.wake(heap.pop(sleepers).task) end
+    while sleepers[1] and sleepers[1].at <= now do
+      local task = heap.pop(sleepers).task
+      if task then M.wake(task) end
+    end
   end
   -- Those that become ready by this belong to the next step, so that a step ends.
   local last, task = ready_last, nil
@@ -307,6 +310,23 @@ function M.join(task)
   await(task)
   if task.failed then error(task.problem, 0) end
   return unpack(task.results, 1, task.results.n)
+end
+
+--- Waits in a task until one of the tasks has ended, `ms` milliseconds at most.
+---@param list purser.task[]  what they raise is raised by `join`
+---@param ms integer
+function M.await_any(list, ms)
+  local current = M.current()
+  for _, task in ipairs(list) do
+    if task.done then return end
+  end
+  order = order + 1
+  local sleeper = { at = core.monotonic_ms() + ms, order = order, task = current }
+  heap.push(sleepers, sleeper)
+  for _, task in ipairs(list) do task.waiters[#task.waiters + 1] = current end
+  M.suspend()
+  sleeper.task = false
+  for _, task in ipairs(list) do remove(task.waiters, current) end
 end
 
 --- Runs `fn(...)` as a task and returns what it returns. Outside of a task it turns the loop until then.

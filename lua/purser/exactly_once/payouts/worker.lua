@@ -305,12 +305,12 @@ local function work(self)
   end
 end
 
--- Whether any of the tasks is at work. When one has raised, the others end what they have begun.
+-- The tasks that are still at work. When one has raised, the others end what they have begun.
 local function at_work(self, tasks)
-  local working = false
+  local working = {}
   for _, task in ipairs(tasks) do
     if task.failed then self.stopping = true end
-    working = working or not task.done
+    if not task.done then working[#working + 1] = task end
   end
   return working
 end
@@ -331,15 +331,20 @@ end
 
 -- What happens now and then while the tasks work: leases are renewed, and progress is reported.
 local function attend(self, tasks)
-  local renew_at = self.clock() + self.lease_ms / 3
-  while at_work(self, tasks) do
-    if self.clock() >= renew_at then
-      renew_at = self.clock() + self.lease_ms / 3
+  local renew_at, report_at = self.clock() + self.lease_ms / 3, 0
+  local working = at_work(self, tasks)
+  while working[1] do
+    local now = self.clock()
+    if now >= renew_at then
+      renew_at = now + self.lease_ms / 3
       if has_payments(self) then self.journal.db:transaction(function(tx) queue.renew(tx, self) end) end
     end
-    report(self)
-    local ends = self.clock() + self.progress_ms
-    while at_work(self, tasks) and self.clock() < ends do schedule.sleep(20) end
+    if now >= report_at then
+      report(self)
+      report_at = now + self.progress_ms
+    end
+    schedule.await_any(working, math.max(1, math.ceil(math.min(renew_at - now, self.progress_ms))))
+    working = at_work(self, tasks)
   end
   report(self)
 end
