@@ -31,6 +31,14 @@ function schedule.spawn(fn, ...) -- luacheck: ignore 122
   return task
 end
 
+local wake = schedule.wake
+
+-- No task of a dead worker gets a turn again.
+function schedule.wake(task, ...) -- luacheck: ignore 122
+  local worker = owners[task.co]
+  if not worker or not worker.dead then wake(task, ...) end
+end
+
 -- The end of a task whose worker has died. It may be within a transaction, out of which Lua 5.1 cannot yield: rehearse
 -- on a later one, or on LuaJIT.
 local function never_go_on()
