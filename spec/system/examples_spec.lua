@@ -2,6 +2,7 @@
 -- The programs in examples/ run against the simulator, and their output is what the world they found demands.
 
 local purser = require "purser"
+local new_client = require("simulated_time").new
 local plain, start = require("service").plain, require("service").start
 
 local read, temporary = require("files").read, require("files").temporary
@@ -19,9 +20,8 @@ local function open(balances, clock)
     name = "Acme", role = "broker", email = "treasury@acme.example", balances = balances or { USDT = "1000" },
   })
   local fixture = { service = service, world = world, account = account }
-  fixture.client = assert(purser.new {
+  fixture.client = assert(new_client {
     base_url = service.url, api_key = account.api_key, secret_key = account.secret_key,
-    clock = function() return world:now() end,
   })
 
   -- The command line that runs an example with this account's key.
@@ -52,6 +52,7 @@ local function sub_account(fixture, name, asset, amount)
   assert(fixture.client.sub_account:transfer {
     toAccount = name, fromAccountType = SPOT, toAccountType = SPOT, asset = asset, amount = amount,
   })
+  fixture.service.show_records()
 end
 
 local function free(fixture, name, asset)
@@ -107,6 +108,7 @@ describe("provision.lua", function()
     assert(fixture.world:fault { kind = "lost_answer", operation = "sub_account.create_api_key", times = 1 })
     local output, code = fixture.run(("examples/provision.lua %s %s"):format(list, keys))
     assert.same({ "1 sub-accounts requested: 1 made, 1 keys made\n", 0 }, { output, code })
+    fixture.service.show_records()
     local there = assert(fixture.client.sub_account:list_api_keys { subAccount = "desknorth1" })
     assert.equal(1, #there)
     assert.equal("desknorth1," .. there[1].apiKey, read(keys):match "^([^,]+,[^,]+),[^,]+\n$")
@@ -242,6 +244,7 @@ describe("convert_dust.lua", function()
     assert.is_nil(fixture.world:counts()["wallet.convert"])
     output, code = fixture.run "examples/convert_dust.lua --yes"
     assert.equal(0, code, output)
+    fixture.service.show_records()
     local batch = assert(fixture.client.wallet:conversion_history()).data[1]
     assert(output:find(("3 coins converted into %s, fees %s\n"):format(batch.totalConvert, batch.totalFee), 1, true),
       output)
@@ -259,6 +262,7 @@ describe("convert_dust.lua", function()
     assert.matches(#coins .. " coins converted into ", output)
     assert.is_nil(output:find("OLDC", 1, true))
     assert.same({ received = 2, applied = 2 }, fixture.world:counts()["wallet.convert"])
+    fixture.service.show_records()
     local batches = assert(fixture.client.wallet:conversion_history { limit = 10 }).data
     assert.same({ 3, 15 }, { #batches[1].convertDetails, #batches[2].convertDetails })
   end)
@@ -277,7 +281,7 @@ describe("watch_deposits.lua", function()
   it("prints a deposit when it appears, and again when it has arrived", function()
     local fixture = open()
     local own = assert(fixture.client.wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" })
-    local pipe = assert(io.popen(fixture.command "examples/watch_deposits.lua 0.05 400" .. " 2>&1 & echo $!; wait"))
+    local pipe = assert(io.popen(fixture.command "examples/watch_deposits.lua 0.05 4000" .. " 2>&1 & echo $!; wait"))
     local pid = pipe:read "*l"
     function fixture.before_stop()
       os.execute("kill " .. pid .. " 2>/dev/null")
@@ -345,7 +349,7 @@ describe("payouts.lua", function()
   end)
 
   it("says what was rejected, and rejects a key with other content", function()
-    local fixture = open(nil, "real") -- what was rejected is looked for when its record must be visible
+    local fixture = open()
     sub_account(fixture, "desknorth1", "USDT", "1")
     local list, journal, remove = files "a,desknorth1,USDT,5000\n"
     fixture.before_stop = remove
