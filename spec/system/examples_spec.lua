@@ -24,15 +24,15 @@ local function open(balances, clock)
     base_url = service.url, api_key = account.api_key, secret_key = account.secret_key,
   })
 
-  -- The command line that runs an example with this account's key.
-  function fixture.command(arguments)
-    return ("LUA_INIT=@spec/support/simulated_time.lua PURSER_BASE_URL=%s PURSER_API_KEY=%s PURSER_SECRET_KEY=%s %s %s")
+  -- The command line that runs an example with this account's key, and further variables.
+  function fixture.command(arguments, variables)
+    return (variables or "") .. ("LUA_INIT=@spec/support/simulated_time.lua PURSER_BASE_URL=%s PURSER_API_KEY=%s PURSER_SECRET_KEY=%s %s %s")
       :format(service.url, account.api_key, account.secret_key, os.getenv "LUA" or "lua5.4", arguments)
   end
 
   --- Runs an example. Returns what it printed (errors too) and its exit code.
-  function fixture.run(arguments)
-    local pipe = assert(io.popen(fixture.command(arguments) .. " 2>&1; echo exit $?"))
+  function fixture.run(arguments, variables)
+    local pipe = assert(io.popen(fixture.command(arguments, variables) .. " 2>&1; echo exit $?"))
     local output = pipe:read "*a"
     pipe:close()
     local text, code = output:match "^(.-)exit (%d+)\n$"
@@ -316,6 +316,22 @@ describe("treasury_report.lua", function()
     local opened, closed = select(2, page:gsub("<[a-z]+[ >]", "")), select(2, page:gsub("</[a-z]+>", ""))
     local empty = select(2, page:gsub("<rect[^>]*/>", "")) + select(2, page:gsub("<meta[^>]*>", ""))
     assert.is_true(opened - empty == closed)
+  end)
+
+  it("shows what is locked of the main account where the profile has its balances", function()
+    local fixture = open { USDT = "100" }
+    local own = assert(fixture.client.wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" })
+    local address = own.address:sub(1, -4) .. "abc"
+    assert(fixture.world:save_address { account = fixture.account.uid, coin = "USDT", network = own.network,
+      address = address })
+    assert(fixture.client.wallet:withdraw { coin = "USDT", netWork = "TRX", address = address, amount = "33.25" })
+    local path, profile = temporary(), "PURSER_PROFILE=mexc "
+    for part, amount in pairs { [profile] = ">100</text>", [""] = ">%d%d%.%d*</text>" } do
+      local output, code = fixture.run("examples/treasury_report.lua " .. path, part)
+      assert.equal(0, code, output)
+      assert.matches('>main account</text><rect [^>]*class="own"/><text [^>]*' .. amount, read(path))
+    end
+    os.remove(path)
   end)
 end)
 
