@@ -21,8 +21,9 @@ local function compare(change, variant, profile, ip)
     return response, failure
   end }
   local capture = reads.capture(changed)
-  local options = { base_url = "http://127.0.0.1:1", transport = inner, profile = profile, retry = false, rate_limit = false,
-    api_key = owner.api_key, secret_key = owner.secret_key, clock = function() return sim:now() end }
+  local options = { base_url = "http://127.0.0.1:1", transport = inner, profile = profile, retry = false,
+    rate_limit = false, api_key = owner.api_key, secret_key = owner.secret_key,
+    clock = function() return sim:now() end }
   local maker = assert(purser.new(options))
   assert(maker.sub_account:create_sub_account { subAccount = "hiddenname01", note = "a hidden note" })
   assert(maker.sub_account:transfer { toAccount = "hiddenname01", fromAccountType = "SPOT", toAccountType = "SPOT",

@@ -23,9 +23,9 @@ local function open()
   fixture.world, fixture.directory = service.world, directory
 
   function fixture.command(arguments)
-    return ("PURSER_BASE_URL=%s PURSER_PROFILE=%s PURSER_API_KEY=%s PURSER_SECRET_KEY=%s exec %s examples/cookbook/%s"):format(
-      service.url, fixture.profile or "default", fixture.main.api_key, fixture.main.secret_key, os.getenv "LUA" or "lua5.4",
-      (arguments:gsub("@", directory .. "/")))
+    return ("PURSER_BASE_URL=%s PURSER_PROFILE=%s PURSER_API_KEY=%s PURSER_SECRET_KEY=%s exec %s "
+      .. "examples/cookbook/%s"):format(service.url, fixture.profile or "default", fixture.main.api_key,
+      fixture.main.secret_key, os.getenv "LUA" or "lua5.4", (arguments:gsub("@", directory .. "/")))
   end
 
   function fixture.run(arguments)

@@ -26,8 +26,10 @@ local function open(balances, clock)
 
   -- The command line that runs an example with this account's key, and further variables.
   function fixture.command(arguments, variables)
-    return (variables or "") .. ("LUA_INIT=@spec/support/simulated_time.lua PURSER_BASE_URL=%s PURSER_API_KEY=%s PURSER_SECRET_KEY=%s %s %s")
-      :format(service.url, account.api_key, account.secret_key, os.getenv "LUA" or "lua5.4", arguments)
+    local words = { variables or "", "LUA_INIT=@spec/support/simulated_time.lua PURSER_BASE_URL=", service.url,
+      " PURSER_API_KEY=", account.api_key, " PURSER_SECRET_KEY=", account.secret_key, " ",
+      os.getenv "LUA" or "lua5.4", " ", arguments }
+    return table.concat(words)
   end
 
   --- Runs an example. Returns what it printed (errors too) and its exit code.

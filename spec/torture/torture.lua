@@ -200,6 +200,7 @@ function M.run(options)
   local workers = {}
   local ok, result = pcall(function()
     state.payer = world.open_accounts(state.simulator)
+    world.save_address(state.simulator, state.payer)
     local journal = assert(purser.journal.open(state.journal))
     local client = client_for(state, journal)
     local payouts = assert(purser.payouts.new { client = client, journal = journal })

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- All operations: the rows of broker.lua, sub_account.lua and wallet.lua are `list`; `every` has those of live.lua, too,
+-- All operations: the rows of broker.lua, sub_account.lua and wallet.lua are `list`; `every` has those of live.lua too,
 -- which the interface document does not have.
 --
 -- A row that uses a word row_schema.lua does not list, a kind or shape that does not exist, or a name twice, fails when

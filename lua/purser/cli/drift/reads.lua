@@ -14,8 +14,8 @@ local function own_key(client)
   return { accessKey = assert(client:prepare "wallet.convertible_balances").headers[client.profile.key_header] }
 end
 
--- Operations with the parameters of one small page, or what makes them. A `probe` is rejected: it shows the code and the
--- form of an error. What is `live` needs a profile that allows it.
+-- Operations with the parameters of one small page, or what makes them. A `probe` is rejected: it shows the code and
+-- the form of an error. What is `live` needs a profile that allows it.
 M.list = {
   { "ping" }, { "server_time" }, { "wallet.coins" }, { "wallet.deposit_history", { limit = 20 } },
   { "wallet.withdrawal_history", { limit = 20 } }, { "wallet.deposit_addresses", { coin = "USDT" } },

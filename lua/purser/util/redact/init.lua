@@ -16,7 +16,7 @@ local DAY_MS = 86400000
 
 ---@class purser.Harmless  which names and values may stay, see api/harmless.lua
 ---@field is_name fun(name: string): boolean       of a member or a parameter
----@field keeps fun(name: string|nil, text: string, beside: table|nil): boolean|string  true, or "time", "date" or "words"
+---@field keeps fun(name: string|nil, text: string, beside: table|nil): boolean|string  true, "time", "date", "words"
 ---@field is_word fun(word: string): boolean       of the service's messages
 ---@field is_segment fun(segment: string): boolean of a path
 ---@field header fun(name: string, value: string): boolean|string|nil  true: stays; "token"; nil: is left out
