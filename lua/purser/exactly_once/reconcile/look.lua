@@ -26,6 +26,7 @@ local DAY_MS = 86400000
 ---@field options purser.ReconcileOptions
 ---@field first integer    the earliest and the latest time that its record can have
 ---@field last integer
+---@field later integer   by how much a record's time may lie after the time that its call was accepted until
 ---@field deadline integer from then on a record that exists must be seen
 ---@field late boolean     that time has come
 ---@field plain boolean    this question asks for the call's own window, however late it is
@@ -67,6 +68,7 @@ function M.new(service, row, intent, options)
     service = service, row = row, reconcile = row.reconcile, intent = intent, options = options, spelled = {},
     poll_ms = math.max(1, options.poll_ms or 1000), visible_ms = visible_ms, deadline = deadline,
     first = intent.sent_at - AHEAD_MS - skew_ms, last = deadline + skew_ms, skew_ms = skew_ms,
+    later = visible_ms + skew_ms - (intent.recv_window or service.recv_window),
   }, Look)
 end
 
@@ -223,11 +225,33 @@ end
 function Look:equal_calls()
   local service = self.service
   if not (service.journal and self.intent.id) then
-    return recent_calls.of(service.recent_calls, self.row, self.intent, self.first)
+    return recent_calls.of(service.recent_calls, self.row, self.intent, self.first, self.later)
   end
-  local claimed, open = service.journal:equal_calls(self.intent, self.first)
+  local claimed, open = service.journal:equal_calls(self.intent, self.first, self.later)
   if not claimed then return nil, M.journal_error(open) end
   return claimed, open
+end
+
+-- The operations whose records are in one history, and are found there by content.
+local function shown_in(lookup)
+  local names = {}
+  for _, row in ipairs(operations.list) do
+    if row.reconcile and row.reconcile.lookup == lookup and row.reconcile.match_on then names[row.full_name] = true end
+  end
+  return names
+end
+
+--- Calls that are not equal, but whose records are in the same history, in the window of this call; or nil and an
+--- error.
+---@return purser.reconcile.OtherCall[]|nil others, purser.Error|nil err
+function Look:other_calls()
+  local service, names = self.service, shown_in(self.reconcile.lookup)
+  if not (service.journal and self.intent.id) then
+    return recent_calls.others(service.recent_calls, self.row, self.intent, names, self.first, self.last, self.later)
+  end
+  local others, message = service.journal:other_calls(self.intent, names, self.first, self.last, self.later)
+  if not others then return nil, M.journal_error(message) end
+  return others
 end
 
 --- By how much the history is shifted if a record of it is the call's: see shift.lua. Nil where it cannot be.

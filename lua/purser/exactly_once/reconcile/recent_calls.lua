@@ -105,31 +105,46 @@ function M.note(self, row, intent, id, over)
   return entry
 end
 
---- The ids of records that belong to equal calls, with when those were sent; and how many equal calls since `first`
---- have no known end.
+-- Until when the record of a call can have been made: the service takes it until it is `recv_window` old, and `later`
+-- says by how much its time may lie after that.
+local function ends_at(intent, later) return intent.sent_at + (intent.recv_window or 0) + later end
+
+--- The ids of records that belong to equal calls, with when those were sent; and how many equal calls have no known
+--- end, and can have made a record at `first` or since.
+---@param later integer  by how much the time of a record may lie after the time that its call was accepted until
 ---@return table<string, integer> ids, integer open
-function M.of(self, row, intent, first)
+function M.of(self, row, intent, first, later)
   local ids, open = {}, 0
   local list = equals_of(self, row, intent)
   local own = entry_of(list, intent)
   for _, entry in ipairs(list) do
     if entry ~= own and not entry.over then
-      if entry.id then ids[entry.id] = entry.sent_at elseif entry.sent_at >= first then open = open + 1 end
+      if entry.id then
+        ids[entry.id] = entry.sent_at
+      elseif ends_at(entry.intent, later) >= first then
+        open = open + 1
+      end
     end
   end
   return ids, open
 end
 
---- The intents of other calls of this operation, sent between two times, which are not equal to this one and may have
---- been executed.
----@return table[] intents
-function M.others(self, row, intent, first, last)
+---@class purser.reconcile.OtherCall  a call which is not equal, and may have been executed
+---@field intent purser.Intent
+---@field id string|nil        of the record that it made, as far as that is known
+---@field is_certain boolean   whether that id was its answer, or was found by the call's own
+
+--- Other calls of these operations that can have made a record between two times, are not equal to this one, and may
+--- have been executed.
+---@param names table<string, boolean>  of operations
+---@return purser.reconcile.OtherCall[]
+function M.others(self, row, intent, names, first, last, later)
   local equal, found = equals_of(self, row, intent), {}
   for _, list in pairs(self.by_digest) do
     for _, entry in ipairs(list) do
-      if list ~= equal and entry.intent.operation == row.full_name and not entry.over and entry.sent_at >= first
-        and entry.sent_at <= last then
-        found[#found + 1] = entry.intent
+      if list ~= equal and names[entry.intent.operation] and not entry.over and entry.sent_at <= last
+        and ends_at(entry.intent, later) >= first then
+        found[#found + 1] = { intent = entry.intent, id = entry.id or nil, is_certain = not entry.by_content }
       end
     end
   end
