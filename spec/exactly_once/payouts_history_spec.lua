@@ -93,6 +93,33 @@ local function add(payouts, first, last)
   assert(payouts:add_all(list))
 end
 
+describe("two records with the id of one payment", function()
+  it("are no reason to pay it again, where the later one failed", function()
+    add(payouts_with(), 1, 1)
+    assert.equal(1, assert(payouts_with():run()).done)
+    local id = assert(payouts_with():find "invoice-1").params.clientTranId
+    lose_journal()
+    sim:advance(30 * 3600000)
+    local at, inner = sim:now() - 3600000, sim:transport()
+    local failed = ('{"tranId":"99","clientTranId":"%s","asset":"USDT","amount":"1","status":"FAILED","timestamp":%d}')
+      :format(id, at)
+    client = client_with { transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+      local answer, err = inner:send(request)
+      local first, last = tonumber(request.target:match "startTime=(%d+)"), tonumber(request.target:match "endTime=(%d+)")
+      if request.operation == "sub_account.transfer_history" and at >= first and at <= last then
+        assert.matches("^%[", answer.body)
+        local rest = request.target:find "page=1&" and answer.body:sub(2) or "]"
+        if request.target:find "page=1&" then answer.body = "[" .. failed .. (rest == "]" and "" or ",") .. rest end
+      end
+      return answer, err
+    end } }
+    local payouts = payouts_with()
+    add(payouts, 1, 1)
+    assert.equal(1, assert(payouts:run()).done)
+    assert.equal(1, counted(TRANSFER, "applied"))
+  end)
+end)
+
 describe("the id of a payment", function()
   it("comes from account, queue and key, whatever the content and the journal", function()
     local function id_of(options, key, amount)

@@ -146,13 +146,16 @@ local function note_content(group, record)
   end
 end
 
+-- Of records that show one id, one that did not fail counts: it proves that the payment was made.
 local function note(group, record)
   local reconcile = group.reconcile
   local client_id = reconcile.client_id and record[reconcile.client_id]
+  local has_failed = reconcile.failed_status ~= nil and record.status == reconcile.failed_status
   if client_id and client_id ~= "" then
     local at = record[reconcile.time_member]
+    if has_failed and group.found[client_id] then return end
     group.found[client_id] = type(at) == "number" and at or 0
-  elseif not reconcile.failed_status or record.status ~= reconcile.failed_status then
+  elseif not has_failed then
     note_content(group, record)
   end
 end
