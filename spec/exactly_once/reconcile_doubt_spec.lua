@@ -128,13 +128,15 @@ describe("an id", function()
       for name, value in pairs(fields) do shown[name] = value end
       return assert(reconciled("wallet.withdraw", withdrawal, function() return { shown } end))
     end
-    for _, fields in ipairs { {}, { amount = "20", address = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7" } } do
+    for _, fields in ipairs { {}, { amount = "20", address = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7" },
+      { amount = "20", coin = "USDC" } } do
       local answer = answer_to(fields)
       assert.equal("undecided", answer.outcome)
       assert.matches("used for another payment", answer.reason)
       assert.equal("w", answer.candidates[1].id)
     end
     for _, fields in ipairs { { amount = "20.0" }, { amount = "19" }, { amount = "20", address = TRON_ADDRESS:lower() },
+      { amount = "20", coin = "usdt" }, { amount = "20", coin = "USDT-TRX" }, { amount = "20", coin = "" },
       { amount = "20", address = TRON_ADDRESS .. ":77" } } do
       assert.equal("done", answer_to(fields).outcome)
     end

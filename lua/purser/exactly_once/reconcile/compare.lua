@@ -160,8 +160,12 @@ function M.content_lookups(params)
 end
 
 --- Whether a record that carries the right id shows another payment all the same: the id was used for two. An amount
---- may be shown without the fee that it was asked for with, and an address with its memo.
+--- may be shown without the fee that it was asked for with, an address with its memo, and a coin with its network.
 function M.contradicts(params, record)
+  for _, name in ipairs { "coin", "asset" } do
+    local shown = record[name]
+    if params[name] and not M.is_blank(shown) and not M.may_name(params[name], shown) then return true end
+  end
   local requested, shown = amount_of(params.amount), amount_of(record.amount)
   if requested and shown and requested ~= shown then
     local fee = amount_of(record.transactionFee)
