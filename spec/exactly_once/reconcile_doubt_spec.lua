@@ -67,6 +67,28 @@ describe("a clock that is set between the call and the look", function()
     assert.equal("700003", problem.code)
   end)
 
+  it("back by two hours, after a call that was stamped by it, does not make reconcile wait for hours", function()
+    local client = client_with { correct_clock = false }
+    skew = 2 * 3600000
+    local err = lose(client, { kind = "reset", when = "before" })
+    skew = 0
+    local began = sim:now()
+    local answer = assert(client:reconcile(err))
+    assert.equal("undecided", answer.outcome)
+    assert.matches("ahead of the clock", answer.reason)
+    assert.is_true(sim:now() - began < 60000)
+    sim:advance(2 * 3600000)
+    assert.equal("not_done", assert(client:reconcile(err)).outcome)
+  end)
+
+  it("is set right before a call is found to lie ahead", function()
+    local client = client_with()
+    local err, sent = lose(client, { kind = "lost_answer" }), sim:now()
+    skew = -20 * 3600000 -- the program was started again on a machine whose clock is behind
+    assert.equal("done", assert(client_with():reconcile(err)).outcome)
+    assert.is_true(sim:now() - sent < 60000)
+  end)
+
   it("does not keep wait = false waiting", function()
     local client = client_with()
     local err = lose(client, { kind = "reset", when = "before" })
