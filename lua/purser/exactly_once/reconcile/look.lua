@@ -100,8 +100,8 @@ end
 -- hours as the history may be shifted by. The plain one asks for known calls before and after; up to now it asks for
 -- the hours to come as well, which hold nothing, so that a filter that runs behind hides nothing.
 local function widened(look, first, last, wide)
-  local before = wide and shift.MARGIN_MS or shift.BEFORE_MS
-  local after = (wide or last + shift.AFTER_MS >= look.service:now()) and shift.MARGIN_MS or shift.AFTER_MS
+  local before = wide and shift.ASKED_MS or shift.BEFORE_MS
+  local after = (wide or last + shift.AFTER_MS >= look.service:now()) and shift.ASKED_MS or shift.AFTER_MS
   return math.min(first, math.max(first - before, look:earliest())), last + after
 end
 
@@ -173,7 +173,7 @@ local function is_exact(look)
   local proven, problem = proven_by(look)
   if not proven then return nil, problem end
   return proven.earliest <= look.first
-    and (proven.latest >= look.last or reading.last >= look.last + shift.MARGIN_MS)
+    and (proven.latest >= look.last or reading.last >= look.last + shift.ASKED_MS)
 end
 
 --- A record of the last reading whose call is known to have been sent at another time than it shows; or nil, and an
@@ -278,7 +278,7 @@ function Look:is_out_of_reach()
   local window = through.window or {}
   local days = window.retention_days or window.retention_months and window.retention_months * 30
     or UNDOCUMENTED_REACH_DAYS
-  return self.intent.sent_at < self.service:now() - days * DAY_MS + shift.MARGIN_MS + 3600000
+  return self.intent.sent_at < self.service:now() - days * DAY_MS + shift.ASKED_MS + 3600000
 end
 
 function M.journal_error(message)
