@@ -127,6 +127,18 @@ for _, with_journal in ipairs { false, true } do
       assert.equal(path and "undecided" or "not_done", answer.outcome) -- the answer shows a time: no proof in a journal
     end)
 
+    it("the record of an equal call that this client made hours ago is not this call's", function()
+      assert(client.wallet:transfer(transfer))
+      inner:sleep(500)
+      local err = lose("wallet.transfer", transfer)
+      for _ = 1, 3 do
+        inner:sleep(3600000)
+        assert(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+          amount = "3" })
+      end
+      assert.equal(path and "not_done" or "undecided", assert(client:reconcile(err)).outcome)
+    end)
+
     it("calls of other content are no doubt", function()
       lose("wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "3" })
       lose("wallet.withdraw", withdrawal { amount = "55" })

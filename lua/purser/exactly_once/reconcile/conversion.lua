@@ -42,6 +42,7 @@ local function judge(look, batch, open)
   for _, other in ipairs(others) do
     if may_hold(batch, coins_of(other.intent)) then open = open + 1 end
   end
+  if look:has_forgotten_calls() then open = open + 1 end
   if open > 0 then return undecided({ batch }, "another conversion of these coins could have made it as well") end
   return { outcome = "done", record = batch }
 end

@@ -232,6 +232,13 @@ function Look:equal_calls()
   return claimed, open
 end
 
+--- Whether calls have been forgotten whose records may be in the window of this call. A journal forgets none.
+function Look:has_forgotten_calls()
+  local service = self.service
+  return not (service.journal and self.intent.id) and recent_calls.has_forgotten(service.recent_calls, self.first,
+    self.later)
+end
+
 -- The operations whose records are in one history, and are found there by content.
 local function shown_in(lookup)
   local names = {}

@@ -8,10 +8,11 @@ local intents = require "purser.exactly_once.intent"
 local M = {}
 
 local KEPT_MS = 3600000
+local MAX_WINDOW_MS = 60000 -- no request is accepted for longer
 
 function M.new()
   return { by_digest = {}, by_id = setmetatable({}, { __mode = "v" }), pruned_at = 0, accounts = {}, prefix = false,
-    count = 0 }
+    count = 0, forgotten_to = 0 }
 end
 
 --- A name that no other call has; or nil and a message. One client is used by one process alone, so a random text that
@@ -32,7 +33,11 @@ local function prune(self, now)
   for digest, list in pairs(self.by_digest) do
     local kept = {}
     for _, entry in ipairs(list) do
-      if entry.sent_at > now - KEPT_MS then kept[#kept + 1] = entry end
+      if entry.sent_at > now - KEPT_MS then
+        kept[#kept + 1] = entry
+      else
+        self.forgotten_to = math.max(self.forgotten_to, entry.sent_at)
+      end
     end
     for _, entry in ipairs(kept) do entry.equals = kept end
     self.by_digest[digest] = kept[1] and kept or nil
@@ -127,6 +132,11 @@ function M.of(self, row, intent, first, later)
     end
   end
   return ids, open
+end
+
+--- Whether calls have been forgotten that can have made a record at `first` or since.
+function M.has_forgotten(self, first, later)
+  return self.forgotten_to > 0 and self.forgotten_to + MAX_WINDOW_MS + later >= first
 end
 
 ---@class purser.reconcile.OtherCall  a call which is not equal, and may have been executed

@@ -137,6 +137,9 @@ local function nothing_near(look, shifted)
   return misplaced and undecided({}, looks.MISPLACED) or NOTHING_YET
 end
 
+local FORGOTTEN = "it is so long ago that this client has forgotten which calls it made then, and one of them could have "
+  .. "made it as well; a journal forgets none"
+
 local function match_once(look, narrow)
   local reading, err, why = look:list(look.first, look.last, narrow)
   if not reading then return nil, err, why end
@@ -148,6 +151,7 @@ local function match_once(look, narrow)
   if #near == 0 and look.late and not narrow then return nothing_near(look, shifted) end
   if #near == 0 or not look.late then return NOTHING_YET end
   if reading.incomplete then return look:doubt(reading, near) end
+  if look:has_forgotten_calls() then return undecided(near, FORGOTTEN) end
   if may_be_of_others(near) then return undecided(near, "another call could have made it as well") end
   if #exact == 1 and #near == 1 and open == 0 then return found(look, exact[1]) end
   if open > 0 then return undecided(near, "an equal call without a known end could have made it as well") end
