@@ -5,7 +5,7 @@ local purser = require "purser"
 
 local ADDRESS = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
 
-local sim, inner, client, journal, held
+local sim, inner, client, journal, held, key_of
 
 -- A transport whose write calls may be held back: `held` gets the request, and the caller loses the answer.
 local function holding()
@@ -23,6 +23,7 @@ local function begin(path)
   inner = sim:transport()
   local account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" },
     futures_balances = { USDT = "100" } })
+  key_of = account
   assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
   journal = path and assert(purser.journal.open { sqlite = path }) or nil
   client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
@@ -125,6 +126,28 @@ for _, with_journal in ipairs { false, true } do
       key.permissions = "SPOT_ACCOUNT_READ,SPOT_ACCOUNT_WRITE"
       local answer = assert(client:reconcile((lose("sub_account.create_api_key", key))))
       assert.equal(path and "undecided" or "not_done", answer.outcome) -- the answer shows a time: no proof in a journal
+    end)
+
+    it("the record of an equal transfer by the other group's operation is not this call's", function()
+      local move = { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+        amount = "2" }
+      assert(client.broker:transfer(move))
+      inner:sleep(500)
+      assert.equal("not_done", assert(client:reconcile((lose("sub_account.transfer", move)))).outcome)
+      inner:sleep(60000)
+      local _, request = lose("sub_account.transfer", move)
+      assert.equal(200, inner:send(request).status)
+      assert.equal("undecided", assert(client:reconcile((lose("broker.transfer", move)))).outcome)
+    end)
+
+    it("a record that shows an id may be of a program that gives ids", function()
+      local err = lose("wallet.withdraw", withdrawal {})
+      local other = assert(purser.new { base_url = "http://localhost", api_key = key_of.api_key,
+        secret_key = key_of.secret_key, transport = inner, clock = function() return sim:now() end })
+      assert(other.wallet:withdraw(withdrawal { withdrawOrderId = "order-of-another-program" }))
+      local answer = assert(client:reconcile(err))
+      assert.equal("undecided", answer.outcome)
+      assert.equal(1, #answer.candidates)
     end)
 
     it("the record of an equal call that this client made hours ago is not this call's", function()

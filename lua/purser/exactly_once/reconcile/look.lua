@@ -239,11 +239,16 @@ function Look:has_forgotten_calls()
     self.later)
 end
 
+-- What lists of sub-accounts show is the same for both groups that have them.
+local function history_of(lookup) return (lookup:gsub("^broker%.", "sub_account.")) end
+
 -- The operations whose records are in one history, and are found there by content.
 local function shown_in(lookup)
   local names = {}
   for _, row in ipairs(operations.list) do
-    if row.reconcile and row.reconcile.lookup == lookup and row.reconcile.match_on then names[row.full_name] = true end
+    local reconcile = row.reconcile
+    local is_there = reconcile and reconcile.lookup and history_of(reconcile.lookup) == history_of(lookup)
+    if is_there and reconcile.match_on then names[row.full_name] = true end
   end
   return names
 end

@@ -90,6 +90,10 @@ local function may_have_made(other, record)
   if other.id then return other.id == intents.id_of(record) end
   local sent, shown = reconcile.generated_id and params[reconcile.client_id], record[reconcile.client_id]
   if sent and not is_blank(shown) and not compare.may_be_id(sent, shown) then return false end
+  for _, name in ipairs(reconcile.copy_params or {}) do
+    local requested, at = params[name], record[name]
+    if requested ~= nil and not is_blank(at) and not compare.may_name(requested, at) then return false end
+  end
   return may_agree(params, record, reconcile.match_on)
 end
 
@@ -121,7 +125,8 @@ local function compared(look, reading, claimed)
       and look:shift_of(record, reading, claimed)
     if shift == 0 then
       near[#near + 1] = record
-      if agrees(params, record, reconcile.match_on) then exact[#exact + 1] = record end
+      local has_no_id = not reconcile.generated_id or is_blank(record[reconcile.client_id]) -- as the call has none
+      if has_no_id and agrees(params, record, reconcile.match_on) then exact[#exact + 1] = record end
     elseif shift then
       shifted[#shifted + 1] = record
     end
