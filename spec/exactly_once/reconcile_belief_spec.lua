@@ -202,7 +202,8 @@ describe("what a service shows in another way", function()
   it("is a candidate where an amount is equal as far as it is shown", function()
     for shown, outcome in pairs { ["5.12345678"] = "undecided", ["5.12345679"] = "undecided", ["5.1235"] = "undecided",
       ["5"] = "undecided", ["5.123456789"] = "done", ["5.1234567890"] = "done", ["5.125"] = "not_done",
-      ["5.12345600"] = "not_done", ["7"] = "not_done" } do
+      ["5.12345600"] = "undecided", ["5.00000000"] = "undecided", ["5.12500000"] = "not_done",
+      ["7"] = "not_done" } do
       local function answer(asked, row)
         local found = { tranId = "1", amount = shown, status = "SUCCESS", timestamp = NOW }
         local name = row.name == "transfer_history" and "wallet.transfer" or "wallet.internal_transfer"

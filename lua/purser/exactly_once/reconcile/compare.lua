@@ -31,9 +31,9 @@ function M.agrees(params, record, names)
   return true
 end
 
--- By how much an amount may differ from one that is shown cut or rounded, as a text.
+-- By how much an amount may differ from one that is shown cut or rounded, as a text. Zeros at its end may be padding.
 local function step_of(text)
-  local places = #(text:match "%.(%d*)$" or "")
+  local places = #((text:match "%.(%d*)$" or ""):gsub("0+$", ""))
   return places == 0 and "1" or "0." .. ("0"):rep(places - 1) .. "1"
 end
 
