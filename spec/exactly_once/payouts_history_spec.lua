@@ -143,7 +143,8 @@ describe("two records with the id of one payment", function()
       :format(id, at)
     client = client_with { transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
       local answer, err = inner:send(request)
-      local first, last = tonumber(request.target:match "startTime=(%d+)"), tonumber(request.target:match "endTime=(%d+)")
+      local first = tonumber(request.target:match "startTime=(%d+)")
+      local last = tonumber(request.target:match "endTime=(%d+)")
       if request.operation == "sub_account.transfer_history" and at >= first and at <= last then
         assert.matches("^%[", answer.body)
         local rest = request.target:find "page=1&" and answer.body:sub(2) or "]"

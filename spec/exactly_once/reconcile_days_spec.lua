@@ -29,7 +29,8 @@ local function note_known(known, row, params, sent_at)
   for name, value in pairs(params) do other[name] = value end
   other.amount = "7"
   if row.reconcile.generated_id then other[row.reconcile.client_id] = ("k"):rep(32) end
-  recent_calls.note(known, row, { operation = row.full_name, params = other, sent_at = sent_at, recv_window = 5000 }, "K")
+  local intent = { operation = row.full_name, params = other, sent_at = sent_at, recv_window = 5000 }
+  recent_calls.note(known, row, intent, "K")
   return record_of(row, other, "K", sent_at + 300)
 end
 

@@ -295,8 +295,8 @@ describe("convert_all", function()
 
   it("leaves out what is named in small letters, too, and takes no other table for a list", function()
     local _, client = world(dust)
-    for _, params in ipairs { { except = { BTC = true } }, { only = { BTC = true } }, { except = { "BTC", nil, "ETH" } },
-      { except = { 5 } } } do
+    for _, params in ipairs { { except = { BTC = true } }, { only = { BTC = true } },
+      { except = { "BTC", nil, "ETH" } }, { except = { 5 } } } do
       local report, err = client.wallet:convert_all(params)
       assert.is_nil(report)
       assert.equal("argument", err.kind)

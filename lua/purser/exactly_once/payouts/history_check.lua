@@ -26,7 +26,7 @@ local M = {}
 local DAY = 86400000
 local SLICE_MS = 30 * DAY    -- of a history that may be asked for as a whole, so that not all of it is held at once
 local CLOCK_SET_MS = 30000   -- a clock that was set by as much while a history was read may have cut it short
-local OVERLAP_MS = 2 * DAY -- of two slices: bounds that are counted in whole days would leave out what lies between them
+local OVERLAP_MS = 2 * DAY   -- of two slices: bounds counted in whole days would leave out what lies between them
 local MAX_SLEEP_MS = 1000
 local REJECTIONS = 10          -- one after the other, until what was asked for is at fault
 

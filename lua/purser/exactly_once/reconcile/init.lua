@@ -110,8 +110,8 @@ local function answer_far_ahead(look)
   if not answer then return nil, err end
   if answer ~= NOTHING_YET and answer ~= RETRY_LOOK then return answer end
   if ahead_ms() <= MAX_AHEAD_MS then return nil end
-  return looks.undecided({}, ("the call was stamped %d s ahead of the clock, so one of the clocks was wrong, and nothing "
-    .. "shows when the record must be visible"):format(math.floor(ahead_ms() / 1000)))
+  return looks.undecided({}, ("the call was stamped %d s ahead of the clock, so one of the clocks was wrong, and "
+    .. "nothing shows when the record must be visible"):format(math.floor(ahead_ms() / 1000)))
 end
 
 local function look_until_decided(look)
@@ -119,8 +119,8 @@ local function look_until_decided(look)
     return looks.undecided({}, "it is too long ago: nothing shows that " .. look.reconcile.lookup
       .. " reaches back that far")
   end
-  local early, problem = answer_far_ahead(look)
-  if early or problem then return early, problem end
+  local far, problem = answer_far_ahead(look)
+  if far or problem then return far, problem end
   local incomplete, decides_early = 0, strategies.decides_early(look)
   look.pause_ms = decides_early and look.poll_ms or math.huge
   while true do

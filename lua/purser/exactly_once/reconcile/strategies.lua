@@ -142,8 +142,8 @@ local function nothing_near(look, shifted)
   return misplaced and undecided({}, looks.MISPLACED) or NOTHING_YET
 end
 
-local FORGOTTEN = "it is so long ago that this client has forgotten which calls it made then, and one of them could have "
-  .. "made it as well; a journal forgets none"
+local FORGOTTEN = "it is so long ago that this client has forgotten which calls it made then, and one of them could "
+  .. "have made it as well; a journal forgets none"
 
 local function match_once(look, narrow)
   local reading, err, why = look:list(look.first, look.last, narrow)
