@@ -152,7 +152,9 @@ describe("every look into a journal", function()
     assert(journal:entries { state = "open", limit = 10 })
     assert(journal:entries { limit = 10 })
     journal:equal_calls({ id = "x", operation = "wallet.withdraw", params = params, account = "treasury" },
-      1700000000000)
+      1700000000000, 0)
+    journal:other_calls({ id = "x", operation = "wallet.withdraw", params = params, account = "treasury" }, {},
+      1700000000000, 1700000020000, 0)
     journal.db.rows = nil
     local count, by_undecided = 0, 0
     for sql, plan in pairs(seen) do
