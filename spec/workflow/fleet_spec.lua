@@ -87,6 +87,22 @@ describe("a fleet", function()
     end
   end)
 
+  it("does not take another account for one whose making was lost", function()
+    local sim, fleet, client = world()
+    local state = private.states[client]
+    local inner = state._transport
+    sim:fault { kind = "reset", when = "before", operation = "sub_account.create_sub_account", times = 1 }
+    state._transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+      local answer, err = inner:send(request)
+      local is_asked = request.operation == "sub_account.list_sub_accounts" and request.target:find "subAccount="
+      if is_asked then answer.body = '[{"subAccount":"another0001","createTime":1700000000000}]' end
+      return answer, err
+    end }
+    local done, err = fleet:apply()
+    assert.is_nil(done)
+    assert.same({ "unknown", "create_account" }, { err.outcome, err.details.step.what })
+  end)
+
   it("finds keys whose secret was lost by their note, and deletes them", function()
     local sim, fleet, client, secrets = world()
     assert(fleet:apply())
@@ -256,6 +272,8 @@ describe("the balances of a fleet", function()
     assert(out:execute())
     assert(assert(fleet:distribute { asset = "BTC", each = "0.5" }):execute())
     local back = assert(fleet:sweep { to = "parent", leave = { USDT = "10.1" } })
+    assert.same({ USDT = "90", BTC = "1" }, back:totals())
+    back = assert(fleet:sweep { to = "parent", leave = { usdt = "10.1" }, assets = { "usdt", "btc" } })
     assert.same({ USDT = "90", BTC = "1" }, back:totals())
     assert(back:execute())
     assert.same({ USDT = "10.1" }, free(client, "traders01"))

@@ -191,8 +191,9 @@ function steps.create_account(self, step)
   if err.outcome ~= "unknown" then return nil, err end
   -- The name is the account's own: that it is there says that it was made.
   local found = look_for(self, function()
-    local list = api(self):list_sub_accounts { subAccount = step.account }
-    return list and list[1]
+    for _, account in ipairs((api(self):list_sub_accounts { subAccount = step.account }) or {}) do
+      if account.subAccount == step.account then return account end
+    end
   end)
   if found then return true end
   return nil, err
