@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Balances of all sub-accounts, and the deposits and withdrawals of 30 days, as CSV.
+-- Balances of all accounts (the main one by live.account only), and the deposits and withdrawals of 30 days, as CSV.
 --
 --   lua examples/cookbook/report.lua > report.csv
 
@@ -18,12 +18,16 @@ local function add(kind, ms, account, coin, amount, status)
   lines[#lines + 1] = csv.line({ kind, time, account, coin, amount, status }, { is_number = { [5] = true } })
 end
 
+local function add_balances(name, balances)
+  for _, balance in ipairs(balances) do
+    for _, kind in ipairs { "free", "locked" } do add(kind, now, name, balance.asset, balance[kind], "") end
+  end
+end
+
+if client.profile.live_operations then add_balances("main", assert(client.live:account()).balances) end
 for account in client.sub_account:each_sub_account() do
   local name = account.subAccount
-  for _, balance in ipairs(assert(client.sub_account:balances { subAccount = name, accountType = "SPOT" })) do
-    add("free", now, name, balance.asset, balance.free, "")
-    add("locked", now, name, balance.asset, balance.locked, "")
-  end
+  add_balances(name, assert(client.sub_account:balances { subAccount = name, accountType = "SPOT" }))
 end
 local month = { from = now - 30 * 86400000 }
 for deposit in client.wallet:each_deposit(month) do
