@@ -335,6 +335,21 @@ describe("treasury_report.lua", function()
     end
     os.remove(path)
   end)
+
+  it("shows markup in a text of the service as text", function()
+    local fixture = open()
+    local name = [[<img src=x onerror=alert(1)>'"&--></style><script>alert(1)</script>]]
+    assert(fixture.world:account { name = name, role = "sub", parent = fixture.account.uid, balances = { USDT = "7" } })
+    local path = temporary()
+    local output, code = fixture.run("examples/treasury_report.lua " .. path)
+    assert.equal(0, code, output)
+    local page = read(path)
+    os.remove(path)
+    assert(page:find("&lt;img src=x onerror=alert(1)&gt;", 1, true))
+    assert.is_nil(page:find "<img")
+    assert.is_nil(page:find "<script")
+    assert.equal(1, select(2, page:gsub("</style>", "")))
+  end)
 end)
 
 describe("payouts.lua", function()
