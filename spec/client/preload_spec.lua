@@ -117,6 +117,21 @@ describe("a read call", function()
       print(err.kind, err.outcome, err.message:match "what reads it cannot be loaded")
     ]]))
   end)
+
+  it("ends with an error where its result is a record that no file can be opened for any more", function()
+    assert.equal("decode\tunknown\tcannot be loaded\n", run(PRELUDE .. [[
+      require "purser.call.failure"
+      package.loaded["purser.call.record"] = nil
+      local client = assert(purser.new { base_url = "http://localhost", api_key = "k", secret_key = "s", transport = {
+        send = function()
+          close_files()
+          return { status = 200, body = '{"tranId":"1","fromAccountType":"SPOT"}', headers = "" }
+        end } })
+      local value, err = client.wallet:get_transfer { tranId = "1" }
+      assert(value == nil and tostring(err) ~= "")
+      print(err.kind, err.outcome, err.message:match "cannot be loaded")
+    ]]))
+  end)
 end)
 
 describe("purser.preload", function()

@@ -9,18 +9,14 @@ local failure = lazy "purser.call.failure"
 
 local M = {}
 
-local function member(module, name)
-  return module[name]
-end
-
 -- nil and the error that a function of failure.lua makes. A read call may end when no file can be opened any more: then
 -- its error says that.
 local function fail(how, row, ...)
-  local is_loaded, make = pcall(member, failure, how)
-  if is_loaded then return nil, make(row, ...) end
+  local make, problem = lazy.try(failure, how)
+  if make then return nil, make(row, ...) end
   return nil, errors.new {
     kind = "decode", outcome = "unknown", operation = row.full_name, phase = "decode", retryable = row.effect == "read",
-    message = "the answer is no result, and what reads it cannot be loaded: " .. tostring(make),
+    message = "the answer is no result, and what reads it cannot be loaded: " .. problem,
   }
 end
 

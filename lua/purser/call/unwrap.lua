@@ -211,14 +211,11 @@ local function strip_envelope(record)
   return record
 end
 
-local function member(module, name)
-  return module[name]
-end
-
 function take.record(result, value, answer)
-  local is_loaded, take_record = pcall(member, records, "take")
-  if not is_loaded then return nil, "what reads a record cannot be loaded: " .. tostring(take_record) end
-  local record, problem = take_record(result, value, answer)
+  local take_record, problem = lazy.try(records, "take")
+  if not take_record then return nil, "what reads a record cannot be loaded: " .. problem end
+  local record
+  record, problem = take_record(result, value, answer)
   return record and strip_envelope(record), problem
 end
 

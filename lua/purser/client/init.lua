@@ -13,8 +13,8 @@ local options_ = require "purser.client.options"
 local pipeline = require "purser.call.pipeline"
 local private = require "purser.util.private"
 local run = require "purser.exactly_once.run"
+local digest = lazy "purser.util.digest"
 local history = lazy "purser.history"
-local intents = lazy "purser.exactly_once.intent"
 local prepared = lazy "purser.client.prepared"
 local reconcile = lazy "purser.exactly_once.reconcile"
 local reconcile_service = lazy "purser.exactly_once.reconcile.service"
@@ -115,7 +115,7 @@ end
 function State:account()
   if self._account then return self._account end
   if not self._api_key and self._credentials then pipeline.refresh_credentials(self) end
-  return intents.account_of(self._api_key or "")
+  return digest.account_of(self._api_key or "")
 end
 
 --- Asks whether the service is there. Not signed. Returns true.

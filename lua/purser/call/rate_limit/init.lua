@@ -106,13 +106,9 @@ function M.new(options)
 end
 
 -- A digest names an account's pool: the store is no place for a key.
-local function account_name(api_key)
-  return digest.of("account " .. api_key):sub(1, 16)
-end
-
 local function name_of(pool, api_key)
   if pool.scope == "ip" then return pool.name end
-  return pool.name .. ":" .. account_name(api_key)
+  return pool.name .. ":" .. digest.account_of(api_key)
 end
 
 --- The weight of an operation in the table that is in force.
