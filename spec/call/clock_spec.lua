@@ -4,7 +4,6 @@
 local private = require "purser.util.private"
 local purser = require "purser"
 local service_clock = require "purser.call.clock"
-local service_time = require "purser.call.service_time"
 
 local NOW = 1700000000000
 
@@ -120,16 +119,5 @@ describe("the host's clock", function()
     monotonic = monotonic + 3600000 -- what it counts with would be an hour off
     assert(client.wallet:deposit_history {})
     assert.equal(1, received(sim, "wallet.deposit_history"))
-  end)
-end)
-
-describe("a Date header", function()
-  it("is read whatever the locale", function()
-    assert.equal(1699999999000, service_time.parse_date "Tue, 14 Nov 2023 22:13:19 GMT")
-    assert.equal(951782400000, service_time.parse_date "Tue, 29 Feb 2000 00:00:00 GMT")
-    for _, text in ipairs { "", "soon", "Tue, 14 Foo 2023 22:13:19 GMT", "2023-11-14T22:13:19Z" } do
-      assert.is_nil(service_time.parse_date(text))
-    end
-    assert.is_nil(service_time.parse_date(nil))
   end)
 end)
