@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What an answer without a result means: a rejection, or something nobody can be sure about.
+-- What an answer without a result means: a rejection, or an outcome that is unknown.
 --
 --   2xx with an error code      rejected (api)
 --   2xx that shows no result    unknown (decode): the service may well have done it
