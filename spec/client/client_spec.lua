@@ -206,7 +206,7 @@ describe("what is raised during a write call", function()
         assert.matches("client:reconcile", err.advice)
         assert.same({ "wallet.withdraw", "1" }, { err.intent.operation, err.intent.params.amount })
       end
-      assert.matches("raised .* became of it: boom$", raising("boom", in_task).message)
+      assert.matches("raised .* its outcome is unknown: boom$", raising("boom", in_task).message)
     end
   end)
 
