@@ -279,19 +279,29 @@ local function workflow_of(group, name)
   end
 end
 
+-- What is looked up in a group besides its operations: a workflow, or a mistake.
+local function other_of(group, methods, name)
+  local workflow = workflow_of(group, name)
+  if workflow then
+    methods[name] = workflow
+    return workflow
+  end
+  error(('client.%s has no operation "%s"%s'):format(group, tostring(name),
+    suggest.hint_or_list(name, methods, workflows[group])), 3)
+end
+
 -- One method an operation, made from the rows when the group is first used.
 for _, group in ipairs(operations.all_group_names) do
-  local methods
-  group_types[group] = {
-    __name = "purser." .. group, __metatable = "purser." .. group,
-    __index = function(_, name)
-      methods = methods or methods_of(group)
-      methods[name] = methods[name] or workflow_of(group, name)
-      if methods[name] then return methods[name] end
-      error(('client.%s has no operation "%s"%s'):format(group, tostring(name),
-        suggest.hint_or_list(name, methods, workflows[group])), 2)
-    end,
-  }
+  local group_type = { __name = "purser." .. group, __metatable = "purser." .. group }
+  function group_type.__index(_, name)
+    local methods = methods_of(group)
+    group_type.__index = setmetatable(methods, { __index = function(_, other)
+      local method = other_of(group, methods, other) -- no tail call: the error names the caller's line
+      return method
+    end })
+    return rawget(methods, name) or other_of(group, methods, name)
+  end
+  group_types[group] = group_type
 end
 
 --- Makes a client. See docs/getting-started.md for the options.
