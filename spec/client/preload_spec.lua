@@ -118,6 +118,20 @@ describe("a read call", function()
     ]]))
   end)
 
+  it("ends with an error where the rule of the rate limit cannot be loaded any more", function()
+    assert.equal("throttled\tnot_sent\tcannot be loaded\n", run(PRELUDE .. [[
+      local client = assert(purser.new { base_url = "http://localhost", api_key = "k", secret_key = "s", transport = {
+        send = function()
+          close_files()
+          return { status = 200, body = "[]", headers = "" }
+        end } })
+      assert(client.wallet:coins())
+      local value, err = client.wallet:coins()
+      assert(value == nil)
+      print(err.kind, err.outcome, err.message:match "cannot be loaded")
+    ]]))
+  end)
+
   it("ends with an error where its result is a record that no file can be opened for any more", function()
     assert.equal("decode\tunknown\tcannot be loaded\n", run(PRELUDE .. [[
       require "purser.call.failure"

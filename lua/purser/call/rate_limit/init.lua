@@ -171,6 +171,7 @@ function RateLimit:acquire(row, api_key, pause, state)
   if self.is_local then
     local ms, number, at = store:reserve(takes, priority, 0)
     if ms == 0 then return takes, at end
+    if not ms then return nil, number, 0 end
     return waiting.acquire(self, row, takes, priority, pause, state, ms, number)
   end
   note_member(self)

@@ -70,7 +70,9 @@ function Process:reserve(takes, priority, number)
     first.is_awaited, first.takes, first.at = false, takes, now
     return 0, number, now
   end
-  local ms, ticket, at = sliding_log.reserve(self.kv, now, takes, priority, number, "")
+  local reserve, problem = lazy.try(sliding_log, "reserve")
+  if not reserve then return nil, "the rule of the rate limit cannot be loaded: " .. problem end
+  local ms, ticket, at = reserve(self.kv, now, takes, priority, number, "")
   if ms == 0 then begin(series, self.documents, takes, now) end
   return ms, ticket, at
 end
