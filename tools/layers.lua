@@ -15,13 +15,7 @@ local layer_of_public = { csv = "util", json = "util", schedule = "util" }
 local rank = {}
 for i, name in ipairs(order) do rank[name] = i end
 
-local function lines_of(command)
-  local list = {}
-  local pipe = assert(io.popen(command))
-  for line in pipe:lines() do list[#list + 1] = line end
-  pipe:close()
-  return list
-end
+local lines_of = dofile("tools/files.lua").lines_of
 
 local function layer_of(module)
   if module == "purser" then return "top" end

@@ -285,7 +285,7 @@ local function drive(task)
     M.step()
     if task.done then break end
     if not ready_first and not sleepers[1] and not watched[1] then
-      error("purser.schedule: the task waits for something that nobody will do", 3)
+      error("purser.schedule: deadlock: nothing can wake this task", 3)
     end
     M.wait(FOREVER_MS)
   end

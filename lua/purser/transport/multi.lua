@@ -200,7 +200,7 @@ function methods:discard(response)
   if response.connection then self.multi:discard(response.connection) end
 end
 
---- What a foreign loop has to watch: a list of `{ fd =, read =, write = }`, and a number that changes with it. When
+--- What the loop of a host has to watch: a list of `{ fd =, read =, write = }`, and a number that changes with it. When
 -- one is ready, or `timeout()` milliseconds have passed, call `step`, or `schedule.step` where there are tasks.
 ---@return table
 ---@return integer

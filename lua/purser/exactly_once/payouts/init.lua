@@ -43,7 +43,7 @@ end
 
 -- Why this client must not use the queue, where other accounts have payments in it: it has none of its own, or its
 -- account is but its API key, and with another key the same list would be paid once more.
-local function foreign(self, tx, is_empty)
+local function other_account(self, tx, is_empty)
   if self.has_own_account and not is_empty then return nil end
   local others = queue.other_accounts(tx, self.queue, self.account)
   if not others[1] then return nil end
@@ -174,7 +174,7 @@ function Payouts:add_all(list)
   end
   local result, problem = self.journal.db:transaction(function(tx)
     tx:lock(ADD_LOCK)
-    local rejection = not self.has_own_account and foreign(self, tx, false)
+    local rejection = not self.has_own_account and other_account(self, tx, false)
     if rejection then tx:reject(rejection) end
     check_ids(self, tx, prepared)
     local counts = { added = 0, repeated = 0 }
@@ -303,7 +303,7 @@ end
 function Payouts:run()
   self.problem, self.stopping, self.report_progress = nil, false, progress.reporter(self)
   local ok, problem = self.journal.db:transaction(function(tx)
-    local rejection = foreign(self, tx, queue.is_empty(tx, self.queue, self.account))
+    local rejection = other_account(self, tx, queue.is_empty(tx, self.queue, self.account))
     if rejection then tx:reject(rejection) end
     return true
   end)
