@@ -127,9 +127,9 @@ local WORTH_SAYING_MS = 1000
 local function rate_limit_of(options)
   local text = options.rate_limit or credentials.variable "PURSER_RATE_LIMIT"
   local store = text and stores.parse(text)
-  if text and not store then
-    return nil, ("--rate-limit: %q names no store; give redis://HOST:PORT, redis:/SOCKET, sqlite:FILE or "
-      .. "postgresql:DATABASE"):format(text)
+  if text and not store then -- it is not quoted: it may hold a password
+    return nil, (options.rate_limit and "--rate-limit" or "PURSER_RATE_LIMIT") .. ": this names no store; give "
+      .. "redis://HOST:PORT, redis:/SOCKET, sqlite:FILE or postgresql:DATABASE"
   end
   return { store = store, on_wait = function(ms, operation)
     if ms < WORTH_SAYING_MS then return end
