@@ -92,6 +92,16 @@ describe("clig.dev:", function()
     assert.matches("status +%d %u+", shown(80, "wallet withdrawal_history"))
   end)
 
+  it("help fits the terminal", function()
+    for _, columns in ipairs { 80, 100 } do
+      for _, words in ipairs { "--help", "help wallet withdraw", "help credentials", "sim --help", "payouts --help" } do
+        for line in shown(columns, words):gmatch "[^\n]+" do
+          assert.is_true(#line <= columns, columns .. ": " .. line)
+        end
+      end
+    end
+  end)
+
   it("a file of --output is whole or not there", function()
     local path = os.tmpname()
     files.write(path, "before")
@@ -120,7 +130,7 @@ describe("clig.dev:", function()
     eventually(function() return received "wallet.transfer" ~= before end)
     child.kill "INT"
     local said = files.read(path) -- the interruption comes before or after the answer
-    assert.is_truthy(said:find("OUTCOME UNKNOWN", 1, true) or said:find("1 write calls were done before that", 1, true)
+    assert.is_truthy(said:find("OUTCOME UNKNOWN", 1, true) or said:find("one write call was done before that", 1, true)
       or said:find("tranId", 1, true), said)
     os.remove(path)
   end)

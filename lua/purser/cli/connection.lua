@@ -12,7 +12,8 @@ local stores = lazy "purser.call.rate_limit.stores"
 
 local M = {}
 
-local function whole(text)
+--- A whole number of an option's text; nil and what is wrong with it.
+function M.whole(text)
   local number = text:find("^%d+$") and #text < 10 and tonumber(text)
   if not number then return nil, ("'%s' is not a whole number"):format(text) end
   return number
@@ -38,7 +39,7 @@ function M.define(command)
     command:option("--timeout", "Longest time of one request, default 10."):argname("<seconds>"):convert(seconds),
     command:option("--rate-limit", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
       .. "sqlite:FILE or postgresql:DATABASE. Without it PURSER_RATE_LIMIT, else this command."):argname "<store>",
-    command:option("--recv-window", "How old a request may be when it arrives, in ms."):argname("<ms>"):convert(whole),
+    command:option("--recv-window", "How old a request may be when it arrives, in ms."):argname("<ms>"):convert(M.whole),
   }
   command:flag("--debug", "Print each request and how it ended on standard error, key and signature left out.")
   command:flag("-q --quiet", "Print the result and errors alone.")
@@ -137,6 +138,14 @@ local function rate_limit_of(options)
   end }
 end
 
+-- Where what an error of purser.new is about comes from, in brackets; empty where its message says that.
+local function origin_of(message, service, keys)
+  if message:find "base_url" or message:find "profile" then
+    return (" (the service comes from %s)"):format(service.source)
+  end
+  return message:find "_key" and (" (the keys come from %s)"):format(keys.source) or ""
+end
+
 --- The client that the options ask for; nil and a message when they do not make one.
 ---@param options table       of argparse
 ---@param overrides table|nil further options of purser.new; `concurrent` asks for a transport that sends many at once
@@ -181,7 +190,7 @@ function M.open(options, overrides)
     if safe.guard_path and err.option == "guard" then
       return nil, ("--guard %s: %s%s"):format(safe.guard_path, err.message, cure)
     end
-    return nil, ("%s (the service comes from %s)%s"):format(err.message, service.source, cure)
+    return nil, err.message .. origin_of(err.message, service, keys) .. cure
   end
   keys.account = keys.account or options.account
   local place, sources = describe(client, service, keys)

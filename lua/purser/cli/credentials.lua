@@ -132,6 +132,7 @@ end
 ---@return table|nil keys  { api_key, secret, source, account, base_url, profile }
 ---@return string|nil message
 function M.find(options)
+  if options.credentials == "" then return nil, "--credentials is empty; name a file, or - for standard input" end
   if options.credentials then return from_file(options.credentials) end
   if options.account then
     local keys, message = from_account(options.account)

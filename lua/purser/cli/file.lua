@@ -9,6 +9,7 @@ local NOTHING_THERE = { [2] = true, [20] = true } -- ENOENT, ENOTDIR
 local OTHERS = 63 -- the permission bits of group and others: octal 077
 
 local function read(path)
+  if path == "" then return nil, '"" cannot be read: it names no file', false end
   local file, reason, code = io.open(path, "rb")
   local text
   if file then
@@ -58,10 +59,21 @@ function M.folder_of(path)
   return path:match "^(.*/)[^/]*$" or "."
 end
 
+-- Why no file can have this name; or nil.
+local function name_problem(path)
+  if path == "" then return "its name is empty" end
+  local folder = io.open(path .. "/.") -- of a FIFO this waits for nothing
+  if not folder then return nil end
+  folder:close()
+  return "it is a folder; name a file in it"
+end
+
 -- A new file next to `path` with that text, which only this user can read. Its name is random, and no file that is
 -- there, nor one that a link leads to, is ever taken for it.
 local function write_next_to(path, text)
-  local token, problem = core.random_token(16)
+  local problem, token = name_problem(path), nil
+  if problem then return nil, problem end
+  token, problem = core.random_token(16)
   if not token then return nil, problem end
   local fresh = ("%s.%s.new"):format(path, token)
   local ok, message = core.write_private(fresh, text)
