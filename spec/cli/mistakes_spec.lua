@@ -105,13 +105,13 @@ describe("purser", function()
       ["--credentials"] = { "wallet", "coins", "--credentials", "" },
       ["--output"] = { "wallet", "coins", "--output", "" },
       ["--cursor"] = { "export", "wallet.deposit_history", "--since", "1d", "--cursor", "" },
-      ["--guard"] = { "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset", "USDT",
-        "--amount", "1", "--yes", "--guard", "" },
+      ["--guard"] = { "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset",
+        "USDT", "--amount", "1", "--yes", "--guard", "" },
     } do
       local code, out, err = command.run(words, keys)
       assert.same({ 2, "" }, { code, out }, option)
-      assert.is_truthy(err:find("^purser: " .. option:gsub("%-", "%%-") .. ".+empty") or err:find("names no file", 1, true)
-        or err:find("its name is empty", 1, true), err)
+      assert.is_truthy(err:find("purser: " .. option, 1, true), err)
+      assert.is_truthy(err:find("empty", 1, true) or err:find("names no file", 1, true), err)
     end
   end)
 

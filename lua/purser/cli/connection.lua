@@ -39,7 +39,8 @@ function M.define(command)
     command:option("--timeout", "Longest time of one request, default 10."):argname("<seconds>"):convert(seconds),
     command:option("--rate-limit", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
       .. "sqlite:FILE or postgresql:DATABASE. Without it PURSER_RATE_LIMIT, else this command."):argname "<store>",
-    command:option("--recv-window", "How old a request may be when it arrives, in ms."):argname("<ms>"):convert(M.whole),
+    command:option("--recv-window", "How old a request may be when it arrives, in ms."):argname("<ms>")
+      :convert(M.whole),
   }
   command:flag("--debug", "Print each request and how it ended on standard error, key and signature left out.")
   command:flag("-q --quiet", "Print the result and errors alone.")
