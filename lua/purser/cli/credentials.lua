@@ -125,10 +125,10 @@ local function from_surroundings(named)
   if not keys and not message and not named and M.folder() then keys, message = from_account "default" end
   if keys or message then return keys, message end
   keys, message = from_environment()
-  local path = named and M.path_of(named)
-  if not path then return keys, message end
-  return nil, ("--account %s has no keys: there is no %s; `purser login %s` makes it, or name a file with --credentials, "
-    .. "or set PURSER_API_KEY and PURSER_SECRET_KEY"):format(named, path, named)
+  local missing = named and M.path_of(named)
+  if not missing then return keys, message end
+  return nil, ("--account %s has no keys: there is no %s; `purser login %s` makes it, or name a file with "
+    .. "--credentials, or set PURSER_API_KEY and PURSER_SECRET_KEY"):format(named, missing, named)
 end
 
 --- The keys to sign with, both from one source, and the service they belong to when the file says so. The secret is an
