@@ -115,6 +115,16 @@ describe("purser", function()
     end
   end)
 
+  it("rejects guard rails that are a list: [] would be none, and the money would move", function()
+    local path = temporary "[]"
+    local before = received "wallet.transfer"
+    local code, _, err = command.run({ "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES",
+      "--asset", "USDT", "--amount", "1", "--yes", "--guard", path }, keys)
+    assert.equal(2, code)
+    assert.is_truthy(err:find(path .. " is not the JSON of an object", 1, true), err)
+    assert.equal(before, received "wallet.transfer")
+  end)
+
   it("names the source of a key that cannot be, and the service only where it is at fault", function()
     local _, _, err = command.run({ "wallet", "coins" }, without("PURSER_API_KEY", "mx0 key"))
     assert.is_truthy(err:find("holds a blank (the keys come from PURSER_API_KEY and PURSER_SECRET_KEY)", 1, true), err)

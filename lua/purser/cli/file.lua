@@ -139,7 +139,7 @@ function M.read_object(path)
   local text, problem, is_missing = M.read(path)
   if not text then return nil, problem, is_missing end
   local object, message, offset = core.decode(text)
-  if type(object) == "table" then return object end
+  if type(object) == "table" and text:find "^%s*{" then return object end -- [] holds no rules, either
   local where = message and (": %s at byte %d"):format(message, offset or 0) or ""
   return nil, ("%s is not the JSON of an object%s"):format(path, where)
 end
