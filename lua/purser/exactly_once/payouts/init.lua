@@ -312,6 +312,7 @@ end
 
 --- Works until no payment is left to make: takes, sends, reconciles. Returns the report; or nil and the error that kept
 --- it from continuing; then it may be run again.
+---@param ... any  none: options belong to payouts.new
 ---@return purser.PayoutsReport|nil report, purser.Error|nil err
 function Payouts:run(...)
   if select("#", ...) > 0 then
