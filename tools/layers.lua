@@ -86,7 +86,8 @@ for _, line in ipairs(lines_of("cat " .. STATE)) do
   if field then declared[field] = true end
 end
 local OTHERS = {} -- of argparse
-for name in ("options commands aliases mincount choices name maxargs public_aliases hidden arguments"):gmatch "%S+" do
+local NAMES = "options commands aliases mincount choices name maxargs public_aliases hidden arguments convert"
+for name in NAMES:gmatch "%S+" do
   OTHERS["_" .. name] = true
 end
 for _, path in ipairs(lines_of "find lua -name '*.lua' ! -name meta.lua | LC_ALL=C sort") do

@@ -149,6 +149,10 @@ end
 --- Sleeps as the client's transport does: the other tasks continue, and a simulator's clock is moved.
 ---@param ms integer
 function State:sleep(ms)
+  if type(ms) ~= "number" or not (ms >= 0 and ms < math.huge) then
+    error(("client:sleep: the time is %s; give milliseconds from 0"):format(
+      type(ms) == "number" and ("%.14g"):format(ms) or "a " .. type(ms)), 2)
+  end
   pipeline.pause(self, ms)
 end
 
