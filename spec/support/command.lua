@@ -56,14 +56,23 @@ function M.run_on_terminal(arguments, environment, input)
   return code, (shown:gsub("\r", ""))
 end
 
---- Starts the command and lets it run: { pid =, kill = function(signal) }. `kill` returns when the process is gone.
-function M.start(arguments, environment, signal_output)
-  local _, text = run_shell(("sh -c 'exec %s >%s 2>&1 </dev/null' & echo $!"):format(
-    command_of(arguments, environment):gsub("'", "'\\''"), signal_output or "/dev/null"))
+local function start(words, output)
+  local _, text = run_shell(("sh -c 'exec %s >%s 2>&1 </dev/null' & echo $!"):format(words:gsub("'", "'\\''"),
+    output or "/dev/null"))
   local pid = tonumber(text:match "%d+")
   return { pid = pid, kill = function(signal)
     os.execute(("kill -%s %d; while kill -0 %d 2>/dev/null; do sleep 0.02; done"):format(signal or "KILL", pid, pid))
   end }
+end
+
+--- Starts the command and lets it run: { pid =, kill = function(signal) }. `kill` returns when the process is gone.
+function M.start(arguments, environment, output)
+  return start(command_of(arguments, environment), output)
+end
+
+--- The same on a pseudo terminal, whose end is that of the command; `shown` is a file for what the terminal shows.
+function M.start_on_terminal(arguments, environment, shown)
+  return start(("script -q -f -c %s %s"):format(quote("exec " .. command_of(arguments, environment)), shown))
 end
 
 return M
