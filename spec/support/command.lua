@@ -4,7 +4,8 @@
 --   local code, out, err = command.run({ "wallet", "coins" }, { PURSER_API_KEY = "..." })
 --
 -- Standard input is empty unless `input` is given. With `terminal` everything runs on a pseudo terminal, where standard
--- output and standard error are one.
+-- output and standard error are one. What the command keeps for its completion is kept only where XDG_CACHE_HOME is
+-- given.
 
 local files = require "files"
 
@@ -14,7 +15,8 @@ local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 M.quote = quote
 
 local function command_of(arguments, environment)
-  local words = { "env", "-u", "PURSER_API_KEY", "-u", "PURSER_SECRET_KEY", "-u", "PURSER_BASE_URL" }
+  local words = { "env", "-u", "PURSER_API_KEY", "-u", "PURSER_SECRET_KEY", "-u", "PURSER_BASE_URL",
+    "XDG_CACHE_HOME=/dev/null" }
   for name, value in pairs(environment or {}) do words[#words + 1] = quote(name .. "=" .. value) end
   words[#words + 1] = os.getenv "LUA" or "lua5.4"
   words[#words + 1] = "bin/purser"
