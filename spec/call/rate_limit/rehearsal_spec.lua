@@ -263,3 +263,21 @@ describe("a sweep of 30 sub-accounts", function()
   end)
 end)
 
+
+describe("a simulator with the limits of a profile that it does not have otherwise", function()
+  it("counts the weights of that profile, too", function()
+    local sim = purser.sim.new { seed = 3, rate_limit = "mexc" }
+    local owner = assert(sim:account { balances = { USDT = "100" } })
+    local client = assert(purser.new { base_url = "http://localhost", transport = sim:transport(), rate_limit = false,
+      api_key = owner.api_key, secret_key = owner.secret_key, clock = function() return sim:now() end, retry = false })
+    local made, err = 0, nil
+    repeat
+      local result
+      result, err = client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+        amount = ("0.%02d"):format(made + 1) }
+      if result then made = made + 1 end
+    until err
+    assert.same({ 6, 429 }, { made, err.http_status }) -- 6 transfers of weight 50 fill the 300
+    assert.has_error(function() purser.sim.new { rate_limit = "mecx" } end)
+  end)
+end)
