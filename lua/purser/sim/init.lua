@@ -93,7 +93,7 @@ local meta = { __index = Sim, __name = "purser.sim" }
 ---@field profile string|table|nil  conventions of signing and placement, as in purser.new
 ---@field strict boolean|nil      checks the books after every request. Default: true
 ---@field record_requests integer|nil  how many requests sim:requests() remembers. Default: 100
----@field rate_limit boolean|string|table<string, purser.PoolOptions>|nil  pools and weights of the profile, of that one, or these pools
+---@field rate_limit boolean|string|table<string, purser.PoolOptions>|nil  see docs/limits.md. Default: false
 
 local rules_of_options = {
   seed = "number", start_time = "number", clock = { "virtual", "real" }, variant = "any",
