@@ -320,9 +320,9 @@ return M
 end)()
 local kv = { may_forget = true }
 -- A pool is four keys: the fixed fields of its document with the step that was used last and what it holds; a hash of
--- the other steps, of which only those are read and written that are used; what counts, with what went at once since the
--- document was written; and, while calls may go at once, the end of the step. That key is named after the pool's span:
--- a call of another one changes the document first.
+-- the other steps, of which only those are read and written that are used; what counts, with what went at once since
+-- the document was written; and, while calls may go at once, the end of the step. That key is named after the pool's
+-- span: a call of another one changes the document first.
 local key_of, was, misses, last_of, spans = {}, {}, {}, {}, {}
 local function step_key(key, span) return ("%s:%d:step"):format(key, span) end
 local pool_meta = { __index = function(pool, i)
