@@ -160,6 +160,7 @@ build = {
     ["purser.cli.fleet"] = "lua/purser/cli/fleet.lua",
     ["purser.cli"] = "lua/purser/cli/init.lua",
     ["purser.cli.journal"] = "lua/purser/cli/journal.lua",
+    ["purser.cli.known_coins"] = "lua/purser/cli/known_coins.lua",
     ["purser.cli.limits"] = "lua/purser/cli/limits.lua",
     ["purser.cli.listing"] = "lua/purser/cli/listing.lua",
     ["purser.cli.login"] = "lua/purser/cli/login.lua",

@@ -198,7 +198,8 @@ describe("tasks", function()
   end)
 
   it("are notified of a deadlock", function()
-    assert.error_matches(function() schedule.run(function() schedule.suspend() end) end, "deadlock: nothing can wake this task")
+    assert.error_matches(function() schedule.run(function() schedule.suspend() end) end,
+      "deadlock: nothing can wake this task")
     assert.equal(1, schedule.step()) -- that one stays
   end)
 

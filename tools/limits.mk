@@ -17,4 +17,4 @@ bench-limits:
 	@tools/setup build test bench hosts
 	@$(MAKE) -s all && $(MAKE) -s LUA=luajit BUILD=build/luajit all
 	@mkdir -p build/bench
-	@$(LUA) bench/limits.lua $(or $(ROUNDS),15) build/bench/limits-$(LUA).tsv
+	@$(LUA) bench/limits.lua $(or $(ROUNDS),60) build/bench/limits-$(LUA).tsv

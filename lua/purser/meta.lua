@@ -1379,7 +1379,7 @@ function Live:uid(params, opts) end
 ---@field connect_timeout_ms? integer  For connecting and TLS. Default: 3000.
 ---@field retry? purser.RetryOptions|false  How read calls are retried. Default: 3 attempts.
 ---@field rate_limit? purser.RateLimitOptions|purser.RateLimit|false  How much is sent. Default: the profile's.
----@field hooks? purser.Hooks  Functions that see every attempt. Default: none.
+---@field hooks? purser.Hooks  Functions that see every attempt, and every wait for the rate limit. Default: none.
 ---@field transport? purser.Transport  What sends requests. Default: curl.
 ---@field clock? fun(): integer  Returns epoch milliseconds for timestamp. Default: the system's.
 ---@field generate_ids? boolean  Whether Purser makes an id where you give none, so that a lost answer can be [reconciled](reconcile.md). Default: true.
@@ -1413,9 +1413,16 @@ function Live:uid(params, opts) end
 ---@field outcome? "done"|"not_sent"|"rejected"|"unknown"  after
 ---@field error? purser.Error   after
 
+---@class purser.WaitEvent
+---@field operation string
+---@field method string
+---@field path string       without the query
+---@field wait_ms integer   how long the call is going to wait
+
 ---@class purser.Hooks
----@field before? fun(event: purser.Event)  before each attempt
----@field after? fun(event: purser.Event)   after each attempt
+---@field before? fun(event: purser.Event)     before each attempt
+---@field after? fun(event: purser.Event)      after each attempt
+---@field wait? fun(event: purser.WaitEvent)   before each wait for the rate limit
 
 ---@class purser.Transport
 ---@field send fun(self, request: purser.transport.request): purser.transport.response?, purser.transport.failure?  sends one request and returns its answer

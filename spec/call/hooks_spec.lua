@@ -77,3 +77,63 @@ describe("a hook", function()
     assert.equal(_VERSION == "Lua 5.1" and not rawget(_G, "jit") and 0 or 1, #told)
   end)
 end)
+
+describe("the hook wait", function()
+  local now, waits, client
+
+  -- A client whose limit has room for one call in ten seconds; its waits move the clock.
+  local function limited(wait, answer)
+    local transport
+    now, waits = 1000, {}
+    client, transport = new({
+      rate_limit = { pools = { ip = { capacity = 1, window_ms = 10000 } }, now = function() return now end },
+      hooks = { wait = wait or function(event) waits[#waits + 1] = event end },
+    }, answer)
+    function transport.sleep(_, ms) now = now + ms end
+    return transport
+  end
+
+  it("is called before each wait of a walk for the rate limit, with its length, and not for what fits", function()
+    local page = 0
+    limited(nil, function()
+      page = page + 1
+      local list = {}
+      for i = 1, page <= 2 and 100 or 0 do
+        list[i] = ('{"subAccount":"s%d","note":"","timestamp":"1"}'):format(page * 1000 + i)
+      end
+      return { status = 200, body = '{"code":"0","data":[' .. table.concat(list, ",") .. "]}", headers = "" }
+    end)
+    local walk = client:each "broker.list_sub_accounts"
+    local count = 0
+    while walk:next() do count = count + 1 end
+    assert.equal(200, count)
+    assert.equal(page - 1, #waits)
+    for _, event in ipairs(waits) do
+      assert.same({ "broker.list_sub_accounts", "GET", "/api/v3/broker/sub-account/list" },
+        { event.operation, event.method, event.path })
+      assert(event.wait_ms >= 10000 and event.wait_ms < 10400, event.wait_ms)
+    end
+  end)
+
+  it("that raises changes nothing about the call, and is named in its info", function()
+    local transport = limited(function() error("no screen", 0) end)
+    assert(client.wallet:withdraw(WITHDRAWAL))
+    local info = {}
+    assert(client.wallet:withdraw(WITHDRAWAL, { info = info }))
+    assert.equal(2, #transport.requests)
+    assert.equal("no screen", info.hook_error)
+  end)
+
+  it("is called for a write call, and not where calls that do not fit are rejected", function()
+    limited()
+    assert(client.wallet:withdraw(WITHDRAWAL))
+    assert(client.wallet:withdraw(WITHDRAWAL))
+    assert.equal("wallet.withdraw", waits[1].operation)
+    waits = {}
+    client = new { rate_limit = { pools = { ip = { capacity = 1, window_ms = 10000 } }, when_full = "reject",
+      now = function() return now end }, hooks = { wait = function(event) waits[#waits + 1] = event end } }
+    assert(client.wallet:withdraw(WITHDRAWAL))
+    assert.equal("throttled", select(2, client.wallet:withdraw(WITHDRAWAL)).kind)
+    assert.same({}, waits)
+  end)
+end)

@@ -205,6 +205,35 @@ describe("purser doctor --drift, the command", function()
     end
   end)
 
+  it("shows the differences that --filter names; the sum and the exit code are those of all", function()
+    local environment = { PURSER_BASE_URL = world.url }
+    for name, value in pairs(keys) do environment[name] = value end
+    local function filtered(filter, ...)
+      for _, operation in ipairs { "wallet.coins", "wallet.deposit_history" } do
+        world.world:fault { kind = "reject", operation = operation, code = "987654", times = 1 }
+      end
+      return command.run({ "doctor", "--drift", "--filter", filter, ... }, environment)
+    end
+    local code, out = filtered "operation=wallet.coins"
+    local all, shown = out:match "19 answers compared, (%d+) differences, (%d+) of them shown\n$"
+    assert.same({ 1, nil }, { code, out:find("deposit_history", 1, true) }, out)
+    assert.matches("^wallet.coins  other code: code; expected one that is known for the operation, found 987654\n", out)
+    assert.same({ "2", "1" }, { all, shown }, out)
+    code, out = filtered("operation=wallet.deposit_history", "--csv")
+    assert.equal(1, code)
+    assert.equal("operation,kind,path,expected,found\nwallet.deposit_history,other code,code,"
+      .. "one that is known for the operation,987654\n", out)
+    code, out = filtered("found=none", "--json")
+    assert.equal(1, code)
+    local report = core.decode(out)
+    assert.same({ 0, 0, 19 }, { #report.findings, #report.not_compared, report.compared })
+    code, out, shown = command.run({ "doctor", "--drift", "--filter", "operatoin=x" }, environment)
+    assert.same({ 2, "" }, { code, out })
+    assert.matches('did you mean "operation"', shown, 1, true)
+    code, out, shown = command.run({ "doctor", "--drift", "--filter", "topic=key" }, environment)
+    assert.same({ 2, "", true }, { code, out, shown:find("topic", 1, true) ~= nil })
+  end)
+
   it("says so when nothing answers", function()
     local code, out = command.run({ "doctor", "--drift" }, { PURSER_BASE_URL = "http://127.0.0.1:1",
       PURSER_API_KEY = keys.PURSER_API_KEY, PURSER_SECRET_KEY = keys.PURSER_SECRET_KEY })

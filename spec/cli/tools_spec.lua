@@ -1,18 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- What `purser` offers besides the operations: help, operations, doctor, completion; and how it reads times.
+-- What `purser` offers besides the operations: help, operations, doctor; and how it reads times.
 
 local command = require "command"
 local core = require "purser.core"
-local files = require "files"
 local operations = require "purser.api.operations"
 local values = require "purser.cli.values"
-
-local function run_shell(line)
-  local pipe = assert(io.popen(line .. " 2>&1; echo \"exit $?\"", "r"))
-  local text = pipe:read("*a")
-  pipe:close()
-  return tonumber(text:match("exit (%d+)\n$")), text
-end
 
 describe("purser --help", function()
   it("has a text for every operation, every parameter an option", function()
@@ -128,66 +120,6 @@ describe("the host that doctor looks at", function()
     assert.matches("looks like api.mexc.com", warning("https://api.rnexc.com/x", "default"), 1, true)
     assert.matches("api.mexc.com is not", warning("https://api.mexc.com/x",
       { base = "mexc", hosts = { ["proxy.example"] = true } }), 1, true)
-  end)
-end)
-
-describe("purser completion", function()
-  it("writes a script that bash accepts and completes with", function()
-    local path = os.tmpname()
-    local code, script = command.run { "completion", "bash" }
-    assert.equal(0, code)
-    files.write(path, script)
-    local status, said = run_shell("bash -n " .. path)
-    assert.equal(0, status, said)
-    local purser = os.tmpname() -- the command as it runs here: its own first line names one Lua
-    files.write(purser, ("#!/bin/sh\nexec %s bin/purser \"$@\"\n"):format(os.getenv "LUA" or "lua5.4"))
-    run_shell("chmod 755 " .. purser)
-    local function complete(...)
-      local words = { ... }
-      local quoted = {}
-      for i, word in ipairs(words) do quoted[i] = command.quote(word) end
-      local line = [[bash -c '. %s; COMP_WORDS=(%s); COMP_CWORD=%d; _purser; printf "%%s\n" "${COMPREPLY[@]}"']]
-      local _, text = run_shell(line:format(path, (table.concat(quoted, " "):gsub("'", "\"")), #words - 1))
-      return text
-    end
-    for words, expected in pairs {
-      ["wallet withdra"] = "withdraw\nwithdrawal_history\nwithdrawal_addresses\nwithdraw_legacy\n",
-      ["wallet withdraw --netW"] = "--netWork\n", ["wallet withdraw --netWork T"] = "TRX\nTONCOIN\n",
-      ["wallet transfer --fromAccountType F"] = "FUTURES\n", ["wallet withdraw --coin USDC"] = "USDC\n",
-      ["wallet coins --columns networkList.withdrawF"] = "networkList.withdrawFee\n",
-      ["wallet deposit_history --status 1"] = "1\n10\n11\n12\n", ["pay"] = "payouts\n", ["payouts r"] = "run\n"
-        .. "report\nretry\n", ["wait w"] = "withdrawal\n", ["fleet d"] = "distribute\n", ["journal l"] = "list\n",
-      ["wallet deposit_history --filter stat"] = "status=\n", -- bash cuts what follows at the =
-      ["wallet deposit_history --filter status = SU"] = "SUCCESS\n", ["wallet coins --filter coin = USDC"] = "USDC\n",
-      ["wallet coins --columns coin,networkList.withdrawF"] = "coin,networkList.withdrawFee\n",
-      ["wait withdrawal x --goal s"] = "success\nsent\n", ["wait deposit x --goal s"] = "seen\n",
-      ["export wallet.dep"] = "wallet.deposit_history\n", ["operations wallet.withdrawal_h"] =
-        "wallet.withdrawal_history\n", ["payouts x --operation wallet.withdraw_"] = "wallet.withdraw_legacy\n",
-      ["export wallet.deposit_history --filter status = REF"] = "REFUND\n", ["help wallet withdraw_"] =
-        "withdraw_legacy\n",
-    } do
-      local list = { purser }
-      for word in words:gmatch "%S+" do list[#list + 1] = word end
-      assert.equal(expected, (complete((table.unpack or unpack)(list)):gsub("exit 0\n", "")), words) -- luacheck: ignore
-    end
-    os.remove(purser)
-    os.remove(path)
-  end)
-
-  it("writes a script that zsh accepts, where there is a zsh", function()
-    local code, script = command.run { "completion", "zsh" }
-    assert.equal(0, code)
-    assert.is_truthy(script:find("#compdef purser", 1, true))
-    if run_shell "command -v zsh" ~= 0 then return end
-    local path = os.tmpname()
-    files.write(path, script)
-    local status, said = run_shell("zsh -n " .. path)
-    os.remove(path)
-    assert.equal(0, status, said)
-  end)
-
-  it("knows no other shell", function()
-    assert.equal(2, (command.run { "completion", "tcsh" }))
   end)
 end)
 

@@ -93,8 +93,8 @@ describe("before the first write call is sent", function()
       end }
       client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
         secret_key = account.secret_key, transport = transport, clock = function() return sim:now() end,
-        rate_limit = { pools = { ip = { capacity = 1, window_ms = 1000 } }, now = function() return sim:now() end,
-          on_wait = function() waits = waits + 1 end } })
+        rate_limit = { pools = { ip = { capacity = 1, window_ms = 1000 } }, now = function() return sim:now() end },
+        hooks = { wait = function() waits = waits + 1 end } })
       local _, err = client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "20",
         address = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm" }
       local answer = assert(client:reconcile(err))

@@ -4,7 +4,8 @@
 --   local code, out, err = command.run({ "wallet", "coins" }, { PURSER_API_KEY = "..." })
 --
 -- Standard input is empty unless `input` is given. With `terminal` everything runs on a pseudo terminal, where standard
--- output and standard error are one.
+-- output and standard error are one. What the command keeps for its completion is kept only where XDG_CACHE_HOME is
+-- given.
 
 local files = require "files"
 
@@ -14,7 +15,8 @@ local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 M.quote = quote
 
 local function command_of(arguments, environment)
-  local words = { "env", "-u", "PURSER_API_KEY", "-u", "PURSER_SECRET_KEY", "-u", "PURSER_BASE_URL" }
+  local words = { "env", "-u", "PURSER_API_KEY", "-u", "PURSER_SECRET_KEY", "-u", "PURSER_BASE_URL",
+    "XDG_CACHE_HOME=/dev/null" }
   for name, value in pairs(environment or {}) do words[#words + 1] = quote(name .. "=" .. value) end
   words[#words + 1] = os.getenv "LUA" or "lua5.4"
   words[#words + 1] = "bin/purser"
@@ -56,14 +58,23 @@ function M.run_on_terminal(arguments, environment, input)
   return code, (shown:gsub("\r", ""))
 end
 
---- Starts the command and lets it run: { pid =, kill = function(signal) }. `kill` returns when the process is gone.
-function M.start(arguments, environment, signal_output)
-  local _, text = run_shell(("sh -c 'exec %s >%s 2>&1 </dev/null' & echo $!"):format(
-    command_of(arguments, environment):gsub("'", "'\\''"), signal_output or "/dev/null"))
+local function start(words, output)
+  local _, text = run_shell(("sh -c 'exec %s >%s 2>&1 </dev/null' & echo $!"):format(words:gsub("'", "'\\''"),
+    output or "/dev/null"))
   local pid = tonumber(text:match "%d+")
   return { pid = pid, kill = function(signal)
     os.execute(("kill -%s %d; while kill -0 %d 2>/dev/null; do sleep 0.02; done"):format(signal or "KILL", pid, pid))
   end }
+end
+
+--- Starts the command and lets it run: { pid =, kill = function(signal) }. `kill` returns when the process is gone.
+function M.start(arguments, environment, output)
+  return start(command_of(arguments, environment), output)
+end
+
+--- The same on a pseudo terminal, whose end is that of the command; `shown` is a file for what the terminal shows.
+function M.start_on_terminal(arguments, environment, shown)
+  return start(("script -q -f -c %s %s"):format(quote("exec " .. command_of(arguments, environment)), shown))
 end
 
 return M

@@ -147,6 +147,8 @@ describe("plan_withdraw", function()
       { coin = "XRP", network = "XRP", memo = "1", amount = "30", address = "rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTx" },
     } do
       assert.matches("checksum of the address is wrong", warnings(mistyped), 1, true)
+      assert.matches("\n  ok       no error found; read the warnings first$",
+        tostring(assert(client.wallet:plan_withdraw(mistyped))))
     end
   end)
 

@@ -269,9 +269,16 @@ local tail = [[
 ---@field outcome? "done"|"not_sent"|"rejected"|"unknown"  after
 ---@field error? purser.Error   after
 
+---@class purser.WaitEvent
+---@field operation string
+---@field method string
+---@field path string       without the query
+---@field wait_ms integer   how long the call is going to wait
+
 ---@class purser.Hooks
----@field before? fun(event: purser.Event)  before each attempt
----@field after? fun(event: purser.Event)   after each attempt
+---@field before? fun(event: purser.Event)     before each attempt
+---@field after? fun(event: purser.Event)      after each attempt
+---@field wait? fun(event: purser.WaitEvent)   before each wait for the rate limit
 
 ---@class purser.Transport
 ---@field send fun(self, request: purser.transport.request): purser.transport.response?, purser.transport.failure?  sends one request and returns its answer

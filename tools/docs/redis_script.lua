@@ -11,36 +11,30 @@ local head = [====[
 -- queue and of the pools; ARGV the namespace, the operation, its arguments and the run of the server.
 
 return [===[
-local ARGV, call = ARGV, redis.call
-local time = call("TIME")
-local now = time[1] * 1000 + (time[2] - time[2] % 1000) / 1000
+local ARGV, KEYS, call = ARGV, KEYS, redis.call
 local operation = ARGV[2]
 -- What there is room for at once, while nothing waits, in the step that was used last: the rule below would count it
--- just so. Arithmetic makes numbers of the arguments; a comparison would not.
+-- just so. It needs no clock: the key of a pool's step, which holds its end, is gone when the step is over, and while
+-- the pool is blocked; the first key holds the run of the server while nothing waits. Arithmetic makes numbers of the
+-- arguments; a comparison would not.
 if operation == "reserve" and ARGV[4] == "0" then
-  local KEYS, read, write, count = KEYS, struct.unpack, struct.pack, #KEYS
-  local texts, used = call("MGET", unpack(KEYS)), {}
-  local at_once = texts[1] and texts[1]:find("F" .. ARGV[5], 1, true) == 1
-  for i = 2, at_once and count or 1 do
-    local text, at = texts[i], 4 * i - 2
-    if not text then
+  local texts, count, at = call("MGET", unpack(KEYS)), #KEYS, nil
+  local at_once = texts[1] == ARGV[5]
+  for i = 2, at_once and count or 1, 2 do
+    local ends, sum, a = texts[i], texts[i + 1], 2 * i + 3
+    if not ends or not sum or sum + ARGV[a] - ARGV[a + 1] > 0 then
       at_once = false
       break
     end
-    local blocked, span, ends, sum, cost = read("<ddddd", text, 41)
-    local weight = ARGV[at + 1]
-    sum = sum + weight
-    if now > ends or blocked > now or sum - ARGV[at + 2] > 0 or span - ARGV[at + 3] ~= 0 then
-      at_once = false
-      break
-    end
-    used[i] = write("<dd", sum, cost + weight)
+    if not at or ends < at then at = ends end -- a time of this step in every pool
   end
-  if at_once then
-    for i = 2, count do call("SETRANGE", KEYS[i], 64, used[i]) end
-    return { 0, 0, now }
+  if at_once and at then
+    for i = 3, count, 2 do call("INCRBY", KEYS[i], ARGV[2 * i + 1]) end
+    return { 0, 0, at }
   end
 end
+local time = call("TIME")
+local now = time[1] * 1000 + (time[2] - time[2] % 1000) / 1000
 local namespace, takes = ARGV[1], {}
 local log = (function()
 ]====]
@@ -48,9 +42,12 @@ local log = (function()
 local tail = [====[
 end)()
 local kv = { may_forget = true }
--- A pool is two keys: the fixed fields of its document with the step that was used last and what it holds, and a hash
--- of the other steps, of which only those are read and written that are used.
-local key_of, was, misses, last_of = {}, {}, {}, {}
+-- A pool is four keys: the fixed fields of its document with the step that was used last and what it holds; a hash of
+-- the other steps, of which only those are read and written that are used; what counts, with what went at once since
+-- the document was written; and, while calls may go at once, the end of the step. That key is named after the pool's
+-- span: a call of another one changes the document first.
+local key_of, was, misses, last_of, spans = {}, {}, {}, {}, {}
+local function step_key(key, span) return ("%s:%d:step"):format(key, span) end
 local pool_meta = { __index = function(pool, i)
   local known, key = was[pool], key_of[pool]
   misses[pool] = (misses[pool] or 0) + 1
@@ -76,9 +73,12 @@ local pool_meta = { __index = function(pool, i)
   return rawget(pool, i)
 end }
 local function read_pool(name)
-  local text = call("GET", namespace .. name)
-  if not text then return nil end
-  local base, pause, step, count, last, blocked, span, _, sum, cost = struct.unpack("<dddddddddd", text)
+  local texts = call("MGET", namespace .. name, namespace .. name .. ":sum")
+  if not texts[1] then return nil end
+  local base, pause, step, count, last, blocked, span, sum, cost = struct.unpack("<ddddddddd", texts[1])
+  local since = texts[2] and texts[2] - sum or 0
+  spans[name] = span
+  sum, cost = sum + since, cost + since
   local pool = { base, sum, blocked, pause, step, count, span, [last] = cost }
   was[pool], key_of[pool], last_of[pool] = { [last] = cost }, namespace .. name .. ":steps", last
   return setmetatable(pool, pool_meta)
@@ -102,20 +102,22 @@ local function write_pool(name, pool)
     call("HSET", unpack(words))
     call("PEXPIRE", words[1], keep)
   end
-  local ends = math.ceil(now / pool[5]) * pool[5]
-  call("SET", key, struct.pack("<dddddddddd", pool[1], pool[4], pool[5], pool[6], last, pool[3], pool[7], ends, pool[2],
+  call("SET", key, struct.pack("<ddddddddd", pool[1], pool[4], pool[5], pool[6], last, pool[3], pool[7], pool[2],
     pool[last]), "PX", keep)
+  call("SET", key .. ":sum", pool[2], "PX", keep)
+  if spans[name] and spans[name] ~= pool[7] then call("DEL", step_key(key, spans[name])) end
+  local ends = math.ceil(now / pool[5]) * pool[5]
+  if pool[3] > now or ends <= now then return call("DEL", step_key(key, pool[7])) end
+  call("SET", step_key(key, pool[7]), ("%.0f"):format(ends), "PX", ends - now)
 end
 function kv.get(name)
   if name ~= log.QUEUE and name ~= log.MEMBERS then return read_pool(name) end
   local text = call("GET", namespace .. name)
   if not text then return nil end
   if name == log.MEMBERS then return cmsgpack.unpack(text) end
-  local rest = text:find(":", 2, true)
-  local document = cmsgpack.unpack(text:sub(rest + 1))
-  document[3] = text:sub(2, rest - 1)
+  local document = cmsgpack.unpack(text)
   -- a hold that is over: what is said above may be used again
-  if text:byte() == 84 and document[5][1] == nil and document[2] <= now then kv.put(name, document) end
+  if document[6] and document[5][1] == nil and document[2] <= now then kv.put(name, document) end
   return document
 end
 function kv.put(name, document)
@@ -123,8 +125,10 @@ function kv.put(name, document)
   if name == log.MEMBERS then
     return call("SET", namespace .. name, cmsgpack.pack(document), "PX", log.keep_ms(name, document, now))
   end
-  local free = document[5][1] == nil and document[2] <= now
-  call("SET", namespace .. name, (free and "F" or "T") .. document[3] .. ":" .. cmsgpack.pack(document))
+  document[6] = document[5][1] ~= nil or document[2] > now
+  call("SET", namespace .. name, cmsgpack.pack(document))
+  if document[6] then return call("DEL", namespace .. "free") end
+  call("SET", namespace .. "free", document[3])
 end
 if operation == "reserve" or operation == "give_back" then
   local first, second, run = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]

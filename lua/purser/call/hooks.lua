@@ -17,6 +17,19 @@ local function run(hook, event, info)
   info.hook_error = readable and text or "an error without a text"
 end
 
+--- A call waits `ms` milliseconds for the rate limit: the hook `wait` is called before.
+function M.report_wait(hooks, row, ms, info)
+  if not hooks.wait then return end
+  run(hooks.wait, { operation = row.full_name, method = row.method, path = row.path, wait_ms = ms }, info)
+end
+
+--- The same for a person.
+---@param ms integer
+---@return string
+function M.room_text(ms)
+  return ("the rate limit has room in %d s"):format(math.max(1, math.ceil(ms / 1000)))
+end
+
 --- An attempt begins: `before` is called with it. Returns what calls `after`.
 function M.begin(hooks, row, request, attempt, info)
   local event = { operation = row.full_name, method = request.method, path = row.path, attempt = attempt }

@@ -225,6 +225,27 @@ function M.pause(self, ms)
   schedule.sleep(math.ceil(ms))
 end
 
+-- Waits until the rate limit has room for a call. The hook `wait` reports it, and meanwhile room_ms.
+local function wait_for_room(self, ms, row, info)
+  local entry = { ends = self._rate_limit.now() + ms }
+  self._waits = self._waits or setmetatable({}, { __mode = "k" })
+  self._waits[entry] = true
+  if self._hooks then hooks.report_wait(self._hooks, row, ms, info) end
+  M.pause(self, ms)
+  self._waits[entry] = nil
+end
+
+--- In how many milliseconds the rate limit has room for the next call that waits for it; nil where none does.
+---@return integer|nil ms
+function M.room_ms(self)
+  local first, now = nil, self._waits and self._rate_limit.now()
+  for entry in pairs(self._waits or {}) do
+    local left = entry.ends - now
+    if left > 0 then first = math.min(first or left, left) end -- a task that died in its wait may have left an old one
+  end
+  return first
+end
+
 -- The error of a call that the rate limit does not let go, and why; after `ms` it may be repeated.
 local function no_room(row, why, ms)
   return errors.new { kind = "throttled", outcome = "not_sent", operation = row.full_name, retryable = true,
@@ -285,7 +306,7 @@ function M.next_request(self, row, layout, values, opts)
   if limit then
     local ms
     if self._credentials and not self._api_key and not row.unsigned then M.refresh_credentials(self) end
-    takes, at, ms = limit:acquire(row, self._api_key, M.pause, self)
+    takes, at, ms = limit:acquire(row, self._api_key, wait_for_room, self, opts.info)
     if not takes then return nil, no_room(row, at, ms) end
   end
   local request, err = M.build(self, row, layout, values, opts)

@@ -2,16 +2,23 @@
 -- What this command has sent so far: what an interruption, or an error of its own, leaves open, and what --debug
 -- prints.
 
+local hooks = require "purser.call.hooks"
 local operations = require "purser.api.operations"
 local terminal = require "purser.cli.terminal"
 
 local M = { sent = 0, open = 0, writes = 0 }
 
---- The hooks of the client. With `shows` each request is printed.
+local WORTH_SAYING_MS = 1000
+
+--- The hooks of the client. With `shows` each request is printed. A long wait for the rate limit is always reported.
 ---@param shows boolean|nil
 ---@return table
 function M.hooks(shows)
   return {
+    wait = function(event)
+      if event.wait_ms < WORTH_SAYING_MS then return end
+      terminal.show_wait(hooks.room_text(event.wait_ms), event.operation, event.wait_ms)
+    end,
     before = function(event)
       local row = operations.by_name[event.operation]
       M.sent = M.sent + 1

@@ -3,6 +3,7 @@
 -- an option with known values offers them.
 
 local credentials = require "purser.cli.credentials"
+local known_coins = require "purser.cli.known_coins"
 local lazy = require "purser.util.lazy"
 local report = require "purser.cli.report"
 local command_parser = lazy "purser.cli.parser"
@@ -44,7 +45,8 @@ _purser() {
     compadd -S '' -a open
     compadd -a closed
 }
-compdef _purser purser
+# zsh runs this file as _purser when it loads it from a folder of its fpath
+if [ "${funcstack[1]}" = _purser ]; then _purser "$@"; else compdef _purser purser; fi
 ]],
   fish = [[
 function __purser_words
@@ -62,17 +64,30 @@ function M.define(command)
   command:flag("--words", "What the scripts ask: the words that may stand last."):hidden(true)
 end
 
--- The values of options that the grammar does not hold.
+-- The values of options that the grammar does not hold. Coins and networks are these until `purser wallet coins` was
+-- run: see known_coins.lua.
 local NETWORKS = { "TRX", "ETH", "BSC", "SOL", "MATIC", "ARB", "OP", "BTC", "LTC", "DOGE", "XRP", "XLM", "TONCOIN",
   "ADA" }
 local COINS = { "USDT", "USDC", "BTC", "ETH", "MX", "SOL", "XRP", "DOGE", "TRX", "LTC" }
 local DURATIONS, TIMES = { "45s", "10m", "30m", "2h" }, { "now", "1h", "24h", "7d", "30d" }
 local fixed = {
-  ["--coin"] = COINS, ["--asset"] = COINS, ["--network"] = NETWORKS, ["--netWork"] = NETWORKS,
   ["--deadline"] = DURATIONS, ["--poll"] = DURATIONS, ["--since"] = TIMES, ["--until"] = TIMES,
   ["--rate-limit"] = { "redis://", "redis:", "sqlite:", "postgresql:" },
 }
 local goals = { withdrawal = { "success", "sent", "final", "cancelled" }, deposit = { "credited", "seen", "final" } }
+
+local function coins() return known_coins.coins() or COINS end
+
+-- The networks of the coin that stands on the line; of every coin where none does.
+local function networks_on(words)
+  local coin
+  for i = 1, #words - 2 do
+    if words[i] == "--coin" or words[i] == "--asset" then coin = words[i + 1] end
+  end
+  return known_coins.networks(coin) or NETWORKS
+end
+
+local computed = { ["--coin"] = coins, ["--asset"] = coins, ["--network"] = networks_on, ["--netWork"] = networks_on }
 
 -- The names of the accounts that `purser login` keeps.
 local function account_names()
@@ -110,15 +125,15 @@ end
 local shapes_with_states = { deposit = "deposit_states", sub_account_deposit = "deposit_states",
   withdrawal = "withdrawal_states" }
 
-local function filters_of(row, typed)
+local function filters_of(row, typed, words)
   local name, list = typed:match "^([^=]+)=", {}
   if not name then
     for i, member in ipairs(output.members(row)) do list[i] = member .. "=" end
     return list
   end
   local states = parameters.choices[shapes_with_states[output.shape_of(row)]]
-  local known = name == "status" and states or name:find "[cC]oin$" and COINS or name:find "[nN]etWork$" and NETWORKS
-    or {}
+  local known = name == "status" and states or name:find "[cC]oin$" and coins()
+    or name:find "[nN]etWork$" and networks_on(words) or {}
   for i, value in ipairs(known) do list[i] = name .. "=" .. value end
   return list
 end
@@ -128,7 +143,7 @@ local takes_file = { ["--credentials"] = true, ["--journal"] = true, ["--guard"]
   ["--state"] = true }
 
 local function values_of(option, name, row, words)
-  local known = option._choices or fixed[name]
+  local known = option._choices or fixed[name] or computed[name] and computed[name](words)
   if known then return known end
   local typed = words[#words]
   if name == "--account" then return account_names() end
@@ -136,7 +151,7 @@ local function values_of(option, name, row, words)
   if name == "--operation" then return transfers() end
   row = row or exported(words)
   if name == "--columns" and row then return columns_of(row, typed) end
-  if name == "--filter" and row then return filters_of(row, typed) end
+  if name == "--filter" and row then return filters_of(row, typed, words) end
   if name == "--param" and row then
     local names = {}
     for i, param in ipairs(row.params) do names[i] = param[1] .. "=" end

@@ -6,7 +6,6 @@ local credentials = require "purser.cli.credentials"
 local files = require "purser.cli.file"
 local lazy = require "purser.util.lazy"
 local profiles = lazy "purser.api.profiles"
-local terminal = require "purser.cli.terminal"
 local purser = lazy "purser"
 local stores = lazy "purser.call.rate_limit.stores"
 
@@ -122,10 +121,7 @@ local function wrapped(inner)
   return M.wrap_transport(inner)
 end
 
-local WORTH_SAYING_MS = 1000
-
--- The option rate_limit: the store that is named, and a word on every long wait. Nil and a message for a text that
--- names none.
+-- The option rate_limit: the store that is named, if one is. Nil and a message for a text that names none.
 local function rate_limit_of(options)
   local text = options.rate_limit or credentials.variable "PURSER_RATE_LIMIT"
   local store = text and stores.parse(text)
@@ -133,10 +129,7 @@ local function rate_limit_of(options)
     return nil, (options.rate_limit and "--rate-limit" or "PURSER_RATE_LIMIT") .. ": this names no store; give "
       .. "redis://HOST:PORT, redis:/SOCKET, sqlite:FILE or postgresql:DATABASE"
   end
-  return { store = store, on_wait = function(ms, operation)
-    if ms < WORTH_SAYING_MS then return end
-    terminal.say("waiting %d s for the rate limit (%s)", math.ceil(ms / 1000), operation)
-  end }
+  return { store = store }
 end
 
 -- Where what an error of purser.new is about comes from, in brackets; empty where its message says that.

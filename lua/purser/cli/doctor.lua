@@ -269,7 +269,7 @@ end
 
 --- Runs the checks. Returns 0 when nothing failed, else the exit code of the worst failure.
 function M.start(options)
-  local message = rows.message(TITLES, options)
+  local message = rows.message(options.drift and drift.TITLES or TITLES, options)
   if message then return report.bad_input("doctor: %s", message) end
   if options.drift then return drift.start(options) end
   local findings = setmetatable({ code = report.DONE }, Findings)

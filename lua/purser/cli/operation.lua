@@ -16,6 +16,7 @@ local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
+local known_coins = lazy "purser.cli.known_coins"
 local reconcile_command = lazy "purser.cli.reconcile"
 
 local M = {}
@@ -204,6 +205,7 @@ local next_steps = {
 }
 
 local function show_result(row, result, options)
+  if row.full_name == "wallet.coins" then known_coins.keep(result) end
   local shown = parser.creates_key(row) and not options.show_secret and hide_secret(result) or result
   shown = output.filtered(row, shown, options.filters or {})
   local text = output.render(row, shown, options.format, options.shown, options.raw)

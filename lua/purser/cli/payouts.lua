@@ -64,8 +64,10 @@ local function open(options, needs_queue)
   local reports, has_said = core.is_terminal(2), false
   local function report_progress(progress)
     if reports then return show(purser.payouts.progress_line(progress)) end
-    if progress.waiting_for and not has_said then report.note("waiting: %s", progress.waiting_for) end
-    has_said = has_said or progress.waiting_for ~= nil
+    -- that calls wait for the rate limit is said by the hook of the client
+    if not progress.waiting_for or has_said or progress.waiting_for:find "^the rate limit" then return end
+    report.note("waiting: %s", progress.waiting_for)
+    has_said = true
   end
   local queue, err = purser.payouts.new {
     client = client, journal = sources.journal, queue = options.queue, worker = options.worker or "shell",

@@ -8,7 +8,6 @@ local control = lazy "purser.sim.control"
 local files = lazy "purser.cli.file"
 local http_server = lazy "purser.sim.serve"
 local json = lazy "purser.json"
-local resolve_profile = lazy "purser.api.resolve_profile"
 local to_json = lazy "purser.sim.to_json"
 local simulator = lazy "purser.sim"
 
@@ -95,11 +94,9 @@ local function of_world(options)
   return made
 end
 
--- The pools of a profile, or one pool of an address.
+-- The name of a profile, or one pool of an address.
 local function pools(text)
-  if text == "default" or text == "mexc" then
-    return assert(resolve_profile(text)).pools
-  end
+  if text == "default" or text == "mexc" then return text end
   local capacity, window_ms = text:match "^([1-9]%d?%d?%d?%d?%d?)/([1-9]%d?%d?%d?%d?%d?)$"
   if not capacity then return nil, ("%q is no profile, and not like 300/10000"):format(text) end
   return { ip = { capacity = tonumber(capacity), window_ms = tonumber(window_ms) } }

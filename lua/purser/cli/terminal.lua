@@ -19,13 +19,14 @@ function M.lines(text)
   return (text:gsub("[^\n\t]+", function(part) return plain_text.clean(part) end))
 end
 
-local is_shown = false -- a line of progress
+local shown -- the line of progress, while there is one
+local said_until = 0 -- when the wait ends that was said last
 
 --- Takes the line of progress away, if there is one.
 function M.clear_line()
-  if is_shown then io.stderr:write("\r\27[K") end
+  if shown then io.stderr:write("\r\27[K") end
   io.stderr:flush()
-  is_shown = false
+  shown = nil
 end
 
 --- Prints a value on standard error, as a line of JSON.
@@ -129,16 +130,37 @@ function M.can_ask()
   return not M.settings.no_input and core.is_terminal(0) and core.is_terminal(2)
 end
 
+local function write_line(text)
+  io.stderr:write("\r\27[K", (plain_text.clean(text):sub(1, M.width(2) - 1)))
+  io.stderr:flush()
+end
+
 --- A line on a terminal that says how far something is: a function that shows it, and one that takes it away.
 ---@return fun(text: string), fun()
 function M.progress_line()
   local function show(text)
     if M.settings.quiet or not core.is_terminal(2) then return end
-    io.stderr:write("\r\27[K", (plain_text.clean(text):sub(1, M.width(2) - 1)))
-    io.stderr:flush()
-    is_shown = true
+    write_line(text)
+    shown = text
   end
   return show, M.clear_line
+end
+
+--- A call waits for `ms`: the line of progress shows why until it shows the next text. Where there is no such line, a
+--- line of its own says so, one for all the calls that wait at the same time.
+---@param why string
+---@param operation string
+---@param ms number
+function M.show_wait(why, operation, ms)
+  if M.settings.quiet then return end
+  if shown then
+    if not shown:find("waits: ", 1, true) then write_line(why .. "; " .. shown) end -- first: a long line is cut
+    return
+  end
+  local now = core.monotonic_ms()
+  if now < said_until then return end
+  said_until = now + ms
+  M.say("waiting: %s (%s)", why, operation)
 end
 
 return M

@@ -26,6 +26,7 @@
 ---@field _account string|nil
 ---@field _guard purser.Guard|nil
 ---@field _recent_calls table|nil       made by the first write call, in write_call.lua
+---@field _waits table|false           the calls that wait for the rate limit, made by the first
 ---@field _layouts table                by row, made at their first use
 ---@field _closed boolean
 
@@ -88,7 +89,8 @@ end
 
 --- Fills a client from checked options. Returns nil, or a message, what to do and the option.
 function M.fill(self, options)
-  self._layouts, self._closed = {}, false -- `false`, not nil: an absent field is looked for among the methods, too
+  -- `false`, not nil: an absent field is looked for among the methods, too
+  self._layouts, self._waits, self._closed = {}, false, false
   local wrong, hint, option
   self.profile, wrong, hint = resolve_profile(options.profile)
   if not self.profile then return wrong, hint end

@@ -22,7 +22,7 @@ local client_rules = {
     3600000 },
   correct_clock = "boolean",
 }
-local hook_rules = { before = "function", after = "function" }
+local hook_rules = { before = "function", after = "function", wait = "function" }
 
 local SECURE = "use https://, or allow_insecure = true if you must"
 

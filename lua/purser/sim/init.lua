@@ -93,12 +93,12 @@ local meta = { __index = Sim, __name = "purser.sim" }
 ---@field profile string|table|nil  conventions of signing and placement, as in purser.new
 ---@field strict boolean|nil      checks the books after every request. Default: true
 ---@field record_requests integer|nil  how many requests sim:requests() remembers. Default: 100
----@field rate_limit boolean|table<string, purser.PoolOptions>|nil  the profile's pools, or these. Default: false
+---@field rate_limit boolean|string|table<string, purser.PoolOptions>|nil  see docs/limits.md. Default: false
 
 local rules_of_options = {
   seed = "number", start_time = "number", clock = { "virtual", "real" }, variant = "any",
   profile = "string or table", strict = "boolean", record_requests = { 0, option_schema.EXACT },
-  rate_limit = "boolean or table",
+  rate_limit = "boolean or string or table",
 }
 for name, rule in pairs(switches.rules) do rules_of_options[name] = rule end
 
@@ -106,11 +106,13 @@ for name, rule in pairs(switches.rules) do rules_of_options[name] = rule end
 local function build(options, level)
   local profile, wrong = nil, option_schema.text(options, rules_of_options, "option")
   if not wrong then profile, wrong = resolve_profile(options.profile) end
-  if not profile then error("purser.sim: " .. wrong, level) end
+  local limits = profile
+  if profile and type(options.rate_limit) == "string" then limits, wrong = resolve_profile(options.rate_limit) end
+  if not limits then error("purser.sim: " .. wrong, level) end
   local sim = setmetatable({
     options = options, profile = profile, variant = render.resolve(options.variant), seed = options.seed or 1,
     dice = prng.new(options.seed or 1, "service"), granted = {}, switches = switches.of(options),
-    rate_limit_state = rate_limit.new(options.rate_limit, profile),
+    rate_limit_state = rate_limit.new(options.rate_limit, limits),
   }, meta)
   sim.fault_state = faults.new { seed = sim.seed, variant = options.variant, now = function() return sim:now() end }
   for _, name in ipairs(order) do concepts[name].setup(sim) end

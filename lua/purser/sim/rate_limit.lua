@@ -9,11 +9,11 @@ local M = {}
 
 local FIRST_BAN_MS, MAX_BAN_MS, TOLERATED = 120000, 3 * 86400000, 2
 
---- The state of a simulator's rate limit. `requested` is true for the pools of the profile, or a table of pools by
---- name.
+--- The state of a simulator's rate limit. `requested` is a table of pools by name, or anything else that is true for
+--- the pools of the profile.
 function M.new(requested, profile)
   if not requested then return nil end
-  return { pools = requested == true and profile.pools or requested, weights = profile.weights, logs = {},
+  return { pools = type(requested) == "table" and requested or profile.pools, weights = profile.weights, logs = {},
     addresses = {} }
 end
 

@@ -106,7 +106,9 @@ function Plan:__tostring()
   for _, line in ipairs(self.lines) do add(("  %-8s %s"):format(line[1], line[2])) end
   for _, problem in ipairs(self.problems) do add("  error    " .. problem) end
   for _, warning in ipairs(self.warnings) do add("  warning  " .. warning) end
-  if self.ok then add "  ok       no problem found" end
+  if self.ok then
+    add("  ok       " .. (self.warnings[1] and "no error found; read the warnings first" or "no problem found"))
+  end
   return table.concat(lines, "\n")
 end
 

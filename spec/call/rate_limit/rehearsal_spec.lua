@@ -263,3 +263,19 @@ describe("a sweep of 30 sub-accounts", function()
   end)
 end)
 
+
+describe("a simulator with the limits of a profile that it does not have otherwise", function()
+  it("counts the weights of that profile, too", function()
+    local sim = purser.sim.new { seed = 3, rate_limit = "mexc" }
+    local owner = assert(sim:account { balances = { USDT = "100" } })
+    local client = assert(purser.new { base_url = "http://localhost", transport = sim:transport(), rate_limit = false,
+      api_key = owner.api_key, secret_key = owner.secret_key, clock = function() return sim:now() end, retry = false })
+    local function move(amount)
+      return client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+        amount = amount }
+    end
+    for i = 1, 6 do assert(move("0." .. i)) end -- 6 transfers of weight 50 fill the 300
+    assert.equal(429, select(2, move "0.7").http_status)
+    assert.has_error(function() purser.sim.new { rate_limit = "mecx" } end)
+  end)
+end)

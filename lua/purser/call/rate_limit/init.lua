@@ -84,8 +84,7 @@ function M.make(options, profile)
   if not store then return nil, problem end
   local self = setmetatable({
     pools = pools, weights = profile.weights, when_full = options.when_full or "wait",
-    max_wait_ms = options.max_wait_ms or math.huge, on_wait = options.on_wait, member = member_name(options),
-    takes = {}, waits = setmetatable({}, { __mode = "k" }),
+    max_wait_ms = options.max_wait_ms or math.huge, member = member_name(options), takes = {},
     now = options.now or core.monotonic_ms, seen_at = -SEEN_MS, is_local = store.kind == "process",
   }, RateLimit)
   self.lateness_ms = math.huge
@@ -148,23 +147,16 @@ local function note_member(self)
   self.store:seen(self.member)
 end
 
---- In how many milliseconds the next of the calls goes that wait now; nil where none waits.
----@return integer|nil ms
-function RateLimit:waits_ms()
-  local ends
-  for entry in pairs(self.waits) do ends = math.min(ends or entry.ends, entry.ends) end
-  return ends and math.max(0, ends - self.now())
-end
-
 --- Waits until a call may go. Returns what it took and the store's time, for give_back; or nil, why not, and the
 --- milliseconds after which it may be retried.
 ---@private
 ---@param row table
 ---@param api_key string|nil
----@param pause fun(self: any, ms: integer)  waits as the client's transport does
----@param state any                          the first argument of pause
+---@param pause fun(self: any, ms: integer, row: table, info: table|nil)  waits as the client's transport does
+---@param state any       the first argument of pause
+---@param info table|nil  the last one
 ---@return table|nil takes, integer|string at_or_why, integer|nil ms
-function RateLimit:acquire(row, api_key, pause, state)
+function RateLimit:acquire(row, api_key, pause, state, info)
   local by_row = self.takes[api_key or ""]
   local takes = by_row and by_row[row] or takes_of(self, row, api_key)
   local priority, store = row.effect == "read" and 1 or 0, self.store
@@ -172,10 +164,10 @@ function RateLimit:acquire(row, api_key, pause, state)
     local ms, number, at = store:reserve(takes, priority, 0)
     if ms == 0 then return takes, at end
     if not ms then return nil, number, 0 end
-    return waiting.acquire(self, row, takes, priority, pause, state, ms, number)
+    return waiting.acquire(self, row, takes, priority, pause, state, info, ms, number)
   end
   note_member(self)
-  return waiting.acquire(self, row, takes, priority, pause, state)
+  return waiting.acquire(self, row, takes, priority, pause, state, info)
 end
 
 --- Gives back what a call took that was certainly not sent.

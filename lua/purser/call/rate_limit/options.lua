@@ -21,14 +21,13 @@ local M = {}
 ---@field share { name: string, part: number }|nil  all clients of that share together use at most that part
 ---@field fallback_part number|nil         the part of each pool to use while the store is away (default: none)
 ---@field member string|nil       the name under which this client is shown
----@field on_wait (fun(ms: integer, operation: string))|nil  called before a wait
 ---@field profile string|table|nil         whose pools and weights (default: the client's)
 ---@field now (fun(): integer)|nil monotonic milliseconds
 
 M.rules = {
   store = "table", pools = "table", requests_per_second = { 1, 2 ^ 31 }, margin_ms = { 0, 3600000 },
   when_full = { "wait", "reject" }, max_wait_ms = { 0, 2 ^ 53 }, share = "table", fallback_part = "number",
-  member = "string", on_wait = "function", profile = "string or table", now = "function",
+  member = "string", profile = "string or table", now = "function",
 }
 local pool_rules = { capacity = { 1, 2 ^ 31 }, window_ms = { 1, 86400000 }, scope = { "ip", "account" },
   counts = { "weight", "requests" } }

@@ -99,8 +99,11 @@ end
 -- The command of an operation on what a call takes: keys, namespace, operation with two arguments, run, then four
 -- values a pool.
 local function takes_words(self, operation, takes, first, second)
-  local words = { "EVALSHA", self.sha, 0, self.namespace .. "queue" }
-  for i = 1, #takes, 4 do words[#words + 1] = self.namespace .. takes[i] end
+  local words = { "EVALSHA", self.sha, 0, self.namespace .. "free" }
+  for i = 1, #takes, 4 do
+    local key = self.namespace .. takes[i]
+    words[#words + 1], words[#words + 2] = ("%s:%d:step"):format(key, takes[i + 3]), key .. ":sum"
+  end
   words[3] = #words - 3
   for _, word in ipairs { self.namespace, operation, first, second, self.run } do words[#words + 1] = word end
   for i = 1, #takes do words[#words + 1] = takes[i] end
@@ -119,7 +122,10 @@ local function first_words(self, takes, priority)
 end
 
 function Store:reserve(takes, priority, number)
-  if number == 0 then return run(self, first_words, takes, priority) end
+  if number == 0 then
+    local ms, ticket, at = run(self, first_words, takes, priority)
+    return ms, ticket, ms == 0 and tonumber(at) or at -- a text where it went at once
+  end
   return run(self, takes_words, "reserve", takes, priority, ("%d"):format(number))
 end
 

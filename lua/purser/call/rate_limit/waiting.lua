@@ -20,17 +20,9 @@ local TRIES = 3
 local TOO_SLOW = "the store of the rate limit takes longer to answer than the margin allows; move it nearer, or give a "
   .. "longer margin_ms"
 
--- Waits for `ms`; meanwhile `waits_ms` shows it.
-local function wait(self, pause, state, ms)
-  local entry = { ends = self.now() + ms }
-  self.waits[entry] = true
-  pause(state, ms)
-  self.waits[entry] = nil
-end
-
 --- What RateLimit:acquire does for a call that may have to wait; `ms` and `ticket` are what the store said where it was
 --- asked.
-function M.acquire(self, row, takes, priority, pause, state, ms, ticket)
+function M.acquire(self, row, takes, priority, pause, state, info, ms, ticket)
   local store, number, waited, tries, at = self.store, 0, 0, 0, nil
   while true do
     local asked = self.now()
@@ -50,8 +42,7 @@ function M.acquire(self, row, takes, priority, pause, state, ms, ticket)
         return nil, why, again
       end
       number, waited = ticket, waited + ms
-      if self.on_wait then self.on_wait(ms, row.full_name) end
-      wait(self, pause, state, ms)
+      pause(state, ms, row, info)
     end
     ms = nil
   end

@@ -13,6 +13,7 @@ local purser = require "purser"
 local reads = require "purser.cli.drift.reads"
 local redact = require "purser.util.redact"
 local report = require "purser.cli.report"
+local rows = require "purser.cli.rows"
 local version = require "purser.version"
 
 local M = {}
@@ -77,6 +78,28 @@ end
 
 ---------------------------------------------------------------------------------------------------------- the report
 
+--- What a difference consists of, which --filter takes.
+M.TITLES = { "operation", "kind", "path", "expected", "found" }
+
+local function cells_of(finding)
+  local cells = {}
+  for i, title in ipairs(M.TITLES) do cells[i] = finding[title] end
+  return cells
+end
+
+--- The part of a result that the filters of rows.filters let pass. A read that was not compared has an operation alone.
+---@return table result
+function M.filtered(result, filters)
+  local part = { findings = {}, skipped = {}, compared = result.compared, all = #result.findings }
+  for _, finding in ipairs(result.findings) do
+    if rows.passes(cells_of(finding), filters) then part.findings[#part.findings + 1] = finding end
+  end
+  for _, one in ipairs(result.skipped) do
+    if rows.passes({ one.operation }, filters) then part.skipped[#part.skipped + 1] = one end
+  end
+  return part
+end
+
 --- The report as JSON.
 ---@return string
 function M.as_json(result, profile)
@@ -105,21 +128,22 @@ function M.as_text(result)
   for _, one in ipairs(result.skipped) do
     out[#out + 1] = ("%s  not compared: %s\n"):format(one.operation, one.why)
   end
-  out[#out + 1] = ("%d answers compared, %d differences\n"):format(result.compared, #result.findings)
+  local all, shown = result.all or #result.findings, #result.findings
+  out[#out + 1] = ("%d answers compared, %d differences%s\n"):format(result.compared, all,
+    shown < all and (", %d of them shown"):format(shown) or "")
   return table.concat(out)
 end
 
 --- The differences as CSV.
 ---@return string
 function M.as_csv(result)
-  local out = { csv.line { "operation", "kind", "path", "expected", "found" } }
-  for i, finding in ipairs(result.findings) do
-    out[i + 1] = csv.line { finding.operation, finding.kind, finding.path, finding.expected, finding.found }
-  end
+  local out = { csv.line(M.TITLES) }
+  for i, finding in ipairs(result.findings) do out[i + 1] = csv.line(cells_of(finding)) end
   return table.concat(out)
 end
 
---- Runs the comparison. Returns 0 when nothing differs, 1 when something does, else the code of the failure.
+--- Runs the comparison. Returns 0 when nothing differs, 1 when something does, shown or not, else the code of the
+--- failure.
 ---@param options table of argparse
 function M.start(options)
   local inner, problem = purser.transport.curl { connect_timeout_ms = 3000 }
@@ -132,8 +156,9 @@ function M.start(options)
   client:close()
   capture:close()
   if not result then return report.bad_input("doctor: %s", problem) end
-  local text = options.format == "json" and M.as_json(result, sources.profile)
-    or options.format == "csv" and M.as_csv(result) or M.as_text(result)
+  local shown = M.filtered(result, assert(rows.filters(M.TITLES, options)))
+  local text = options.format == "json" and M.as_json(shown, sources.profile)
+    or options.format == "csv" and M.as_csv(shown) or M.as_text(shown)
   if not report.write(text) then
     return report.NOT_WRITTEN
   end

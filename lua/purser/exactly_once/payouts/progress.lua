@@ -2,6 +2,8 @@
 -- What a run reports about itself while it works, and why it waits when it does.
 
 local core = require "purser.core"
+local hooks = require "purser.call.hooks"
+local pipeline = require "purser.call.pipeline"
 local private = require "purser.util.private"
 local queue = require "purser.exactly_once.payouts.queue"
 local rejected = require "purser.exactly_once.payouts.rejected"
@@ -12,9 +14,8 @@ local function seconds(ms) return ("%d s"):format(math.max(1, math.ceil(ms / 100
 
 -- That calls wait for the rate limit; nil where none does, or not for a second.
 local function limited(self)
-  local limit = private.state_of(self.client)._rate_limit
-  local ms = limit and limit:waits_ms()
-  return ms and ms >= 1000 and "the rate limit has room in " .. seconds(ms) or nil
+  local ms = pipeline.room_ms(private.state_of(self.client))
+  return ms and ms >= 1000 and hooks.room_text(ms) or nil
 end
 
 -- Why nothing is sent now; nil while something is.

@@ -1,0 +1,261 @@
+-- SPDX-License-Identifier: MIT
+-- `purser completion`: what the real bash, zsh and fish offer with its scripts.
+
+local command = require "command"
+local core = require "purser.core"
+local files = require "files"
+
+local shell = command.shell
+local folder, environment
+
+setup(function()
+  folder = os.tmpname()
+  os.remove(folder)
+  for _, inner in ipairs { "bin", "functions", "fish/completions", "empty" } do
+    assert(os.execute("mkdir -p " .. folder .. "/" .. inner))
+  end
+  -- the command as it runs here: its own first line names one Lua
+  files.write(folder .. "/bin/purser", ("#!/bin/sh\nexec %s bin/purser \"$@\"\n"):format(
+    os.getenv "LUA" or "lua5.4"))
+  shell(("chmod 755 %s/bin/purser"):format(folder))
+  files.write(folder .. "/only.one", "")
+  for name, path in pairs { bash = "/bash", zsh = "/functions/_purser", fish = "/fish/completions/purser.fish" } do
+    local code, script = command.run { "completion", name }
+    assert.equal(0, code)
+    files.write(folder .. path, script)
+  end
+  environment = ("env PATH=%s/bin:$PATH XDG_CONFIG_HOME=%s HOME=%s/empty XDG_CACHE_HOME="):format(folder, folder,
+    folder)
+end)
+
+teardown(function() os.execute("rm -rf " .. folder) end)
+
+-- Runs a shell with that folder of caches. Returns what it printed.
+local function run(line, cache)
+  local code, text = shell(("%s%s timeout 120 %s 2>&1"):format(environment, cache or folder .. "/empty", line))
+  assert.equal(0, code, text)
+  return text
+end
+
+local function sorted_words(text)
+  local list = {}
+  for word in text:gmatch "%S+" do list[#list + 1] = word end
+  table.sort(list)
+  return table.concat(list, " ")
+end
+
+-- What each shell offers after each of the lines, sorted: line -> words.
+local offers = {}
+
+-- The shell function is called as bash does it for TAB: bash cuts words at the =.
+function offers.bash(lines, cache)
+  local found, script = {}, { ". " .. folder .. "/bash" }
+  for _, line in ipairs(lines) do
+    local words, count = {}, 0
+    for word in line:gsub(" $", " ''"):gsub("=", " = "):gmatch "%S+" do words[#words + 1], count = word, count + 1 end
+    script[#script + 1] = ("COMP_WORDS=(%s); COMP_CWORD=%d; _purser; echo \"<${COMPREPLY[*]}>\""):format(
+      table.concat(words, " "), count - 1)
+  end
+  files.write(folder .. "/lines.bash", table.concat(script, "\n") .. "\n")
+  local at = 0
+  for text in run("bash --norc " .. folder .. "/lines.bash", cache):gmatch "<([^>]*)>" do
+    at = at + 1
+    local before = lines[at]:match "(%S*=)%S*$"
+    found[lines[at]] = sorted_words(before and text:gsub("%S+", before .. "%0") or text)
+  end
+  return found
+end
+
+function offers.fish(lines, cache)
+  local found, script = {}, {}
+  for i, line in ipairs(lines) do script[i] = ("complete -C %s; echo '<END>'"):format(command.quote(line)) end
+  files.write(folder .. "/lines.fish", table.concat(script, "\n") .. "\n")
+  local at = 0
+  for text in run(("fish %s/lines.fish"):format(folder), cache):gmatch "(.-)<END>\n" do
+    at = at + 1
+    found[lines[at]] = sorted_words(text)
+  end
+  return found
+end
+
+-- An interactive zsh on a pseudo terminal: TAB lists the choices, ^B completes the line, and ^X ends the line.
+local INNER = [[
+PS1= PS2= RPS1=
+stty cols 400 rows 1000
+LISTMAX=100000
+fpath=(%s/functions $fpath)
+autoload -Uz compinit
+compinit -u -D
+unsetopt beep
+finish() { zle -I; print -r -- "<${BUFFER}>"; zle .kill-buffer; print "THE""END" }
+zle -N finish
+bindkey '^I' list-choices
+bindkey '^B' complete-word
+bindkey '^X' finish
+print "THE""END"
+]]
+local OUTER = [[
+zmodload zsh/zpty || exit 9
+zpty z zsh -f -i
+zpty -w z 'source %s/inner.zsh'
+zpty -r z out '*THEEND*' || exit 8
+for line in ${(f)"$(<%s/lines)"}; do
+  zpty -w -n z "$line"$'%s\C-x'
+  zpty -r z out '*THEEND*' || exit 8
+  print -r -- "$out"
+done
+zpty -d z
+]]
+
+-- What zsh's terminal shows after each line and that key.
+local function zsh(lines, key, cache)
+  files.write(folder .. "/inner.zsh", INNER:format(folder))
+  files.write(folder .. "/outer.zsh", OUTER:format(folder, folder, key))
+  files.write(folder .. "/lines", table.concat(lines, "\n") .. "\n")
+  local found, at = {}, 0
+  for text in run(("zsh -f %s/outer.zsh </dev/null"):format(folder), cache):gmatch "(.-)THEEND" do
+    at = at + 1
+    found[lines[at] or at] = text
+  end
+  return found
+end
+
+function offers.zsh(lines, cache)
+  local found = zsh(lines, "\\t", cache)
+  for line, text in pairs(found) do found[line] = sorted_words(text:match "\27%[J([^\27]*)\27%[%d*A" or "") end
+  return found
+end
+
+local SHELLS = { "bash", "zsh", "fish" }
+
+-- line -> what is offered; each name once
+local expected = {
+  ["purser wallet withdra"] = "withdraw withdraw_legacy withdrawal_addresses withdrawal_history",
+  ["purser wallet withdraw --netW"] = "--netWork",
+  ["purser wallet withdraw --netWork T"] = "TONCOIN TRX",
+  ["purser wallet transfer --fromAccountType F"] = "FUTURES",
+  ["purser wallet withdraw --coin USDC"] = "USDC",
+  ["purser wallet coins --columns networkList.withdrawF"] = "networkList.withdrawFee",
+  ["purser wallet coins --columns coin,networkList.withdrawF"] = "coin,networkList.withdrawFee",
+  ["purser wallet deposit_history --status 1"] = "1 10 11 12",
+  ["purser wallet deposit_history --filter stat"] = "status=",
+  ["purser wallet deposit_history --filter status=SU"] = "status=SUCCESS",
+  ["purser export wallet.deposit_history --filter status=REF"] = "status=REFUND",
+  ["purser wallet coins --filter coin=USDC"] = "coin=USDC",
+  ["purser pay"] = "payouts",
+  ["purser payouts r"] = "report retry run",
+  ["purser payouts x --operation wallet.withdraw_"] = "wallet.withdraw_legacy",
+  ["purser wait w"] = "withdrawal",
+  ["purser wait withdrawal x --goal s"] = "sent success",
+  ["purser wait deposit x --goal s"] = "seen",
+  ["purser fleet d"] = "distribute",
+  ["purser journal l"] = "list",
+  ["purser export wallet.dep"] = "wallet.deposit_history",
+  ["purser operations wallet.withdrawal_h"] = "wallet.withdrawal_history",
+  ["purser help wallet withdraw_"] = "withdraw_legacy",
+  ["purser completion "] = "bash fish zsh",
+}
+
+describe("purser completion", function()
+  local lines = {}
+
+  setup(function()
+    for line in pairs(expected) do lines[#lines + 1] = line end
+    table.sort(lines)
+  end)
+
+  for _, name in ipairs(SHELLS) do
+    it("offers in " .. name .. " what may follow, each word once, from the first line on", function()
+      local found = offers[name](lines)
+      for line, words in pairs(expected) do assert.equal(sorted_words(words), found[line], line) end
+    end)
+
+    it("offers in " .. name .. " the files of the folder where an option takes one", function()
+      local line = "purser wallet coins --output " .. folder .. "/on"
+      assert.matches("only%.one$", offers[name]({ line })[line])
+    end)
+  end
+
+  it("lets zsh write the rest of a word, with a blank after it unless a value has to follow", function()
+    local found = zsh({ "purser pay", "purser wallet deposit_history --filter stat" }, "\\C-b")
+    assert.matches("<purser payouts >", found["purser pay"], 1, true)
+    assert.matches("<purser wallet deposit_history --filter status=>",
+      found["purser wallet deposit_history --filter stat"], 1, true)
+  end)
+
+  it("knows no other shell", function()
+    assert.equal(2, (command.run { "completion", "tcsh" }))
+  end)
+end)
+
+describe("the coins and networks that are offered", function()
+  local service, keys, cache
+
+  setup(function()
+    service = require("service").start {}
+    local account = assert(service.world:account { role = "main", balances = { USDT = "10" } })
+    cache = folder .. "/a cache"
+    keys = { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = account.secret_key, PURSER_BASE_URL = service.url,
+      XDG_CACHE_HOME = cache }
+  end)
+
+  teardown(function() service.stop() end)
+
+  local COIN, NETWORK = "purser wallet withdraw --coin ", "purser wallet withdraw --coin %s --netWork "
+
+  it("are those of the last `purser wallet coins`, without a request, in each shell", function()
+    local code, out, err = command.run({ "wallet", "coins", "--json" }, keys)
+    assert.same({ 0, "" }, { code, err })
+    local coins, networks = {}, {}
+    for i, record in ipairs(core.decode(out)) do
+      coins[i] = record.coin
+      networks[record.coin] = {}
+      for n, network in ipairs(record.networkList) do networks[record.coin][n] = network.netWork end
+    end
+    local asked = service.world:counts()["wallet.coins"]
+    for _, name in ipairs(SHELLS) do
+      local lines = { COIN, NETWORK:format "USDT", NETWORK:format(coins[#coins]), "purser wallet coins --filter coin=" }
+      local found = offers[name](lines, command.quote(cache))
+      assert.equal(sorted_words(table.concat(coins, " ")), found[lines[1]])
+      assert.equal(sorted_words(table.concat(networks.USDT, " ")), found[lines[2]])
+      assert.equal(sorted_words(table.concat(networks[coins[#coins]], " ")), found[lines[3]])
+      assert.equal(sorted_words("coin=" .. table.concat(coins, " coin=")), found[lines[4]])
+    end
+    assert.same(asked, service.world:counts()["wallet.coins"])
+  end)
+
+  it("are in a file that only this user can read, which a filter does not shorten", function()
+    local path = cache .. "/purser/coins"
+    local before = files.read(path)
+    assert.equal(0, (command.run({ "wallet", "coins", "--filter", "coin=USDT" }, keys)))
+    assert.equal(before, files.read(path))
+    assert.equal(384, (core.file_mode(path) % 512)) -- octal 600
+    local _, listed = shell("ls -A " .. command.quote(cache .. "/purser"))
+    assert.equal("coins\n", listed) -- and nothing is left of its making
+  end)
+
+  -- Runs Lua with the module that keeps them.
+  local function with_module(code)
+    return run(("%s -e %s"):format(os.getenv "LUA" or "lua5.4",
+      command.quote('local known = require "purser.cli.known_coins"; ' .. code)), command.quote(cache))
+  end
+
+  it("are names alone: what a service writes into the list reaches no shell", function()
+    with_module [[known.keep { { coin = "A", networkList = { { netWork = "N$(x)" }, { netWork = "ok" }, {} } },
+      { coin = "B\n$(touch x)" }, { coin = "--yes" }, { coin = 5 }, { coin = ("C"):rep(50) }, { coin = "D;E" } }]]
+    assert.equal("A ok\n", files.read(cache .. "/purser/coins"))
+    files.write(cache .. "/purser/coins", "A ok $(x) --yes\n-B x\n\nunfinished")
+    assert.equal("A|ok", with_module [[io.write(table.concat(known.coins(), ","), "|")
+      io.write(table.concat(known.networks(), ","))]])
+  end)
+
+  it("are a fixed list where nothing is known, or there is no such place", function()
+    for _, place in ipairs { "/dev/null", "relative" } do
+      local code, _, err = command.run({ "wallet", "coins" }, { PURSER_API_KEY = keys.PURSER_API_KEY,
+        PURSER_SECRET_KEY = keys.PURSER_SECRET_KEY, PURSER_BASE_URL = service.url, XDG_CACHE_HOME = place, HOME = "" })
+      assert.same({ 0, "" }, { code, err })
+      assert.is_nil(core.file_mode "relative")
+      assert.matches("USDT", offers.bash({ COIN }, place)[COIN], 1, true)
+    end
+  end)
+end)
