@@ -56,6 +56,7 @@ local plan = {
     { "purser.modules.schedule", "schedule.", "purser.schedule", "hosts" },
     { "purser.modules.http1", "http1.", "purser.http1", "transports" },
     { "purser.http1.reader", "reader:", "A reader of an answer", "transports" },
+    { "purser.modules.exchange", "exchange.", "purser.transport.exchange", "transports" },
     { "purser.modules.check", "check.", "purser.transport.check", "transports" },
     { "purser.transport.check.service", "service:", "A service for checks", "transports" },
     { "purser.modules.preload", "preload.", "purser.preload", "hosts" },
