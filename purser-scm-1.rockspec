@@ -281,6 +281,7 @@ build = {
     ["purser.transport.check.start"] = "lua/purser/transport/check/start.lua",
     ["purser.transport.cosocket"] = "lua/purser/transport/cosocket.lua",
     ["purser.transport.curl"] = "lua/purser/transport/curl.lua",
+    ["purser.transport.exchange"] = "lua/purser/transport/exchange.lua",
     ["purser.transport.multi"] = "lua/purser/transport/multi.lua",
     ["purser.transport.openresty"] = "lua/purser/transport/openresty.lua",
     ["purser.transport.record"] = "lua/purser/transport/record.lua",

@@ -1574,7 +1574,8 @@ function Transports.curl(options) end
 --- Makes the transport for many requests at once.
 ---
 --- `wait` and `wake` say how a coroutine of the host waits. `wait(call)` suspends the running coroutine until
---- `wake(call)`, or sooner; `call` is a table to which the host may add members. It is the host that calls `step`.
+--- `wake(call)`, or sooner; `call` is a table to which the host may add members. The host calls `step`; or `start` runs
+--- a function in one of its coroutines, where the transport steps by itself and waits by `wait(call, ms, fds)`.
 ---@param options? purser.MultiOptions
 ---@return purser.transport.multi|nil
 ---@return string|nil message
