@@ -326,8 +326,11 @@ function methods:close()
   self.closed = true
   local host = self.host or {}
   for sleeper in pairs(host.sleepers or {}) do pcall(host.wake, sleeper) end
-  if not host.pump_waiter then return self.multi:close() end
-  pcall(host.wake, host.pump_waiter) -- it closes the descriptors, once the host watches none of them
+  if host.pump_waiter then
+    pcall(host.wake, host.pump_waiter) -- it closes the descriptors, once the host watches none of them
+  else
+    self.multi:close()
+  end
 end
 
 meta.__close = methods.close
