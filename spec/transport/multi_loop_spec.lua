@@ -19,7 +19,7 @@ after_each(stage.close)
 -- A host that lets the transport step in a coroutine of its own: `spawn` runs a function in a coroutine, now or at the
 -- next turn.
 local function new_pumped_host(now)
-  local host, waiting = { ready = {}, started = 0 }, {}
+  local host, waiting = { ready = {}, started = 0, pump_wakes = 0 }, {}
   function host.spawn(fn) host.ready[#host.ready + 1] = coroutine.create(fn) end
   function host.wait(call, ms, fds)
     if fds then waiting[call] = { ms = ms, fds = fds } end
@@ -27,12 +27,25 @@ local function new_pumped_host(now)
     coroutine.yield()
     waiting[call] = nil
   end
-  function host.wake(call) host.ready[#host.ready + 1] = assert(call.coroutine, "woken before it waited") end
+  function host.wake(call)
+    if waiting[call] then host.pump_wakes = host.pump_wakes + 1 end
+    host.ready[#host.ready + 1] = assert(call.coroutine, "woken before it waited")
+  end
   function host.start(fn)
     host.started = host.started + 1
     if not now then return host.spawn(fn) end
     local ok, problem = coroutine.resume(coroutine.create(fn))
     if not ok then host.problem = problem end
+  end
+  function host.turn()
+    local ready = host.ready
+    host.ready = {}
+    for _, co in ipairs(ready) do
+      if coroutine.status(co) ~= "dead" then
+        local ok, problem = coroutine.resume(co)
+        if not ok then host.problem = problem end
+      end
+    end
   end
   -- Turns until nothing is left. What a real loop waits for by the descriptors, this one waits for by libcurl.
   function host.run(transport)
@@ -41,16 +54,9 @@ local function new_pumped_host(now)
         local call, what = next(waiting)
         assert.is_true(what.ms >= 0)
         if not transport.closed then transport.multi:wait(math.min(what.ms, 20)) end
-        host.wake(call)
+        host.ready[1] = call.coroutine
       end
-      local ready = host.ready
-      host.ready = {}
-      for _, co in ipairs(ready) do
-        if coroutine.status(co) ~= "dead" then
-          local ok, problem = coroutine.resume(co)
-          if not ok then host.problem = problem end
-        end
-      end
+      host.turn()
     end
   end
   return host
@@ -78,28 +84,30 @@ for how, now in pairs { ["at the next turn"] = false, ["at once"] = true } do
         host.run(t)
         assert.is_nil(host.problem)
         assert.equal(5 * round, done)
-        assert.equal(round, host.started)
+        assert.is_true(host.started >= round)
+        assert.is_false(t.host.is_pumped)
         assert.is_nil(host.problem)
       assert.is_nil(next(t.calls))
       end
     end)
 
-    it("notices a call that comes while it waits", function()
-      peer:script "head body wait=100 ok"
+    it("notices a call and a sleeper that come while it waits", function()
+      peer:script "head body stall"
       local host, t = pumped()
-      local done = 0
-      local function call()
-        assert(t:send(get()))
-        done = done + 1
+      host.spawn(function() t:send(withdrawal()) end)
+      repeat host.turn() until t.host.pump_waiter
+      for i, fn in ipairs { function() t:send(get()) end, function() t:sleep(60000) end } do
+        local before = host.pump_wakes
+        host.spawn(fn)
+        host.turn()
+        assert.is_true(host.pump_wakes > before, i)
+        host.turn()
+        assert.is_truthy(t.host.pump_waiter)
       end
-      host.spawn(call)
-      host.spawn(function()
-        t:sleep(10)
-        call()
-      end)
-      host.run(t)
-      assert.equal(2, done)
       assert.equal(1, host.started)
+      t:close()
+      host.run(t)
+      assert.is_nil(host.problem)
     end)
 
     it("sleeps, although no call waits", function()
