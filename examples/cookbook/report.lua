@@ -18,12 +18,9 @@ local function add(kind, ms, account, coin, amount, status)
   lines[#lines + 1] = csv.line({ kind, time, account, coin, amount, status }, { is_number = { [5] = true } })
 end
 
-for account in client.sub_account:each_sub_account() do
-  local name = account.subAccount
-  for _, balance in ipairs(assert(client.sub_account:balances { subAccount = name, accountType = "SPOT" })) do
-    add("free", now, name, balance.asset, balance.free, "")
-    add("locked", now, name, balance.asset, balance.locked, "")
-  end
+for balance in client.sub_account:each_balance() do
+  add("free", now, balance.subAccount, balance.asset, balance.free, "")
+  add("locked", now, balance.subAccount, balance.asset, balance.locked, "")
 end
 local month = { from = now - 30 * 86400000 }
 for deposit in client.wallet:each_deposit(month) do

@@ -20,6 +20,7 @@ local plan = {
     { "purser.Broker", "client.broker:", "client.broker", "operations-broker" },
     { "purser.Live", "client.live:", "client.live", "live" },
     { "purser.Walk", "walk:", "A walk", "histories" },
+    { "purser.BalanceWalk", "balances:", "A walk over balances", "fleets" },
     { "purser.Watch", "watch:", "A watch", "waiting" },
     { "purser.Plan", "plan:", "A plan", "plans" },
     { "purser.RateLimit", "rate_limit:", "A rate limit", "limits" },
