@@ -308,6 +308,7 @@ build = {
     ["purser.util.suggest"] = "lua/purser/util/suggest.lua",
     ["purser.version"] = "lua/purser/version.lua",
     ["purser.workflow.address"] = "lua/purser/workflow/address.lua",
+    ["purser.workflow.balances"] = "lua/purser/workflow/balances.lua",
     ["purser.workflow.coins"] = "lua/purser/workflow/coins.lua",
     ["purser.workflow.dust"] = "lua/purser/workflow/dust.lua",
     ["purser.workflow.fleet.diff"] = "lua/purser/workflow/fleet/diff.lua",

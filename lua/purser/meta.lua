@@ -895,6 +895,11 @@ function SubAccount:each_transfer(params, opts) end
 ---@return purser.Error|nil err
 function SubAccount:wait_transfer(transfer, options) end
 
+--- The spot balances of all sub-accounts of this account, each with its `subAccount`.
+---@param params? purser.sub_account.each_sub_account.params  which accounts
+---@return purser.BalanceWalk
+function SubAccount:each_balance(params) end
+
 ---@class purser.wallet.withdraw.params
 ---@field coin string|integer  text; such as USDT
 ---@field withdrawOrderId? string|integer  text; your own id of the withdrawal
