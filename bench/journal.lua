@@ -46,7 +46,7 @@ local function fill(db, size, now)
     SELECT 'bench', 'history', 'key' || i, 'sub_account.transfer', '%s', 'client_id' || i, 'digest', 'done', '', '', '',
       '1', 'intent' || i, 'record' || i, '', %s FROM ]]):format(PARAMS, padded_text(first .. " + i"))
       .. numbers[kind]:format(size.payments)))
-  assert(db:rows "ANALYZE")
+  if kind == "postgresql" then assert(db:rows "ANALYZE") end -- it does this by itself; SQLite does not
 end
 
 local server
@@ -88,7 +88,7 @@ local function make_side(name)
   side.client = client()
   side.guarded = client { no_duplicates = true, spending_limit = { USDT = "100000000" } }
   side.payouts = assert(purser.payouts.new { client = side.client, journal = side.journal, queue = "history",
-    worker = "bench" })
+    worker = "bench", history_check = "never" }) -- the service of this bench has no histories
   return side
 end
 

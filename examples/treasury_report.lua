@@ -32,7 +32,13 @@ end
 -- holder -> asset -> amount
 local function read_balances()
   local balances, main = {}, {}
-  for _, entry in ipairs(assert(client.wallet:convertible_balances())) do add(main, entry.asset, entry.balance) end
+  if client.profile.live_operations then
+    for _, entry in ipairs(assert(client.live:account()).balances) do
+      add(main, entry.asset, assert(decimal(entry.free)) + entry.locked)
+    end
+  else -- the document's operations show of it what can be converted, and nothing that is locked
+    for _, entry in ipairs(assert(client.wallet:convertible_balances())) do add(main, entry.asset, entry.balance) end
+  end
   balances["main account"] = main
   for account in client.sub_account:each_sub_account() do
     local own, params = {}, { subAccount = account.subAccount, accountType = "SPOT" }

@@ -31,4 +31,13 @@ describe("a line of CSV", function()
   it("is exact when that is asked for", function()
     assert.equal("=1,\"\t\",\"a\nb\",\27\n", csv.line({ "=1", "\t", "a\nb", "\27" }, { raw = true }))
   end)
+
+  it("loses no line after a comment, however lines end", function()
+    for _, ends in ipairs { "\n", "\r\n", "\r" } do
+      local text = table.concat({ "key,amount", "# rent", "a,1", "#", "b,2" }, ends)
+      local records, _, comments = csv.parse(text)
+      assert.same({ 3, 2 }, { #records, comments })
+      assert.same({ "a", "b" }, { records[2][1], records[3][1] })
+    end
+  end)
 end)

@@ -314,6 +314,22 @@ local SEED = "Zq8-seedworthnothing-Ed25519-xx~" -- what stands between the lines
 local PEM_BODY = "MC4CAQAwBQYDK2VwBCIEIFpxOC1zZWVkd29ydGhub3RoaW5nLUVkMjU1MTkteHh+"
 local PEM = "-----BEGIN PRIVATE KEY-----\n" .. PEM_BODY .. "\n-----END PRIVATE KEY-----\n"
 
+-- What SHA-256 makes of SECRET's two pads, all that an HMAC key is in use: whoever has them signs as the key does. As
+-- the words lie in memory, on processors of either byte order.
+local function hmac_states()
+  local states = {}
+  for _, words in ipairs { "d1132e22 98efdac8 17f3b561 86132672 f50545c5 0c892943 dc2c680a 81e17995",
+    "8afa7411 7072873e 42ba00d8 d79ef13a 49fe4a50 a4041513 b962572a dc8f31f1" } do
+    local big, little = "", ""
+    for word in words:gmatch "%x+" do
+      local bytes = word:gsub("%x%x", function(digits) return string.char(tonumber(digits, 16)) end)
+      big, little = big .. bytes, little .. bytes:reverse()
+    end
+    states[#states + 1], states[#states + 2] = big, little
+  end
+  return states
+end
+
 local has_proc = io.open "/proc/self/smaps" ~= nil
 
 if has_proc then
@@ -327,6 +343,14 @@ if has_proc then
     it("holds no copy of the secret that secret_key_file names", function()
       assert.same({ dumped = 0, kept_out = 0, environ = 0 },
         search(CLIENT:format "secret_key_file = arg[1]", private(SECRET .. "\n"), { SECRET, SECRET:sub(1, 16) }))
+    end)
+
+    it("holds the states of an HMAC key once each, where no core dump has them, and not after the close", function()
+      local path = private(SECRET .. "\n")
+      local code = CLIENT:format "secret_key_file = arg[1]"
+      assert.same({ dumped = 0, kept_out = 2, environ = 0 }, search(code, path, hmac_states()))
+      code = code:gsub("collectgarbage", "client:close() collectgarbage", 1)
+      assert.same({ dumped = 0, kept_out = 0, environ = 0 }, search(code, path, hmac_states()))
     end)
 
     -- a sanitizer's runtime has a copy of the environment of its own, and keeps what OpenSSL frees

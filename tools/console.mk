@@ -7,4 +7,4 @@ console-test:
 	@tools/setup build test browser
 	@$(MAKE) --no-print-directory all $(AXE)
 	@mkdir -p build
-	@$(LUA) /usr/bin/busted spec/browser/console_test.lua
+	@$(LUA) /usr/bin/busted spec/browser/console_test.lua spec/browser/other_origin_test.lua

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Balances of all sub-accounts, and the deposits and withdrawals of 30 days, as CSV.
+-- Balances of all accounts (the main one by live.account only), and the deposits and withdrawals of 30 days, as CSV.
 --
 --   lua examples/cookbook/report.lua > report.csv
 
@@ -18,10 +18,14 @@ local function add(kind, ms, account, coin, amount, status)
   lines[#lines + 1] = csv.line({ kind, time, account, coin, amount, status }, { is_number = { [5] = true } })
 end
 
-for balance in client.sub_account:each_balance() do
-  add("free", now, balance.subAccount, balance.asset, balance.free, "")
-  add("locked", now, balance.subAccount, balance.asset, balance.locked, "")
+local function add_balance(name, balance)
+  for _, kind in ipairs { "free", "locked" } do add(kind, now, name, balance.asset, balance[kind], "") end
 end
+
+if client.profile.live_operations then
+  for _, balance in ipairs(assert(client.live:account()).balances) do add_balance("main", balance) end
+end
+for balance in client.sub_account:each_balance() do add_balance(balance.subAccount, balance) end
 local month = { from = now - 30 * 86400000 }
 for deposit in client.wallet:each_deposit(month) do
   add("deposit", deposit.insertTime, "main", deposit.coin, deposit.amount, deposit.status)

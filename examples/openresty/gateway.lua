@@ -112,12 +112,13 @@ local function are_equal(a, b)
   return difference == 0
 end
 
---- Access phase: who may ask.
+--- Access phase: who may ask, and how. A DELETE of a payment that was answered would be taken for its cancellation.
 function M.admit()
   local token = os.getenv "GATEWAY_TOKEN"
   if not token or token == "" or not are_equal("Bearer " .. token, ngx.var.http_authorization or "") then
     return fail(401, "token")
   end
+  if ngx.req.get_method() ~= (ngx.var.uri == "/payouts" and "POST" or "GET") then return fail(405, "method") end
   if not payouts then return fail(503, "not_ready") end
 end
 
@@ -141,7 +142,6 @@ end
 
 --- POST /payouts
 function M.pay()
-  if ngx.req.get_method() ~= "POST" then return fail(405, "method") end
   local order, wrong = read_order()
   if not order then return fail(400, wrong) end
   local is_new, err = payouts:add(order.reference, "wallet.withdraw", {

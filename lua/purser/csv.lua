@@ -77,7 +77,7 @@ function M.parse(text)
   while at <= #text do
     local record = { line = line }
     if text:sub(at, at) == "#" then
-      at, comments = text:find("\n", at, true) or #text + 1, comments + 1
+      at, comments = text:find("[\r\n]", at) or #text + 1, comments + 1
     else
       repeat
         local cell, stop = cell_at(text, at)

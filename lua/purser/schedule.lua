@@ -312,7 +312,8 @@ function M.join(task)
   return unpack(task.results, 1, task.results.n)
 end
 
---- Waits in a task until one of the tasks has ended, `ms` milliseconds at most.
+--- Waits in a task until one of the tasks has ended, `ms` milliseconds at most. Not for users: it needs a task.
+---@private
 ---@param list purser.task[]  what they raise is raised by `join`
 ---@param ms integer
 function M.await_any(list, ms)

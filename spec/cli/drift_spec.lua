@@ -10,10 +10,10 @@ local reads = require "purser.cli.drift.reads"
 local service = require "service"
 
 -- A simulator with records, and the result of comparing it, each answer passed through `change(operation, response)`.
-local function compare(change, variant)
-  local sim = purser.sim.new { seed = 23, variant = variant or "document" }
+local function compare(change, variant, profile, ip)
+  local sim = purser.sim.new { seed = 23, variant = variant or "document", profile = profile }
   local owner = assert(sim:account { name = "Planted01", role = "broker", email = "owner@planted.example",
-    balances = { USDT = "5000.125" } })
+    balances = { USDT = "5000.125" }, ip = ip })
   local inner = sim:transport()
   local changed = { send = function(_, request)
     local response, failure = inner:send(request)
@@ -21,8 +21,9 @@ local function compare(change, variant)
     return response, failure
   end }
   local capture = reads.capture(changed)
-  local options = { base_url = "http://127.0.0.1:1", transport = inner, retry = false, rate_limit = false,
-    api_key = owner.api_key, secret_key = owner.secret_key, clock = function() return sim:now() end }
+  local options = { base_url = "http://127.0.0.1:1", transport = inner, profile = profile, retry = false,
+    rate_limit = false, api_key = owner.api_key, secret_key = owner.secret_key,
+    clock = function() return sim:now() end }
   local maker = assert(purser.new(options))
   assert(maker.sub_account:create_sub_account { subAccount = "hiddenname01", note = "a hidden note" })
   assert(maker.sub_account:transfer { toAccount = "hiddenname01", fromAccountType = "SPOT", toAccountType = "SPOT",
@@ -34,7 +35,7 @@ local function compare(change, variant)
   sim:advance(3600000)
   options.transport = capture
   local client = assert(purser.new(options))
-  return assert(drift.compare(client, capture)), sim, owner
+  return assert(drift.compare(client, capture, profile)), sim, owner
 end
 
 local function has(result, operation, kind, path)
@@ -60,9 +61,24 @@ describe("doctor --drift", function()
     for _, variant in ipairs { "document", "live", "error_message" } do
       local result = compare(nil, variant)
       assert.same({}, result.findings)
-      assert.equal(#reads.list, result.compared + #result.skipped)
+      assert.equal(19, result.compared + #result.skipped)
       assert.is_true(result.compared >= 18)
     end
+  end)
+
+  it("compares what only the live service has where the profile allows it, too", function()
+    for _, ip in ipairs { "", "127.0.0.1,198.51.100.7" } do
+      local result = compare(nil, "live", "mexc", ip ~= "" and ip or nil)
+      assert.same({}, result.findings)
+      assert.same({ #reads.list, 0 }, { result.compared, #result.skipped })
+    end
+    local result = compare(function(name, response)
+      if name == "live.account" then response.body = response.body:gsub('"locked":"[%d.]+"', '"frozen":"0"') end
+      if name == "live.api_key" then response.body = response.body:gsub('"remainingValidity":%d+', '%0.5') end
+    end, "live", "mexc")
+    assert(has(result, "live.account", "new member", "answer.balances[].frozen"), drift.as_text(result))
+    assert(has(result, "live.account", "missing member", "answer.balances[].locked"))
+    assert(has(result, "live.api_key", "other form", "answer.remainingValidity"), drift.as_text(result))
   end)
 
   local HISTORY = "wallet.deposit_history"

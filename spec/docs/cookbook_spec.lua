@@ -23,9 +23,9 @@ local function open()
   fixture.world, fixture.directory = service.world, directory
 
   function fixture.command(arguments)
-    return ("PURSER_BASE_URL=%s PURSER_API_KEY=%s PURSER_SECRET_KEY=%s exec %s examples/cookbook/%s"):format(
-      service.url, fixture.main.api_key, fixture.main.secret_key, os.getenv "LUA" or "lua5.4",
-      (arguments:gsub("@", directory .. "/")))
+    return ("PURSER_BASE_URL=%s PURSER_PROFILE=%s PURSER_API_KEY=%s PURSER_SECRET_KEY=%s exec %s "
+      .. "examples/cookbook/%s"):format(service.url, fixture.profile or "default", fixture.main.api_key,
+      fixture.main.secret_key, os.getenv "LUA" or "lua5.4", (arguments:gsub("@", directory .. "/")))
   end
 
   function fixture.run(arguments)
@@ -70,6 +70,10 @@ describe("the cookbook", function()
     assert.matches("\nfree,%d+%-%d%d%-%d%dT%d%d:%d%d:%d%dZ,tradingdesk1,USDT,500,\n", text)
     assert.matches("\ndeposit,[^,]+,main,USDT,1250.5,%d+\n", text)
     assert.matches("\nwithdrawal,[^,]+,main,USDT,15,%d+\n", text)
+    fixture.profile = "mexc"
+    text, code = fixture.run "report.lua"
+    assert.equal(0, code, text)
+    assert.matches("\nfree,[^,]+,main,USDT,[%d.]+,\nlocked,[^,]+,main,USDT,16,\n", text)
   end)
 
   it("report: no output where something cannot be read", function()

@@ -239,6 +239,30 @@ describe("a commit that is reported as failed though it was made", function()
   end)
 end)
 
+describe("a text that looks like SQL", function()
+  it("is a value and nothing else, as an account, a queue, a worker, a key and an id", function()
+    for i, text in ipairs { "'; DROP TABLE purser_intents; --", "x' OR '1'='1", '"', "\\", "%", "_", "$1", "?1", ":a",
+      "'||(SELECT 1)||'", "\195\169\226\128\174" } do
+      client = client_with { account = text, guard = { spending_limit = { USDT = "1000", [text] = "1" } } }
+      assert(move(tostring(i)))
+      local entries = assert(journal:entries { account = text })
+      assert.equal(1, #entries)
+      assert.equal(text, entries[1].intent.account)
+      assert.equal(0, #assert(journal:entries { id = text }))
+      assert.same({}, assert(journal:recover(client)))
+      local payouts = assert(purser.payouts.new { client = client, journal = journal, queue = text, worker = text })
+      assert(payouts:add(text, "wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES",
+        asset = "USDT", amount = tostring(20 + i) }))
+      assert.equal(1, assert(payouts:run()).done)
+      local done = assert(payouts:list "done")
+      assert.equal(1, #done)
+      assert.equal(text, done[1].key)
+    end
+    assert.equal(22, #assert(journal:entries()))
+    assert(sim:verify())
+  end)
+end)
+
 describe("a text with a zero byte", function()
   it("is rejected as an account's name, since the database would take two names for one", function()
     for _, name in ipairs { "a\0b", "a\0c", "a\nb" } do

@@ -152,7 +152,9 @@ describe("every look into a journal", function()
     assert(journal:entries { state = "open", limit = 10 })
     assert(journal:entries { limit = 10 })
     journal:equal_calls({ id = "x", operation = "wallet.withdraw", params = params, account = "treasury" },
-      1700000000000)
+      1700000000000, 0)
+    journal:other_calls({ id = "x", operation = "wallet.withdraw", params = params, account = "treasury" }, {},
+      1700000000000, 1700000020000, 0)
     journal.db.rows = nil
     local count, by_undecided = 0, 0
     for sql, plan in pairs(seen) do
@@ -163,6 +165,22 @@ describe("every look into a journal", function()
     end
     assert.is_true(count > 15, count .. " statements")
     assert.is_true(by_undecided >= 1) -- recover, whatever statistics there are
+  end)
+
+  it("for payments of one state reads no others, so that a queue with many that are done costs nothing", function()
+    local client = assert(purser.new { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s",
+      journal = journal, account = "treasury" })
+    local payouts = assert(purser.payouts.new { client = client, journal = journal })
+    local plans, rows = {}, journal.db.rows
+    journal.db.rows = function(self, sql, ...)
+      if sql:find "state = " then plans[#plans + 1] = searched(sql, ...) end
+      return rows(self, sql, ...)
+    end
+    assert(payouts:report())
+    assert(payouts:list "failed")
+    journal.db.rows = nil
+    assert.equal(4, #plans) -- the counts, the undecided, the blocked, the failed
+    for _, plan in ipairs(plans) do assert.truthy(plan:find("purser_payments_state", 1, true), plan) end
   end)
 end)
 

@@ -92,7 +92,7 @@ describe("a journal of version 1", function()
         account = "treasury", id = operation }
       assert.is_nil(journal:mismatch(intent))
       intent.params, intent.id = pair[2], "another"
-      local _, open = assert(journal:equal_calls(intent, 1700000000000))
+      local _, open = assert(journal:equal_calls(intent, 1700000000000, 0))
       assert.equal(1, open, operation)
     end
     journal:close()

@@ -93,6 +93,72 @@ local function add(payouts, first, last)
   assert(payouts:add_all(list))
 end
 
+describe("a history that counts its bounds in whole days", function()
+  local DAY = 86400000
+
+  -- A client whose sub_account.transfer_history leaves out what it so hides.
+  local function client_by_days()
+    local inner = sim:transport()
+    return client_with { transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+      local answer, err = inner:send(request)
+      if request.operation == "sub_account.transfer_history" then
+        local first = math.ceil(tonumber(request.target:match "startTime=(%d+)") / DAY) * DAY
+        local last = math.floor(tonumber(request.target:match "endTime=(%d+)") / DAY) * DAY
+        local shown = {}
+        for record in answer.body:gmatch "%b{}" do
+          local at = tonumber(record:match '"timestamp":(%d+)')
+          if at >= first and at <= last then shown[#shown + 1] = record end
+        end
+        answer.body = "[" .. table.concat(shown, ",") .. "]"
+      end
+      return answer, err
+    end } }
+  end
+
+  for _, days in ipairs { 0, 28, 29, 30, 31, 32, 33, 59, 60, 61, 62 } do
+    it(("hides no payment that was made %d days ago"):format(days), function()
+      sim:advance(DAY - sim:now() % DAY + 3600000)
+      add(payouts_with(), 1, 1)
+      assert.equal(1, assert(payouts_with():run()).done)
+      lose_journal()
+      if days > 0 then sim:advance(days * DAY) end
+      client = client_by_days()
+      local payouts = payouts_with()
+      add(payouts, 1, 1)
+      assert(payouts:run())
+      assert.equal(1, counted(TRANSFER, "applied"))
+    end)
+  end
+end)
+
+describe("two records with the id of one payment", function()
+  it("are no reason to pay it again, where the later one failed", function()
+    add(payouts_with(), 1, 1)
+    assert.equal(1, assert(payouts_with():run()).done)
+    local id = assert(payouts_with():find "invoice-1").params.clientTranId
+    lose_journal()
+    sim:advance(30 * 3600000)
+    local at, inner = sim:now() - 3600000, sim:transport()
+    local failed = ('{"tranId":"99","clientTranId":"%s","asset":"USDT","amount":"1","status":"FAILED","timestamp":%d}')
+      :format(id, at)
+    client = client_with { transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+      local answer, err = inner:send(request)
+      local first = tonumber(request.target:match "startTime=(%d+)")
+      local last = tonumber(request.target:match "endTime=(%d+)")
+      if request.operation == "sub_account.transfer_history" and at >= first and at <= last then
+        assert.matches("^%[", answer.body)
+        local rest = request.target:find "page=1&" and answer.body:sub(2) or "]"
+        if request.target:find "page=1&" then answer.body = "[" .. failed .. (rest == "]" and "" or ",") .. rest end
+      end
+      return answer, err
+    end } }
+    local payouts = payouts_with()
+    add(payouts, 1, 1)
+    assert.equal(1, assert(payouts:run()).done)
+    assert.equal(1, counted(TRANSFER, "applied"))
+  end)
+end)
+
 describe("the id of a payment", function()
   it("comes from account, queue and key, whatever the content and the journal", function()
     local function id_of(options, key, amount)

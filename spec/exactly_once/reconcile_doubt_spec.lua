@@ -67,6 +67,28 @@ describe("a clock that is set between the call and the look", function()
     assert.equal("700003", problem.code)
   end)
 
+  it("back by two hours, after a call that was stamped by it, does not make reconcile wait for hours", function()
+    local client = client_with { correct_clock = false }
+    skew = 2 * 3600000
+    local err = lose(client, { kind = "reset", when = "before" })
+    skew = 0
+    local began = sim:now()
+    local answer = assert(client:reconcile(err))
+    assert.equal("undecided", answer.outcome)
+    assert.matches("ahead of the clock", answer.reason)
+    assert.is_true(sim:now() - began < 60000)
+    sim:advance(2 * 3600000)
+    assert.equal("not_done", assert(client:reconcile(err)).outcome)
+  end)
+
+  it("is set right before a call is found to lie ahead", function()
+    local client = client_with()
+    local err, sent = lose(client, { kind = "lost_answer" }), sim:now()
+    skew = -20 * 3600000 -- the program was started again on a machine whose clock is behind
+    assert.equal("done", assert(client_with():reconcile(err)).outcome)
+    assert.is_true(sim:now() - sent < 60000)
+  end)
+
   it("does not keep wait = false waiting", function()
     local client = client_with()
     local err = lose(client, { kind = "reset", when = "before" })
@@ -128,13 +150,15 @@ describe("an id", function()
       for name, value in pairs(fields) do shown[name] = value end
       return assert(reconciled("wallet.withdraw", withdrawal, function() return { shown } end))
     end
-    for _, fields in ipairs { {}, { amount = "20", address = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7" } } do
+    for _, fields in ipairs { {}, { amount = "20", address = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7" },
+      { amount = "20", coin = "USDC" } } do
       local answer = answer_to(fields)
       assert.equal("undecided", answer.outcome)
       assert.matches("used for another payment", answer.reason)
       assert.equal("w", answer.candidates[1].id)
     end
     for _, fields in ipairs { { amount = "20.0" }, { amount = "19" }, { amount = "20", address = TRON_ADDRESS:lower() },
+      { amount = "20", coin = "usdt" }, { amount = "20", coin = "USDT-TRX" }, { amount = "20", coin = "" },
       { amount = "20", address = TRON_ADDRESS .. ":77" } } do
       assert.equal("done", answer_to(fields).outcome)
     end

@@ -110,7 +110,7 @@ for _, call in ipairs(calls) do
 
   describe(operation, function()
     local function look(by_filter, by_shown, sent_params)
-      local made = record_of(row, params, NOW + 400)
+      local made = record_of(row, sent_params or params, NOW + 400)
       return reconciled(operation, sent_params or params, service_of({ made }, row, by_filter, by_shown))
     end
 

@@ -132,7 +132,15 @@ describe("the payout gateway", function()
       assert.equal(name, answer.error)
     end
     assert.equal(404, (gateway:ask("GET", "/payouts/P5")))
-    assert.equal(405, (gateway:ask("GET", "/payouts")))
+  end)
+
+  it("answers 405 to a method that it does not know, so that a DELETE is not taken for a cancellation", function()
+    for _, wrong in ipairs { "GET /payouts", "DELETE /payouts/P1", "POST /payouts/P1", "POST /deposits" } do
+      local method, target = wrong:match("^(%u+) (.+)$")
+      local status, answer = gateway:ask(method, target)
+      assert.equal(405, status, wrong)
+      assert.equal("method", answer.error)
+    end
   end)
 
   it("pays after a pause that the service asked for", function()

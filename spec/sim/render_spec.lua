@@ -144,7 +144,9 @@ local edits = {
   other_networks = {}, -- their records here lack netWork
   output_numbers = { A10 = { { '"0xab:0"', '"0xab:0:0"' } }, A11 = { { '"0xab:0"', '"0xab:0:0"' } },
     C4 = { { '"0xab:0"', '"0xab:0:0"' } } },
-  seen_members = {}, -- their records here lack them
+  seen_members = { -- the records of the others lack them here
+    C10 = { { '"timestamp":1700000000002', '"timestamp":1700000000002,"symbol":null' } },
+  },
   other_addresses_with_memo = {
     C6 = { { '"rAddr"', '"rAddr:31"' }, { '"memo":"31"', '"memo":""' } },
     A10 = { { '"TAddr"', '"TAddr:77"' }, { '"memo":"77"', '"memo":""' } },

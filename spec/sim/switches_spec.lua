@@ -196,6 +196,15 @@ describe("the live form", function()
     assert.same({ "20." .. ("0"):rep(18), "TRC20" }, { withdrawal.amount, withdrawal.network })
   end)
 
+  it("has the member symbol in the rows of C10, which is null there", function()
+    for _, variant in ipairs { "live", "seen_members" } do
+      local live, owner = world { variant = variant }
+      get(live, owner, "C9", OWN)
+      local types = { fromAccountType = "SPOT", toAccountType = "FUTURES" }
+      assert.matches('"symbol":null', live:handle(signed.request(live, owner, "C10", types)).body, 1, true)
+    end
+  end)
+
   it("has the codes that were seen of an unknown sub-account", function()
     local function code(id, params)
       local response = sim:handle(signed.request(sim, house, id, params))

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- A service that answers every request with the text of one file: `lua fixed_service.lua FILE` prints its port.
+-- A service that answers every request with the text of one file: `lua fixed_service.lua FILE [TYPE]` prints its port.
 
 local file = assert(io.open(arg[1], "rb"))
 local body = file:read "*a"
 file:close()
 
 require("purser.sim.serve").run(function()
-  return { status = 200, headers = { ["content-type"] = "application/json" }, body = body }
+  return { status = 200, headers = { ["content-type"] = arg[2] or "application/json" }, body = body }
 end, {
   idle_timeout_ms = 60000,
   on_listen = function(port)

@@ -23,6 +23,7 @@ function M.make(journal)
     local late = unwritten[intent.id]
     unwritten[intent.id] = nil
     local ok, problem = begin(self, intent, unpack(late, 1, 3))
+    if not ok and problem.code == "payouts.lease" then return true end -- another worker has it by now: no record at all
     if not ok then return nil, problem end
     return finish(self, intent, value, err)
   end

@@ -3,6 +3,7 @@
 --
 --   local service = require("service").start { "--seed", "7" }
 --   service.url, service.world (see purser.sim.remote), service.lines, service.pid
+--   service.show_records()
 --   service.stop()  -> exit code
 --
 -- It listens on a free port. It ends when it is stopped, and by itself after five minutes without a request, so that a
@@ -54,6 +55,12 @@ function M.start(arguments, last_line)
   local service = M.launch(all, last_line or "listening on")
   service.url = (service.lines[1] or ""):match("listening on (http://%S+)$")
   if not service.url then error("the simulator did not start: " .. table.concat(service.lines, "\n")) end
+
+  --- Lets so much time pass that all records are visible: a simulator may show them late (--visibility-delay).
+  function service.show_records()
+    local delay = table.concat(all, " "):match "%-%-visibility%-delay (%d+)"
+    if delay then assert(service.world:advance(tonumber(delay))) end
+  end
 
   --- Waits for its end, however that came about.
   function service.wait()

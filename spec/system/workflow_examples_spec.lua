@@ -13,6 +13,7 @@ describe("the example", function()
   setup(function()
     service = start {}
     account = assert(service.world:account { role = "broker", email = "a@example.org", balances = { USDT = "1000" } })
+    assert(service.world:save_address { account = account.uid, coin = "USDT", network = "TRX", address = ADDRESS })
     client = assert(purser.new { base_url = service.url, api_key = account.api_key, secret_key = account.secret_key })
     directory = os.tmpname()
     os.remove(directory)
@@ -80,9 +81,11 @@ describe("the example", function()
     end
     local command = ("watch_credit.lua %s %s 1"):format(state, credits)
     deposit "12.5"
+    service.show_records()
     assert.equal("new 12.5 USDT: state 4\n", plain(run(command)))
     service.world:advance(10 * 60000)
     deposit "7"
+    service.show_records()
     local text = plain(run(command))
     assert.matches("changed 12.5 USDT: state 5", text)
     assert.matches("new 7 USDT: state 4", text)

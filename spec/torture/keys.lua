@@ -3,13 +3,14 @@
 --
 --     local maker = keys.maker(client, have, keep)    have(note): whether it is kept; keep(note, api_key): keeps it
 --     maker("bot1", "tradingdesk2")
+-- A further argument is how long a new key may be missing from lists, in ms.
 --
 -- A key is made when it is kept. What is found under its note before that is an orphan of an earlier life, whose secret
 -- died with it.
 
 local M = {}
 
-function M.maker(client, have, keep)
+function M.maker(client, have, keep, delay_ms)
   -- Repeats a call until it is known what came of it. Returns its result, or what a reconciliation says.
   local function insist(fn)
     while true do
@@ -34,6 +35,7 @@ function M.maker(client, have, keep)
 
   -- Whether the service has the key that an answer named, and no other. An answer can be well-formed and nonsense.
   local function is_there(made, note, sub)
+    if delay_ms then client:sleep(delay_ms) end
     local found = keys_named(note, sub)
     return #found == 1 and found[1].apiKey == made.apiKey
   end

@@ -133,6 +133,7 @@ local function work_off(state, workers, payouts, reckoning)
     local failed = assert(payouts:list "failed")
     if #failed == 0 then return true end
     if state.tell then state.tell(("%d payments were rejected; they are put back"):format(#failed)) end
+    state.show_records()
     reckoning:failed(failed)
     reckoning:put_back(failed)
   end
@@ -195,10 +196,11 @@ function M.run(options)
   for name, value in pairs(options) do state[name] = value end
   state.roll = prng.new(state.seed, "torture")
   local process = service.start { "--seed", tostring(state.seed), "--clock", "real" }
-  state.simulator, state.url = process.world, process.url
+  state.simulator, state.url, state.show_records = process.world, process.url, process.show_records
   local workers = {}
   local ok, result = pcall(function()
     state.payer = world.open_accounts(state.simulator)
+    world.save_address(state.simulator, state.payer)
     local journal = assert(purser.journal.open(state.journal))
     local client = client_for(state, journal)
     local payouts = assert(purser.payouts.new { client = client, journal = journal })
@@ -215,6 +217,7 @@ function M.run(options)
     assert(state.simulator:disarm())
     if not finished then reckoning:problem "the workers did not end in time, or not well" end
     for _, death in ipairs(state.deaths) do reckoning:problem("a worker died by itself: %s", death) end
+    state.show_records()
     local done, undecided = reckoning:all()
     reckoning:keys(world.keys_of(1, 1, state.keys), kept_keys(workers))
     client:close()

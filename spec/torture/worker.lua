@@ -45,7 +45,7 @@ end
 
 local function make_keys()
   assert(journal:recover(client))
-  local make, makers = key_maker(client, have, keep), {}
+  local make, makers = key_maker(client, have, keep, config.visibility_delay_ms), {}
   for i, key in ipairs(config.keys) do
     makers[i] = function() make(key[1], key[2]) end
   end

@@ -27,6 +27,11 @@ function M.open_accounts(simulator)
   return payer
 end
 
+--- Saves the address that withdrawals go to.
+function M.save_address(simulator, payer)
+  assert(simulator:save_address { account = payer.uid, coin = "USDT", network = "TRX", address = WITHDRAW_TO })
+end
+
 local OTHER_SUB = "otherdesk1"
 
 --- Opens another account that pays, from the same journal; returns it.

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The redactor: what stays, what becomes a token, and that no secret is left in any form.
 
+local calendar = require "purser.util.calendar"
 local core = require "purser.core"
 local harmless = require "purser.api.harmless"
 local json_tree = require "purser.util.json_tree"
@@ -119,6 +120,31 @@ describe("what stays in a recording", function()
     assert.are_not.equal("1700000000000", from)
     assert.equal('{"insertTime":' .. from .. ',"timestamp":"' .. from .. '"}',
       redactor:body '{"insertTime":1700000000000,"timestamp":"1700000000000"}')
+  end)
+
+  it("moves the day of a time that is written as a text by the same number", function()
+    local body = redactor:body '{"createTime":"2026-03-01T23:59:58.072+00:00","timestamp":1700000000000}'
+    local day, rest, at = body:match '^{"createTime":"(%d+%-%d+%-%d+)(T[^"]+)","timestamp":(%d+)}$'
+    assert.equal("T23:59:58.072+00:00", rest)
+    local shift = 1700000000000 - tonumber(at)
+    local before = calendar.days(2026, 3, 1) * 86400000 - shift
+    local civil = calendar.civil(before)
+    assert.equal(("%04d-%02d-%02d"):format(civil.year, civil.month, civil.day), day)
+    assert.are_not.equal("2026-03-01", day)
+    for _, other in ipairs { "2026-03-01T23:59:58.07212345678", "2026-03-01T23:59:58alice",
+      "alice2026-03-01T23:59:58" } do
+      assert.is_nil(redactor:value("createTime", other):find("23:59:58", 1, true))
+    end
+  end)
+
+  it("is of what the live service alone has the path and the days that are left", function()
+    local target = redactor:target "/api/v3/apiKeyInfo?accessKey=mx0vglCut1234567"
+    assert.matches("^/api/v3/apiKeyInfo%?accessKey=%w+$", target)
+    assert.is_nil(target:find "mx0vgl")
+    assert.equal("/api/v3/kyc/status", redactor:path "/api/v3/kyc/status")
+    assert.equal('{"remainingValidity":-999,"accountType":"SPOT"}',
+      redactor:body '{"remainingValidity":-999,"accountType":"SPOT"}')
+    assert.is_nil(redactor:body('{"uid":"48812734"}'):find "48812734")
   end)
 
   it("is of a body that is no JSON its length alone", function()

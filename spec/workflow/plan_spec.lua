@@ -176,6 +176,25 @@ describe("plan_withdraw", function()
     assert.is_false(assert(client.wallet:plan_withdraw(given)).ok)
   end)
 
+  it("takes the tag of a saved address for its memo", function()
+    local _, client = world()
+    local call = client.call
+    local function is_saved(memo, tag, given_memo)
+      client.call = function(self, name, params, opts)
+        if name ~= "wallet.withdrawal_addresses" then return call(self, name, params, opts) end
+        local saved = { coin = "XRP", network = "XRP", address = "rShared", memo = memo, addressTag = tag }
+        return { data = params.page == 1 and { saved } or {}, totalRecords = 1, totalPageNum = 1, page = params.page }
+      end
+      local plan = assert(client.wallet:plan_withdraw { coin = "XRP", network = "XRP", address = "rShared",
+        amount = "50", memo = given_memo, require_saved_address = true })
+      return not table.concat(plan.problems):find("not among the saved addresses", 1, true)
+    end
+    assert.is_true(is_saved("7", nil, "7") and is_saved(nil, "7", "7") and is_saved("", "7", "7"))
+    assert.is_true(is_saved("", "", nil) and is_saved(nil, nil, nil))
+    assert.is_false(is_saved(nil, "7", nil) or is_saved("", "7", nil) or is_saved("7", "7", nil))
+    assert.is_false(is_saved(nil, "7", "8"))
+  end)
+
   it("reads the coin configuration once in a while", function()
     local sim, client = world()
     local given = { coin = "USDT", network = "TRX", address = TRON, amount = "20" }
@@ -272,6 +291,20 @@ describe("convert_all", function()
     assert.equal(tostring(total), report.totalConvert)
     assert(sim:verify())
     assert.equal(0, assert(client.wallet:convert_all { only = { "XRP" } }).batches)
+  end)
+
+  it("leaves out what is named in small letters, too, and takes no other table for a list", function()
+    local _, client = world(dust)
+    for _, params in ipairs { { except = { BTC = true } }, { only = { BTC = true } },
+      { except = { "BTC", nil, "ETH" } }, { except = { 5 } } } do
+      local report, err = client.wallet:convert_all(params)
+      assert.is_nil(report)
+      assert.equal("argument", err.kind)
+    end
+    assert.same({ "XRP" }, assert(client.wallet:convert_all { only = { "xrp" } }).converted)
+    for _, asset in ipairs(assert(client.wallet:convert_all { except = { "btc" } }).converted) do
+      assert.not_equal("BTC", asset)
+    end
   end)
 
   it("stops at a batch that fails, and says which it was", function()

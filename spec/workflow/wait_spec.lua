@@ -315,6 +315,30 @@ describe("watch_deposits over equal deposits", function()
     assert.same({ ">4", "4>5", "5>7" }, (events { { 4 }, { 5 }, { 4 }, { 5 }, { 4 }, { 7 } }))
   end)
 
+  it("reports success once, also where an old answer comes after a later state", function()
+    assert.same({ ">5", "5>8" }, (events { { 5 }, { 8 }, { 5 }, { 8 }, { 4 }, { 5 }, { 8 } }))
+    assert.same({ ">5", "5>8", "8>12" }, (events { { 5 }, { 8 }, { 12 }, { 5 } }))
+    assert.same({ ">5", "5>13" }, (events { { 5 }, { 13 }, { 5 } }))
+    assert.same({ ">5", ">5", "5>8" }, (events { { 5, 5 }, { 5, 8 }, { 5, 5 }, { 5, 8 } }))
+  end)
+
+  it("takes a state that is not final for an old answer after success", function()
+    for _, status in ipairs { 0, 1, 2, 3, 4, 6, 9, 11, -5 } do
+      assert.same({ ">5" }, (events { { 5 }, { status }, { 5 } }), status)
+    end
+    assert.same({ ">11", "11>5" }, (events { { 11 }, { 5 }, { 11 }, { 5 } }))
+  end)
+
+  it("reports success after a rejection that was taken back", function()
+    assert.same({ ">4", "4>7", "7>5" }, (events { { 4 }, { 7 }, { 5 } }))
+  end)
+
+  it("remembers across a restart that success was reported", function()
+    local list, cursor = events({ { 5 }, { 8 } }, { since = NOW - HOUR, deadline_ms = MINUTE })
+    assert.same({ ">5", "5>8" }, list)
+    assert.same({}, (events({ { 5 }, { 8 } }, { cursor = cursor, deadline_ms = MINUTE })))
+  end)
+
   it("goes on from a cursor of an older version", function()
     local digits = core.md5_hex((key_of(deposit(4)))):sub(1, 16)
     local old = ("purser1;watch;%d;%s:%d:5.4"):format(NOW - HOUR, digits, NOW - 5000)

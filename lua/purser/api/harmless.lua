@@ -55,7 +55,7 @@ for _, shape in pairs(shapes) do
     for _, alias in ipairs(field.aliases or {}) do learn(alias) end
   end
 end
-for _, row in ipairs(operations.list) do
+for _, row in ipairs(operations.every) do
   for _, name in ipairs(row.names) do learn(name) end
 end
 
@@ -116,7 +116,12 @@ local kinds = {
   permissions = function(text)
     return text:find "^[%u_,]+$" ~= nil and every(text, "[^,]+", permission_names)
   end,
-  time = function(text) return text:find "^1%d%d%d%d%d%d%d%d%d%d%d%d$" ~= nil and "time" end,
+  days = function(text) return text:find "^%-?%d%d?%d?$" ~= nil end,
+  time = function(text)
+    if text:find "^1%d%d%d%d%d%d%d%d%d%d%d%d$" then return "time" end
+    return text:find "^20%d%d%-[01]%d%-[0-3]%dT[0-2]%d:[0-5]%d:[0-5]%d%.?%d?%d?%d?[Z+-]?[01]?%d?:?[0-5]?%d?$" ~= nil
+      and "date"
+  end,
   words = function() return "words" end,
 }
 
@@ -133,7 +138,8 @@ list("count", [[
 list("state", "status transferType")
 list("code", "code")
 list("flag", "isFreeze depositEnable withdrawEnable sameAddress isFuturesEnabled success includeFee")
-list("account_type", "fromAccountType toAccountType")
+list("account_type", "accountType fromAccountType toAccountType")
+list("days", "remainingValidity")
 list("permissions", "permissions")
 list("time", [[timestamp serverTime createTime creatTime updateTime insertTime applyTime convertTime time startTime
   endTime]])
@@ -151,7 +157,7 @@ local function may_be_amount(name, beside)
   return false
 end
 
---- Whether a value may stay: true; "time" where it is a time, which moves; "words" where it is a message.
+--- Whether a value may stay: true; "time" and "date" where it is a time, which moves; "words" where it is a message.
 ---@param name string
 ---@param text string
 ---@param beside table<string, boolean>|nil  the names of the members of the object that it is in
@@ -182,7 +188,7 @@ local segments = {}
 local function learn_path(path)
   for segment in path:gmatch "[^/]+" do segments[segment] = true end
 end
-for _, row in ipairs(operations.list) do learn_path(row.path) end
+for _, row in ipairs(operations.every) do learn_path(row.path) end
 learn_path(profiles.default.ping_path)
 learn_path(profiles.default.time_path)
 

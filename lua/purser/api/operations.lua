@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- All operations: the rows of broker.lua, sub_account.lua and wallet.lua, which are `list`; and by name and id alone
--- those of live.lua, which the interface document does not have.
+-- All operations: the rows of broker.lua, sub_account.lua and wallet.lua are `list`; `every` has those of live.lua too,
+-- which the interface document does not have.
 --
 -- A row that uses a word row_schema.lua does not list, a kind or shape that does not exist, or a name twice, fails when
 -- all rows are read: in every test, the documentation and the command line. A program that calls one group reads that
@@ -39,12 +39,13 @@ end })
 
 -- What is asked over all groups.
 local function load_all()
-  local list, by_name, by_id = {}, {}, {}
+  local list, every, by_name, by_id = {}, {}, {}, {}
   for _, group in ipairs(M.all_group_names) do
     for _, row in ipairs(M.groups[group]) do
       row_schema.check(row)
       assert(not by_name[row.full_name], row.full_name .. ": defined twice")
       assert(not by_id[row.id], row.full_name .. ": its id is taken")
+      every[#every + 1] = row
       if not row.live then list[#list + 1] = row end
       by_name[row.full_name], by_id[row.id] = row, row
     end
@@ -55,11 +56,11 @@ local function load_all()
       assert(by_name[other], row.full_name .. ": refers to an unknown operation")
     end
   end
-  M.list, M.by_name, M.by_id = list, by_name, by_id
+  M.list, M.every, M.by_name, M.by_id = list, every, by_name, by_id
 end
 
 setmetatable(M, { __index = function(_, name)
-  if name == "list" or name == "by_name" or name == "by_id" then
+  if name == "list" or name == "every" or name == "by_name" or name == "by_id" then
     load_all()
     return rawget(M, name)
   end

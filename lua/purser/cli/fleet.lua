@@ -43,6 +43,8 @@ function M.define(command)
     :argname("<file>"):count(1)
   command:option("--days", "rotate: keys older than this (90); retire: this long after the rotation (1).")
     :argname("<n>"):convert(days)
+  command:option("--ends-within", "rotate: keys that end within so many days; with --days, those too."):argname("<n>")
+    :convert(days)
   command:option("--leave", "sweep: what stays of each asset in each account (0)."):argname("<amount>"):convert(amount)
   command:option("--asset", "distribute: what is moved."):argname("<text>")
   command:option("--to", "distribute: what an account gets from the parent; may be repeated."):argname("<name=amount>")
@@ -182,11 +184,15 @@ function actions.apply(fleet, options, sources)
 end
 
 function actions.rotate(fleet, options, sources)
-  local age = options.days or 90
+  local age = options.days or not options.ends_within and 90
   local all = age == 0 and " Days are 0: that is EVERY key of the fleet." or ""
+  local which = {}
+  if age then which[1] = ("is older than %s days"):format(age) end
+  if options.ends_within then which[#which + 1] = ("ends within %s days"):format(options.ends_within) end
   return confirm.ask(options, "This makes keys", sources,
-    { { "keys", ("Each that is older than %s days gets a second one.%s"):format(age, all) } })
-    or finish(options, fleet:rotate { max_age_ms = milliseconds(age) })
+    { { "keys", ("Each that %s gets a second one.%s"):format(table.concat(which, " or "), all) } })
+    or finish(options, fleet:rotate { max_age_ms = age and milliseconds(age) or nil,
+      ends_within_ms = options.ends_within and milliseconds(options.ends_within) })
 end
 
 function actions.retire(fleet, options, sources)

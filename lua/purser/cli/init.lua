@@ -37,7 +37,7 @@ local function suggestion(arguments, unknown)
     return name and ("did you mean `purser %s %s`?"):format(group, name)
   end
   local found = {}
-  for _, row in ipairs(operations.list) do
+  for _, row in ipairs(operations.every) do
     if row.name == requested then found[#found + 1] = ("`purser %s %s`"):format(row.group, row.name) end
   end
   return #found > 0 and "an operation comes after its group: " .. table.concat(found, ", ") or nil

@@ -20,7 +20,7 @@ function M.define(command)
   local word = command:argument("word", "Name or id (wallet withdraw, C2), or a word that its facts contain.")
   word:args "0-2"
   word.suggested, word.takes_no_file = {}, true
-  for i, row in ipairs(operations.list) do word.suggested[i] = row.full_name end
+  for i, row in ipairs(operations.every) do word.suggested[i] = row.full_name end
   output.define(command, nil, { filters = true })
 end
 
@@ -33,12 +33,12 @@ end
 
 -- The one operation that the words name, or the rows whose facts contain them.
 local function find(word)
-  if word == "" then return nil, operations.list end
+  if word == "" then return nil, operations.every end
   local name = word:gsub("-", "_"):gsub("^(%a[%w_]*)[ :/]", "%1.")
   local row = operations.by_id[word:upper()] or operations.by_name[name]
   if row then return row end
   local list = {}
-  for _, candidate in ipairs(operations.list) do
+  for _, candidate in ipairs(operations.every) do
     if matches(candidate, word:lower()) then list[#list + 1] = candidate end
   end
   return nil, list
@@ -81,6 +81,7 @@ local function details(row)
   fact("request", row.method .. " " .. row.path)
   fact("parameters", row.body and ("in a JSON body (%s), unless the profile says otherwise"):format(row.body)
     or "in the query")
+  fact("profile", row.live and "mexc, or one with live_operations" or nil)
   fact("permission", row.permission)
   fact("weight", row.weight and ("%d"):format(row.weight))
   fact("signed by", row.signer and (row.signer == "main" and "the main account's key" or "the sub-account's own key"))
@@ -129,7 +130,7 @@ function M.start(options)
   local row, found = find(word)
   if not row and #found == 0 then
     local names = {}
-    for i, known in ipairs(operations.list) do names[i] = known.full_name end
+    for i, known in ipairs(operations.every) do names[i] = known.full_name end
     return report.bad_input("no operation has %q in its facts%s; `purser operations` lists them all", word,
       suggest.hint(word, names))
   end

@@ -140,14 +140,15 @@ local function fill_operation(command, row)
   command:option("--extra", "A parameter that this version does not know, as name=value; may be repeated.")
     :argname("<name=value>"):count("*")
   connection.define(command)
-  command:epilog(("Example: %s\nMore: purser operations %s; docs/operations-%s.md"):format(example_of(row),
-    row.full_name, (row.group:gsub("_", "-"))))
+  command:epilog(("Example: %s\nMore: purser operations %s; docs/%s"):format(example_of(row), row.full_name,
+    row.live and "live.md" or "operations-" .. row.group:gsub("_", "-") .. ".md"))
 end
 
 local group_texts = {
   broker = "What a broker does with its sub-accounts.",
   sub_account = "What a main account does with its sub-accounts.",
   wallet = "An account's own wallet.",
+  live = "What the live service has beyond the 40 operations: balances, keys, identity. The profile has to allow it.",
 }
 
 local function add_group(parser, group, rows, requested)
@@ -192,7 +193,7 @@ function M.build(requested)
   parser:flag("--version", "Show the version."):action(function()
     os.exit(terminal.write("purser " .. version .. "\n") and 0 or 5, true)
   end)
-  for _, group in ipairs { "wallet", "broker", "sub_account" } do
+  for _, group in ipairs { "wallet", "broker", "sub_account", "live" } do
     add_group(parser, group, operations.groups[group], requested)
   end
   for _, name in ipairs { "payouts", "journal", "watch", "export", "wait", "withdraw-plan", "fleet", "operations",

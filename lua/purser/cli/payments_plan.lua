@@ -170,12 +170,14 @@ function M.show(payments, totals, path, made)
       end
     end
   end
-  local sums = {}
+  local sums, has_fees = {}, false
   for i, total in ipairs(totals) do
+    has_fees = has_fees or total.fees:sign() > 0
     sums[i] = { M.payer(total), total.asset, ("%d"):format(total.count),
       tostring(total.amount), tostring(total.fees), total.amount + total.fees .. "",
       total.balance or "not shown", total.is_short and "NOT COVERED" or total.balance and "covered" or "" }
   end
+  if has_fees then notes[#notes + 1] = "the fees are assumed to come on top of the amounts\n" end
   for _, text in ipairs(M.shortages(totals)) do notes[#notes + 1] = plain_text.clean("warning: " .. text) .. "\n" end
   if made_count > 0 then
     notes[#notes + 1] = ("%d of %d payments are made already; the sums are of the others\n"):format(made_count,

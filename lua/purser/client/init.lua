@@ -67,6 +67,8 @@ end
 function State:prepare(name, params, opts)
   local row, err = row_of(name)
   if not row then return nil, err end
+  err = run.not_allowed(self, row)
+  if err then return nil, err end
   opts = opts or pipeline.no_options
   local values, layout = pipeline.check_call(self, row, params, opts)
   if not values then return nil, layout end

@@ -17,6 +17,16 @@ local function write(...)
   return write_call.run(...)
 end
 
+--- The error of an operation that the client's profile does not allow, or nil.
+---@param client purser.State
+---@param row table
+---@return purser.Error|nil
+function M.not_allowed(client, row)
+  if not row.live or client.profile.live_operations then return nil end
+  return errors.config(row.full_name .. ": the interface document does not have this operation",
+    'give profile = "mexc", or a profile with live_operations = true')
+end
+
 --- What runs the operation of a row: it returns the result, or nil and an error.
 ---@param row table
 ---@return fun(client: purser.State, row: table, params: table|nil, opts: table|nil): any, purser.Error|nil
@@ -24,9 +34,9 @@ function M.of(row)
   local run = row.effect == "read" and pipeline.run or write
   if not row.live then return run end
   return function(client, ...)
-    if client.profile.live_operations then return run(client, ...) end
-    return nil, errors.config(row.full_name .. ": the interface document does not have this operation; give the client "
-      .. 'profile = "mexc", or a profile with live_operations = true')
+    local err = M.not_allowed(client, row)
+    if err then return nil, err end
+    return run(client, ...)
   end
 end
 

@@ -28,16 +28,21 @@ function M.new(operation, time, known)
   }, Tail)
 end
 
---- Whether a record that was read is to be delivered: an earlier walk may have done it.
-function Tail:pass(key)
-  if next(self.known) == nil then return true end
-  local digits = digests.of(key)
-  local count = self.known[digits]
-  if not count and self.has_old then
-    digits = digests.old_of(key)
-    count = self.known[digits]
+-- The digest by which an earlier walk knows a record, and how often it delivered it; nil where it knows none.
+local function find(self, key, id)
+  for _, digits in ipairs { digests.of(key), id and digests.of(id) or nil } do
+    if self.known[digits] then return digits, self.known[digits] end
   end
-  if not count then return true end
+  local old = self.has_old and digests.old_of(id or key)
+  if old and self.known[old] then return old, self.known[old] end
+end
+
+--- Whether a record that was read is to be delivered: an earlier walk may have done it.
+---@param id string|nil  its id, which is all that cursors of older versions have of it
+function Tail:pass(key, id)
+  if next(self.known) == nil then return true end
+  local digits, count = find(self, key, id)
+  if not digits then return true end
   self.known[digits] = count > 1 and count - 1 or nil
   return false
 end

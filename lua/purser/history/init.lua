@@ -148,8 +148,8 @@ local function next_in_time(self)
     self.at = self.at + 1
     local record = self.records[self.at]
     if record then
-      local key = self.source.key(record)
-      local fresh = self.tail:pass(key)
+      local key, _, id = self.source.key(record)
+      local fresh = self.tail:pass(key, id)
       self.tail:add(record[self.source.paging.time_member], key, self.complete_to)
       if fresh then return record end
     else
@@ -315,7 +315,7 @@ local function source_of(client, row, paging, opts)
 end
 
 local function new_walk(source)
-  source.key = record_id.of(source.paging, source.strict)
+  source.key = record_id.of(source.paging)
   return setmetatable({ source = source, records = {}, at = 0 }, Walk)
 end
 

@@ -23,17 +23,17 @@ local function content_of(record, time_member)
   return table.concat(parts, "\30")
 end
 
---- The function that gives a record's key: its id where it has one, else what never changes about it, else all of it.
--- It also returns whether the key is an id, so that two records of it are the same one.
+--- The function that gives a record's key: where it has an id, that and what distinguishes payments, because two may be
+--- shown with one id; else what never changes about it, else all of it. It also returns whether the key has an id, so
+--- that two records of it are the same one, and that id, which is the key in cursors of older versions.
 ---@param paging table
----@param strict boolean|nil  whether an id alone is not believed: two payments may be shown with one id
----@return fun(record: table): string, boolean
-function M.of(paging, strict)
+---@return fun(record: table): string, boolean, string|nil
+function M.of(paging)
   local id, members = paging.id, paging.key
   return function(record)
     if id and record[id] ~= nil and record[id] ~= "" then
-      local key = tostring(record[id])
-      return strict and key .. "\30" .. content_of(record, paging.time_member) or key, true
+      local text = tostring(record[id])
+      return text .. "\30" .. content_of(record, paging.time_member), true, text
     end
     if not members then return text_of(record), false end
     local parts = {}

@@ -29,6 +29,7 @@ local MAX_BARREN = 20
 --   source, page = its number, size = how many records are asked for, records, seen = key -> page
 --   count = how many records the page before had, barren = how many pages in a row held nothing new
 --   total, first_total, reached = whether all that the total names was shown and the end is not yet proven
+--   own_counts = whether the total of each page so far was how many records the page itself held
 --   again = how many records came again on a later page, texts = whether one of them has no id
 --   before = the page before, overlap = how many of its last records this page begins with: see pages.overlap
 
@@ -78,6 +79,17 @@ local function has_moved(turn, total)
   if turn.page == 1 then turn.first_total = total end
   if turn.page == 1 or total == turn.total then return false end
   return not (turn.source.strict and total and turn.total and total > turn.total)
+end
+
+-- The total of a page; nil where each page names how many records it holds itself, and not how many the list has. The
+-- first page alone cannot tell; a later one can, where it holds none or one that no page before it had.
+local function total_of(turn, list, total)
+  turn.own_counts = turn.own_counts ~= false and total == #list
+  if turn.page == 1 or not turn.own_counts then return total end
+  local has_new = #list == 0
+  for _, record in ipairs(list) do has_new = has_new or not turn.seen[(turn.source.key(record))] end
+  if not has_new then return total end
+  turn.total, turn.first_total, turn.reached = nil, nil, nil
 end
 
 -- How the reading ends that met no further page: "whole", or "repeated".
@@ -150,6 +162,7 @@ local function turn_once(source, first, last, max_pages)
     local list, total, page_count, short = pages.ask(source, first, last, turn.page, turn.size)
     if not list and turn.reached and is_rejection(total) then return turn.records, "unproven", turn.total end
     if not list then return nil, total end
+    total = total_of(turn, list, total)
     if has_moved(turn, total) then return turn.records, "moved", total end
     turn.total, turn.overlap = total, overlap_of(turn, list)
     local repetition, full = is_repetition(turn, list)

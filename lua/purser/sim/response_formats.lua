@@ -98,7 +98,7 @@ return {
   C7 = { list = wallet_address },
   C8 = { page = members "coin network address addressTag memo?", order = data_first },
   C9 = { record = transfer_id, single = "array" },
-  C10 = { rows = with_seen("symbol", members(wallet_transfer .. "fromSymbol? toSymbol? status timestamp:time")) },
+  C10 = { rows = with_seen("symbol?", members(wallet_transfer .. "fromSymbol? toSymbol? status timestamp:time")) },
   C11 = { record = members(wallet_transfer .. "symbol? status timestamp:time") },
   C12 = { list = members "convertPlatformToken:amount convertUsdt:amount balance:amount asset code message" },
   C13 = { record = members("successList:texts failedList:records totalConvert:amount convertFee:amount",

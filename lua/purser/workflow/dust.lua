@@ -20,10 +20,20 @@ local M = {}
 local BATCH = 15
 local rules = { only = "table", except = "table" }
 
-local function set_of(list)
-  local set = {}
-  for _, name in ipairs(list) do set[name] = true end
-  return set
+-- The coins of a list, in capitals as the service shows them; or nil and an error. What is no plain list would be read
+-- as an empty one, and nothing would be left out.
+local function set_of(list, name)
+  local set, count = {}, 0
+  for _ in pairs(list or {}) do count = count + 1 end
+  for i = 1, count do
+    local coin = list[i]
+    if type(coin) ~= "string" then
+      return nil, errors.argument(name, ('parameter "%s" is no plain list of coins'):format(name),
+        'give { "BTC", "ETH" }')
+    end
+    set[coin:upper()] = true
+  end
+  return list and set
 end
 
 -- Sorts the balances into those that can be converted and those that cannot, with the reason.
@@ -33,7 +43,7 @@ local function sort_out(balances, only, except)
     local code, reason = entry.code, nil
     if code ~= nil and code ~= "" and code ~= "0" and code ~= "200" then
       reason = entry.message or "the service gave no reason"
-    elseif except and except[entry.asset] or only and not only[entry.asset] then
+    elseif except and except[entry.asset:upper()] or only and not only[entry.asset:upper()] then
       code, reason = nil, "not asked for"
     end
     if reason then
@@ -68,10 +78,12 @@ function M.convert_all(client, params, opts)
   params = params or {}
   local message, name, hint = option_schema.check(params, rules, "parameter")
   if message then return nil, errors.argument(name, message, hint) end
-  local balances, err = client.wallet:convertible_balances()
-  if not balances then return nil, err end
-  local requested, skipped = sort_out(balances, params.only and set_of(params.only),
-    params.except and set_of(params.except))
+  local only, except, balances, err
+  only, err = set_of(params.only, "only")
+  if not err then except, err = set_of(params.except, "except") end
+  if not err then balances, err = client.wallet:convertible_balances() end
+  if err then return nil, err end
+  local requested, skipped = sort_out(balances, only, except)
   local report = { converted = {}, failed = {}, skipped = skipped, totalConvert = "0", convertFee = "0", batches = 0 }
   for first = 1, #requested, BATCH do
     local batch = {}

@@ -236,7 +236,8 @@ local function require_saved_address(plan, client, network, given)
     local saved, err = walk:next()
     if err then return err end
     if not saved then break end
-    if saved.address == given.address and (saved.memo or "") == (given.memo or "")
+    local memo = saved.memo ~= "" and saved.memo or saved.addressTag or ""
+    if saved.address == given.address and memo == (given.memo or "")
       and (saved.network == network.network or saved.network == network.netWork) then
       line(plan, "saved", "the address is in the address book")
       return nil

@@ -29,9 +29,10 @@ local M = {}
 local DAY = 86400000
 -- success, rejected, refunded, invalid, returned: nothing comes after these.
 local final = { [5] = true, [7] = true, [8] = true, [10] = true, [12] = true }
--- What comes before success. After success such a state is an old answer, of a part of the service that lags.
+-- What may come before success, and 0 for what is no number. After success such a state is an old answer, of a part of
+-- the service that lags.
 local SUCCESS = 5
-local early = { [2] = true, [3] = true, [4] = true, [6] = true, [9] = true }
+local early = { [0] = true, [1] = true, [2] = true, [3] = true, [4] = true, [6] = true, [9] = true, [11] = true }
 local MAX_PAUSE_MS = 3 * DAY
 
 ---@class purser.WatchParams
@@ -95,7 +96,17 @@ local function split(states)
 end
 
 local function state_of(record)
-  return type(record.status) == "number" and record.status or 0
+  return type(record.status) == "number" and record.status >= 0 and record.status or 0
+end
+
+-- A state that a deposit has after it was successful is kept with a minus: success is not reported a second time.
+local function kept_state(before, state)
+  return (before == SUCCESS or (before or 0) < 0) and state ~= SUCCESS and -state or state
+end
+
+-- Whether a state that is shown is an old answer about a deposit of that kept state.
+local function is_old_answer(kept, shown)
+  return kept == SUCCESS and early[shown] or kept < 0 and (early[shown] or shown == SUCCESS)
 end
 
 -- Takes one entry out of `list` that matches; returns it, or nil.
@@ -112,11 +123,11 @@ local function changes(before, records)
   for i, state in ipairs(before) do left[i] = state end
   for _, record in ipairs(records) do
     local state = state_of(record)
-    if not take(left, function(other) return other == state end) then came[#came + 1] = record end
+    if not take(left, function(other) return math.abs(other) == state end) then came[#came + 1] = record end
   end
   for i = #came, 1, -1 do
-    local lagging = early[state_of(came[i])] and take(left, function(other) return other == SUCCESS end)
-    if lagging then table.remove(came, i) end
+    local shown = state_of(came[i])
+    if take(left, function(kept) return is_old_answer(kept, shown) end) then table.remove(came, i) end
   end
   table.sort(left)
   table.sort(came, function(a, b) return state_of(a) < state_of(b) end)
@@ -139,10 +150,10 @@ local function add_events(self, digits, before, records)
     if change.before then
       take(states, function(state) return state == change.before end)
     end
-    states[#states + 1] = state_of(change.record)
+    states[#states + 1] = kept_state(change.before, state_of(change.record))
     table.sort(states)
     self.events[#self.events + 1] = { kind = change.before and "changed" or "new", deposit = change.record,
-      digits = digits, before = change.before, states = table.concat(states, ".") }
+      digits = digits, before = change.before and math.abs(change.before), states = table.concat(states, ".") }
   end
 end
 
@@ -175,7 +186,7 @@ local function forget(self)
   local horizon = self.looked_at - self.late_arrival_ms
   for _, entry in pairs(self.known) do
     for _, state in ipairs(split(entry.states)) do
-      if not final[state] then horizon = math.min(horizon, entry.time - 1) end
+      if not final[math.abs(state)] then horizon = math.min(horizon, entry.time - 1) end
     end
   end
   -- What the service no longer shows cannot be watched.

@@ -67,7 +67,7 @@ function M.compare(client, capture, profile)
   local result = setmetatable({ findings = {}, skipped = {}, seen = {}, used = {}, compared = 0, redactor = redactor,
     rename = function(name) return redactor:name(name) end }, Result)
   local expected = reads.expected(profile, result.rename)
-  for _, read in ipairs(reads.list) do
+  for _, read in ipairs(reads.of(client)) do
     capture.last = nil
     local value, err = reads.run(client, read)
     examine(result, client, read, value, err, capture.last, expected)

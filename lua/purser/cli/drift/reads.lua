@@ -9,7 +9,13 @@ local M = {}
 
 local spot = { fromAccountType = "SPOT", toAccountType = "SPOT", limit = 20 }
 
--- Operations with the parameters of one small page. A `probe` is rejected: it shows the code and the form of an error.
+-- What the key of a client is asked of itself.
+local function own_key(client)
+  return { accessKey = assert(client:prepare "wallet.convertible_balances").headers[client.profile.key_header] }
+end
+
+-- Operations with the parameters of one small page, or what makes them. A `probe` is rejected: it shows the code and
+-- the form of an error. What is `live` needs a profile that allows it.
 M.list = {
   { "ping" }, { "server_time" }, { "wallet.coins" }, { "wallet.deposit_history", { limit = 20 } },
   { "wallet.withdrawal_history", { limit = 20 } }, { "wallet.deposit_addresses", { coin = "USDT" } },
@@ -22,7 +28,19 @@ M.list = {
   { "wallet.get_transfer", { tranId = ("0"):rep(32) }, probe = true },
   { "wallet.deposit_addresses", { coin = "NOSUCHCOIN" }, probe = true },
   { "sub_account.balances", { subAccount = "nosuchname01", accountType = "SPOT" }, probe = true },
+  { "live.account", live = true }, { "live.api_key", own_key, live = true }, { "live.kyc_status", live = true },
+  { "live.uid", live = true },
 }
+
+--- The reads that the profile of a client allows.
+---@param client purser.Client
+function M.of(client)
+  local list = {}
+  for _, read in ipairs(M.list) do
+    if not read.live or client.profile.live_operations then list[#list + 1] = read end
+  end
+  return list
+end
 
 --- A transport that keeps the last response, and hands on nothing but reads.
 function M.capture(inner)
@@ -46,7 +64,9 @@ end
 function M.run(client, read)
   if read[1] == "ping" then return client:ping() end
   if read[1] == "server_time" then return client:server_time() end
-  return client:call(read[1], read[2])
+  local params = read[2]
+  if type(params) == "function" then params = params(client) end
+  return client:call(read[1], params)
 end
 
 ------------------------------------------------------------------------------------------------------- the simulator
@@ -128,10 +148,15 @@ function M.expected(profile, rename)
     withdraw(sim, maker)
     options.transport = capture
     local client = assert(purser.new(options))
-    for _, read in ipairs(M.list) do
+    local function expect(read)
       M.run(client, read)
       add_exchange(expected, M.key(read), capture.last, rename)
       if read.probe then add_exchange(expected, "error", capture.last, rename) end
+    end
+    for _, read in ipairs(M.of(client)) do expect(read) end
+    if client.profile.live_operations then -- a key with a list of addresses, which does not end
+      assert(maker.live:change_api_key { apiKey = owner.api_key, ipWhiteList = "127.0.0.1" })
+      expect { "live.api_key", own_key }
     end
   end
   return expected

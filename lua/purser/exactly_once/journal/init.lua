@@ -160,20 +160,24 @@ end
 -- How long before a record's time the call that made it can have been sent, at the very most.
 local DAY = 86400000
 
---- The records since `first` that belong to equal calls, with when those were sent, and how many equal calls since then
---- have no known end; or nil and a message. For purser.exactly_once.reconcile.
+-- Until when the record of a call can have been made: see recent_calls.lua.
+local function ends_at(row, later) return tonumber(row.sent_at) + tonumber(row.recv_window) + later end
+
+--- The records since `first` that belong to equal calls, with when those were sent, and how many equal calls have no
+--- known end and can have made a record since then; or nil and a message. For purser.exactly_once.reconcile.
+---@param later integer  by how much the time of a record may lie after the time that its call was accepted until
 ---@private
-function Journal:equal_calls(intent, first)
+function Journal:equal_calls(intent, first, later)
   local ids, open = {}, 0
   local row = operations.by_name[intent.operation]
-  local rows, message = self.db:rows([[SELECT state, record_id, sent_at FROM purser_intents
+  local rows, message = self.db:rows([[SELECT state, record_id, sent_at, recv_window FROM purser_intents
     WHERE digest = $1 AND account = $2 AND sent_at >= $3 AND id <> $4]], intents.digest(row, intent.params),
     intent.account or "", time_text(math.max(0, first - DAY)), intent.id)
   if not rows then return nil, message end
   for _, other in ipairs(rows) do
     if other.record_id ~= "" then
       ids[other.record_id] = tonumber(other.sent_at)
-    elseif not spent_nothing[other.state] and other.sent_at >= time_text(first) then
+    elseif not spent_nothing[other.state] and ends_at(other, later) >= first then
       open = open + 1
     end
   end
@@ -215,6 +219,30 @@ function Journal:known_records(account, operation, first, last, max_window)
     end
   end
   return known
+end
+
+local MAX_WINDOW_MS = 60000 -- no request is accepted for longer
+
+--- Other calls of these operations that can have made a record between two times: see recent_calls.others. Nil and a
+--- message when they cannot be read.
+---@param names table<string, boolean>  of operations
+---@return purser.reconcile.OtherCall[]|nil others, string|nil message
+---@private
+function Journal:other_calls(intent, names, first, last, later)
+  local found, digest = {}, intents.digest(operations.by_name[intent.operation], intent.params)
+  local rows, message = self.db:rows([[SELECT operation, params, digest, state, record_id, record, sent_at, recv_window
+    FROM purser_intents WHERE sent_at >= $1 AND sent_at <= $2 AND account = $3 AND id <> $4]],
+    time_text(math.max(0, first - later - MAX_WINDOW_MS)), time_text(last), intent.account or "", intent.id)
+  if not rows then return nil, message end
+  for _, other in ipairs(rows) do
+    if names[other.operation] and other.digest ~= digest and not spent_nothing[other.state]
+      and ends_at(other, later) >= first then
+      local row, id = operations.by_name[other.operation], other.record_id ~= "" and other.record_id or nil
+      found[#found + 1] = { id = id, is_certain = is_certain(row, other, MAX_WINDOW_MS), intent = {
+        operation = other.operation, params = core.decode(other.params), sent_at = tonumber(other.sent_at) } }
+    end
+  end
+  return found
 end
 
 ----------------------------------------------------------------------------------------------------- what users call

@@ -26,6 +26,7 @@ local M = {}
 local DAY = 86400000
 local SLICE_MS = 30 * DAY    -- of a history that may be asked for as a whole, so that not all of it is held at once
 local CLOCK_SET_MS = 30000   -- a clock that was set by as much while a history was read may have cut it short
+local OVERLAP_MS = 2 * DAY   -- of two slices: bounds counted in whole days would leave out what lies between them
 local MAX_SLEEP_MS = 1000
 local REJECTIONS = 10          -- one after the other, until what was asked for is at fault
 
@@ -146,13 +147,16 @@ local function note_content(group, record)
   end
 end
 
+-- Of records that show one id, one that did not fail counts: it proves that the payment was made.
 local function note(group, record)
   local reconcile = group.reconcile
   local client_id = reconcile.client_id and record[reconcile.client_id]
+  local has_failed = reconcile.failed_status ~= nil and record.status == reconcile.failed_status
   if client_id and client_id ~= "" then
     local at = record[reconcile.time_member]
+    if has_failed and group.found[client_id] then return end
     group.found[client_id] = type(at) == "number" and at or 0
-  elseif not reconcile.failed_status or record.status ~= reconcile.failed_status then
+  elseif not has_failed then
     note_content(group, record)
   end
 end
@@ -208,16 +212,16 @@ local function read_all(self, group)
   local through, now = operations.by_name[group.reconcile.lookup], self.client:now()
   local first = M.earliest(self, group.reconcile)
   local slice = retention.max_window(through.window) or SLICE_MS
-  local newest = now + shift.MARGIN_MS -- a filter that counts in another zone would hide the newest records
-  while first <= newest do
+  local newest = now + shift.ASKED_MS -- a filter that counts in another zone, or by days, would hide the newest records
+  while true do
     local last = math.min(first + slice, newest)
     local records, rejection = insist(self, group, through, group.asked, first, last)
     if rejection then return after_rejection(self, group, through, rejection, first, last) end
     if not records then return end
     for _, record in ipairs(records) do note(group, record) end
-    first = last + 1
+    if last >= newest then return true end
+    first = last - OVERLAP_MS
   end
-  return true
 end
 
 -- By how much the client's clock differs from one that is never set.

@@ -303,7 +303,7 @@ end
 function Payouts:run()
   self.problem, self.stopping, self.report_progress = nil, false, progress.reporter(self)
   local ok, problem = self.journal.db:transaction(function(tx)
-    local rejection = foreign(self, tx, queue.counts(tx, self.queue, self.account).total == 0)
+    local rejection = foreign(self, tx, queue.is_empty(tx, self.queue, self.account))
     if rejection then tx:reject(rejection) end
     return true
   end)

@@ -191,12 +191,23 @@ function M.unblock(tx, queue, account)
     WHERE account = $1 AND queue = $2 AND state = 'waiting' AND due_at LIKE 'blocked%']], account, queue)
 end
 
+-- Sorted here: a database that is to sort by the key reads every payment of the queue for the few of one state.
+local function in_order(queue, rows)
+  table.sort(rows, function(a, b) return a.key < b.key end)
+  for i, row in ipairs(rows) do rows[i] = payment_of(queue, row) end
+  return rows
+end
+
 --- The payments that are blocked, in the order of their keys.
 function M.blocked(tx, queue, account)
   local rows = tx:rows("SELECT " .. columns .. [[ FROM purser_payments WHERE account = $1 AND queue = $2
-    AND state = 'waiting' AND due_at LIKE 'blocked%' ORDER BY key]], account, queue)
-  for i, row in ipairs(rows) do rows[i] = payment_of(queue, row) end
-  return rows
+    AND state = 'waiting' AND due_at LIKE 'blocked%']], account, queue)
+  return in_order(queue, rows)
+end
+
+--- Whether the account has no payment in the queue.
+function M.is_empty(tx, queue, account)
+  return not tx:rows("SELECT 1 FROM purser_payments WHERE account = $1 AND queue = $2 LIMIT 1", account, queue)[1]
 end
 
 --- Which other accounts have payments in the queue of this name, and how many: a list of { account =, payments = }.
@@ -248,10 +259,10 @@ end
 
 --- The payments in a state, or all, in the order of their keys.
 function M.list(tx, queue, account, state)
-  local rows = tx:rows("SELECT " .. columns .. [[ FROM purser_payments WHERE account = $1 AND queue = $2
-    AND ($3 = '' OR state = $3) ORDER BY key]], account, queue, state or "")
-  for i, row in ipairs(rows) do rows[i] = payment_of(queue, row) end
-  return rows
+  local selection = "SELECT " .. columns .. " FROM purser_payments WHERE account = $1 AND queue = $2"
+  local rows = state and tx:rows(selection .. " AND state = $3", account, queue, state)
+    or not state and tx:rows(selection, account, queue)
+  return in_order(queue, rows)
 end
 
 --- The payment of that key, or nil.

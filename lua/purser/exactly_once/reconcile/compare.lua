@@ -31,9 +31,9 @@ function M.agrees(params, record, names)
   return true
 end
 
--- By how much an amount may differ from one that is shown cut or rounded, as a text.
+-- By how much an amount may differ from one that is shown cut or rounded, as a text. Zeros at its end may be padding.
 local function step_of(text)
-  local places = #(text:match "%.(%d*)$" or "")
+  local places = #((text:match "%.(%d*)$" or ""):gsub("0+$", ""))
   return places == 0 and "1" or "0." .. ("0"):rep(places - 1) .. "1"
 end
 
@@ -160,8 +160,12 @@ function M.content_lookups(params)
 end
 
 --- Whether a record that carries the right id shows another payment all the same: the id was used for two. An amount
---- may be shown without the fee that it was asked for with, and an address with its memo.
+--- may be shown without the fee that it was asked for with, an address with its memo, and a coin with its network.
 function M.contradicts(params, record)
+  for _, name in ipairs { "coin", "asset" } do
+    local shown = record[name]
+    if params[name] and not M.is_blank(shown) and not M.may_name(params[name], shown) then return true end
+  end
   local requested, shown = amount_of(params.amount), amount_of(record.amount)
   if requested and shown and requested ~= shown then
     local fee = amount_of(record.transactionFee)

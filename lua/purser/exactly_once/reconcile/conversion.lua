@@ -5,7 +5,6 @@
 local compare = require "purser.exactly_once.reconcile.compare"
 local looks = require "purser.exactly_once.reconcile.look"
 local operations = require "purser.api.operations"
-local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
 
 local undecided, NOTHING_YET = looks.undecided, looks.NOTHING_YET
 
@@ -38,10 +37,12 @@ local function judge(look, batch, open)
   if #(batch.convertDetails or {}) == 0 then
     return undecided({ batch }, "a batch that shows no coins matches in part")
   end
-  for _, other in ipairs(recent_calls.others(look.service.recent_calls, look.row, look.intent, look.first,
-  look.last)) do
-    if may_hold(batch, coins_of(other)) then open = open + 1 end
+  local others, err = look:other_calls()
+  if not others then return nil, err end
+  for _, other in ipairs(others) do
+    if may_hold(batch, coins_of(other.intent)) then open = open + 1 end
   end
+  if look:has_forgotten_calls() then open = open + 1 end
   if open > 0 then return undecided({ batch }, "another conversion of these coins could have made it as well") end
   return { outcome = "done", record = batch }
 end

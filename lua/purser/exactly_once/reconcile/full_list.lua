@@ -8,7 +8,7 @@ local M = {}
 
 -- Where the service does not keep to the window that it was asked for, two windows may show the same record.
 local function each_once(row, records)
-  local key_of, seen, list = record_id.of(row.paging or {}, true), {}, {}
+  local key_of, seen, list = record_id.of(row.paging or {}), {}, {}
   for _, record in ipairs(records) do
     local key, is_id = key_of(record)
     if not (is_id and seen[key]) then list[#list + 1] = record end

@@ -97,11 +97,30 @@ local function pause_before_next(look, now)
   return ms + (look.poll_ms - (now + ms) % look.poll_ms) % look.poll_ms
 end
 
+-- How far ahead of the clock a call may have been stamped so that it is waited for. What lies further ahead was stamped
+-- while a clock was wrong.
+local MAX_AHEAD_MS = 3600000
+
+-- What to answer of a call that lies too far ahead. The clock here may be the wrong one: an early look lets the service
+-- set it right. Nothing, where the call is to be waited for; nil and an error where the look failed.
+local function answer_far_ahead(look)
+  local function ahead_ms() return look.intent.sent_at - look.service:now() end
+  if ahead_ms() <= MAX_AHEAD_MS then return nil end
+  local answer, err = look_once(look)
+  if not answer then return nil, err end
+  if answer ~= NOTHING_YET and answer ~= RETRY_LOOK then return answer end
+  if ahead_ms() <= MAX_AHEAD_MS then return nil end
+  return looks.undecided({}, ("the call was stamped %d s ahead of the clock, so one of the clocks was wrong, and "
+    .. "nothing shows when the record must be visible"):format(math.floor(ahead_ms() / 1000)))
+end
+
 local function look_until_decided(look)
   if look:is_out_of_reach() then
     return looks.undecided({}, "it is too long ago: nothing shows that " .. look.reconcile.lookup
       .. " reaches back that far")
   end
+  local far, problem = answer_far_ahead(look)
+  if far or problem then return far, problem end
   local incomplete, decides_early = 0, strategies.decides_early(look)
   look.pause_ms = decides_early and look.poll_ms or math.huge
   while true do

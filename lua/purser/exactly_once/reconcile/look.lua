@@ -26,6 +26,7 @@ local DAY_MS = 86400000
 ---@field options purser.ReconcileOptions
 ---@field first integer    the earliest and the latest time that its record can have
 ---@field last integer
+---@field later integer   by how much a record's time may lie after the time that its call was accepted until
 ---@field deadline integer from then on a record that exists must be seen
 ---@field late boolean     that time has come
 ---@field plain boolean    this question asks for the call's own window, however late it is
@@ -67,6 +68,7 @@ function M.new(service, row, intent, options)
     service = service, row = row, reconcile = row.reconcile, intent = intent, options = options, spelled = {},
     poll_ms = math.max(1, options.poll_ms or 1000), visible_ms = visible_ms, deadline = deadline,
     first = intent.sent_at - AHEAD_MS - skew_ms, last = deadline + skew_ms, skew_ms = skew_ms,
+    later = visible_ms + skew_ms - (intent.recv_window or service.recv_window),
   }, Look)
 end
 
@@ -98,8 +100,8 @@ end
 -- hours as the history may be shifted by. The plain one asks for known calls before and after; up to now it asks for
 -- the hours to come as well, which hold nothing, so that a filter that runs behind hides nothing.
 local function widened(look, first, last, wide)
-  local before = wide and shift.MARGIN_MS or shift.BEFORE_MS
-  local after = (wide or last + shift.AFTER_MS >= look.service:now()) and shift.MARGIN_MS or shift.AFTER_MS
+  local before = wide and shift.ASKED_MS or shift.BEFORE_MS
+  local after = (wide or last + shift.AFTER_MS >= look.service:now()) and shift.ASKED_MS or shift.AFTER_MS
   return math.min(first, math.max(first - before, look:earliest())), last + after
 end
 
@@ -171,7 +173,7 @@ local function is_exact(look)
   local proven, problem = proven_by(look)
   if not proven then return nil, problem end
   return proven.earliest <= look.first
-    and (proven.latest >= look.last or reading.last >= look.last + shift.MARGIN_MS)
+    and (proven.latest >= look.last or reading.last >= look.last + shift.ASKED_MS)
 end
 
 --- A record of the last reading whose call is known to have been sent at another time than it shows; or nil, and an
@@ -223,11 +225,45 @@ end
 function Look:equal_calls()
   local service = self.service
   if not (service.journal and self.intent.id) then
-    return recent_calls.of(service.recent_calls, self.row, self.intent, self.first)
+    return recent_calls.of(service.recent_calls, self.row, self.intent, self.first, self.later)
   end
-  local claimed, open = service.journal:equal_calls(self.intent, self.first)
+  local claimed, open = service.journal:equal_calls(self.intent, self.first, self.later)
   if not claimed then return nil, M.journal_error(open) end
   return claimed, open
+end
+
+--- Whether calls have been forgotten whose records may be in the window of this call. A journal forgets none.
+function Look:has_forgotten_calls()
+  local service = self.service
+  return not (service.journal and self.intent.id) and recent_calls.has_forgotten(service.recent_calls, self.first,
+    self.later)
+end
+
+-- What lists of sub-accounts show is the same for both groups that have them.
+local function history_of(lookup) return (lookup:gsub("^broker%.", "sub_account.")) end
+
+-- The operations whose records are in one history, and are found there by content.
+local function shown_in(lookup)
+  local names = {}
+  for _, row in ipairs(operations.list) do
+    local reconcile = row.reconcile
+    local is_there = reconcile and reconcile.lookup and history_of(reconcile.lookup) == history_of(lookup)
+    if is_there and reconcile.match_on then names[row.full_name] = true end
+  end
+  return names
+end
+
+--- Calls that are not equal, but whose records are in the same history, in the window of this call; or nil and an
+--- error.
+---@return purser.reconcile.OtherCall[]|nil others, purser.Error|nil err
+function Look:other_calls()
+  local service, names = self.service, shown_in(self.reconcile.lookup)
+  if not (service.journal and self.intent.id) then
+    return recent_calls.others(service.recent_calls, self.row, self.intent, names, self.first, self.last, self.later)
+  end
+  local others, message = service.journal:other_calls(self.intent, names, self.first, self.last, self.later)
+  if not others then return nil, M.journal_error(message) end
+  return others
 end
 
 --- By how much the history is shifted if a record of it is the call's: see shift.lua. Nil where it cannot be.
@@ -254,7 +290,7 @@ function Look:is_out_of_reach()
   local window = through.window or {}
   local days = window.retention_days or window.retention_months and window.retention_months * 30
     or UNDOCUMENTED_REACH_DAYS
-  return self.intent.sent_at < self.service:now() - days * DAY_MS + shift.MARGIN_MS + 3600000
+  return self.intent.sent_at < self.service:now() - days * DAY_MS + shift.ASKED_MS + 3600000
 end
 
 function M.journal_error(message)

@@ -66,7 +66,7 @@ local function serves(reading, look, first, last)
   local passed = core.monotonic_ms() - reading.began_monotonic
   if reading.first > first or reading.correction ~= look.service:correction() then return false end
   if not look.late then return passed < look.poll_ms end
-  local ends = reading.began + AHEAD_MS + (reading.wide and shift.MARGIN_MS or 0)
+  local ends = reading.began + AHEAD_MS + (reading.wide and shift.ASKED_MS or 0)
   return reading.last >= math.min(last, ends) and reading.began >= look.deadline
     and look.service:now() - reading.began >= passed - SET_BACK_MS
 end
@@ -79,7 +79,7 @@ local function window_of(self, look, first, last, wide)
   local earliest = self.first and self.first - margin - (wide and 0 or shift.BEFORE_MS)
     or first - math.max(look.visible_ms, shift.BEFORE_MS)
   local latest = self.as_of or math.min(now, last + shift.AFTER_MS)
-  local more = (wide or self.as_of or latest == now) and look.late and shift.MARGIN_MS or 0
+  local more = (wide or self.as_of or latest == now) and look.late and shift.ASKED_MS or 0
   local wider = math.max(earliest, look:earliest(), 1)
   return math.min(first, wider), math.max(last, latest + look.skew_ms + more)
 end

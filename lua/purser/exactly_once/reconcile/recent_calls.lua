@@ -8,10 +8,11 @@ local intents = require "purser.exactly_once.intent"
 local M = {}
 
 local KEPT_MS = 3600000
+local MAX_WINDOW_MS = 60000 -- no request is accepted for longer
 
 function M.new()
   return { by_digest = {}, by_id = setmetatable({}, { __mode = "v" }), pruned_at = 0, accounts = {}, prefix = false,
-    count = 0 }
+    count = 0, forgotten_to = 0 }
 end
 
 --- A name that no other call has; or nil and a message. One client is used by one process alone, so a random text that
@@ -32,7 +33,11 @@ local function prune(self, now)
   for digest, list in pairs(self.by_digest) do
     local kept = {}
     for _, entry in ipairs(list) do
-      if entry.sent_at > now - KEPT_MS then kept[#kept + 1] = entry end
+      if entry.sent_at > now - KEPT_MS then
+        kept[#kept + 1] = entry
+      else
+        self.forgotten_to = math.max(self.forgotten_to, entry.sent_at)
+      end
     end
     for _, entry in ipairs(kept) do entry.equals = kept end
     self.by_digest[digest] = kept[1] and kept or nil
@@ -105,31 +110,51 @@ function M.note(self, row, intent, id, over)
   return entry
 end
 
---- The ids of records that belong to equal calls, with when those were sent; and how many equal calls since `first`
---- have no known end.
+-- Until when the record of a call can have been made: the service takes it until it is `recv_window` old, and `later`
+-- says by how much its time may lie after that.
+local function ends_at(intent, later) return intent.sent_at + (intent.recv_window or 0) + later end
+
+--- The ids of records that belong to equal calls, with when those were sent; and how many equal calls have no known
+--- end, and can have made a record at `first` or since.
+---@param later integer  by how much the time of a record may lie after the time that its call was accepted until
 ---@return table<string, integer> ids, integer open
-function M.of(self, row, intent, first)
+function M.of(self, row, intent, first, later)
   local ids, open = {}, 0
   local list = equals_of(self, row, intent)
   local own = entry_of(list, intent)
   for _, entry in ipairs(list) do
     if entry ~= own and not entry.over then
-      if entry.id then ids[entry.id] = entry.sent_at elseif entry.sent_at >= first then open = open + 1 end
+      if entry.id then
+        ids[entry.id] = entry.sent_at
+      elseif ends_at(entry.intent, later) >= first then
+        open = open + 1
+      end
     end
   end
   return ids, open
 end
 
---- The intents of other calls of this operation, sent between two times, which are not equal to this one and may have
---- been executed.
----@return table[] intents
-function M.others(self, row, intent, first, last)
+--- Whether calls have been forgotten that can have made a record at `first` or since.
+function M.has_forgotten(self, first, later)
+  return self.forgotten_to > 0 and self.forgotten_to + MAX_WINDOW_MS + later >= first
+end
+
+---@class purser.reconcile.OtherCall  a call which is not equal, and may have been executed
+---@field intent purser.Intent
+---@field id string|nil        of the record that it made, as far as that is known
+---@field is_certain boolean   whether that id was its answer, or was found by the call's own
+
+--- Other calls of these operations that can have made a record between two times, are not equal to this one, and may
+--- have been executed.
+---@param names table<string, boolean>  of operations
+---@return purser.reconcile.OtherCall[]
+function M.others(self, row, intent, names, first, last, later)
   local equal, found = equals_of(self, row, intent), {}
   for _, list in pairs(self.by_digest) do
     for _, entry in ipairs(list) do
-      if list ~= equal and entry.intent.operation == row.full_name and not entry.over and entry.sent_at >= first
-        and entry.sent_at <= last then
-        found[#found + 1] = entry.intent
+      if list ~= equal and names[entry.intent.operation] and not entry.over and entry.sent_at <= last
+        and ends_at(entry.intent, later) >= first then
+        found[#found + 1] = { intent = entry.intent, id = entry.id or nil, is_certain = not entry.by_content }
       end
     end
   end

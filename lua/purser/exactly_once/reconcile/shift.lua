@@ -15,6 +15,10 @@ local QUARTER_MS = 900000
 --- By how much a history may be shifted at most.
 M.MARGIN_MS = 14 * 3600000
 
+--- How much more is asked for on both sides, so that nothing is hidden: a filter may be shifted, and count its bounds
+--- in whole days.
+M.ASKED_MS = M.MARGIN_MS + 24 * 3600000
+
 --- What a question for the calls' own window asks for before and after it: records of other known calls, which show
 --- that nothing is hidden, and what was lost a while before or since.
 M.BEFORE_MS, M.AFTER_MS = 60000, 600000

@@ -6,6 +6,7 @@ local compare = require "purser.exactly_once.reconcile.compare"
 local conversion = require "purser.exactly_once.reconcile.conversion"
 local intents = require "purser.exactly_once.intent"
 local looks = require "purser.exactly_once.reconcile.look"
+local operations = require "purser.api.operations"
 local queries = require "purser.exactly_once.reconcile.queries"
 local readings = require "purser.exactly_once.reconcile.readings"
 
@@ -74,13 +75,44 @@ local function equal_calls_among(look, records)
   local listed = {}
   for _, record in ipairs(records) do listed[intents.id_of(record) or ""] = true end
   for id, sent_at in pairs(claimed) do
-    if not listed[id] and sent_at >= look.first and sent_at <= look.last then
+    if not listed[id] and sent_at + look.service.recv_window + look.later >= look.first and sent_at <= look.last then
       open = open + 1
       look.deadline = math.max(look.deadline, sent_at + look.visible_ms)
     end
   end
   look.late = look.late and look.read_at >= look.deadline
   return claimed, open
+end
+
+-- Whether a call that is not equal may have made a record: it is known to have, or as far as its content shows.
+local function may_have_made(other, record)
+  local params, reconcile = other.intent.params, operations.by_name[other.intent.operation].reconcile
+  if other.id then return other.id == intents.id_of(record) end
+  local sent, shown = reconcile.generated_id and params[reconcile.client_id], record[reconcile.client_id]
+  if sent and not is_blank(shown) and not compare.may_be_id(sent, shown) then return false end
+  for _, name in ipairs(reconcile.copy_params or {}) do
+    local requested, at = params[name], record[name]
+    if requested ~= nil and not is_blank(at) and not compare.may_name(requested, at) then return false end
+  end
+  return may_agree(params, record, reconcile.match_on)
+end
+
+-- Adds the records that certainly belong to calls which are not equal to those that are claimed. Returns whether one of
+-- the others may have made a record: a function; or nil and an error.
+local function claim_for_others(look, claimed)
+  local others, err = look:other_calls()
+  if not others then return nil, err end
+  for _, other in ipairs(others) do
+    if other.id and other.is_certain then claimed[other.id] = claimed[other.id] or other.intent.sent_at end
+  end
+  return function(records)
+    for _, record in ipairs(records) do
+      for _, other in ipairs(others) do
+        if may_have_made(other, record) then return true end
+      end
+    end
+    return false
+  end
 end
 
 -- The records that agree with the call, those that may, and those that may where the history is shifted by some hours.
@@ -93,7 +125,8 @@ local function compared(look, reading, claimed)
       and look:shift_of(record, reading, claimed)
     if shift == 0 then
       near[#near + 1] = record
-      if agrees(params, record, reconcile.match_on) then exact[#exact + 1] = record end
+      local has_no_id = not reconcile.generated_id or is_blank(record[reconcile.client_id]) -- as the call has none
+      if has_no_id and agrees(params, record, reconcile.match_on) then exact[#exact + 1] = record end
     elseif shift then
       shifted[#shifted + 1] = record
     end
@@ -109,15 +142,22 @@ local function nothing_near(look, shifted)
   return misplaced and undecided({}, looks.MISPLACED) or NOTHING_YET
 end
 
+local FORGOTTEN = "it is so long ago that this client has forgotten which calls it made then, and one of them could "
+  .. "have made it as well; a journal forgets none"
+
 local function match_once(look, narrow)
   local reading, err, why = look:list(look.first, look.last, narrow)
   if not reading then return nil, err, why end
   local claimed, open = equal_calls_among(look, reading.records)
   if not claimed then return nil, open end
+  local may_be_of_others, problem = claim_for_others(look, claimed)
+  if not may_be_of_others then return nil, problem end
   local exact, near, shifted = compared(look, reading, claimed)
   if #near == 0 and look.late and not narrow then return nothing_near(look, shifted) end
   if #near == 0 or not look.late then return NOTHING_YET end
   if reading.incomplete then return look:doubt(reading, near) end
+  if look:has_forgotten_calls() then return undecided(near, FORGOTTEN) end
+  if may_be_of_others(near) then return undecided(near, "another call could have made it as well") end
   if #exact == 1 and #near == 1 and open == 0 then return found(look, exact[1]) end
   if open > 0 then return undecided(near, "an equal call without a known end could have made it as well") end
   return undecided(near, #exact > 1 and "more than one record matches" or "a record matches in part")

@@ -4,6 +4,7 @@
 --
 -- Times move by one whole number of days that is drawn for each recording.
 
+local calendar = require "purser.util.calendar"
 local core = require "purser.core"
 local json = require "purser.json"
 local json_tree = require "purser.util.json_tree"
@@ -15,7 +16,7 @@ local DAY_MS = 86400000
 
 ---@class purser.Harmless  which names and values may stay, see api/harmless.lua
 ---@field is_name fun(name: string): boolean       of a member or a parameter
----@field keeps fun(name: string|nil, text: string, beside: table|nil): boolean|string  true, or "time" or "words"
+---@field keeps fun(name: string|nil, text: string, beside: table|nil): boolean|string  true, "time", "date", "words"
 ---@field is_word fun(word: string): boolean       of the service's messages
 ---@field is_segment fun(segment: string): boolean of a path
 ---@field header fun(name: string, value: string): boolean|string|nil  true: stays; "token"; nil: is left out
@@ -43,6 +44,13 @@ function Redactor:token(text) return token.of(self.signer, text) end
 
 local function moved(self, text) return ("%d"):format(tonumber(text) + self.shift) end
 
+-- A text such as 2026-01-31T10:00:00.000+00:00: its day moves.
+local function moved_date(self, text)
+  local year, month, day, rest = text:match "^(%d+)%-(%d+)%-(%d+)(.*)$"
+  local civil = calendar.civil(calendar.days(tonumber(year), tonumber(month), tonumber(day)) * DAY_MS + self.shift)
+  return ("%04d-%02d-%02d%s"):format(civil.year, civil.month, civil.day, rest)
+end
+
 -- A message word by word: what is no word of the service's messages becomes a token.
 local function plain_words(self, text)
   return (text:gsub("%S+", function(word)
@@ -62,6 +70,7 @@ function Redactor:value(name, text, beside)
   local kept = name and self.harmless.keeps(name, text, beside)
   if kept == true then return text end
   if kept == "time" then return moved(self, text) end
+  if kept == "date" then return moved_date(self, text) end
   if kept == "words" then return plain_words(self, text) end
   return self:token(text)
 end

@@ -25,6 +25,7 @@ local errors = require "purser.call.errors"
 local history = require "purser.history"
 local transfers = require "purser.workflow.fleet.transfers"
 local plain_text = require "purser.util.plain_text"
+local private = require "purser.util.private"
 
 ---@class purser.modules.fleet
 local M = {}
@@ -55,8 +56,9 @@ Fleet.__index = Fleet
 local Plan = { __name = "purser.fleet.plan" }
 Plan.__index = Plan
 
--- How long to look for what may show up late after an answer was lost.
-local PATIENCE_MS = 10000
+-- How long a request whose answer was lost may still arrive, by clocks that differ by a second; with some more. What
+-- it made shows up `visibility_delay_ms` later.
+local ARRIVAL_MS = 7000
 
 --- Checks a declaration. Returns the fleet, or nil and an error that reports every problem of it.
 ---@param given purser.FleetOptions
@@ -74,6 +76,26 @@ function Fleet:__tostring()
 end
 
 local function api(self) return self.client[self.group] end
+
+-- How long a new account or key may be missing from lists.
+local function delay_of(self) return private.state_of(self.client)._visibility_delay_ms end
+
+-- Reads once, or, when something is to be created, a second time: a list may lack what a run just before has created,
+-- and that must not be created twice. A list that is read a delay later shows all that was there at the first reading.
+-- `read` returns what `creates` takes, or nil and an error.
+local function read_until_sure(self, read, creates)
+  local found, err = read()
+  if not found or not creates(found) or delay_of(self) == 0 then return found, err end
+  self.client:sleep(delay_of(self))
+  return read()
+end
+
+local function has_creation(steps)
+  for _, step in ipairs(steps) do
+    if step.what:find "^create_" then return true end
+  end
+  return false
+end
 
 ----------------------------------------------------------------------------------------------------------- planning
 
@@ -109,10 +131,7 @@ function Plan:__tostring()
   return table.concat(lines, "\n")
 end
 
---- The steps that make it as declared. `steps`, `orphans` (keys whose secret was lost; only where the vault knows),
---- `unmanaged` (keys that are not declared: they stay), `warnings`, and `changes`: how many steps are not mere repeats.
----@return purser.FleetPlan|nil plan, purser.Error|nil err
-function Fleet:plan()
+local function read_plan(self)
   local found, err = find_accounts(self)
   if not found then return nil, err end
   local plan = setmetatable({ steps = {}, orphans = {}, unmanaged = {}, warnings = {}, changes = 0 }, Plan)
@@ -130,6 +149,15 @@ function Fleet:plan()
   return plan
 end
 
+--- The steps that make it as declared. `steps`, `orphans` (keys whose secret was lost; only where the vault knows),
+--- `unmanaged` (keys that are not declared: they stay), `warnings`, and `changes`: how many steps are not mere repeats.
+--- When something is missing, it reads twice, the client's `visibility_delay_ms` apart.
+---@return purser.FleetPlan|nil plan, purser.Error|nil err
+function Fleet:plan()
+  return read_until_sure(self, function() return read_plan(self) end,
+    function(plan) return has_creation(plan.steps) end)
+end
+
 --- Keys of this fleet whose secret was lost: { account, note, apiKey } each.
 ---@return purser.FleetKey[]|nil orphans, purser.Error|nil err
 function Fleet:orphans()
@@ -142,9 +170,10 @@ end
 
 --------------------------------------------------------------------------------------------------------- the steps
 
--- Reads until `found(value)` or patience ends. Returns what was found, or nil (and an error of the last read).
+-- Reads until something is found, or must have been visible. Returns what was found, or nil (and an error of the last
+-- read).
 local function look_for(self, read)
-  local deadline, pause = self.client:now() + PATIENCE_MS, 500
+  local deadline, pause = self.client:now() + ARRIVAL_MS + delay_of(self), 500
   while true do
     local value, err = read()
     if value then return value end
@@ -162,8 +191,9 @@ function steps.create_account(self, step)
   if err.outcome ~= "unknown" then return nil, err end
   -- The name is the account's own: that it is there says that it was made.
   local found = look_for(self, function()
-    local list = api(self):list_sub_accounts { subAccount = step.account }
-    return list and list[1]
+    for _, account in ipairs((api(self):list_sub_accounts { subAccount = step.account }) or {}) do
+      if account.subAccount == step.account then return account end
+    end
   end)
   if found then return true end
   return nil, err
@@ -287,33 +317,61 @@ local function each_declared(self, given, visit)
   end
 end
 
-local DAY_MS = 86400000
+local DAY_MS, FOR_EVER = 86400000, -999
 
--- Whether a key's age or end asks for another: it is older than `max_age_ms`, or has no IP list and ends soon.
+-- For how long the service has it on record that a key is valid, in ms; nil where it does not say, and nil and an error
+-- where that cannot be known now.
+local function time_left(self, key)
+  if not self.client.profile.live_operations then return nil end
+  local record, err = self.client:call("live.api_key", { accessKey = key.apiKey })
+  if not record then return nil, err.outcome ~= "rejected" and err or nil end
+  local days = record.remainingValidity
+  if type(days) ~= "number" then return nil end
+  return days == FOR_EVER and math.huge or days * DAY_MS
+end
+
+-- Whether a key's age or end asks for another: it is older than `max_age_ms`, or ends soon. Where the service does not
+-- say when it ends, a key without an IP list ends after the profile's `key_days`. Nil and an error when that cannot be
+-- read.
 local function is_due(self, key, given)
   local age = self.client:now() - (key.createTime or 0)
   if not given.ends_within_ms then return age >= (given.max_age_ms or 0) end
   if given.max_age_ms and age >= given.max_age_ms then return true end
+  local left, err = time_left(self, key)
+  if err then return nil, err end
+  if left then return left <= given.ends_within_ms end
   return (key.ip or "") == "" and age >= self.client.profile.key_days * DAY_MS - given.ends_within_ms
 end
 
---- Makes a second key next to each that is older than `max_age_ms` (0: all), or ends within `ends_within_ms` because it
---- has no IP list, or those of one `account` and `note`. The old ones stay until retire(). A key that has a younger one
---- already is left alone, so that it can be continued.
+-- The steps of a rotation; nil and an error.
+local function read_rotation(self, given)
+  local list, problem = {}, nil
+  local err = each_declared(self, given, function(account, declared, live)
+    if problem or #live ~= 1 then return end
+    local due, failure = is_due(self, live[1], given)
+    problem = failure
+    if due then
+      list[#list + 1] = { what = "create_key", account = account.name, key = declared, note = declared.note,
+        why = "rotation" }
+    end
+  end)
+  if err or problem then return nil, err or problem end
+  return list
+end
+
+--- Makes a second key next to each that is older than `max_age_ms` (0: all), or ends within `ends_within_ms` (as the
+--- service has it on record where the profile has `live_operations`, else because it has no IP list), or those of one
+--- `account` and `note`. The old ones stay until retire(). A key that has a younger one already is left alone, so that
+--- it can be continued.
 ---@param given { account: string|nil, note: string|nil, max_age_ms: integer|nil, ends_within_ms: integer|nil }|nil
 ---@return purser.FleetStep[]|nil done, purser.Error|nil err
 function Fleet:rotate(given)
   given = given or {}
   local err = check_options(given, rotate_rules)
   if err then return nil, err end
-  local list = {}
-  err = each_declared(self, given, function(account, declared, live)
-    if #live == 1 and is_due(self, live[1], given) then
-      list[#list + 1] = { what = "create_key", account = account.name, key = declared, note = declared.note,
-        why = "rotation" }
-    end
-  end)
-  if err then return nil, err end
+  local list
+  list, err = read_until_sure(self, function() return read_rotation(self, given) end, has_creation)
+  if not list then return nil, err end
   return execute(self, list)
 end
 

@@ -129,27 +129,33 @@ local function amount_of(what, text)
   return value
 end
 
+-- A table by asset, or a list of assets as a set, with the assets in capitals, as the service shows them.
+local function in_capitals(given, is_list)
+  local result = {}
+  for name, value in pairs(given) do
+    if is_list then result[tostring(value):upper()] = true else result[tostring(name):upper()] = value end
+  end
+  return result
+end
+
 --- The moves that bring everything above `leave` (a decimal for every asset, or a table by asset) of the accounts named
 --- to the parent; `assets` limits them to a list. Reads each account's balances (B8).
 ---@return table|nil moves, purser.Error|nil err
 function M.sweep(client, group, names, options)
-  local only
-  if options.assets then
-    only = {}
-    for _, asset in ipairs(options.assets) do only[asset] = true end
-  end
+  local only, leave = options.assets and in_capitals(options.assets, true), options.leave
+  if type(leave) == "table" then leave = in_capitals(leave) end
   local list = {}
   for _, name in ipairs(names) do
     local balances, err = client.sub_account:balances { subAccount = name, accountType = "SPOT" }
     if not balances then return nil, err end
     for _, balance in ipairs(balances) do
-      local keep = options.leave or "0"
-      if type(keep) == "table" then keep = keep[balance.asset] or "0" end
+      local asset, keep = balance.asset:upper(), leave or "0"
+      if type(keep) == "table" then keep = keep[asset] or "0" end
       local kept
       kept, err = amount_of("leave", keep)
       if not kept then return nil, err end
       local rest = (decimal(balance.free) or decimal "0") - kept
-      if rest:sign() > 0 and (not only or only[balance.asset]) then
+      if rest:sign() > 0 and (not only or only[asset]) then
         list[#list + 1] = { from = name, asset = balance.asset, amount = tostring(rest) }
       end
     end

@@ -1,0 +1,177 @@
+-- SPDX-License-Identifier: MIT
+-- Records of other calls, which a call without an id must not take for its own.
+
+local purser = require "purser"
+
+local ADDRESS = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
+
+local sim, inner, client, journal, held, key_of
+
+-- A transport whose write calls may be held back: `held` gets the request, and the caller loses the answer.
+local function holding()
+  return { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+    if request.method == "GET" or not held then return inner:send(request) end
+    local copy = {}
+    for name, value in pairs(request) do copy[name] = value end
+    held[#held + 1] = copy
+    return nil, { kind = "transport", outcome = "unknown", message = "lost" }
+  end }
+end
+
+local function begin(path)
+  sim, held = purser.sim.new { seed = 5 }, false
+  inner = sim:transport()
+  local account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" },
+    futures_balances = { USDT = "100" } })
+  key_of = account
+  assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+  journal = path and assert(purser.journal.open { sqlite = path }) or nil
+  client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
+    secret_key = account.secret_key, transport = holding(), clock = function() return sim:now() end, retry = false,
+    rate_limit = false, journal = journal, account = "treasury", generate_ids = false })
+end
+
+-- Makes a call whose request is held back. Returns its error and the request.
+local function lose(operation, params)
+  held = {}
+  local _, err = client:call(operation, params)
+  local request = held[1]
+  held = false
+  assert.equal("unknown", err.outcome)
+  return err, request
+end
+
+local transfer = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
+
+local function withdrawal(fields)
+  local params = { coin = "USDT", netWork = "TRX", address = ADDRESS, amount = "20" }
+  for name, value in pairs(fields) do params[name] = value end
+  return params
+end
+
+for _, with_journal in ipairs { false, true } do
+  describe(with_journal and "with a journal" or "without a journal", function()
+    local path
+
+    before_each(function()
+      path = with_journal and os.tmpname()
+      if path then os.remove(path) end
+      begin(path)
+    end)
+
+    after_each(function()
+      if not path then return end
+      journal:close()
+      for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
+    end)
+
+    for _, gap in ipairs { 6500, 8000, 10500 } do
+      it(("an equal call that was sent %d ms before, and executed late, leaves both undecided"):format(gap), function()
+        local first, request = lose("wallet.transfer", transfer)
+        inner:sleep(4900)
+        assert.equal(200, inner:send(request).status)
+        inner:sleep(gap - 4900)
+        local second = lose("wallet.transfer", transfer)
+        for _, err in ipairs { second, first } do
+          local answer = assert(client:reconcile(err))
+          assert.equal("undecided", answer.outcome)
+          assert.equal(1, #answer.candidates)
+        end
+      end)
+    end
+
+    it("an equal call so long ago that its record cannot be in the window does not matter", function()
+      lose("wallet.transfer", transfer)
+      inner:sleep(60000)
+      local _, request = lose("wallet.transfer", transfer)
+      assert.equal(200, inner:send(request).status)
+      inner:sleep(60000)
+      local last = lose("wallet.transfer", transfer)
+      assert.equal("not_done", assert(client:reconcile(last)).outcome)
+    end)
+
+    it("the record of a call that differs in what no record shows is not this call's", function()
+      assert(client.wallet:withdraw(withdrawal { remark = "rent" }))
+      inner:sleep(500)
+      local err = lose("wallet.withdraw", withdrawal { remark = "tax" })
+      assert.equal("not_done", assert(client:reconcile(err)).outcome)
+    end)
+
+    it("nor while that call has no known end", function()
+      local _, request = lose("wallet.withdraw", withdrawal { remark = "rent" })
+      assert.equal(200, inner:send(request).status)
+      local answer = assert(client:reconcile((lose("wallet.withdraw", withdrawal { remark = "tax" }))))
+      assert.equal("undecided", answer.outcome)
+      assert.equal(1, #answer.candidates)
+    end)
+
+    it("the record of another operation of the same history is not this call's", function()
+      local order = withdrawal { network = "Tron(TRC20)", remark = "rent" }
+      order.netWork = nil
+      assert(client.wallet:withdraw_legacy(order))
+      inner:sleep(500)
+      assert.equal("not_done", assert(client:reconcile((lose("wallet.withdraw", withdrawal {})))).outcome)
+    end)
+
+    it("a record that shows the id of another call is not that of a call without one", function()
+      local _, request = lose("wallet.withdraw", withdrawal { withdrawOrderId = "order-1" })
+      assert.equal(200, inner:send(request).status)
+      local answer = assert(client:reconcile((lose("wallet.withdraw", withdrawal {}))))
+      assert.equal("undecided", answer.outcome)
+    end)
+
+    it("the API key of a call that differs in its permissions is not this call's", function()
+      local key = { subAccount = "tradingdesk1", note = "bot", permissions = "SPOT_ACCOUNT_READ" }
+      assert(client.sub_account:create_api_key(key))
+      inner:sleep(500)
+      key.permissions = "SPOT_ACCOUNT_READ,SPOT_ACCOUNT_WRITE"
+      local answer = assert(client:reconcile((lose("sub_account.create_api_key", key))))
+      assert.equal(path and "undecided" or "not_done", answer.outcome) -- the answer shows a time: no proof in a journal
+    end)
+
+    it("the record of an equal transfer by the other group's operation is not this call's", function()
+      local move = { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+        amount = "2" }
+      assert(client.broker:transfer(move))
+      inner:sleep(500)
+      assert.equal("not_done", assert(client:reconcile((lose("sub_account.transfer", move)))).outcome)
+      inner:sleep(60000)
+      local _, request = lose("sub_account.transfer", move)
+      assert.equal(200, inner:send(request).status)
+      assert.equal("undecided", assert(client:reconcile((lose("broker.transfer", move)))).outcome)
+    end)
+
+    it("a record that shows an id may be of a program that gives ids", function()
+      local err = lose("wallet.withdraw", withdrawal {})
+      local other = assert(purser.new { base_url = "http://localhost", api_key = key_of.api_key,
+        secret_key = key_of.secret_key, transport = inner, clock = function() return sim:now() end })
+      assert(other.wallet:withdraw(withdrawal { withdrawOrderId = "order-of-another-program" }))
+      local answer = assert(client:reconcile(err))
+      assert.equal("undecided", answer.outcome)
+      assert.equal(1, #answer.candidates)
+    end)
+
+    it("the record of an equal call that this client made hours ago is not this call's", function()
+      assert(client.wallet:transfer(transfer))
+      inner:sleep(500)
+      local err = lose("wallet.transfer", transfer)
+      for _ = 1, 3 do
+        inner:sleep(3600000)
+        assert(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+          amount = "3" })
+      end
+      assert.equal(path and "not_done" or "undecided", assert(client:reconcile(err)).outcome)
+    end)
+
+    it("calls of other content are no doubt", function()
+      lose("wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "3" })
+      lose("wallet.withdraw", withdrawal { amount = "55" })
+      local err, request = lose("wallet.transfer", transfer)
+      assert.equal(200, inner:send(request).status)
+      assert.equal("done", assert(client:reconcile(err)).outcome)
+      err, request = lose("wallet.withdraw", withdrawal {})
+      assert.equal(200, inner:send(request).status)
+      assert.equal("done", assert(client:reconcile(err)).outcome)
+    end)
+  end)
+end
