@@ -197,8 +197,8 @@ describe("tasks", function()
     assert.is_nil(schedule.timeout())
   end)
 
-  it("are notified when they wait for what nobody will do", function()
-    assert.error_matches(function() schedule.run(function() schedule.suspend() end) end, "nobody will do")
+  it("are notified of a deadlock", function()
+    assert.error_matches(function() schedule.run(function() schedule.suspend() end) end, "deadlock: nothing can wake this task")
     assert.equal(1, schedule.step()) -- that one stays
   end)
 

@@ -144,6 +144,12 @@ describe("core.read_credentials", function()
       rejected("line 2 is not of the form `name = value` with name api_key, secret_key, secret_key_file, "
         .. "credentials_command, base_url or profile", core.read_credentials(private("api_key = k\n" .. line .. "\n")))
     end
+    rejected("line 1 begins with a byte order mark; save the file without it",
+      core.read_credentials(private "\239\187\191api_key = k\n"))
+    for _, quote in ipairs { "'", '"' } do
+      rejected("line 2 has quotes around its value; remove them",
+        core.read_credentials(private("api_key = k\nsecret_key = " .. quote .. SECRET .. quote .. "\n")))
+    end
     rejected("secret_key in .* holds a line break or another control character",
       core.read_credentials(private("secret_key = " .. SECRET .. "\27[2J\n")))
   end)

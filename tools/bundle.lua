@@ -44,12 +44,7 @@ end
 return require "purser", require
 ]]
 
-local function read(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
+local read = dofile("tools/files.lua").read
 
 local parts = { HEAD:format(dofile "lua/purser/version.lua") }
 local pipe = assert(io.popen "find lua -name '*.lua' | LC_ALL=C sort")

@@ -13,6 +13,7 @@ local redis_script = require "docs.redis_script"
 local rocks = require "docs.rocks"
 local teal = require "docs.teal"
 local words = require "docs.words"
+local on_disk = dofile "tools/files.lua"
 
 local M = {}
 
@@ -24,20 +25,12 @@ local function with_part(page, name, text)
   return page:sub(1, from) .. text .. page:sub(to)
 end
 
-local function read(path)
-  local file = io.open(path, "rb")
-  if not file then return nil end
-  local text = file:read "*a"
-  file:close()
-  return text
-end
-
 -- The page of the cookbook shows its programs whole, so that they can be read there and run where they lie.
 local function cookbook()
-  local page = assert(read "docs/cookbook.md")
+  local page = on_disk.read "docs/cookbook.md"
   for name in page:gmatch "made: program (%l+)" do
     local path = ("examples/cookbook/%s.lua"):format(name)
-    page = with_part(page, "program " .. name, ("```lua file: %s\n%s```\n"):format(path, assert(read(path))))
+    page = with_part(page, "program " .. name, ("```lua file: %s\n%s```\n"):format(path, on_disk.read(path)))
   end
   return page
 end
@@ -51,18 +44,18 @@ function M.files()
     ["docs/operations-sub-account.md"] = pages.page "sub_account",
     ["docs/operations-wallet.md"] = pages.page "wallet",
     ["docs/cookbook.md"] = cookbook(),
-    ["docs/errors.md"] = with_part(assert(read "docs/errors.md"), "codes", pages.codes()),
+    ["docs/errors.md"] = with_part(on_disk.read("docs/errors.md"), "codes", pages.codes()),
     ["docs/getting-started.md"] = with_part(
-      with_part(assert(read "docs/getting-started.md"), "options", pages.options(words.options)),
+      with_part(on_disk.read("docs/getting-started.md"), "options", pages.options(words.options)),
       "call options", pages.options(words.call_options)),
     ["lua/purser/call/rate_limit/redis_script.lua"] = redis_script.file(),
     ["lua/purser/meta.lua"] = meta,
-    ["purser-scm-1.rockspec"] = with_part(with_part(with_part(assert(read "purser-scm-1.rockspec"),
+    ["purser-scm-1.rockspec"] = with_part(with_part(with_part(on_disk.read("purser-scm-1.rockspec"),
       "core", rocks.core()),
       "http", rocks.http()),
       "modules", rocks.modules()),
     ["purser-sim-http-scm-1.rockspec"] = with_part(
-      assert(read "purser-sim-http-scm-1.rockspec"), "httpd", rocks.httpd()),
+      on_disk.read("purser-sim-http-scm-1.rockspec"), "httpd", rocks.httpd()),
   }
   for path, text in pairs(reference.files(meta)) do files[path] = text end
   for path, text in pairs(teal.files(meta)) do files[path] = text end
@@ -74,7 +67,8 @@ end
 function M.stale()
   local stale = {}
   for path, text in pairs(M.files()) do
-    if read(path) ~= text then stale[#stale + 1] = path end
+    local is_there, written = pcall(on_disk.read, path)
+    if not is_there or written ~= text then stale[#stale + 1] = path end
   end
   table.sort(stale)
   return stale
@@ -82,9 +76,7 @@ end
 
 local function write_all()
   for path, text in pairs(M.files()) do
-    local file = assert(io.open(path, "wb"))
-    file:write(text)
-    file:close()
+    on_disk.write(path, text)
   end
 end
 

@@ -15,13 +15,7 @@ local layer_of_public = { csv = "util", json = "util", schedule = "util" }
 local rank = {}
 for i, name in ipairs(order) do rank[name] = i end
 
-local function lines_of(command)
-  local list = {}
-  local pipe = assert(io.popen(command))
-  for line in pipe:lines() do list[#list + 1] = line end
-  pipe:close()
-  return list
-end
+local lines_of = dofile("tools/files.lua").lines_of
 
 local function layer_of(module)
   if module == "purser" then return "top" end
@@ -92,7 +86,8 @@ for _, line in ipairs(lines_of("cat " .. STATE)) do
   if field then declared[field] = true end
 end
 local OTHERS = {} -- of argparse
-for name in ("options commands aliases mincount choices name maxargs public_aliases hidden arguments"):gmatch "%S+" do
+local NAMES = "options commands aliases mincount choices name maxargs public_aliases hidden arguments convert"
+for name in NAMES:gmatch "%S+" do
   OTHERS["_" .. name] = true
 end
 for _, path in ipairs(lines_of "find lua -name '*.lua' ! -name meta.lua | LC_ALL=C sort") do

@@ -13,8 +13,7 @@ M.first_read = {
   "api.profiles", "api.resolve_profile", "call.call_options", "call.pipeline", "call.validate", "api.parameters",
   "api.text", "call.response", "util.plain_text", "call.unwrap", "api.shapes", "call.retry", "call.clock",
   "api.operations", "libcurl", "transport.curl", "api.wallet", "exactly_once.run", "util.private", "util.frozen",
-  "util.loopback", "util.lazy", "util.digest", "call.rate_limit.options", "call.rate_limit.process",
-  "call.rate_limit.sliding_log",
+  "util.loopback", "util.lazy", "util.digest", "call.rate_limit.pools", "call.rate_limit.process",
 }
 
 local function path_of(folder, name)
@@ -26,18 +25,9 @@ end
 
 local compile = loadstring or load -- luacheck: ignore 113
 
-local function read(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
+local files = dofile "tools/files.lua"
 
-local function write(path, text)
-  local file = assert(io.open(path, "wb"))
-  assert(file:write(text))
-  assert(file:close())
-end
+local read, write = files.read, files.write
 
 -- A chunk that puts the modules of a first read where `require` looks first, and then is purser itself.
 local function bundle(folder)

@@ -17,18 +17,9 @@ local function run(command)
   assert(status == true or status == 0, "the command failed: " .. command)
 end
 
-local function read(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
+local files = dofile "tools/files.lua"
 
-local function write(path, text)
-  local file = assert(io.open(path, "wb"))
-  assert(file:write(text))
-  file:close()
-end
+local read, write = files.read, files.write
 
 local function escaped(text)
   return (text:gsub("[&<>\"]", { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }))

@@ -163,12 +163,19 @@ function M.protect(fn, ...)
   return relay(co, coroutine.resume(co, ...))
 end
 
+-- Raises, at the caller of the function of that name, what is wrong with its argument.
+local function expect(kind, value, name)
+  if type(value) == kind then return end
+  error(("purser.%s: the argument is a %s; give a %s"):format(name, type(value), kind), 3)
+end
+
 --- Starts `fn(...)` as a task; it first runs at the next turn. What it raises is raised by `join`, or by the turn of
 -- the loop itself when no task waits for it.
 ---@param fn function
 ---@param ... any  its arguments
 ---@return purser.task
 function M.spawn(fn, ...)
+  expect("function", fn, "spawn")
   local body = fn
   if select("#", ...) > 0 then
     local arguments = pack(...)
@@ -186,10 +193,16 @@ end
 
 local order = 0
 local STEP_BYTES = 65536
+local FOREVER_MS = 2147483647
 
 --- Sleeps for `ms` milliseconds: the running task, or outside of one the whole thread.
 ---@param ms integer
 function M.sleep(ms)
+  if type(ms) ~= "number" or not (ms >= 0 and ms <= FOREVER_MS) then
+    error(("purser.sleep: the time is %s; give milliseconds from 0 to %d"):format(
+      type(ms) == "number" and ("%.14g"):format(ms) or "a " .. type(ms), FOREVER_MS), 2)
+  end
+  ms = math.ceil(ms)
   local task = M.current()
   if not task then return core.sleep_ms(ms) end
   order = order + 1
@@ -278,14 +291,12 @@ function M.wait(ms)
   handles[1]:wait(ms, unpack(handles, 2))
 end
 
-local FOREVER_MS = 2147483647
-
 local function drive(task)
   while not task.done do
     M.step()
     if task.done then break end
     if not ready_first and not sleepers[1] and not watched[1] then
-      error("purser.schedule: the task waits for something that nobody will do", 3)
+      error("purser.schedule: deadlock: nothing can wake this task", 3)
     end
     M.wait(FOREVER_MS)
   end
@@ -307,6 +318,9 @@ end
 ---@param task purser.task
 ---@return any ...
 function M.join(task)
+  if type(task) ~= "table" or not task.waiters then
+    error(("purser.join: the argument is a %s and no task; give what purser.spawn returned"):format(type(task)), 2)
+  end
   await(task)
   if task.failed then error(task.problem, 0) end
   return unpack(task.results, 1, task.results.n)
@@ -335,6 +349,7 @@ end
 ---@param ... any  its arguments
 ---@return any ...
 function M.run(fn, ...)
+  expect("function", fn, "run")
   return M.join(M.spawn(fn, ...))
 end
 
@@ -344,6 +359,8 @@ end
 ---@return any[] results
 ---@return any[] errors
 function M.all(list)
+  expect("table", list, "all")
+  for _, fn in ipairs(list) do expect("function", fn, "all") end
   local started, results, errors = {}, {}, {}
   for i, fn in ipairs(list) do
     started[i] = M.spawn(fn)

@@ -15,6 +15,7 @@ local M = {}
 ---@param path string
 ---@return purser.Secret|nil secret, string|nil message  which never quotes the file
 function M.from_file(path)
+  if type(path) ~= "string" then return nil, ("the path of the file is a %s; give a text"):format(type(path)) end
   return core.read_secret(path)
 end
 
@@ -23,6 +24,7 @@ end
 ---@param name string
 ---@return purser.Secret|nil secret, string|nil message  which never quotes the value
 function M.from_environment(name)
+  if type(name) ~= "string" then return nil, ("the name of the variable is a %s; give a text"):format(type(name)) end
   return core.take_secret(name)
 end
 

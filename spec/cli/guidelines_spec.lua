@@ -92,6 +92,16 @@ describe("clig.dev:", function()
     assert.matches("status +%d %u+", shown(80, "wallet withdrawal_history"))
   end)
 
+  it("help fits the terminal", function()
+    for _, columns in ipairs { 80, 100 } do
+      for _, words in ipairs { "--help", "help wallet withdraw", "help credentials", "sim --help", "payouts --help" } do
+        for line in shown(columns, words):gmatch "[^\n]+" do
+          assert.is_true(#line <= columns, columns .. ": " .. line)
+        end
+      end
+    end
+  end)
+
   it("a file of --output is whole or not there", function()
     local path = os.tmpname()
     files.write(path, "before")
@@ -120,9 +130,24 @@ describe("clig.dev:", function()
     eventually(function() return received "wallet.transfer" ~= before end)
     child.kill "INT"
     local said = files.read(path) -- the interruption comes before or after the answer
-    assert.is_truthy(said:find("OUTCOME UNKNOWN", 1, true) or said:find("1 write calls were done before that", 1, true)
+    assert.is_truthy(said:find("OUTCOME UNKNOWN", 1, true) or said:find("one write call was done before that", 1, true)
       or said:find("tranId", 1, true), said)
     os.remove(path)
+  end)
+
+  it("the default account's keys do not sign for an account that was named and has none", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    finally(function() os.execute("rm -rf " .. folder) end)
+    local home = { XDG_CONFIG_HOME = folder, PURSER_BASE_URL = service.url }
+    assert.equal(0, (command.run({ "login" }, home, account.api_key .. "\n" .. account.secret_key .. "\n")))
+    assert.equal(0, (command.run({ "wallet", "convertible_balances" }, home)))
+    assert.equal(0, (command.run({ "wallet", "convertible_balances", "--account", "default" }, home)))
+    local code, _, err = command.run({ "wallet", "convertible_balances", "--account", "tresury" }, home)
+    assert.equal(2, code)
+    local missing = ("--account tresury has no keys: there is no %s/purser/tresury.keys; `purser login tresury`")
+      :format(folder)
+    assert.is_truthy(err:find(missing, 1, true), err)
   end)
 
   it("keys are kept by login, and a flag beats the environment", function()

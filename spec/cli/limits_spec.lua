@@ -3,6 +3,7 @@
 
 local command = require "command"
 local core = require "purser.core"
+local redis_server = require "redis_server"
 local service = require "service"
 
 local sim, account, folder, environment
@@ -41,6 +42,30 @@ describe("purser limits", function()
     local code, _, err = command.run({ "limits", "--rate-limit", "redis" }, environment)
     assert.equal(2, code)
     assert.matches("names no store; give redis://HOST:PORT", err, 1, true)
+  end)
+
+  it("does not quote a text that names no store, which may hold a password", function()
+    local code, _, err = command.run({ "limits" }, { PURSER_API_KEY = account.api_key,
+      PURSER_SECRET_KEY = account.secret_key, PURSER_BASE_URL = sim.url,
+      PURSER_RATE_LIMIT = "redis://:hunter2@127.0.0.1:6379" })
+    assert.equal(2, code)
+    assert.matches("PURSER_RATE_LIMIT: this names no store; give redis://HOST:PORT", err, 1, true)
+    assert.no.matches("hunter2", err, 1, true)
+  end)
+
+  it("asks the Redis that redis://HOST:PORT, redis://HOST or redis:/SOCKET names", function()
+    local server = redis_server.start()
+    finally(function() server:stop() end)
+    for _, store in ipairs { "redis://127.0.0.1:" .. server.port, "redis:" .. server.socket } do
+      local code, out, err = command.run({ "limits", "--rate-limit", store }, environment)
+      assert.equal(0, code, err)
+      assert.matches("ip +0 of 500", out)
+    end
+    local parse = require "purser.call.rate_limit.stores".parse
+    assert.same({ redis = { host = "localhost" } }, parse "redis://localhost")
+    assert.same({ redis = { host = "127.0.0.1", port = 6380 } }, parse "redis://127.0.0.1:6380")
+    assert.same({ redis = { path = "/run/redis.sock" } }, parse "redis:/run/redis.sock")
+    assert.is_nil(parse "redis://:password@127.0.0.1:6379")
   end)
 
   it("says that the store is away", function()

@@ -100,6 +100,43 @@ describe("purser", function()
     assert.is_nil(err:find("allow_insecure", 1, true)) -- no option permits it here
   end)
 
+  it("rejects an empty name of a file, as an empty variable gives it, before anything is sent", function()
+    for option, words in pairs {
+      ["--credentials"] = { "wallet", "coins", "--credentials", "" },
+      ["--output"] = { "wallet", "coins", "--output", "" },
+      ["--cursor"] = { "export", "wallet.deposit_history", "--since", "1d", "--cursor", "" },
+      ["--guard"] = { "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset",
+        "USDT", "--amount", "1", "--yes", "--guard", "" },
+    } do
+      local code, out, err = command.run(words, keys)
+      assert.same({ 2, "" }, { code, out }, option)
+      assert.is_truthy(err:find("purser: " .. option, 1, true), err)
+      assert.is_truthy(err:find("empty", 1, true) or err:find("names no file", 1, true), err)
+    end
+  end)
+
+  it("rejects guard rails that are a list: [] would be none, and the money would move", function()
+    local path = temporary "[]"
+    local before = received "wallet.transfer"
+    local code, _, err = command.run({ "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES",
+      "--asset", "USDT", "--amount", "1", "--yes", "--guard", path }, keys)
+    assert.equal(2, code)
+    assert.is_truthy(err:find(path .. " is not the JSON of an object", 1, true), err)
+    assert.equal(before, received "wallet.transfer")
+  end)
+
+  it("names the source of a key that cannot be, and the service only where it is at fault", function()
+    local _, _, err = command.run({ "wallet", "coins" }, without("PURSER_API_KEY", "mx0 key"))
+    assert.is_truthy(err:find("holds a blank (the keys come from PURSER_API_KEY and PURSER_SECRET_KEY)", 1, true), err)
+    assert.is_nil(err:find("PURSER_BASE_URL", 1, true))
+  end)
+
+  it("takes the options of all commands before the command", function()
+    local store = "sqlite:" .. temporary()
+    local code, _, err = command.run({ "--rate-limit", store, "--timeout", "9", "wallet", "coins" }, keys)
+    assert.same({ 0, "" }, { code, err })
+  end)
+
   -- The connection got the number of the closed stream, and the result was written into it.
   it("ends with 5 when standard output is closed", function()
     local words = {}

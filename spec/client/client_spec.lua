@@ -202,11 +202,11 @@ describe("what is raised during a write call", function()
       for _, problem in ipairs { "boom", odd, { "x" }, 5 } do
         local err = raising(problem, in_task)
         assert.same({ "transport", "unknown", "receive", false }, { err.kind, err.outcome, err.phase, err.retryable })
-        assert.matches("nobody knows what became of it", err.message)
+        assert.matches("so its outcome is unknown", err.message)
         assert.matches("client:reconcile", err.advice)
         assert.same({ "wallet.withdraw", "1" }, { err.intent.operation, err.intent.params.amount })
       end
-      assert.matches("raised .* became of it: boom$", raising("boom", in_task).message)
+      assert.matches("raised .* its outcome is unknown: boom$", raising("boom", in_task).message)
     end
   end)
 

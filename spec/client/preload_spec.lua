@@ -74,6 +74,78 @@ describe("before the first write call is sent", function()
       end)
     end
   end
+
+  it("all is loaded for a lookup that fails, waits for the rate limit and sets the clock right", function()
+    assert.equal("done\t0\n", run(PRELUDE .. [[
+      start()
+      local service, lost, waits = sim:transport(), false, 0
+      local rejections = { { status = 502, body = "<html>", headers = "" },
+        { status = 400, body = '{"code":700003,"msg":"outside of the window"}', headers = "" } }
+      local transport = { sleep = function(_, ms) return service:sleep(ms) end, send = function(_, request)
+        if request.method ~= "GET" then
+          close_files()
+          service:send(request)
+          lost = true
+          return nil, { kind = "transport", outcome = "unknown", phase = "receive", sends = 1, message = "lost" }
+        end
+        if lost and request.target:find "signature" and rejections[1] then return table.remove(rejections, 1) end
+        return service:send(request)
+      end }
+      client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
+        secret_key = account.secret_key, transport = transport, clock = function() return sim:now() end,
+        rate_limit = { pools = { ip = { capacity = 1, window_ms = 1000 } }, now = function() return sim:now() end,
+          on_wait = function() waits = waits + 1 end } })
+      local _, err = client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "20",
+        address = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm" }
+      local answer = assert(client:reconcile(err))
+      assert(waits > 0)
+      print(answer.outcome, #rejections)
+    ]]))
+  end)
+end)
+
+describe("a read call", function()
+  it("ends with an error where its answer is a rejection and no file can be opened any more", function()
+    assert.equal("decode\tunknown\twhat reads it cannot be loaded\n", run(PRELUDE .. [[
+      local client = assert(purser.new { base_url = "http://localhost", api_key = "k", secret_key = "s", transport = {
+        send = function()
+          close_files()
+          return { status = 400, body = '{"code":1,"msg":"no"}', headers = "" }
+        end } })
+      local value, err = client.wallet:coins()
+      assert(value == nil and tostring(err) ~= "")
+      print(err.kind, err.outcome, err.message:match "what reads it cannot be loaded")
+    ]]))
+  end)
+
+  it("ends with an error where the rule of the rate limit cannot be loaded any more", function()
+    assert.equal("throttled\tnot_sent\tcannot be loaded\n", run(PRELUDE .. [[
+      local client = assert(purser.new { base_url = "http://localhost", api_key = "k", secret_key = "s", transport = {
+        send = function()
+          close_files()
+          return { status = 200, body = "[]", headers = "" }
+        end } })
+      assert(client.wallet:coins())
+      local value, err = client.wallet:coins()
+      assert(value == nil)
+      print(err.kind, err.outcome, err.message:match "cannot be loaded")
+    ]]))
+  end)
+
+  it("ends with an error where its result is a record that no file can be opened for any more", function()
+    assert.equal("decode\tunknown\tcannot be loaded\n", run(PRELUDE .. [[
+      require "purser.call.failure"
+      package.loaded["purser.call.record"] = nil
+      local client = assert(purser.new { base_url = "http://localhost", api_key = "k", secret_key = "s", transport = {
+        send = function()
+          close_files()
+          return { status = 200, body = '{"tranId":"1","fromAccountType":"SPOT"}', headers = "" }
+        end } })
+      local value, err = client.wallet:get_transfer { tranId = "1" }
+      assert(value == nil and tostring(err) ~= "")
+      print(err.kind, err.outcome, err.message:match "cannot be loaded")
+    ]]))
+  end)
 end)
 
 describe("purser.preload", function()

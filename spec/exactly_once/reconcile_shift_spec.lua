@@ -378,7 +378,7 @@ describe("what shows that a history is not shifted", function()
   local row = operations.by_name["wallet.transfer"]
 
   local function proven(records, first, last, known)
-    return shift.proven(records, "timestamp", first, last, function(record) return known[record.tranId] end, 6000,
+    return shift.covered(records, "timestamp", first, last, function(record) return known[record.tranId] end, 6000,
       11000)
   end
 

@@ -65,14 +65,14 @@ describe("where OpenSSL rejects MD5 and has no random bytes", function()
   end)
 
   it("nothing is sent", function()
-    assert.matches("OpenSSL refused MD5", said.md5)
+    assert.matches("OpenSSL rejected MD5", said.md5)
     assert.equal("0", said.sent)
   end)
 
   it("a funds password is not left out of a request", function()
     for _, name in ipairs { "withdraw", "create" } do
       assert.matches("^config not_sent", said[name])
-      assert.matches('parameter "funds_password" cannot be hashed: OpenSSL refused MD5', said[name])
+      assert.matches('parameter "funds_password" cannot be hashed: OpenSSL rejected MD5', said[name])
       assert.matches('give its hexadecimal MD5 as "password"', said[name])
       assert.is_nil(said[name]:find("correct horse", 1, true))
     end

@@ -21,14 +21,14 @@ M["an answer without a list is an empty list"] = {
 
 M["every code is a rejection"] = {
   seed = 2,
-  changed = { { "purser.call.response", 'if profile.unknown_codes[code] then return "unknown", "" end', "" },
+  changed = { { "purser.call.failure", 'if profile.unknown_codes[code] then return "unknown", "" end', "" },
     { "purser.exactly_once.payouts.worker", "if not self.client_id then", "if true then" } },
   options = { unsure_in = 5 },
 }
 
 M["every code is a rejection, and a look tells"] = {
   seed = 15,
-  changed = { { "purser.call.response", 'if profile.unknown_codes[code] then return "unknown", "" end', "" } },
+  changed = { { "purser.call.failure", 'if profile.unknown_codes[code] then return "unknown", "" end', "" } },
   options = { unsure_in = 5 },
 }
 

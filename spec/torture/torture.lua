@@ -48,7 +48,7 @@ local function start_worker(worker)
   pipe:close()
 end
 
--- Whether a process is there. One that has ended and whom nobody asked yet (Z) is not.
+-- Whether a process is there. One that has ended and was not waited for (Z) is not.
 local function is_alive(pid)
   local file = io.open(("/proc/%d/stat"):format(pid), "r")
   if not file then return false end

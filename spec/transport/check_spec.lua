@@ -139,7 +139,7 @@ describe("the check of a transport", function()
   end
 
   it("finds connections that are kept although they must not be", function()
-    local report = check.run(service, on_luasocket { keeps = "always" }, { only = "nobody asked for" })
+    local report = check.run(service, on_luasocket { keeps = "always" }, { only = "without a request" })
     assert.equal(1, report.failed, tostring(report))
     local keeps = { keeps = true, ignores_discard = true }
     assert.equal(1, check.run(service, on_luasocket(keeps), { only = "was discarded" }).failed)

@@ -135,6 +135,23 @@ static const char *source_name(lua_State *L)
     return strcmp(source, "-") == 0 ? "standard input" : source[0] == '|' ? "the command for the credentials" : source;
 }
 
+static bool is_in_quotes(const pu_key_lines *line)
+{
+    char first = line->value[0];
+    return (first == '"' || first == '\'') && line->value_len > 1 && line->value[line->value_len - 1] == first;
+}
+
+/* What is wrong with a line, or with the beginning of the file; NULL where nothing is. */
+static const char *line_problem(const pu_key_lines *line, enum entry entry, const pu_secret_text *file)
+{
+    if (entry == ENTRIES && line->number == 1 && file->len > 2 && memcmp(file->data, "\xEF\xBB\xBF", 3) == 0)
+        return "begins with a byte order mark; save the file without it";
+    if (entry == ENTRIES)
+        return "is not of the form `name = value` with name api_key, secret_key, secret_key_file, "
+               "credentials_command, base_url or profile";
+    return entry != CREDENTIALS_COMMAND && is_in_quotes(line) ? "has quotes around its value; remove them" : NULL;
+}
+
 /* Fills the result from the text of the file. Returns false with a message pushed, which quotes nothing of the file: a
  * line that is not understood may well hold a secret. */
 static bool read_lines(lua_State *L, const pu_secret_text *whole, pu_secret_text *secret)
@@ -144,9 +161,9 @@ static bool read_lines(lua_State *L, const pu_secret_text *whole, pu_secret_text
     bool seen[ENTRIES] = {false};
     for (enum pu_line line; (line = pu_key_lines_next(&lines)) != PU_LINE_NONE;) {
         enum entry entry = line == PU_LINE_ENTRY ? find_entry(&lines) : ENTRIES;
-        if (entry == ENTRIES) {
-            lua_pushfstring(L, "%s line %d is not of the form `name = value` with name api_key, secret_key, "
-                            "secret_key_file, credentials_command, base_url or profile", path, lines.number);
+        const char *wrong = line_problem(&lines, entry, whole);
+        if (wrong) {
+            lua_pushfstring(L, "%s line %d %s", path, lines.number, wrong);
             return false;
         }
         enum entry same = entry == SECRET_KEY_FILE ? SECRET_KEY : entry; /* both are the secret */

@@ -27,7 +27,7 @@ enum pu_code pu_md5_hex(const void *text, size_t len, char out[PU_MD5_HEX], pu_e
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned int size = 0;
     if (!EVP_Digest(text, len, digest, &size, EVP_md5(), NULL)) {
-        return set_error(error, "OpenSSL refused MD5 (a FIPS-only configuration does)");
+        return set_error(error, "OpenSSL rejected MD5 (a FIPS-only configuration does)");
     }
     pu_hex_write(out, digest, size);
     OPENSSL_cleanse(digest, sizeof digest);

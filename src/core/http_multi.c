@@ -480,7 +480,7 @@ pu_http_job *pu_http_multi_cancel(pu_http_multi *multi, int64_t id)
         pu_sigpipe_release(&sigpipe);
         bool sent = easy->send_count > 0;
         pu_http_easy_set_error(easy, PU_HTTP_CLOSED,
-                            sent ? "the request was cancelled after it was sent: it may have been carried out"
+                            sent ? "the request was cancelled after it was sent: it may have been executed"
                                  : "the request was cancelled before it was sent");
         easy->response.send_count = easy->send_count;
         if (sent) easy->response.outcome = PU_OUTCOME_UNKNOWN;

@@ -133,7 +133,7 @@ static enum pu_code open_digest(void **state, char *digest, const void *key, siz
     EVP_MAC_free(mac); /* the context holds it */
     if (!context || !EVP_MAC_init(context, key, len, parameters)) {
         EVP_MAC_CTX_free(context);
-        *error = (pu_error){PU_CRYPTO, "OpenSSL refused the HMAC key", 0};
+        *error = (pu_error){PU_CRYPTO, "OpenSSL rejected the HMAC key", 0};
         return PU_CRYPTO;
     }
     *state = context;

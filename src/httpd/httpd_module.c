@@ -227,7 +227,7 @@ static int answer(lua_State *L, httpd_server *server, httpd_request *request, un
         return 1;
     }
     lua_pushnil(L);
-    lua_pushliteral(L, "the answer was refused, the connection ended");
+    lua_pushliteral(L, "the answer was rejected, the connection ended");
     return 2;
 }
 

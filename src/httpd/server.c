@@ -323,7 +323,7 @@ httpd_server *httpd_listen(httpd_options *options, char *message, size_t message
     if (!server->daemon) {
         if (errno == EADDRINUSE) options->cause = "in_use";
         snprintf(message, message_size, "cannot listen on %s port %u: %s", options->host,
-                 (unsigned)options->port, errno ? strerror(errno) : "libmicrohttpd refused");
+                 (unsigned)options->port, errno ? strerror(errno) : "libmicrohttpd rejected it");
         free(server);
         return NULL;
     }

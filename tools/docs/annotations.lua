@@ -164,12 +164,7 @@ local function source_of(model, path, name)
   return model.functions[("lua/purser/%s.lua:%s"):format(path, name)]
 end
 
-local function read(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
+local read = dofile("tools/files.lua").read
 
 -- The methods of the groups that are more than one operation: group -> list of { name, field }, by methods.lua.
 local function workflows(model)

@@ -9,12 +9,7 @@
 
 local M = {}
 
-local function read(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
+local read = dofile("tools/files.lua").read
 
 --- The fenced blocks of a page: { path, line, language, no_run, file, text }.
 ---@param path string

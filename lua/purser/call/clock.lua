@@ -9,9 +9,8 @@
 -- A clock that the user gave is believed to count well: the offset to it is kept, and nothing else.
 
 local core = require "purser.core"
-local errors = require "purser.call.errors"
 local lazy = require "purser.util.lazy"
-local calendar = lazy "purser.util.calendar"
+local service_time = lazy "purser.call.service_time"
 
 local M = {}
 
@@ -20,10 +19,6 @@ M.OUTSIDE_WINDOW = "700003"
 
 -- By how much the host's clock and the monotonic one may drift apart before one of them is said to have jumped.
 local JUMP_MS = 1000
-
--- How far the service's time may lie from the host's. A clock is not wrong by more unless it was never set; and whoever
--- answers in the service's place must not have requests signed for another year.
-local FARTHEST_MS = 86400000
 
 local Clock = {}
 Clock.__index = Clock
@@ -41,8 +36,8 @@ function M.new(wall, monotonic)
   }, Clock)
 end
 
--- What is counted with: the monotonic clock where there is one.
-local function count(self)
+--- What is counted with: the monotonic clock where there is one.
+function Clock:count()
   return (self.monotonic or self.wall)()
 end
 
@@ -50,7 +45,7 @@ end
 function Clock:now()
   local offset = self.offset
   if not offset then return self.wall() end
-  local counted = count(self)
+  local counted = self:count()
   return type(counted) == "number" and counted + offset or counted
 end
 
@@ -75,59 +70,18 @@ function Clock:jumped()
   return true
 end
 
--- Why a time is not believed, or nil.
-local function doubt(self, time)
-  local apart = time - self.wall()
-  if math.abs(apart) <= FARTHEST_MS then return nil end
-  return ("the service's time is %.0f hours %s this machine's clock, and more than 24 are not believed; set it, "
-    .. "or give the option clock"):format(math.floor(math.abs(apart) / 3600000), apart > 0 and "ahead of" or "behind")
-end
-
--- The service's time was `time` when `counted` was read.
-local function set(self, time, counted)
-  local apart = self.monotonic and self.wall() - self.monotonic() -- a user's clock may raise
-  self.offset, self.apart, self.corrections = time - counted, apart, self.corrections + 1
-end
-
 --- Learns from the service's own time. `ask()` returns it in epoch ms, or nil and an error: it is taken to be that of
 --- the middle of the call. Returns by how much the clock was corrected, or nil and the error.
 ---@param ask fun(): integer|nil, any
 ---@return integer|nil correction_ms, any err
 function Clock:learn(ask)
-  local before, sent = self:now(), count(self)
-  local time, err = ask()
-  if not time then return nil, err end
-  local received = count(self)
-  local wrong = doubt(self, time)
-  if wrong then
-    return nil, errors.new { kind = "decode", outcome = "rejected", message = wrong }
-  end
-  set(self, time + math.floor((received - sent) / 2), received)
-  return self.offset + sent - before
-end
-
-local months = {
-  Jan = 1, Feb = 2, Mar = 3, Apr = 4, May = 5, Jun = 6, Jul = 7, Aug = 8, Sep = 9, Oct = 10, Nov = 11, Dec = 12,
-}
-
---- The time of a Date header in epoch ms, or nil.
----@param text string|nil
-function M.parse_date(text)
-  local day, month, year, hour, minute, second =
-    (text or ""):match("^%a%a%a, (%d%d) (%a%a%a) (%d%d%d%d) (%d%d):(%d%d):(%d%d) GMT$")
-  month = months[month]
-  if not month then return nil end
-  local days = calendar.days(year, month, day)
-  return math.floor(((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
+  return service_time.learn(self, ask)
 end
 
 --- Learns from a Date header. It counts whole seconds, so the clock is late by one at most, which a request's window
 --- bears; it would not bear one that is ahead. Returns true, or nil when there is no such header, or none to believe.
 function Clock:learn_date(text)
-  local time = M.parse_date(text)
-  if not time or doubt(self, time) then return nil end
-  set(self, time, count(self))
-  return true
+  return service_time.learn_date(self, text)
 end
 
 return M

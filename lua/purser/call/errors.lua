@@ -112,6 +112,17 @@ function M.argument(parameter, message, hint)
     hint = hint, where = where() }
 end
 
+--- The same of a parameter of an operation; `name` is nil where none has one.
+---@param row table
+---@param name string|nil
+---@param message string  completes the sentence `parameter "x" ...`
+---@param hint string|nil
+function M.parameter(row, name, message, hint)
+  local err = M.argument(name, name and ('parameter "%s" %s'):format(name, message) or message, hint)
+  err.operation = row.full_name
+  return err
+end
+
 --- The same of an option of a call: of what `option_schema.check` returned, which is nothing when all is well.
 ---@param message string|nil
 ---@param option string|nil

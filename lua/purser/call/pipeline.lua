@@ -19,6 +19,8 @@ local unwrap = require "purser.call.unwrap"
 local validate = require "purser.call.validate"
 local hooks = lazy "purser.call.hooks"
 local schedule = lazy "purser.schedule"
+local unlisted = lazy "purser.call.unlisted"
+local unsigned = lazy "purser.call.unsigned"
 
 local floor = math.floor
 
@@ -26,18 +28,6 @@ local M = {}
 
 --- What a call without options has.
 M.no_options = {}
-
--- The two operations that are not signed. They are rows, too, so that one pipeline runs them.
-M.unsigned = {
-  ping = {
-    id = "ping", name = "ping", full_name = "ping", method = "GET", effect = "read", unsigned = "ping_path", weight = 1,
-    params = {}, by_name = {}, names = {}, required = {},
-  },
-  server_time = {
-    id = "time", name = "server_time", full_name = "server_time", method = "GET", effect = "read",
-    unsigned = "time_path", weight = 1, params = {}, by_name = {}, names = {}, required = {},
-  },
-}
 
 -- Where the parameters of a row travel under this profile: the form of the JSON body, or nil for the query.
 local function body_form(profile, row)
@@ -97,19 +87,12 @@ local function closed_error(row)
     operation = row.full_name }
 end
 
-local function build_unsigned(self, row, opts)
-  if self._closed then return nil, closed_error(row) end
-  return {
-    method = row.method, base_url = self._origin, target = self._prefix .. self.profile[row.unsigned],
-    headers = self._headers or { ["Content-Type"] = self.profile.content_type, ["User-Agent"] = self._user_agent },
-    body = "", at_most_once = false, operation = row.full_name, timeout_ms = opts.timeout_ms or self._timeout_ms,
-    brief = opts.info == nil,
-  }
-end
-
 --- Builds and signs one request from checked values. Called again for every attempt, so each has its own timestamp.
 function M.build(self, row, layout, values, opts)
-  if row.unsigned then return build_unsigned(self, row, opts) end
+  if row.unsigned then
+    if self._closed then return nil, closed_error(row) end
+    return unsigned.request(self, row, opts)
+  end
   local profile = self.profile
   local message, hint
   if self._credentials then message, hint = M.refresh_credentials(self) end
@@ -157,7 +140,7 @@ function M.check_call(self, row, params, opts)
   if row.unsigned then return values end
   if not opts.extra_params then return values, layout_for(self, row) end
   local names
-  names, err = validate.add_extra(row, opts.extra_params, values, self.profile)
+  names, err = unlisted.add_extra(row, opts.extra_params, values, self.profile)
   if not names then
     err.operation = row.full_name
     return nil, err
@@ -209,12 +192,8 @@ local function exchange(self, row, request, sending, values)
   if sending then sending.sent = true end
   local response, failure = self._transport:send(request)
   if type(response) ~= "table" then return nil, transport_error(row, failure) end
-  local value, err
-  if row.unsigned then
-    value, err = interpret.unsigned_answer(row, self.profile, response)
-  else
-    value, err = interpret.answer(row, self.profile, response.status, response.body, response.headers, values)
-  end
+  local answer = row.unsigned and unsigned.answer or interpret.answer
+  local value, err = answer(row, self.profile, response.status, response.body, response.headers, values)
   if sending then value, err = sending:verify(value, err) end
   if err and is_doubtful(err) and self._transport.discard then self._transport:discard(response) end
   return value, err, response
@@ -261,7 +240,7 @@ end
 -- Learns the service's time: from its own answer, else from the Date header of a rejection. Whether that worked; the
 -- rejection says why it did not.
 local function correct_clock(self, err)
-  local correction, problem = self._clock:learn(function() return M.run(self, M.unsigned.server_time) end)
+  local correction, problem = self._clock:learn(function() return M.run(self, unsigned.rows.server_time) end)
   if correction or self._clock:learn_date(err and err.service_date) then return true end
   if err then err.message = ("%s; the clock was not corrected: %s"):format(err.message, problem.message) end
   return false

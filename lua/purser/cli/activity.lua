@@ -43,8 +43,12 @@ function M.summary()
       M.open > 1 and (" %d times"):format(M.open) or "")
   end
   if M.sent == 0 then return "nothing was sent" end
-  if M.writes == 0 then return ("%d requests were sent, none of which changed anything"):format(M.sent) end
-  return ("%d write calls were done before that; none is open"):format(M.writes)
+  if M.writes == 0 then
+    return M.sent == 1 and "one request was sent, which changed nothing"
+      or ("%d requests were sent, none of which changed anything"):format(M.sent)
+  end
+  local done = M.writes == 1 and "one write call was" or M.writes .. " write calls were"
+  return done .. " done before that; none is open"
 end
 
 return M

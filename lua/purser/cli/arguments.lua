@@ -8,7 +8,7 @@ local M = {}
 local takes_value = {
   ["--base-url"] = true, ["--profile"] = true, ["--credentials"] = true, ["--account"] = true, ["--timeout"] = true,
   ["--recv-window"] = true, ["--format"] = true, ["--columns"] = true, ["--time"] = true, ["--output"] = true,
-  ["--journal"] = true, ["--guard"] = true, ["--filter"] = true, ["--color"] = true,
+  ["--journal"] = true, ["--guard"] = true, ["--filter"] = true, ["--color"] = true, ["--rate-limit"] = true,
 }
 local answered_at_once = { ["-h"] = true, ["--help"] = true, ["--version"] = true, ["-v"] = true, ["-V"] = true }
 
@@ -49,19 +49,85 @@ function M.normal(words)
   return list
 end
 
--- The parser of the command that the words name.
+-- The parser of the command that the words name, and how many words that takes.
 local function leaf(parser, words)
-  for _, word in ipairs(words) do
+  for i, word in ipairs(words) do
     local found
     for _, command in ipairs(parser._commands) do
       for _, alias in ipairs(command._aliases) do
         if alias == word then found = command end
       end
     end
-    if not found then break end
+    if not found then return parser, i - 1 end
     parser = found
   end
-  return parser
+  return parser, #words
+end
+
+-- The options of a command of argparse by their names.
+local function by_name(command)
+  local options = {}
+  for _, option in ipairs(command._options) do
+    for _, alias in ipairs(option._aliases) do options[alias] = option end
+  end
+  return options
+end
+
+-- Calls visit(name, value, option) for each option, and visit(nil, word) for each word that belongs to none, until one
+-- returns something, which is returned.
+local function each(parser, words, visit)
+  local command, at = leaf(parser, words)
+  local options = by_name(command)
+  while at < #words do
+    at = at + 1
+    local word = words[at]
+    local name, value = word:match "^(%-%-[^=]+)=(.*)$"
+    name = name or word:match "^%-.+"
+    local option = options[name]
+    if option and not value and option._maxargs ~= 0 then
+      at = at + 1
+      value = words[at]
+    end
+    local found = visit(name, name and value or word, option)
+    if found then return found end
+  end
+end
+
+--- The option whose value was rejected with that message; or nil.
+---@param parser table  of argparse
+---@param words string[]
+---@param message string
+---@return string|nil
+function M.rejected(parser, words, message)
+  return each(parser, words, function(name, value, option)
+    local convert = option and value and option._convert
+    if type(convert) ~= "function" then return nil end
+    local converted, problem = convert(value)
+    return converted == nil and (problem or ("malformed argument '%s'"):format(value)) == message and name or nil
+  end)
+end
+
+--- The first word too many; or nil.
+---@param parser table  of argparse
+---@param words string[]
+---@return string|nil
+function M.surplus(parser, words)
+  local room = #leaf(parser, words)._arguments
+  return each(parser, words, function(name, word)
+    if not name then room = room - 1 end
+    return room < 0 and word or nil
+  end)
+end
+
+--- The long option that was written with one hyphen, such as -coin; or nil.
+---@param parser table  of argparse
+---@param words string[]
+---@return string|nil
+function M.with_one_hyphen(parser, words)
+  local options = by_name((leaf(parser, words)))
+  for _, word in ipairs(words) do
+    if word:find "^%-%a%a" and options["-" .. word] then return word end
+  end
 end
 
 --- The options that must be given and were not, by their names.

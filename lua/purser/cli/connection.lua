@@ -12,7 +12,8 @@ local stores = lazy "purser.call.rate_limit.stores"
 
 local M = {}
 
-local function whole(text)
+--- A whole number of an option's text; nil and what is wrong with it.
+function M.whole(text)
   local number = text:find("^%d+$") and #text < 10 and tonumber(text)
   if not number then return nil, ("'%s' is not a whole number"):format(text) end
   return number
@@ -38,7 +39,8 @@ function M.define(command)
     command:option("--timeout", "Longest time of one request, default 10."):argname("<seconds>"):convert(seconds),
     command:option("--rate-limit", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
       .. "sqlite:FILE or postgresql:DATABASE. Without it PURSER_RATE_LIMIT, else this command."):argname "<store>",
-    command:option("--recv-window", "How old a request may be when it arrives, in ms."):argname("<ms>"):convert(whole),
+    command:option("--recv-window", "How old a request may be when it arrives, in ms."):argname("<ms>")
+      :convert(M.whole),
   }
   command:flag("--debug", "Print each request and how it ended on standard error, key and signature left out.")
   command:flag("-q --quiet", "Print the result and errors alone.")
@@ -127,14 +129,22 @@ local WORTH_SAYING_MS = 1000
 local function rate_limit_of(options)
   local text = options.rate_limit or credentials.variable "PURSER_RATE_LIMIT"
   local store = text and stores.parse(text)
-  if text and not store then
-    return nil, ("--rate-limit: %q names no store; give redis://HOST:PORT, redis:/SOCKET, sqlite:FILE or "
-      .. "postgresql:DATABASE"):format(text)
+  if text and not store then -- it is not quoted: it may hold a password
+    return nil, (options.rate_limit and "--rate-limit" or "PURSER_RATE_LIMIT") .. ": this names no store; give "
+      .. "redis://HOST:PORT, redis:/SOCKET, sqlite:FILE or postgresql:DATABASE"
   end
   return { store = store, on_wait = function(ms, operation)
     if ms < WORTH_SAYING_MS then return end
     terminal.say("waiting %d s for the rate limit (%s)", math.ceil(ms / 1000), operation)
   end }
+end
+
+-- Where what an error of purser.new is about comes from, in brackets; empty where its message says that.
+local function origin_of(message, service, keys)
+  if message:find "base_url" or message:find "profile" then
+    return (" (the service comes from %s)"):format(service.source)
+  end
+  return message:find "_key" and (" (the keys come from %s)"):format(keys.source) or ""
 end
 
 --- The client that the options ask for; nil and a message when they do not make one.
@@ -181,7 +191,7 @@ function M.open(options, overrides)
     if safe.guard_path and err.option == "guard" then
       return nil, ("--guard %s: %s%s"):format(safe.guard_path, err.message, cure)
     end
-    return nil, ("%s (the service comes from %s)%s"):format(err.message, service.source, cure)
+    return nil, err.message .. origin_of(err.message, service, keys) .. cure
   end
   keys.account = keys.account or options.account
   local place, sources = describe(client, service, keys)

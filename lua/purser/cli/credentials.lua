@@ -114,16 +114,21 @@ local function from_environment()
     .. "with `purser login`"
 end
 
--- The places without an option of their own, the nearest first.
-local function from_surroundings()
+-- The places without an option of their own, the nearest first. The keys of the account `default` are not those of an
+-- account that was named.
+local function from_surroundings(named)
   local path, command = M.variable "PURSER_CREDENTIALS", M.variable "PURSER_CREDENTIALS_COMMAND"
   if path then return from_file(path) end
   if M.variable "PURSER_API_KEY" or taken then return from_environment() end
   if command then return from_file("|" .. command, "PURSER_CREDENTIALS_COMMAND") end
   local keys, message = from_service_manager()
-  if not keys and not message and M.folder() then keys, message = from_account "default" end
+  if not keys and not message and not named and M.folder() then keys, message = from_account "default" end
   if keys or message then return keys, message end
-  return from_environment()
+  keys, message = from_environment()
+  local missing = named and M.path_of(named)
+  if not missing then return keys, message end
+  return nil, ("--account %s has no keys: there is no %s; `purser login %s` makes it, or name a file with "
+    .. "--credentials, or set PURSER_API_KEY and PURSER_SECRET_KEY"):format(named, missing, named)
 end
 
 --- The keys to sign with, both from one source, and the service they belong to when the file says so. The secret is an
@@ -132,12 +137,13 @@ end
 ---@return table|nil keys  { api_key, secret, source, account, base_url, profile }
 ---@return string|nil message
 function M.find(options)
+  if options.credentials == "" then return nil, "--credentials is empty; name a file, or - for standard input" end
   if options.credentials then return from_file(options.credentials) end
   if options.account then
     local keys, message = from_account(options.account)
     if keys or message then return keys, message end
   end
-  return from_surroundings()
+  return from_surroundings(options.account)
 end
 
 --- A password from where `source` says: env:NAME or file:PATH. Returns nil and a message for anything else, which is

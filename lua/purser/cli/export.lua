@@ -168,6 +168,10 @@ function M.start(options)
     return report.bad_input("--output %s is there already, with what an earlier run wrote; give a new file, or leave "
       .. "--cursor out to write all once more", options.output)
   end
+  if options.cursor then -- after the records it would be too late
+    local ok, reason = files.can_replace(options.cursor)
+    if not ok then return report.bad_input("--cursor %s cannot be written: %s", options.cursor, tostring(reason)) end
+  end
   local row, params
   row, message, params = read_options(options, cursor)
   if not row then return report.bad_input("%s", message) end

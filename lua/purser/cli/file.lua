@@ -9,6 +9,7 @@ local NOTHING_THERE = { [2] = true, [20] = true } -- ENOENT, ENOTDIR
 local OTHERS = 63 -- the permission bits of group and others: octal 077
 
 local function read(path)
+  if path == "" then return nil, '"" cannot be read: it names no file', false end
   local file, reason, code = io.open(path, "rb")
   local text
   if file then
@@ -58,9 +59,20 @@ function M.folder_of(path)
   return path:match "^(.*/)[^/]*$" or "."
 end
 
+-- Why no file can have this name; or nil.
+local function name_problem(path)
+  if path == "" then return "its name is empty" end
+  local folder = io.open(path .. "/.") -- of a FIFO this waits for nothing
+  if not folder then return nil end
+  folder:close()
+  return "it is a folder; name a file in it"
+end
+
 -- A new file next to `path` with that text, which only this user can read. Its name is random, and no file that is
 -- there, nor one that a link leads to, is ever taken for it.
 local function write_next_to(path, text)
+  local unfit = name_problem(path)
+  if unfit then return nil, unfit end
   local token, problem = core.random_token(16)
   if not token then return nil, problem end
   local fresh = ("%s.%s.new"):format(path, token)
@@ -127,7 +139,7 @@ function M.read_object(path)
   local text, problem, is_missing = M.read(path)
   if not text then return nil, problem, is_missing end
   local object, message, offset = core.decode(text)
-  if type(object) == "table" then return object end
+  if type(object) == "table" and text:find "^%s*{" then return object end -- [] holds no rules, either
   local where = message and (": %s at byte %d"):format(message, offset or 0) or ""
   return nil, ("%s is not the JSON of an object%s"):format(path, where)
 end

@@ -172,7 +172,7 @@ function actions.orphans(fleet, options)
     report.note("no key of the fleet lacks its secret")
     return options.format == "table" and report.DONE or finish(options, list)
   end
-  for _, key in ipairs(list) do key.what = "nobody has the secret of " .. key.apiKey end
+  for _, key in ipairs(list) do key.what = "no file of the fleet holds the secret of " .. key.apiKey end
   return finish(options, list)
 end
 

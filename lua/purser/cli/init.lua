@@ -70,9 +70,23 @@ local function with_new_name(parser, arguments, message)
   return ("unknown %s '%s'\nDid you mean '%s'?"):format(kind, old, new)
 end
 
+-- The message of argparse with the option or word that it is about.
+local function with_place(parser, arguments, message)
+  if message == "too many arguments" then
+    local word = words.surplus(parser, arguments)
+    return word and ("'%s' belongs to no option; write --NAME before a value"):format(word) or message
+  end
+  local option = message:match "^option '(.-)' must be used [%a ]*1 time"
+  if option then return ("option '%s' is given more than once; give it once"):format(option) end
+  local word = message:find "^unknown option '%-%a'" and words.with_one_hyphen(parser, arguments)
+  if word then return ("unknown option '%s'\nDid you mean '-%s'?"):format(word, word) end
+  option = words.rejected(parser, arguments, message)
+  return option and option .. ": " .. message or message
+end
+
 -- Says what argparse did not understand, and where the help is.
 local function report_usage(parser, arguments, message)
-  message = with_new_name(parser, arguments, message)
+  message = with_place(parser, arguments, with_new_name(parser, arguments, message))
   local missing = message:find "^missing option" and words.missing(parser, arguments) or {}
   if #missing > 1 then message = "missing options '" .. table.concat(missing, "', '") .. "'" end
   terminal.say("%s", (message:gsub("\n", "; "):gsub("; Did you mean", "; did you mean")))

@@ -22,7 +22,8 @@ function M.define(command)
   command:argument("id", "show: the id that list prints."):args("?").takes_no_file = true
   command:option("--state", "list: open, unknown, done, rejected, not_sent, not_done or undecided."):argname("<state>")
     :choices { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" }
-  command:option("--limit", "list: at most so many, the oldest (all)."):argname("<n>"):convert(tonumber)
+  command:option("--limit", "list: at most so many, the oldest (all)."):argname("<n>")
+    :convert(connection.whole)
   output.define(command, nil, { filters = true })
   connection.define_writes(command)
   connection.define(command)

@@ -20,7 +20,7 @@ function M.define(command)
     .. "  4. PURSER_API_KEY and PURSER_SECRET_KEY\n"
     .. "  5. PURSER_CREDENTIALS_COMMAND, whose output has the lines of such a file: \"pass show mexc\"\n"
     .. "  6. purser in the folder CREDENTIALS_DIRECTORY (systemd: LoadCredential=purser:/path)\n"
-    .. "  7. ~/.config/purser/default.keys\n"
+    .. "  7. ~/.config/purser/default.keys, if no --account is given\n"
     .. "An empty variable counts as not set.")
   command:argument("name", "Name of the account (default)."):args("?")
   command:option("--base-url", "Address of the service that the key belongs to."):argname("<url>")

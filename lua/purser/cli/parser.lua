@@ -160,26 +160,21 @@ local function add_group(parser, group, rows, requested)
 end
 
 local EPILOG = [[
-Exit codes:
-  0 done; 1 rejected by the service; 2 bad input, nothing sent
-  3 not sent, or a read without an answer
-  4 OUTCOME UNKNOWN of a write call: do not repeat before looking, the message
-    says where
-  5 done, but the result could not be written
-  130 interrupted, no write call is open
-The service comes from --base-url and --profile, else from the file of the
-keys, else from PURSER_BASE_URL and PURSER_PROFILE.
+Exit codes: 0 done; 1 rejected by the service; 2 bad input, nothing sent;
+3 not sent, or a read without an answer; 4 OUTCOME UNKNOWN of a write call: do
+not repeat before looking, the message says where; 5 done, but the result could
+not be written; 130 interrupted, no write call is open.
+The service comes from --base-url and --profile, else from the file of the keys,
+else from PURSER_BASE_URL and PURSER_PROFILE.
 Examples:
   purser doctor --account treasury
   purser wallet deposit_history --coin USDT --since 30d
   purser wallet withdraw --coin USDT --network TRX --address T... --amount 12.5
-  purser payouts list.csv --operation wallet.withdraw --journal payouts.db \\
-    --account treasury
+  purser payouts list.csv --operation wallet.withdraw \
+    --journal payouts.db --account treasury
 `purser help COMMAND` explains one; `purser help credentials` says where keys
 come from. docs/command-line.md has more.
 `purser sim --demo` serves a simulator, with keys, to try everything on.]]
-
-local MAX_WIDTH = 100
 
 --- The parser. With `requested` (the name of an operation), only that operation's options are filled in, which is what
 --- one run needs; completion needs them all.
@@ -188,7 +183,7 @@ function M.build(requested)
   local parser = require "argparse"("purser",
     "Unofficial client for the wallet, sub-account and broker endpoints of the MEXC Spot v3 API (40 operations). "
     .. "Exact amounts; nothing that moves money is sent twice. It does not trade.")
-  local width = math.min(core.terminal_width(1) or MAX_WIDTH, MAX_WIDTH)
+  local width = math.max(60, math.min(100, core.is_terminal(1) and core.terminal_width(1) or 100))
   parser:epilog(EPILOG):command_target("command"):require_command(true):help_max_width(width):usage_max_width(width)
   parser:flag("--version", "Show the version."):action(function()
     os.exit(terminal.write("purser " .. version .. "\n") and 0 or 5, true)

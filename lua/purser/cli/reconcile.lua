@@ -38,7 +38,7 @@ end
 ---@return integer
 function M.run(client, row, params, err, format)
   report.say("%s", errors.text(err, false))
-  report.say("nobody knows yet whether it was executed; looking for it")
+  report.say("its outcome is unknown; looking for it")
   local answer, problem = client:reconcile(err)
   if answer and answer.outcome == "done" then return done(row, params, answer, format) end
   if answer and answer.outcome == "not_done" then

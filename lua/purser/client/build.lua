@@ -40,6 +40,7 @@ local service_clock = require "purser.call.clock"
 local version = require "purser.version"
 local curl = lazy "purser.transport.curl"
 local guard = lazy "purser.exactly_once.guard"
+local proxy = lazy "purser.client.proxy"
 local secrets = lazy "purser.secrets"
 
 local M = {}
@@ -99,8 +100,10 @@ function M.fill(self, options)
   end
   self._origin, self._prefix, hint, option = options_.split_url(url, options.allow_insecure)
   if not self._origin then return self._prefix, hint, option or "base_url" end
-  wrong, hint, option = options_.check_proxy(url, options)
-  if wrong then return wrong, hint, option end
+  if options.proxy and options.proxy ~= "" then
+    wrong, option, hint = proxy.check_url(url, options)
+    if wrong then return wrong, hint, option end
+  end
   self._user_agent, wrong, hint = user_agent_of(options)
   if wrong then return wrong, hint end
   self._retry, wrong, hint = retry.policy(options.retry)

@@ -12,20 +12,18 @@ local operations = require "purser.api.operations"
 local options_ = require "purser.client.options"
 local pipeline = require "purser.call.pipeline"
 local private = require "purser.util.private"
-local response = require "purser.call.response"
 local run = require "purser.exactly_once.run"
+local digest = lazy "purser.util.digest"
 local history = lazy "purser.history"
-local intents = lazy "purser.exactly_once.intent"
+local prepared = lazy "purser.client.prepared"
 local reconcile = lazy "purser.exactly_once.reconcile"
-local reconcile_advice = lazy "purser.exactly_once.reconcile.advice"
 local reconcile_service = lazy "purser.exactly_once.reconcile.service"
 local suggest = lazy "purser.util.suggest"
+local unsigned = lazy "purser.call.unsigned"
 local wait = lazy "purser.workflow.wait"
 local workflows = lazy "purser.client.methods"
-local write_call = lazy "purser.exactly_once.write_call"
 
 local states = private.states
-local unsigned = pipeline.unsigned
 
 -- build.lua says what it holds.
 ---@class purser.State
@@ -35,7 +33,7 @@ State.__index = State
 local M = {}
 
 local function row_of(name)
-  local row = operations.by_name[name] or unsigned[name]
+  local row = operations.by_name[name] or unsigned.rows[name]
   if row then return row end
   return nil, errors.argument(nil, ('operation "%s" is not known%s'):format(tostring(name),
     suggest.among(name, operations.by_name)), "`purser operations` lists them")
@@ -69,31 +67,7 @@ function State:prepare(name, params, opts)
   if not row then return nil, err end
   err = run.not_allowed(self, row)
   if err then return nil, err end
-  opts = opts or pipeline.no_options
-  local values, layout = pipeline.check_call(self, row, params, opts)
-  if not values then return nil, layout end
-  local rejection = row.effect ~= "read" and self._guard and self._guard:check_prepared(row, values)
-  if rejection then return nil, rejection end
-  local request
-  request, err = pipeline.build(self, row, layout, values, opts)
-  if not request then
-    err.operation = row.full_name
-    return nil, err
-  end
-  local headers = {}
-  for header, value in pairs(request.headers) do headers[header] = value end
-  if opts.info and row.effect ~= "read" then
-    opts.info.intent, err = write_call.intent_of(self, row, values, opts)
-    if not opts.info.intent then return nil, err end
-  end
-  return { method = request.method, url = request.base_url .. request.target, headers = headers, body = request.body }
-end
-
--- The intent that was given to parse, or the `info` that holds it; nil when it is not that of this operation.
-local function intent_for(row, given)
-  local intent = type(given) == "table" and (given.intent or given)
-  if type(intent) ~= "table" or intent.operation ~= row.full_name or type(intent.params) ~= "table" then return nil end
-  return intent
+  return prepared.request(self, row, params, opts or pipeline.no_options)
 end
 
 --- Turns the answer to a prepared request into `result | nil, err`.
@@ -106,21 +80,7 @@ end
 function State:parse(name, status, body, headers, intent)
   local row, err = row_of(name)
   if not row then return nil, err end
-  if row.unsigned then
-    return response.unsigned_answer(row, self.profile, { status = status, body = body, headers = headers })
-  end
-  local value
-  value, err = response.answer(row, self.profile, status, body, headers)
-  intent = row.reconcile and intent_for(row, intent)
-  if intent then
-    value, err = write_call.believe_prepared(self, row, intent, value, err)
-  end
-  if value ~= nil then return value end
-  if err.outcome == "unknown" and row.reconcile then
-    local advice = reconcile_advice.of
-    err.advice, err.intent = advice(row, intent and intent.params), intent
-  end
-  return nil, err
+  return prepared.answer(self, row, status, body, headers, intent)
 end
 
 -- An intent as it is now, whatever its table does later.
@@ -157,27 +117,27 @@ end
 function State:account()
   if self._account then return self._account end
   if not self._api_key and self._credentials then pipeline.refresh_credentials(self) end
-  return intents.account_of(self._api_key or "")
+  return digest.account_of(self._api_key or "")
 end
 
 --- Asks whether the service is there. Not signed. Returns true.
 ---@param opts purser.CallOptions|nil
 ---@return true|nil there, purser.Error|nil err
 function State:ping(opts)
-  return pipeline.run(self, unsigned.ping, nil, opts)
+  return pipeline.run(self, unsigned.rows.ping, nil, opts)
 end
 
 --- The service's time in epoch milliseconds. Not signed.
 ---@param opts purser.CallOptions|nil
 ---@return integer|nil time, purser.Error|nil err
 function State:server_time(opts)
-  return pipeline.run(self, unsigned.server_time, nil, opts)
+  return pipeline.run(self, unsigned.rows.server_time, nil, opts)
 end
 
 --- Asks the service for its time and counts from there. Returns by how many milliseconds the clock was corrected.
 ---@return integer|nil correction_ms, purser.Error|nil err
 function State:sync_clock()
-  return self._clock:learn(function() return pipeline.run(self, unsigned.server_time) end)
+  return self._clock:learn(function() return pipeline.run(self, unsigned.rows.server_time) end)
 end
 
 --- The service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
@@ -189,6 +149,10 @@ end
 --- Sleeps as the client's transport does: the other tasks continue, and a simulator's clock is moved.
 ---@param ms integer
 function State:sleep(ms)
+  if type(ms) ~= "number" or not (ms >= 0 and ms < math.huge) then
+    error(("client:sleep: the time is %s; give milliseconds from 0"):format(
+      type(ms) == "number" and ("%.14g"):format(ms) or "a " .. type(ms)), 2)
+  end
   pipeline.pause(self, ms)
 end
 
@@ -321,19 +285,29 @@ local function workflow_of(group, name)
   end
 end
 
+-- What is looked up in a group besides its operations: a workflow, or a mistake.
+local function other_of(group, methods, name)
+  local workflow = workflow_of(group, name)
+  if workflow then
+    methods[name] = workflow
+    return workflow
+  end
+  error(('client.%s has no operation "%s"%s'):format(group, tostring(name),
+    suggest.hint_or_list(name, methods, workflows[group])), 3)
+end
+
 -- One method an operation, made from the rows when the group is first used.
 for _, group in ipairs(operations.all_group_names) do
-  local methods
-  group_types[group] = {
-    __name = "purser." .. group, __metatable = "purser." .. group,
-    __index = function(_, name)
-      methods = methods or methods_of(group)
-      methods[name] = methods[name] or workflow_of(group, name)
-      if methods[name] then return methods[name] end
-      error(('client.%s has no operation "%s"%s'):format(group, tostring(name),
-        suggest.hint_or_list(name, methods, workflows[group])), 2)
-    end,
-  }
+  local group_type = { __name = "purser." .. group, __metatable = "purser." .. group }
+  function group_type.__index(_, name)
+    local methods = methods_of(group)
+    group_type.__index = setmetatable(methods, { __index = function(_, other)
+      local method = other_of(group, methods, other) -- no tail call: the error names the caller's line
+      return method
+    end })
+    return rawget(methods, name) or other_of(group, methods, name)
+  end
+  group_types[group] = group_type
 end
 
 --- Makes a client. See docs/getting-started.md for the options.

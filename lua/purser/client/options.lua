@@ -6,6 +6,7 @@ local core = require "purser.core"
 local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"
 local loopback = lazy "purser.util.loopback"
+local proxy = lazy "purser.client.proxy"
 
 local M = {}
 
@@ -84,39 +85,13 @@ local function check_transport(options)
   end
 end
 
-local proxy_schemes = { http = true, https = true, socks4 = true, socks4a = true, socks5 = true, socks5h = true }
-
---- Whether requests to that URL would reach a proxy readable. Returns nil, or a message and what to do.
-function M.check_proxy(url, options)
-  if not options.proxy or options.proxy == "" or options.allow_insecure or not url:find("^[Hh][Tt][Tt][Pp]:") then
-    return nil
-  end
-  return '"proxy" would see the key and the signature of every request to an http:// base_url', SECURE, "allow_insecure"
-end
-
-local PROXY_HINT = "give http://HOST:PORT, https://HOST:PORT or socks5h://HOST:PORT"
-
--- What is wrong with the form of a proxy, which may hold a password and is not quoted; or nil.
-local function proxy_error(proxy)
-  local scheme, rest = proxy:match "^(%a[%w+.-]*)://(.*)$"
-  if scheme and not proxy_schemes[scheme:lower()] then return "is of a kind that is not known" end
-  local host = (rest or proxy):gsub("/$", ""):match "([^@]*)$"
-  local name, port = host:match "^(%[[%x:.]+%])(.*)$"
-  if not name then name, port = host:match "^([%w._-]+)(.*)$" end
-  if not name then return "names no host" end
-  if port ~= "" and not (port:find "^:%d%d?%d?%d?%d?$" and tonumber(port:sub(2)) < 65536) then
-    return "has no port that is a number from 0 to 65535"
-  end
-end
-
 -- What can be known of files and of a proxy before the first call.
 local function check_reachable(options)
   if options.ca_file and not core.file_mode(options.ca_file) then
     return ('option "ca_file": %s cannot be read'):format(options.ca_file), "ca_file",
       "name the file of the authorities"
   end
-  local wrong = options.proxy and options.proxy ~= "" and proxy_error(options.proxy)
-  if wrong then return 'option "proxy" ' .. wrong, "proxy", PROXY_HINT end
+  if options.proxy and options.proxy ~= "" then return proxy.check(options.proxy) end
 end
 
 --- Checks all options of purser.new. Returns nil, or a message, the option and what to do.

@@ -191,6 +191,11 @@ function M.new(client, list)
     return nil, errors.config("purser.restricted: the operations are missing", "give a list of their names")
   end
   local rows = {}
+  for place in pairs(list) do
+    if type(place) ~= "number" or place > #list then
+      return nil, errors.config("purser.restricted: the operations are no list", "give their names without keys")
+    end
+  end
   for _, entry in ipairs(list) do
     local message, hint = add(rows, entry)
     if message then return nil, errors.config("purser.restricted: " .. message, hint) end

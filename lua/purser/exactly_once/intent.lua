@@ -17,11 +17,6 @@ local M = {}
 ---@field call_id string|nil     the name of this call: a copy of the intent is that of the same call
 ---@field id string|nil          in the journal, when there is one
 
---- The account name under which intents of this API key are kept.
-function M.account_of(api_key)
-  return digest.of("account " .. api_key):sub(1, 16)
-end
-
 --- What of the values may be kept: everything but passwords.
 local function keep(row, values, names)
   local params = {}

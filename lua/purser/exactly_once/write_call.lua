@@ -199,7 +199,7 @@ function WriteCall:send(request)
 end
 
 local UNSENT = "nothing was sent: an error was raised before it could be"
-local LOST = "an error was raised after the request may have left, so nobody knows what became of it"
+local LOST = "an error was raised after the request may have left, so its outcome is unknown"
 
 local function explain(lost, text, raised)
   lost.message = text .. ": " .. tostring(raised)

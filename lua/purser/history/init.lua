@@ -288,7 +288,7 @@ local function beyond(row, own, from, earliest)
 end
 
 -- Sets a walk through time up as the user's parameters say. Returns nil, or an error.
-local function furnish(self, own)
+local function set_up(self, own)
   local row, now = self.source.row, self.source.now()
   local earliest = retention.earliest(row.window, now, own.day_offset_minutes)
   local from, known = own.from, nil
@@ -341,7 +341,7 @@ function M.walk(client, row, params, opts)
     wrong, self.filtered = self.filtered, nil
     self.problem = select(2, argument_error(row, wrong, self.source.keep, hint))
   elseif row.paging.time_member then
-    self.problem = furnish(self, own)
+    self.problem = set_up(self, own)
   elseif own.cursor then
     self.problem = select(2, argument_error(row, "cursor", "is only for histories by time", "leave it out"))
   else

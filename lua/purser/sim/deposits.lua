@@ -172,7 +172,7 @@ function M.address_of(sim, account, fields)
     found = addresses.of_account(sim, account, network)
   else
     found = addresses.find(sim, network, fields.address or "", fields.memo)
-    if not found then return nil, "the address (with its memo) is nobody's for this coin and network" end
+    if not found then return nil, "the address (with its memo) belongs to no account for this coin and network" end
     account = sim.accounts.by_uid[found.uid]
   end
   return account, network, {

@@ -103,10 +103,10 @@ local rules_of_options = {
 for name, rule in pairs(switches.rules) do rules_of_options[name] = rule end
 
 -- What a new simulator and a restored one have in common.
-local function build(options)
+local function build(options, level)
   local profile, wrong = nil, option_schema.text(options, rules_of_options, "option")
   if not wrong then profile, wrong = resolve_profile(options.profile) end
-  if not profile then error("purser.sim: " .. wrong, 0) end
+  if not profile then error("purser.sim: " .. wrong, level) end
   local sim = setmetatable({
     options = options, profile = profile, variant = render.resolve(options.variant), seed = options.seed or 1,
     dice = prng.new(options.seed or 1, "service"), granted = {}, switches = switches.of(options),
@@ -121,7 +121,7 @@ end
 ---@param options purser.SimOptions|nil
 ---@return purser.Sim
 function M.new(options)
-  local sim = build(history.copy(options or {}))
+  local sim = build(type(options) == "table" and history.copy(options) or options or {}, 3)
   sim.clock = clock.new(sim.options.clock or "virtual", sim.options.start_time)
   sim.ledger, sim.schedule = ledger.new(), timers.new()
   sim.journal = request_log.new(sim.options.record_requests or 100, sim.profile.signature_name)
@@ -148,7 +148,7 @@ end
 function M.restore(state)
   if state.version ~= 1 then error("purser.sim: the snapshot is of another version", 0) end
   state = history.copy(state)
-  local sim = build(state.options)
+  local sim = build(state.options, 3)
   sim.dice.state, sim.granted = state.dice, state.granted
   sim.clock, sim.schedule = clock.restore(state.clock), timers.restore(state.schedule)
   sim.ledger = ledger.restore(state.ledger)

@@ -93,6 +93,9 @@ local M = {}
 ---@return purser.transport.curl|nil
 ---@return string|nil message
 function M.new(options)
+  if options ~= nil and type(options) ~= "table" then
+    return nil, ("the options are a %s; give a table"):format(type(options))
+  end
   local http, message = libcurl.easy(options or {})
   if not http then return nil, message end
   return setmetatable({ http = http }, meta)

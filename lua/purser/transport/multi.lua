@@ -243,7 +243,7 @@ function methods:discard(response)
   if response.connection then self.multi:discard(response.connection) end
 end
 
---- What another loop has to watch: a list of `{ fd =, read =, write =, events = "r"|"w"|"rw" }`, and a number that
+--- What the loop of a host watches: a list of `{ fd =, read =, write =, events = "r"|"w"|"rw" }`, and a number that
 -- changes with it. When one is ready, or `timeout()` milliseconds have passed, call `step`, or `schedule.step` where
 -- there are tasks.
 ---@return table

@@ -15,4 +15,11 @@ function M.of(text)
   return hasher:sign(text)
 end
 
+--- The name of an account that no name was given for: it shows nothing of the key.
+---@param api_key string
+---@return string
+function M.account_of(api_key)
+  return M.of("account " .. api_key):sub(1, 16)
+end
+
 return M

@@ -29,4 +29,19 @@ local function stand_in_of(_, name)
   return setmetatable({ name }, { __index = load_at_read, __call = load_and_call })
 end
 
+local function member(stand_in, name)
+  return stand_in[name]
+end
+
+--- A member of the module that something stands for; or nil and why the module cannot be loaded, where it may be needed
+--- when no file can be opened any more.
+---@param stand_in any
+---@param name string
+---@return any member, string|nil problem
+function M.try(stand_in, name)
+  local is_loaded, value = pcall(member, stand_in, name)
+  if is_loaded then return value end
+  return nil, tostring(value)
+end
+
 return setmetatable(M, { __call = stand_in_of })

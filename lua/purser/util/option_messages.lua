@@ -42,6 +42,11 @@ function M.all(given, rules, label, schema)
   if type(given) ~= "table" then
     return { { ("%ss are given as a %s"):format(label, type(given)), nil, "give a table" } }
   end
+  for _, maker in ipairs { "new", "open" } do -- purser:new { ... } gives the module itself
+    if type(rawget(given, maker)) == "function" and not rules[maker] then
+      return { { ("%s() is called with a colon"):format(maker), nil, ("write .%s { ... }"):format(maker) } }
+    end
+  end
   local names, list = {}, {}
   for name in pairs(given) do names[#names + 1] = name end
   table.sort(names, function(a, b) return tostring(a) < tostring(b) end)

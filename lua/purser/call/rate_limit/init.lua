@@ -14,25 +14,23 @@
 
 local core = require "purser.core"
 local lazy = require "purser.util.lazy"
-local options_ = require "purser.call.rate_limit.options"
+local pools_of = require "purser.call.rate_limit.pools"
 local process = require "purser.call.rate_limit.process"
 local resolve_profile = require "purser.api.resolve_profile"
 local away = lazy "purser.call.rate_limit.away"
 local digest = lazy "purser.util.digest"
+local options_ = lazy "purser.call.rate_limit.options"
 local stores = lazy "purser.call.rate_limit.stores"
+local waiting = lazy "purser.call.rate_limit.waiting"
 
 local M = {}
 
 local MAX_BLOCK_MS = 7 * 86400000 -- whoever stands between the service and the client may write what it likes
 local SEEN_MS = 60000
-local TRIES = 3
 
 ---@class purser.RateLimit
 local RateLimit = { __name = "purser.rate_limit" }
 RateLimit.__index = RateLimit
-
---- What is wrong with the options, or nil.
-M.check = options_.check
 
 --- Whether `value` was made here.
 function M.is(value)
@@ -71,15 +69,16 @@ end
 ---@param profile table|nil  of the client it is made for
 ---@return purser.RateLimit|nil rate_limit, string|nil problem, string|nil hint
 function M.make(options, profile)
-  options = options or {}
-  local problem, hint = options_.check(options)
+  local problem, hint
+  if options then problem, hint = options_.check(options) end
   if problem then return nil, problem, hint end
+  options = options or {}
   if options.profile or not profile then
     profile, problem, hint = resolve_profile(options.profile)
     if not profile then return nil, problem, hint end
   end
   local pools, store
-  pools, problem, hint = options_.pools(options, profile)
+  pools, problem, hint = pools_of(options, profile)
   if not pools then return nil, problem, hint end
   store, problem = open_store(options)
   if not store then return nil, problem end
@@ -107,13 +106,9 @@ function M.new(options)
 end
 
 -- A digest names an account's pool: the store is no place for a key.
-local function account_name(api_key)
-  return digest.of("account " .. api_key):sub(1, 16)
-end
-
 local function name_of(pool, api_key)
   if pool.scope == "ip" then return pool.name end
-  return pool.name .. ":" .. account_name(api_key)
+  return pool.name .. ":" .. digest.account_of(api_key)
 end
 
 --- The weight of an operation in the table that is in force.
@@ -153,30 +148,6 @@ local function note_member(self)
   self.store:seen(self.member)
 end
 
--- How many milliseconds are whole seconds for a person.
-local function seconds(ms)
-  return ("%d s"):format(math.ceil(ms / 1000))
-end
-
--- Why a call that does not fit now is not sent; nil where it waits.
-local function rejection(self, ms, waited)
-  if self.when_full == "reject" then return "the request weight is used up", ms end
-  if waited + ms > self.max_wait_ms then
-    return ("the request weight is used up, and the wait of %s is longer than max_wait_ms"):format(seconds(ms)), ms
-  end
-end
-
-local TOO_SLOW = "the store of the rate limit takes longer to answer than the margin allows; move it nearer, or give a "
-  .. "longer margin_ms"
-
--- Waits for `ms`; meanwhile `waits_ms` shows it.
-local function wait(self, pause, state, ms)
-  local entry = { ends = self.now() + ms }
-  self.waits[entry] = true
-  pause(state, ms)
-  self.waits[entry] = nil
-end
-
 --- In how many milliseconds the next of the calls goes that wait now; nil where none waits.
 ---@return integer|nil ms
 function RateLimit:waits_ms()
@@ -200,39 +171,11 @@ function RateLimit:acquire(row, api_key, pause, state)
   if self.is_local then
     local ms, number, at = store:reserve(takes, priority, 0)
     if ms == 0 then return takes, at end
-    return self:acquire_later(row, takes, priority, pause, state, ms, number)
+    if not ms then return nil, number, 0 end
+    return waiting.acquire(self, row, takes, priority, pause, state, ms, number)
   end
   note_member(self)
-  return self:acquire_later(row, takes, priority, pause, state)
-end
-
---- The same for a call that may have to wait; `ms` and `ticket` are what the store said where it was asked.
----@private
-function RateLimit:acquire_later(row, takes, priority, pause, state, ms, ticket)
-  local store, number, waited, tries, at = self.store, 0, 0, 0, nil
-  while true do
-    local asked = self.now()
-    if not ms then ms, ticket, at = store:reserve(takes, priority, number) end
-    if not ms then return nil, ticket, 0 end
-    if ms < 0 then
-      return nil, ("the service asked for a pause of %s that is not over"):format(seconds(ticket)), ticket
-    elseif ms == 0 then
-      if self.now() - asked <= self.lateness_ms then return takes, at end
-      store:give_back(takes, ticket, at) -- it would arrive later than was reserved
-      number, tries = ticket, tries + 1
-      if tries == TRIES then return nil, TOO_SLOW, 0 end
-    else
-      local why, again = rejection(self, ms, waited)
-      if why then
-        store:give_back(takes, ticket, 0)
-        return nil, why, again
-      end
-      number, waited = ticket, waited + ms
-      if self.on_wait then self.on_wait(ms, row.full_name) end
-      wait(self, pause, state, ms)
-    end
-    ms = nil
-  end
+  return waiting.acquire(self, row, takes, priority, pause, state)
 end
 
 --- Gives back what a call took that was certainly not sent.

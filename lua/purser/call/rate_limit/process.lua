@@ -4,9 +4,13 @@
 -- Calls that take the same, one after the other within a step of time, are a series. The rule counts the first call;
 -- then there is room for so many more. Those are counted in the series alone, and written into the documents before
 -- anything else reads one.
+--
+-- The first call of all has room, so the rule is loaded with the second, and counts both. A program of one call does
+-- without it.
 
 local core = require "purser.core"
-local sliding_log = require "purser.call.rate_limit.sliding_log"
+local lazy = require "purser.util.lazy"
+local sliding_log = lazy "purser.call.rate_limit.sliding_log"
 
 local Process = { __name = "purser.rate_limit.process", kind = "process" }
 Process.__index = Process
@@ -48,13 +52,27 @@ local function finish(series)
   end
 end
 
+-- The rule counts the first call, at its time.
+local function count(first, kv)
+  local takes = first.takes
+  first.takes = false
+  sliding_log.reserve(kv, first.at, takes, 1, 0, "")
+end
+
 function Process:reserve(takes, priority, number)
   local now, series = self.now(), self.series
   if series.takes == takes and now < series.before and now > series.after and series.left > 0 then
     series.left = series.left - 1
     return 0, number, now
   end
-  local ms, ticket, at = sliding_log.reserve(self.kv, now, takes, priority, number, "")
+  local first = self.first
+  if first.is_awaited then
+    first.is_awaited, first.takes, first.at = false, takes, now
+    return 0, number, now
+  end
+  local reserve, problem = lazy.try(sliding_log, "reserve")
+  if not reserve then return nil, "the rule of the rate limit cannot be loaded: " .. problem end
+  local ms, ticket, at = reserve(self.kv, now, takes, priority, number, "")
   if ms == 0 then begin(series, self.documents, takes, now) end
   return ms, ticket, at
 end
@@ -88,16 +106,18 @@ function Process.close() end
 --- Makes a store. `now` returns monotonic milliseconds.
 ---@param options { now: (fun(): integer)|nil }
 function M.new(options)
-  local documents, series = {}, { takes = false }
+  local documents, series, first = {}, { takes = false }, { is_awaited = true, takes = false }
+  local kv = {
+    put = function(name, document) documents[name] = document end,
+  }
+  function kv.get(name)
+    first.is_awaited = false
+    if first.takes then count(first, kv) end
+    if series.takes then finish(series) end
+    return documents[name]
+  end
   return setmetatable({
-    now = options.now or core.monotonic_ms, documents = documents, series = series,
-    kv = {
-      get = function(name)
-        if series.takes then finish(series) end
-        return documents[name]
-      end,
-      put = function(name, document) documents[name] = document end,
-    },
+    now = options.now or core.monotonic_ms, documents = documents, series = series, first = first, kv = kv,
   }, Process)
 end
 

@@ -63,7 +63,7 @@ end
 -- What a text of the command line names.
 local forms = {
   { "^sqlite:(.+)$", function(path) return { sqlite = path } end },
-  { "^redis:(/.+)$", function(path) return { redis = { path = path } } end },
+  { "^redis:(/[^/].*)$", function(path) return { redis = { path = path } } end },
   { "^redis://([%w.-]+):(%d+)$", function(host, port) return { redis = { host = host, port = tonumber(port) } } end },
   { "^redis://([%w.-]+)$", function(host) return { redis = { host = host } } end },
   { "^postgresql:(.*)$", function(name) return { postgresql = { database = name ~= "" and name or nil } } end },

@@ -17,6 +17,7 @@ local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local postgresql = require "purser.util.database.postgresql"
+local private = require "purser.util.private"
 local prune = require "purser.exactly_once.journal.prune"
 local schema = require "purser.exactly_once.journal.schema"
 local guards = lazy "purser.exactly_once.guard"
@@ -422,6 +423,9 @@ end
 ---@param options purser.ReconcileOptions|nil
 ---@return purser.Recovered[]|nil recovered, purser.Error|nil err
 function Journal:recover(client, options)
+  if not private.state_of(client) then
+    return nil, errors.argument(nil, "journal:recover has no client", "give the one whose calls are to be reconciled")
+  end
   local rows, message = self.db:rows("SELECT " .. columns .. " FROM purser_intents WHERE " .. schema.UNDECIDED
     .. " AND state <> 'undecided' AND account = $1 AND payment = '' ORDER BY sent_at, id", client:account())
   if not rows then return problem(message) end

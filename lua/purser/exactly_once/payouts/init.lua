@@ -43,7 +43,7 @@ end
 
 -- Why this client must not use the queue, where other accounts have payments in it: it has none of its own, or its
 -- account is but its API key, and with another key the same list would be paid once more.
-local function foreign(self, tx, is_empty)
+local function other_account(self, tx, is_empty)
   if self.has_own_account and not is_empty then return nil end
   local others = queue.other_accounts(tx, self.queue, self.account)
   if not others[1] then return nil end
@@ -71,12 +71,18 @@ end
 
 -- A payment ready to be kept: its parameters checked, its id made.
 local function prepare(self, key, operation, params)
-  if type(key) ~= "string" or key == "" or #key > 200 or key:find "%c" then
-    return argument_error(key, "a key is a text of 1 to 200 characters")
+  if type(key) ~= "string" then
+    return nil, errors.argument("key", ("the key of a payment is a %s"):format(type(key)),
+      "give a text, then the operation and the parameters: payouts:add(key, operation, params)")
+  end
+  if key == "" or #key > 200 or key:find "%c" then
+    return argument_error(key, "this is no key",
+      "give a text of 1 to 200 characters, none of which is a control character")
   end
   local row = operations.by_name[operation]
   if not row or row.effect ~= "transfer" then
-    return argument_error(key, ('"%s" is no operation that moves funds'):format(tostring(operation)),
+    local given = type(operation) == "string" and ('"%s"'):format(operation) or "a " .. type(operation)
+    return argument_error(key, given .. " is no operation that moves funds",
       "give one such as wallet.withdraw or broker.transfer")
   end
   local values, err = validate.check(row, params)
@@ -164,7 +170,14 @@ local ADD_LOCK = 7078803
 ---@return { added: integer, repeated: integer }|nil counts, purser.Error|nil err
 function Payouts:add_all(list)
   local prepared = {}
+  if type(list) ~= "table" then
+    return nil, errors.argument(nil, ("the payments are a %s"):format(type(list)), "give a list of them")
+  end
   for i, entry in ipairs(list) do
+    if type(entry) ~= "table" then
+      return nil, errors.argument(nil, ("payment %d of the list is a %s"):format(i, type(entry)),
+        "give { key =, operation =, params = }")
+    end
     local payment, err = prepare(self, entry.key, entry.operation, entry.params)
     if not payment then
       err.details = { key = entry.key, index = i }
@@ -174,7 +187,7 @@ function Payouts:add_all(list)
   end
   local result, problem = self.journal.db:transaction(function(tx)
     tx:lock(ADD_LOCK)
-    local rejection = not self.has_own_account and foreign(self, tx, false)
+    local rejection = not self.has_own_account and other_account(self, tx, false)
     if rejection then tx:reject(rejection) end
     check_ids(self, tx, prepared)
     local counts = { added = 0, repeated = 0 }
@@ -299,11 +312,15 @@ end
 
 --- Works until no payment is left to make: takes, sends, reconciles. Returns the report; or nil and the error that kept
 --- it from continuing; then it may be run again.
+---@param ... any  none: options belong to payouts.new
 ---@return purser.PayoutsReport|nil report, purser.Error|nil err
-function Payouts:run()
+function Payouts:run(...)
+  if select("#", ...) > 0 then
+    return nil, errors.argument(nil, "payouts:run takes no arguments", "give the options to payouts.new")
+  end
   self.problem, self.stopping, self.report_progress = nil, false, progress.reporter(self)
   local ok, problem = self.journal.db:transaction(function(tx)
-    local rejection = foreign(self, tx, queue.is_empty(tx, self.queue, self.account))
+    local rejection = other_account(self, tx, queue.is_empty(tx, self.queue, self.account))
     if rejection then tx:reject(rejection) end
     return true
   end)

@@ -43,7 +43,7 @@ Look.__index = Look
 ---@field last integer
 ---@field shared table|nil       the reading of readings.lua that it is
 ---@field incomplete string|nil  why nothing shows that these are all: what is not in it may exist all the same
----@field proven table|nil       what shift.proven says, by operation; of a shared reading it is kept there
+---@field covered table|nil       what shift.covered says, by operation; of a shared reading it is kept there
 
 --- What a way to reconcile returns when another look may show more, and when the next look asks in another way.
 M.NOTHING_YET, M.RETRY_LOOK = {}, {}
@@ -145,23 +145,23 @@ local function known_records(look, reading)
     look.service.recv_window)
 end
 
--- What the last reading shows by calls of this operation whose time is known: see shift.proven. Nil and an error where
+-- What the last reading shows by calls of this operation whose time is known: see shift.covered. Nil and an error where
 -- the journal cannot be read.
-local function proven_by(look)
+local function covered_by(look)
   local reading, service, operation = look.reading, look.service, look.row.full_name
   local kept = reading.shared or reading
-  kept.proven = kept.proven or {}
-  if not kept.proven[operation] then
+  kept.covered = kept.covered or {}
+  if not kept.covered[operation] then
     local known, message = known_records(look, reading)
     if not known then return nil, M.journal_error(message) end
     local margin = AHEAD_MS + look.skew_ms
-    kept.proven[operation] = shift.proven(reading.records, look.reconcile.time_member, reading.first, reading.last,
+    kept.covered[operation] = shift.covered(reading.records, look.reconcile.time_member, reading.first, reading.last,
       function(record)
         local id = intents.id_of(record)
         return id and (known[id] or recent_calls.sent_at(service.recent_calls, id, operation, service.recv_window))
       end, margin, service.recv_window + margin)
   end
-  return kept.proven[operation]
+  return kept.covered[operation]
 end
 
 -- Whether the last reading shows that a record of the call would be in it, at its time: known calls before and after
@@ -170,10 +170,10 @@ end
 local function is_exact(look)
   local reading = look.reading
   if not reading or reading.incomplete or not is_by_time(look) then return false end
-  local proven, problem = proven_by(look)
-  if not proven then return nil, problem end
-  return proven.earliest <= look.first
-    and (proven.latest >= look.last or reading.last >= look.last + shift.ASKED_MS)
+  local covered, problem = covered_by(look)
+  if not covered then return nil, problem end
+  return covered.earliest <= look.first
+    and (covered.latest >= look.last or reading.last >= look.last + shift.ASKED_MS)
 end
 
 --- A record of the last reading whose call is known to have been sent at another time than it shows; or nil, and an
@@ -181,8 +181,8 @@ end
 ---@return table|nil record, purser.Error|nil err
 function Look:misplaced()
   if not is_by_time(self) then return nil end
-  local proven, problem = proven_by(self)
-  return proven and proven.misplaced, problem
+  local covered, problem = covered_by(self)
+  return covered and covered.misplaced, problem
 end
 
 -- What a look concludes from the call's own window alone: that it was done; and where the reading shows that a record
@@ -274,11 +274,11 @@ function Look:shift_of(record, reading, claimed)
   if not by or by == 0 then return by end
   if is_exact(self) then return nil end
   local by_id = self.service.recent_calls.by_id
-  reading.proof = reading.proof or shift.proof(reading.records, self.reconcile.time_member, function(other)
+  reading.clock = reading.clock or shift.clock_of(reading.records, self.reconcile.time_member, function(other)
     local id = intents.id_of(other) or ""
     return claimed[id] or by_id[id] and by_id[id].sent_at
   end)
-  return shift.is_possible(reading.proof, by, self.service:now() + AHEAD_MS + self.skew_ms) and by or nil
+  return shift.is_possible(reading.clock, by, self.service:now() + AHEAD_MS + self.skew_ms) and by or nil
 end
 
 --- Whether it is too long ago for the list that would show it.

@@ -4,7 +4,13 @@
 
 local operations = require "purser.api.operations"
 require "purser.api.write_kinds"
+require "purser.call.failure"
 require "purser.call.hooks"
+require "purser.call.rate_limit.sliding_log"
+require "purser.call.rate_limit.waiting"
+require "purser.call.record"
+require "purser.call.service_time"
+require "purser.call.unsigned"
 require "purser.decimal"
 require "purser.exactly_once.intent"
 require "purser.exactly_once.reconcile"

@@ -90,7 +90,7 @@ local function read(self, reading, look, row, asked, first, last)
   local function run(...) return look.service:read(...) end
   local records, err, why = full_list.all(run, row, asked, first, last, look.reconcile.time_member)
   reading.records, reading.err, reading.why = records, err, why
-  reading.first, reading.last, reading.ids, reading.proven = first, last, nil, nil
+  reading.first, reading.last, reading.ids, reading.covered = first, last, nil, nil
   reading.began, reading.began_monotonic, reading.correction = began, began_monotonic, correction
   if records then reading.incomplete_times = why and reading.incomplete_times + 1 or 0 end
 end

@@ -6,7 +6,7 @@
 -- window, or a whole number of quarters away from it. The history itself can show that it is not so:
 --   * A record of a call whose time is known, and that is shown at this time.
 --   * A record so new that, moved by as much, it would lie in the future.
--- And a reading can show that its filter leaves out nothing as well: see proven.
+-- And a reading can show that its filter leaves out nothing as well: see covered.
 
 local M = {}
 
@@ -39,18 +39,18 @@ end
 ---@param records table[]
 ---@param time string  the member that holds a record's time
 ---@param sent_at fun(record: table): integer|nil  when the call was sent that made it, where that is known
----@return table proof
-function M.proof(records, time, sent_at)
-  local proof = { newest = -math.huge, agrees = false }
+---@return table clock
+function M.clock_of(records, time, sent_at)
+  local clock = { newest = -math.huge, agrees = false }
   for _, record in ipairs(records) do
     local at = record[time]
     if type(at) == "number" then
       local known = sent_at(record)
-      proof.newest = math.max(proof.newest, at)
-      proof.agrees = proof.agrees or known ~= nil and math.abs(at - known) < QUARTER_MS / 2
+      clock.newest = math.max(clock.newest, at)
+      clock.agrees = clock.agrees or known ~= nil and math.abs(at - known) < QUARTER_MS / 2
     end
   end
-  return proof
+  return clock
 end
 
 --- Between which times a reading shows that its service leaves out nothing, and shows every record at its time. The
@@ -65,8 +65,8 @@ end
 ---@param sent_at fun(record: table): integer|nil  when the one call was sent that can have made it, where that is known
 ---@param before integer  how long before its call was sent a record may be shown in its place
 ---@param after integer   and how long after
----@return { earliest: number, latest: number, misplaced: table|nil } proven  and a known record in another place
-function M.proven(records, time, first, last, sent_at, before, after)
+---@return { earliest: number, latest: number, misplaced: table|nil } covered  and a known record in another place
+function M.covered(records, time, first, last, sent_at, before, after)
   local earliest, latest, stray, misplaced = math.huge, -math.huge, false, nil
   for _, record in ipairs(records) do
     local at, known = record[time], sent_at(record)
@@ -82,12 +82,12 @@ function M.proven(records, time, first, last, sent_at, before, after)
 end
 
 --- Whether the history may be shifted by as much, after what it shows.
----@param proof table
+---@param clock table
 ---@param shift integer
 ---@param now integer  the service's time at most
 ---@return boolean
-function M.is_possible(proof, shift, now)
-  return shift == 0 or not proof.agrees and proof.newest - shift <= now
+function M.is_possible(clock, shift, now)
+  return shift == 0 or not clock.agrees and clock.newest - shift <= now
 end
 
 return M

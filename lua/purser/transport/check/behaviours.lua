@@ -87,7 +87,7 @@ M.list = {
   slow_body = drips("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n", "x"),
   slow_chunks = drips(CHUNKED, "1\r\nx\r\n"),
 
-  -- An answer, and 30 ms later another one that nobody asked for.
+  -- An answer, and 30 ms later another one that no request asked for.
   twice = function(connection, state)
     connection:send(M.answer "first")
     connection:sleep(0.03)

@@ -145,7 +145,7 @@ local function await(check, transport, exchange)
 end
 
 for _, behaviour in ipairs { "twice", "twice_at_once" } do
-  add(("an answer that nobody asked for is not taken: %s"):format(behaviour), function(check)
+  add(("an answer without a request is not taken: %s"):format(behaviour), function(check)
     for _, once in ipairs { true, false } do
       local transport = check:transport()
       local first = check:answered(transport, behaviour, { at_most_once = once })

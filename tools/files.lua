@@ -1,0 +1,27 @@
+-- SPDX-License-Identifier: MIT
+-- Whole files and the output of commands, for what runs in the clone: `local files = dofile "tools/files.lua"`.
+
+local M = {}
+
+function M.read(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+function M.write(path, text)
+  local file = assert(io.open(path, "wb"))
+  assert(file:write(text))
+  assert(file:close())
+end
+
+--- What a command prints, line by line.
+function M.lines_of(command)
+  local pipe, lines = assert(io.popen(command)), {}
+  for line in pipe:lines() do lines[#lines + 1] = line end
+  pipe:close()
+  return lines
+end
+
+return M
