@@ -18,17 +18,14 @@ local function add(kind, ms, account, coin, amount, status)
   lines[#lines + 1] = csv.line({ kind, time, account, coin, amount, status }, { is_number = { [5] = true } })
 end
 
-local function add_balances(name, balances)
-  for _, balance in ipairs(balances) do
-    for _, kind in ipairs { "free", "locked" } do add(kind, now, name, balance.asset, balance[kind], "") end
-  end
+local function add_balance(name, balance)
+  for _, kind in ipairs { "free", "locked" } do add(kind, now, name, balance.asset, balance[kind], "") end
 end
 
-if client.profile.live_operations then add_balances("main", assert(client.live:account()).balances) end
-for account in client.sub_account:each_sub_account() do
-  local name = account.subAccount
-  add_balances(name, assert(client.sub_account:balances { subAccount = name, accountType = "SPOT" }))
+if client.profile.live_operations then
+  for _, balance in ipairs(assert(client.live:account()).balances) do add_balance("main", balance) end
 end
+for balance in client.sub_account:each_balance() do add_balance(balance.subAccount, balance) end
 local month = { from = now - 30 * 86400000 }
 for deposit in client.wallet:each_deposit(month) do
   add("deposit", deposit.insertTime, "main", deposit.coin, deposit.amount, deposit.status)

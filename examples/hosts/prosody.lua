@@ -1,22 +1,19 @@
 -- SPDX-License-Identifier: MIT
 -- Purser's tasks in Prosody's loop (net.server with epoll). Returns the function that makes a turn; call it after
 -- spawning a task from outside of one. What a task raises goes to `on_error`.
-local schedule, server, timer = require "purser.schedule", require "net.server", require "util.timer"
+local server, timer = require "net.server", require "util.timer"
 
 return function(transport, on_error)
-  local watches, seen, alarm = {}, nil, nil
-  local function turn()
-    local ok, problem = pcall(schedule.step)
-    local list, version = transport:fds()
-    while version ~= seen and watches[1] do table.remove(watches):del() end
-    for i = 1, version ~= seen and #list or 0 do -- both: a socket that broke is readable and writable
-      watches[i] = server.watchfd(list[i].fd, turn, turn)
-      watches[i]:setflags(list[i].read, list[i].write)
-    end
-    seen = version
-    if alarm then timer.stop(alarm) end
-    alarm = schedule.timeout() and timer.add_task(schedule.timeout() / 1000, function() turn() end)
-    if not ok then on_error(problem) end
+  local loop, alarm = {}, nil
+  function loop.watch(fd, events, turn)
+    local watch = server.watchfd(fd, turn, turn) -- both: a socket that broke is readable and writable
+    watch:setflags(events ~= "w", events ~= "r")
+    return watch
   end
-  return turn
+  function loop.unwatch(watch) watch:del() end
+  function loop.alarm(ms, turn)
+    if alarm then timer.stop(alarm) end
+    alarm = ms and timer.add_task(ms / 1000, function() turn() end)
+  end
+  return transport:attach(loop, on_error)
 end

@@ -895,6 +895,11 @@ function SubAccount:each_transfer(params, opts) end
 ---@return purser.Error|nil err
 function SubAccount:wait_transfer(transfer, options) end
 
+--- The spot balances of all sub-accounts of this account, each with its `subAccount`.
+---@param params? purser.sub_account.each_sub_account.params  which accounts
+---@return purser.BalanceWalk
+function SubAccount:each_balance(params) end
+
 ---@class purser.wallet.withdraw.params
 ---@field coin string|integer  text; such as USDT
 ---@field withdrawOrderId? string|integer  text; your own id of the withdrawal
@@ -1581,7 +1586,8 @@ function Transports.curl(options) end
 --- Makes the transport for many requests at once.
 ---
 --- `wait` and `wake` say how a coroutine of the host waits. `wait(call)` suspends the running coroutine until
---- `wake(call)`, or sooner; `call` is a table to which the host may add members. It is the host that calls `step`.
+--- `wake(call)`, or sooner; `call` is a table to which the host may add members. The host calls `step`; or `start` runs
+--- a function in one of its coroutines, where the transport steps by itself and waits by `wait(call, ms, fds)`.
 ---@param options? purser.MultiOptions
 ---@return purser.transport.multi|nil
 ---@return string|nil message

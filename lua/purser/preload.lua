@@ -20,7 +20,7 @@ local M = {}
 local always = {
   "purser.client", "purser.client.methods", "purser.exactly_once.reconcile.modules", "purser.api.profiles",
   "purser.history", "purser.json", "purser.workflow.wait", "purser.workflow.plan", "purser.workflow.dust",
-  "purser.workflow.watch", "purser.workflow.coins",
+  "purser.workflow.watch", "purser.workflow.coins", "purser.workflow.balances",
 }
 
 -- What is loaded only when it is named. `others` may be missing: the part's first use says so.

@@ -79,7 +79,7 @@ describe("clig.dev:", function()
       "--amount", "20", "--yes" }, keys)))
     for _, columns in ipairs { 80, 140 } do
       for _, words in ipairs { "wallet withdrawal_history", "wallet coins --filter coin=USDT", "operations",
-        "operations wallet.withdraw" } do
+        "operations wallet.withdraw", "help", "help payouts", "help wallet withdraw" } do
         local text = shown(columns, words)
         for line in text:gmatch "[^\n]+" do
           if not line:find "^if unknown" and not line:find "^result:" then

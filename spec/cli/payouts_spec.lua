@@ -119,6 +119,28 @@ describe("purser payouts", function()
     assert.is_truthy(shown:find("20 USDT, 21 with fees: NOT COVERED by the balance of 18", 1, true), shown)
   end)
 
+  it("names next commands that run as they are", function()
+    local path = list("hints", "key,coin,network,address,amount\nh-1,USDT,TRX," .. TRON .. ",20\n")
+    local function words_of(text, pattern)
+      local words = {}
+      for word in assert(text:match(pattern), text):gmatch "%S+" do words[#words + 1] = word end
+      return words
+    end
+    local code, _, err = purser("plan", path, "--operation", "wallet.withdraw", "--queue", "hints", "--account",
+      "treasury", "--journal", folder .. "/hints.journal")
+    assert.equal(0, code, err)
+    local words = words_of(err, "next: purser ([^\n]+)")
+    words[#words + 1] = "--yes"
+    code, _, err = command.run(words, keys)
+    assert.equal(0, code, err)
+    local out
+    code, out, err = command.run(words_of(err, "`purser (payouts report[^`]+)`"), keys)
+    assert.equal(0, code, err)
+    assert.matches("h%-1%s+done", out)
+    _, _, err = purser("plan", path, "--operation", "wallet.withdraw")
+    assert.matches("hints%.csv %-%-operation wallet%.withdraw %-%-journal FILE %-%-account NAME\n", err)
+  end)
+
   it("compares what a futures account pays with no balance, as no operation shows it", function()
     local path = list("futures", "key,fromAccountType,toAccountType,asset,amount\nf-1,FUTURES,SPOT,USDT,9000\n")
     local code, out, err = purser("plan", path, "--operation", "wallet.transfer")

@@ -359,7 +359,9 @@ describe("purser.transport", function()
   it("has every transport there is a file of", function()
     local listing = assert(io.popen "cd lua/purser/transport && ls *.lua")
     for file in listing:lines() do
-      assert.equal("function", type(purser.transport[file:match "^(%w+)%.lua$"]))
+      local name = file:match "^(%w+)%.lua$"
+      local is_part = name == "exchange" -- what transports are made of
+      assert.is_true(is_part or type(purser.transport[name]) == "function", name)
     end
     listing:close()
   end)

@@ -342,7 +342,7 @@ describe("the options that are declared are those that are checked:", function()
   it("CurlOptions and MultiOptions: those of the C core", function()
     local text, found = read "src/core/http_options.c", {}
     for name in text:gmatch '\n    {"([%l_]+)", PU_OPTION_' do found[#found + 1] = name end
-    for _, name in ipairs { "outside_tasks", "wait", "wake" } do found[#found + 1] = name end
+    for _, name in ipairs { "outside_tasks", "wait", "wake", "start" } do found[#found + 1] = name end
     table.sort(found)
     assert.same(found, option_names "purser.MultiOptions")
   end)

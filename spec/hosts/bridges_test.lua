@@ -163,6 +163,22 @@ describe("the pages of hosts", function()
   end)
 end)
 
+describe("the bridges", function()
+  it("have at most 15 lines of code each", function()
+    local pipe, count = assert(io.popen "ls examples/hosts/*.lua"), 0
+    for path in pipe:lines() do
+      local lines = 0
+      for line in io.lines(path) do
+        if line:find "%S" and not line:find "^%s*%-%-" then lines = lines + 1 end
+      end
+      assert.is_true(lines <= 15, path .. ": " .. lines)
+      count = count + 1
+    end
+    pipe:close()
+    assert.equal(5, count)
+  end)
+end)
+
 describe("the bridge to libuv", function()
   it("loses no error of a task, and goes on after each", function()
     assert.matches("3 raised, 1 woke", host:lua(LUA, ERRORS))

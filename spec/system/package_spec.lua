@@ -144,6 +144,13 @@ describe("make install", function()
     assert.same(sorted(others), lines_of(("find %s -type f"):format(quote(folder))))
   end)
 
+  it("says how a shell finds the command, unless it does", function()
+    local prefix = folder .. "/My App's"
+    local path = assert(make("install", prefix):match "export (PATH=[^\n]+)")
+    assert.same({ "purser " .. require "purser.version" }, lines_of(path .. " sh -c 'purser --version' 2>&1"))
+    assert.is_nil(make("install", prefix, path):find("export PATH", 1, true))
+  end)
+
   it("names variables that leave the paths of other versions of Lua alone", function()
     local version = _VERSION:match "%d%.%d"
     local said = make("install", folder .. "/there")

@@ -150,7 +150,8 @@ static int multi_cancel(lua_State *L)
     return end_alone(L, self, run_alone(L, self, cancel_alone));
 }
 
-/* multi:fds() -> list of { fd = integer, read = boolean, write = boolean }, number that changes with the set */
+/* multi:fds() -> list of { fd = integer, read = boolean, write = boolean, events = "r" | "w" | "rw" }, number that
+ * changes with the set */
 static int multi_fds(lua_State *L)
 {
     http_multi *self = check_open(L);
@@ -158,13 +159,15 @@ static int multi_fds(lua_State *L)
     for (size_t i = 0; i < self->multi.poll_count; i++) {
         struct pollfd poll = self->multi.polls[i]; /* a copy: a finaliser may change the set */
         int name = pu_http_multi_name(&self->multi, i);
-        lua_createtable(L, 0, 3);
+        lua_createtable(L, 0, 4);
         lpu_push_integer(L, name);
         lua_setfield(L, -2, "fd");
         lua_pushboolean(L, poll.events & POLLIN);
         lua_setfield(L, -2, "read");
         lua_pushboolean(L, poll.events & POLLOUT);
         lua_setfield(L, -2, "write");
+        lua_pushstring(L, !(poll.events & POLLIN) ? "w" : poll.events & POLLOUT ? "rw" : "r");
+        lua_setfield(L, -2, "events");
         lua_rawseti(L, -2, (int)i + 1);
     }
     lpu_push_integer(L, self->multi.poll_changes);

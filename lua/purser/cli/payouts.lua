@@ -22,13 +22,15 @@ local actions = {}
 
 function M.define(command)
   command:description("Pay a list of payments, each once, however often the command is started or killed.\n"
-    .. "The first line of FILE names columns: key, and the parameters of the operation. A key names its payment\n"
-    .. "for good.\n"
-    .. "  plan FILE    what would be paid, with sums and balances; nothing is sent or kept\n"
-    .. "  run [FILE]   add the payments and make those that are not made; without FILE go on where it stopped\n"
+    .. "The first line of FILE names columns: key, and the parameters of the operation.\n"
+    .. "A key names its payment for good.\n"
+    .. "  plan FILE    what would be paid, with sums and balances; nothing is sent\n"
+    .. "  run [FILE]   add the payments, and make those that are not made;\n"
+    .. "               without FILE go on where it stopped\n"
     .. "  status       how many are in which state\n"
     .. "  report       every payment with its state and the service's id\n"
-    .. "  retry KEY    look again for one that failed or is undecided, and put it back when it was not made\n"
+    .. "  retry KEY    look again for one that failed or is undecided, and put it\n"
+    .. "               back when it was not made\n"
     .. "`purser payouts FILE` is `purser payouts run FILE`.")
   command:argument("action", "plan, run, status, report, retry; or the file."):argname("<action>")
     .suggested = { "plan", "run", "status", "report", "retry" }
@@ -91,6 +93,15 @@ local function failure(err, payments, path)
   return confirm.failure(err)
 end
 
+-- A command for the same list, with what this one was given for it.
+local function next_command(options, words, path)
+  local parts = { "purser payouts " .. words, "--journal " .. (path or options.journal or "FILE") }
+  for _, name in ipairs { "queue", "account" } do
+    if options[name] then parts[#parts + 1] = ("--%s %s"):format(name, options[name]) end
+  end
+  return table.concat(parts, " ")
+end
+
 -- The keys of the payments that a queue has made already; or nil and an error.
 local function made_by(queue)
   local made = {}
@@ -141,7 +152,9 @@ function actions.plan(options)
   for _, total in ipairs(totals) do
     if total.is_short then return report.bad_input "the balance does not cover all payments; nothing was sent" end
   end
-  report.note("next: purser payouts run %s --journal FILE", options.subject)
+  local operation = options.operation and " --operation " .. options.operation or ""
+  report.note("next: %s%s", next_command(options, "run " .. options.subject .. operation),
+    options.account and "" or " --account NAME")
   return report.DONE
 end
 
@@ -188,9 +201,9 @@ local function finish(at, counts, options)
     end
   end
   if counts.failed + counts.undecided > 0 then
-    report.note("next: purser payouts retry KEY --journal %s, once the cause is gone", at.path)
+    report.note("next: %s, once the cause is gone", next_command(options, "retry KEY", at.path))
   elseif counts.done == counts.total then
-    report.note("all %d payments are made; `purser payouts report --journal %s` lists them", counts.total, at.path)
+    report.note("all %d payments are made; `%s` lists them", counts.total, next_command(options, "report", at.path))
   end
   return code_of(counts)
 end
@@ -286,7 +299,7 @@ function actions.retry(options)
     return report.bad_input('payouts retry: payment "%s" is %s; only one that failed or is undecided is put back',
       options.subject, found.state)
   end
-  report.note("next: purser payouts run --journal %s", at.path)
+  report.note("next: %s", next_command(options, "run", at.path))
   return report.DONE
 end
 

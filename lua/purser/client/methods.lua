@@ -8,6 +8,7 @@ local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
 local private = require "purser.util.private"
 local history = lazy "purser.history"
+local balances = lazy "purser.workflow.balances"
 local watch = lazy "purser.workflow.watch"
 
 local M = { broker = {}, sub_account = {}, wallet = {}, live = {} }
@@ -44,6 +45,10 @@ end
 
 function M.broker.watch_deposits(client, params)
   return private.veil(watch.sub_account_deposits(client, params))
+end
+
+function M.sub_account.each_balance(client, params)
+  return private.veil(balances.each(client, params))
 end
 
 --- The method of a group by its name, made to be called with a client; or nil.

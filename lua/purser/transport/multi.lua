@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- The transport for many requests at once. `send` waits: in a task of purser.schedule, or in a coroutine of a host
 -- that says how its coroutines wait (`wait`, `wake`), the others go on. Without coroutines: `submit`, `step`, `take`.
+-- What turns it: a loop of the program, `attach` for a loop with callbacks, or a coroutine of the host (`start`).
 
 local core = require "purser.core"
 local libcurl = require "purser.libcurl"
@@ -10,7 +11,7 @@ local schema = require "purser.util.option_schema"
 ---@class purser.transport.multi: purser.Transport
 ---@field multi userdata
 ---@field private calls table<integer, table> by id: whether it is done, and how; the task that waits for it
----@field private host table|nil  `wait` and `wake`, and the sleepers: { at_ms, done }
+---@field private host table|nil  `wait`, `wake` and `start`; the sleepers: { at_ms, done, waits }; the pump
 ---@field private outside_tasks "block"|"reject"
 local methods = {}
 local meta = { __name = "purser.transport.multi", __index = methods }
@@ -43,16 +44,18 @@ function methods:submit(request)
   return id, not id and failure or nil
 end
 
--- Ends a call that a task or a coroutine of the host waits for. What the host raises is kept for the end of the step.
+-- What the host raises is kept for the end of the step.
+local function wake_hosted(host, waiter)
+  local ok, problem = pcall(host.wake, waiter)
+  if not ok then host.problem = host.problem or { problem } end
+end
+
+-- Ends a call that a task or a coroutine of the host waits for.
 local function wake(self, id, call)
   self.calls[id] = nil
-  if call.task then
-    schedule.watch(self, -1)
-    schedule.wake(call.task)
-  else
-    local ok, problem = pcall(self.host.wake, call)
-    if not ok then self.host.problem = self.host.problem or { problem } end
-  end
+  if not call.task then return wake_hosted(self.host, call) end
+  schedule.watch(self, -1)
+  schedule.wake(call.task)
 end
 
 local NO_MEMORY = { kind = "transport", outcome = "unknown", phase = "receive", sends = 1,
@@ -81,8 +84,7 @@ local function wake_sleepers(self)
   for sleeper in pairs(self.host.sleepers) do
     if sleeper.at_ms <= now then
       sleeper.done, self.host.sleepers[sleeper] = true, nil
-      local ok, problem = pcall(self.host.wake, sleeper)
-      if not ok then self.host.problem = self.host.problem or { problem } end
+      if sleeper.waits then wake_hosted(self.host, sleeper) end
     else
       left, next_ms = left + 1, math.min(next_ms or sleeper.at_ms, sleeper.at_ms)
     end
@@ -142,6 +144,8 @@ function methods:cancel(id)
   return failure
 end
 
+local MAX_WAIT_MS = 1000 -- of the pump, where nothing is due before a descriptor is ready
+
 local function not_sent(message)
   return { kind = "argument", outcome = "not_sent", message = message, sends = 0 }
 end
@@ -170,6 +174,47 @@ local function way_to_wait(self)
     .. 'make the transport with outside_tasks = "block"'):format(self.host and "a coroutine" or "a task"))
 end
 
+-- Steps as long as anything is unfinished, in a coroutine that the host's `start` made. One that ends by an error has a
+-- successor, for the calls of others still wait.
+local function pump(self)
+  local host, waiter = self.host, {}
+  while true do
+    local ok, unfinished = pcall(self.step, self)
+    if not ok then
+      host.start(function() return pump(self) end)
+      error(unfinished, 0)
+    end
+    if unfinished == 0 then break end
+    host.pump_waiter = waiter
+    host.wait(waiter, self:timeout() or MAX_WAIT_MS, (self:fds()))
+    host.pump_waiter = nil
+  end
+  host.is_pumped = false
+  if self.closed then self.multi:close() end
+end
+
+-- Something was added for which the host's pump has to step.
+local function notify_pump(self)
+  local host = self.host
+  if not host.start then return end
+  if host.pump_waiter then return host.wake(host.pump_waiter) end
+  if host.is_pumped then return end
+  host.is_pumped = true
+  host.start(function() return pump(self) end)
+end
+
+-- Waits as the coroutines of the host do.
+local function wait_hosted(self, id, call)
+  notify_pump(self)
+  if call.done then
+    self.calls[id] = nil
+  else
+    call.hosted = true -- it is woken only when it surely waits
+    repeat self.host.wait(call) until call.done
+  end
+  return call.response, call.failure
+end
+
 --- Sends one request and returns its answer. In a task, or in a coroutine of the host, the others continue meanwhile.
 ---@param request purser.transport.request
 ---@return purser.transport.response|nil
@@ -180,9 +225,7 @@ function methods:send(request)
   local id, call = submit(self, request)
   if not id then return nil, call end
   if way == "host" then
-    call.hosted = not call.done
-    while not call.done do self.host.wait(call) end
-    return call.response, call.failure
+    return wait_hosted(self, id, call)
   elseif way ~= "block" then
     schedule.watch(self, 1)
     call.task = way -- it is woken only when it surely waits
@@ -200,8 +243,9 @@ function methods:discard(response)
   if response.connection then self.multi:discard(response.connection) end
 end
 
---- What the loop of a host has to watch: a list of `{ fd =, read =, write = }`, and a number that changes with it. When
--- one is ready, or `timeout()` milliseconds have passed, call `step`, or `schedule.step` where there are tasks.
+--- What the loop of a host watches: a list of `{ fd =, read =, write =, events = "r"|"w"|"rw" }`, and a number that
+-- changes with it. When one is ready, or `timeout()` milliseconds have passed, call `step`, or `schedule.step` where
+-- there are tasks.
 ---@return table
 ---@return integer
 function methods:fds()
@@ -219,15 +263,40 @@ function methods:timeout()
   return ms and left and math.min(ms, left) or ms or left
 end
 
+--- Turns Purser's tasks in an event loop with callbacks. Returns the function that makes a turn: the loop calls it when
+-- a descriptor is ready or the alarm strikes, the program once after it spawned a task from outside of one.
+---@param host purser.EventLoop
+---@param on_error? fun(problem: any)  gets what a task raised; without it `turn` raises that at its end
+---@return fun() turn
+function methods:attach(host, on_error)
+  local watches, seen = {}, nil
+  local function turn()
+    local ok, problem = pcall(schedule.step)
+    local list, version = self:fds()
+    if version ~= seen then
+      while watches[1] do host.unwatch(table.remove(watches)) end
+      for i, one in ipairs(list) do watches[i] = host.watch(one.fd, one.events, turn) end
+      seen = version
+    end
+    host.alarm(schedule.timeout(), turn)
+    if not ok then (on_error or error)(problem, 0) end
+  end
+  return turn
+end
+
 --- Sleeps for `ms` milliseconds; in a task, or in a coroutine of the host, the others continue. Purser sleeps this
 -- way between attempts.
 ---@param ms number
 function methods:sleep(ms)
   ms = math.ceil(ms)
   if not self.host or schedule.current() or not is_in_coroutine() then return schedule.sleep(ms) end
-  local sleeper = { at_ms = core.monotonic_ms() + ms, done = false }
+  local sleeper = { at_ms = core.monotonic_ms() + ms, done = false, waits = false }
   self.host.sleepers[sleeper] = true
-  while not sleeper.done and not self.closed do self.host.wait(sleeper) end
+  notify_pump(self)
+  while not sleeper.done and not self.closed do
+    sleeper.waits = true
+    self.host.wait(sleeper)
+  end
 end
 
 -- Cannot be met unless a finaliser closes the transport while it hands out an answer.
@@ -255,8 +324,13 @@ function methods:close()
     if call.task or call.hosted then wake(self, id, call) end
   end
   self.closed = true
-  for sleeper in pairs(self.host and self.host.sleepers or {}) do pcall(self.host.wake, sleeper) end
-  self.multi:close()
+  local host = self.host or {}
+  for sleeper in pairs(host.sleepers or {}) do pcall(host.wake, sleeper) end
+  if host.pump_waiter then
+    pcall(host.wake, host.pump_waiter) -- it closes the descriptors, once the host watches none of them
+  else
+    self.multi:close()
+  end
 end
 
 meta.__close = methods.close
@@ -264,12 +338,19 @@ meta.__close = methods.close
 ---@class purser.MultiOptions: purser.CurlOptions
 ---@field max_in_flight integer|nil  default 64
 ---@field outside_tasks "block"|"reject"|nil  what a call outside of a task does. Default: "block"
----@field wait (fun(call: table))|nil  suspends the running coroutine of the host until `wake`, or sooner
+---@field wait (fun(call: table, ms: integer|nil, fds: table|nil))|nil  suspends the running coroutine of the host until
+--- `wake(call)`, or sooner; where there are `ms` and `fds`, also until one of `fds` is ready or `ms` have passed
 ---@field wake (fun(call: table))|nil  with `wait`
+---@field start (fun(fn: function))|nil  runs `fn` in a coroutine of the host. With it the transport steps by itself
+
+---@class purser.EventLoop
+---@field watch fun(fd: integer, events: "r"|"w"|"rw", turn: fun()): any  calls `turn` whenever `fd` is ready
+---@field unwatch fun(watch: any)  ends what `watch` returned
+---@field alarm fun(ms: integer|nil, turn: fun())  calls `turn` once in `ms`, in place of the alarm before; nil: never
 
 local M = {}
 
-local host_rules = { wait = "function", wake = "function", outside_tasks = { "block", "reject" } }
+local host_rules = { wait = "function", wake = "function", start = "function", outside_tasks = { "block", "reject" } }
 
 -- Splits the options: those of libcurl, those of the host; or nil and a message.
 local function split_options(options)
@@ -279,8 +360,8 @@ local function split_options(options)
     part[name] = value
   end
   local message = schema.text(of_host, host_rules, "transport option")
-  if not message and not of_host.wait ~= not of_host.wake then
-    message = 'transport options "wait" and "wake" belong together, and one is missing'
+  if not message and (not of_host.wait ~= not of_host.wake or of_host.start and not of_host.wait) then
+    message = 'transport options "wait" and "wake" belong together, "start" needs both, and one is missing'
   end
   if message then return nil, message end
   return of_libcurl, of_host
@@ -305,7 +386,8 @@ end
 --- Makes the transport for many requests at once.
 --
 -- `wait` and `wake` say how a coroutine of the host waits. `wait(call)` suspends the running coroutine until
--- `wake(call)`, or sooner; `call` is a table to which the host may add members. It is the host that calls `step`.
+-- `wake(call)`, or sooner; `call` is a table to which the host may add members. The host calls `step`; or `start` runs
+-- a function in one of its coroutines, where the transport steps by itself and waits by `wait(call, ms, fds)`.
 ---@param options? purser.MultiOptions
 ---@return purser.transport.multi|nil
 ---@return string|nil message
@@ -314,7 +396,8 @@ function M.new(options)
   if not of_libcurl then return nil, of_host end
   local multi, message = M.handle(of_libcurl)
   if not multi then return nil, message end
-  local host = of_host.wait and { wait = of_host.wait, wake = of_host.wake, sleepers = {}, problem = nil } or nil
+  local host = of_host.wait and { wait = of_host.wait, wake = of_host.wake, start = of_host.start, sleepers = {},
+    problem = nil, is_pumped = false, pump_waiter = nil } or nil
   return setmetatable({ multi = multi, calls = {}, closed = false, host = host,
     outside_tasks = of_host.outside_tasks or "block" }, meta)
 end
