@@ -297,11 +297,12 @@ local function prepare(state)
   state.journal = { sqlite = ("%s/journal-%d"):format(state.folder, state.seed) }
   state.simulator = purser.sim.new { seed = state.seed, clock = "real", strict = false,
     start_time = state.started + roll:roll(1600) - 800, visibility_delay_ms = roll:roll(LAG_MS) - 1,
-    repeated_ids = state.repeated_ids, fee = state.fee }
+    repeated_ids = state.repeated_ids, fee = state.fee, saved_addresses_only = true }
   state.noise = Noise.new { roll = roll, nonsense_in = state.nonsense_in, unsure_in = state.unsure_in,
     blanks = state.blanks }
   state.ask = function(request) return state.noise:ask(state.simulator, request) end
   state.payers = { [MAIN] = world.open_accounts(state.simulator) }
+  world.save_address(state.simulator, state.payers[MAIN])
   local journal, client, payouts = open_books(state, MAIN)
   state.lists = { [MAIN] = world.payments(state.payments, roll, state.twin_in, state.identified) }
   if state.accounts == 2 and state.workers > 1 then
