@@ -44,7 +44,7 @@ end
 return require "purser", require
 ]]
 
-local read = dofile("tools/files.lua").read
+local read = dofile("tools/whole_files.lua").read
 
 local parts = { HEAD:format(dofile "lua/purser/version.lua") }
 local pipe = assert(io.popen "find lua -name '*.lua' | LC_ALL=C sort")

@@ -13,7 +13,7 @@ local redis_script = require "docs.redis_script"
 local rocks = require "docs.rocks"
 local teal = require "docs.teal"
 local words = require "docs.words"
-local on_disk = dofile "tools/files.lua"
+local on_disk = dofile "tools/whole_files.lua"
 
 local M = {}
 

@@ -15,7 +15,7 @@ local layer_of_public = { csv = "util", json = "util", schedule = "util" }
 local rank = {}
 for i, name in ipairs(order) do rank[name] = i end
 
-local lines_of = dofile("tools/files.lua").lines_of
+local lines_of = dofile("tools/whole_files.lua").lines_of
 
 local function layer_of(module)
   if module == "purser" then return "top" end

@@ -25,7 +25,7 @@ end
 
 local compile = loadstring or load -- luacheck: ignore 113
 
-local files = dofile "tools/files.lua"
+local files = dofile "tools/whole_files.lua"
 
 local read, write = files.read, files.write
 

@@ -17,7 +17,7 @@ local function run(command)
   assert(status == true or status == 0, "the command failed: " .. command)
 end
 
-local files = dofile "tools/files.lua"
+local files = dofile "tools/whole_files.lua"
 
 local read, write = files.read, files.write
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Files of a test, whole.
 
-local M = dofile "tools/files.lua"
+local M = dofile "tools/whole_files.lua"
 
 --- A new file that holds `text`. Whoever asked for it removes it.
 function M.temporary(text)

@@ -164,7 +164,7 @@ local function source_of(model, path, name)
   return model.functions[("lua/purser/%s.lua:%s"):format(path, name)]
 end
 
-local read = dofile("tools/files.lua").read
+local read = dofile("tools/whole_files.lua").read
 
 -- The methods of the groups that are more than one operation: group -> list of { name, field }, by methods.lua.
 local function workflows(model)

@@ -9,7 +9,7 @@
 
 local M = {}
 
-local read = dofile("tools/files.lua").read
+local read = dofile("tools/whole_files.lua").read
 
 --- The fenced blocks of a page: { path, line, language, no_run, file, text }.
 ---@param path string

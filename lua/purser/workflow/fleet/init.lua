@@ -85,7 +85,8 @@ local function delay_of(self) return private.state_of(self.client)._visibility_d
 -- `read` returns what `creates` takes, or nil and an error.
 local function read_until_sure(self, read, creates)
   local found, err = read()
-  if not found or not creates(found) or delay_of(self) == 0 then return found, err end
+  if not found then return nil, err end
+  if not creates(found) or delay_of(self) == 0 then return found end
   self.client:sleep(delay_of(self))
   return read()
 end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Whole files and the output of commands, for what runs in the clone: `local files = dofile "tools/files.lua"`.
+-- Whole files and the output of commands, for what runs in the clone: `local files = dofile "tools/whole_files.lua"`.
 
 local M = {}
 
