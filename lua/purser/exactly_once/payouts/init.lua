@@ -24,6 +24,7 @@ local progress = require "purser.exactly_once.payouts.progress"
 local queue = require "purser.exactly_once.payouts.queue"
 local reconcile = require "purser.exactly_once.reconcile"
 local retry = require "purser.exactly_once.payouts.retry"
+local schedule = require "purser.schedule"
 local validate = require "purser.call.validate"
 local witness = require "purser.exactly_once.payouts.witness"
 local worker = require "purser.exactly_once.payouts.worker"
@@ -310,14 +311,18 @@ end
 ---@field rate integer          finished by all workers, per second of this run
 ---@field seconds_left integer|nil
 
---- Works until no payment is left to make: takes, sends, reconciles. Returns the report; or nil and the error that kept
---- it from continuing; then it may be run again.
----@param ... any  none: options belong to payouts.new
----@return purser.PayoutsReport|nil report, purser.Error|nil err
-function Payouts:run(...)
-  if select("#", ...) > 0 then
-    return nil, errors.argument(nil, "payouts:run takes no arguments", "give the options to payouts.new")
-  end
+-- Locks the worker's name where there is a witness. Returns a function that unlocks it; or nil and a problem.
+local function lock_worker(self)
+  if not self.witness_db then return function() end end
+  local unlock, message = witness.lock_worker(self)
+  if unlock then return unlock end
+  if unlock == nil then return nil, "the witness file: " .. tostring(message) end
+  return nil, errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.worker",
+    message = ('payouts: another run of worker "%s" is under way'):format(self.worker),
+    hint = "wait until it ends, or give this one a worker name of its own" }
+end
+
+local function run(self)
   self.problem, self.stopping, self.report_progress = nil, false, progress.reporter(self)
   local ok, problem = self.journal.db:transaction(function(tx)
     local rejection = other_account(self, tx, queue.is_empty(tx, self.queue, self.account))
@@ -328,6 +333,22 @@ function Payouts:run(...)
   problem = worker.run(self)
   if problem then return problem_of(problem) end
   return self:report()
+end
+
+--- Works until no payment is left to make: takes, sends, reconciles. Returns the report; or nil and the error that kept
+--- it from continuing; then it may be run again.
+---@param ... any  none: options belong to payouts.new
+---@return purser.PayoutsReport|nil report, purser.Error|nil err
+function Payouts:run(...)
+  if select("#", ...) > 0 then
+    return nil, errors.argument(nil, "payouts:run takes no arguments", "give the options to payouts.new")
+  end
+  local unlock, problem = lock_worker(self)
+  if not unlock then return problem_of(problem) end
+  local ok, report, err = schedule.protect(run, self)
+  unlock()
+  if not ok then error(report, 0) end
+  return report, err
 end
 
 --- Makes `run` end as soon as what it has begun has ended; to be called by the progress function, or by another task.
