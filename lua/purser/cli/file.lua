@@ -90,12 +90,13 @@ end
 -- A new file next to `path` with that text, which only this user can read. Its name is random, and no file that is
 -- there, nor one that a link leads to, is ever taken for it.
 local function write_next_to(path, text)
-  local unfit = name_problem(path)
-  if unfit then return nil, unfit end
-  local token, problem = core.random_token(16)
-  if not token then return nil, problem end
+  local message = name_problem(path)
+  if message then return nil, message end
+  local token, ok
+  token, message = core.random_token(16)
+  if not token then return nil, message end
   local fresh = ("%s.%s.new"):format(path, token)
-  local ok, message = core.write_private(fresh, text)
+  ok, message = core.write_private(fresh, text)
   if not ok then return nil, message end
   return fresh
 end

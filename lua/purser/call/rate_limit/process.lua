@@ -86,8 +86,8 @@ function Process:reserve(takes, priority, number)
   return ms, ticket, at
 end
 
--- While the rule cannot be loaded no further call is let through. What it gives back stays counted, and a block is noted
--- until the rule is there.
+-- While the rule cannot be loaded no further call is let through: what it gives back stays counted, and a block is
+-- noted until the rule is there.
 function Process:give_back(takes, number, at)
   local give_back = lazy.try(sliding_log, "give_back")
   return give_back and give_back(self.kv, self.now(), takes, number, at)

@@ -45,7 +45,8 @@ function M.open(path)
   return nil, message
 end
 
---- Locks the name of the worker. Returns a function that unlocks it; false when another run has it; or nil and a message.
+--- Locks the name of the worker. Returns a function that unlocks it; false when another run has it; or nil and a
+--- message.
 function M.lock_worker(self)
   local name = digest.of("purser worker\n" .. self.worker):sub(1, 16)
   return database.lock_file(("%s-worker-%s"):format(self.witness_db.files[1].path, name))

@@ -316,9 +316,9 @@ function M.lock_file(path)
   if not driver then return nil, message end
   local ok, handle, why = pcall(sqlite.connect, driver, { sqlite = path })
   if not ok or not handle then return nil, plain(ok and why or handle) end
-  local process, locked = core.process_id(), nil
+  local lock = { statements = {}, handle = handle, process = core.process_id() }
+  local locked
   locked, message = lock_whole(handle)
-  local lock = { kind = sqlite, statements = {}, handle = handle, process = process }
   if locked then return function() drop(lock) end end
   drop(lock)
   return locked, message

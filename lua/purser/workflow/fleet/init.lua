@@ -258,9 +258,9 @@ function steps.create_key(self, step, again)
   end
   if err and err.outcome ~= "unknown" then return nil, err end
   -- It may have been made, and then its secret is lost: it is found by its mark and deleted.
-  local lost, answer, unknown = key, nil, nil
+  local lost = key
   if not key then
-    answer, unknown = decided(self, err.intent, ("the key %q of %s was made"):format(note, step.account))
+    local answer, unknown = decided(self, err.intent, ("the key %q of %s was made"):format(note, step.account))
     if not answer then return nil, unknown end
     lost = answer.outcome == "done" and answer.record
   end
