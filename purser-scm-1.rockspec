@@ -307,6 +307,7 @@ build = {
     ["purser.util.heap"] = "lua/purser/util/heap.lua",
     ["purser.util.json_tree"] = "lua/purser/util/json_tree.lua",
     ["purser.util.lazy"] = "lua/purser/util/lazy.lua",
+    ["purser.util.lock_hint"] = "lua/purser/util/lock_hint.lua",
     ["purser.util.loopback"] = "lua/purser/util/loopback.lua",
     ["purser.util.option_messages"] = "lua/purser/util/option_messages.lua",
     ["purser.util.option_schema"] = "lua/purser/util/option_schema.lua",

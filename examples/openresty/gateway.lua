@@ -122,11 +122,22 @@ function M.admit()
   if not payouts then return fail(503, "not_ready") end
 end
 
+local ORDER = { "reference", "coin", "network", "address", "amount" }
+
+-- It takes no order with a member twice: another program may have checked the first, and the second would be paid.
+local function order_decoder()
+  local fields = {}
+  for i, name in ipairs(ORDER) do fields[i] = { name = name, type = "any" } end
+  return core.decoder { record = { name = "order", fields = fields } }
+end
+
+local decoder = order_decoder()
+
 local function read_order()
   ngx.req.read_body()
-  local order = core.decode(ngx.req.get_body_data() or "")
-  if type(order) ~= "table" then return nil, "body" end
-  for _, name in ipairs { "reference", "coin", "network", "address", "amount" } do
+  local order = decoder:decode(ngx.req.get_body_data() or "")
+  if not order then return nil, "body" end
+  for _, name in ipairs(ORDER) do
     if type(order[name]) ~= "string" then return nil, name end
   end
   if not order.reference:find "^%w+$" or #order.reference > 32 then return nil, "reference" end

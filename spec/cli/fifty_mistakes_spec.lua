@@ -81,6 +81,18 @@ local mistakes = {
   { "wallet deposit_history --coin A --coin B", 2, "'--coin'", "give it once" },
   { "wallet coins --output /", 2, "--output /", "name a file in it; nothing was sent" },
   { "operations withdrw", 2, "withdrw", "`purser operations` lists them" },
+  { "payouts plan PIPE --operation wallet.withdraw", 2, "PIPE cannot be read", "name one that is" },
+  { "payouts plan /dev/zero --operation wallet.withdraw", 2, "/dev/zero cannot be read", "name one that is" },
+  { "wallet transfer --fromAccountType SPOT --toAccountType FUTURES --asset USDT --amount 1 --yes --guard PIPE", 2,
+    "--guard PIPE", "name one that is" },
+  { "wallet transfer --fromAccountType SPOT --toAccountType FUTURES --asset USDT --amount 1 --yes --journal PIPE", 2,
+    "--journal PIPE", "not a regular file" },
+  { "journal list --journal PIPE", 2, "PIPE", "not a regular file" },
+  { "watch deposits --sub-accounts --addresses PIPE", 2, "--addresses PIPE", "name one that is" },
+  { "watch deposits --cursor PIPE", 2, "--cursor PIPE", "name one that is" },
+  { "export wallet.deposit_history --cursor PIPE", 2, "--cursor PIPE", "name one that is" },
+  { "fleet plan PIPE --secrets SECRETS", 2, "PIPE", "name one that is" },
+  { "fleet plan FLEET --secrets PIPE", 2, "PIPE", "not a regular file" },
   { "completion tcsh", 2, "shell", "'bash', 'zsh', 'fish'" },
 }
 
@@ -96,6 +108,8 @@ describe("fifty mistakes at the shell", function()
     files.write(paths.FLEET, '{"group": "sub_account", "accounts": []}')
     os.remove(paths.JOURNAL)
     os.execute("chmod 600 " .. paths.SECRETS)
+    paths.PIPE = paths.FLEET .. ".pipe" -- nothing writes to it
+    assert(os.execute("mkfifo -m 600 " .. paths.PIPE))
     assert(require("purser").journal.open { sqlite = paths.JOURNAL }):close()
   end)
   teardown(function()

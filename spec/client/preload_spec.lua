@@ -132,6 +132,68 @@ describe("a read call", function()
     ]]))
   end)
 
+  -- A client whose first answer is this one, and that can open no file from then on.
+  local function after(answer, script, before)
+    return run(PRELUDE .. (before or "") .. ([[
+      require "purser.call.failure"
+      local client = assert(purser.new { base_url = "http://localhost", api_key = "k", secret_key = "s", transport = {
+        sleep = function() end,
+        send = function()
+          close_files()
+          return %s
+        end }, rate_limit = { pools = { ip = { capacity = 1, window_ms = 60000 } } } })
+      local value, err = client.wallet:coins()
+    ]]):format(answer) .. script)
+  end
+  local EMPTY = '{ status = 200, body = "[]", headers = "" }'
+
+  it("ends with an error where it has to wait for the rate limit and no file can be opened any more", function()
+    assert.equal("throttled\tnot_sent\twhat waits for it cannot be loaded\n", after(EMPTY, [[
+      assert(value)
+      value, err = client.wallet:coins()
+      assert(value == nil and tostring(err) ~= "")
+      print(err.kind, err.outcome, err.message:match "what waits for it cannot be loaded")
+    ]], 'require "purser.call.rate_limit.sliding_log"'))
+  end)
+
+  it("ends with an error where the clock is wrong and no file can be opened any more", function()
+    assert.equal("700003\trejected\tthe clock was not corrected\n",
+      after([[{ status = 400, body = '{"code":700003,"msg":"outside"}', headers = "" }]], [[
+        assert(value == nil and tostring(err) ~= "")
+        print(err.code, err.outcome, err.message:match "the clock was not corrected")
+      ]]))
+  end)
+
+  it("ends with an error where a parameter is not listed and no file can be opened any more", function()
+    assert.equal("config\tnot_sent\tcannot be loaded\nconfig\tnot_sent\tcannot be loaded\n", after(EMPTY, [[
+      for _, given in ipairs { { { cion = "USDT" } }, { {}, { extra_params = { fresh = "1" } } } } do
+        value, err = client.wallet:deposit_history(given[1], given[2])
+        assert(value == nil and tostring(err) ~= "")
+        print(err.kind, err.outcome, err.message:match "cannot be loaded")
+      end
+    ]]))
+  end)
+
+  it("ends with an error where it has to pause and no file can be opened any more", function()
+    assert.equal("throttled\tnot_sent\n", after('{ status = 429, body = "{}", headers = "" }', [[
+      assert(value == nil and tostring(err) ~= "")
+      print(err.kind, err.outcome)
+    ]]))
+  end)
+
+  it("keeps the pause that was asked for while no file could be opened", function()
+    local names = '"purser.call.rate_limit.sliding_log", "purser.call.rate_limit.waiting", "purser.util.heap"'
+    assert.equal("throttled\tnot_sent\ta pause of 7 s\n", after(
+      '{ status = 429, body = "{}", headers = "Retry-After: 7\\r\\n" }', [[
+      assert(err.message:find("cannot be loaded", 1, true), tostring(err))
+      for name, module in pairs(saved) do package.loaded[name] = module end
+      value, err = client.wallet:coins()
+      assert(value == nil)
+      print(err.kind, err.outcome, err.message:match "a pause of %d s")
+    ]], ("local saved = {} for _, name in ipairs { %s } do saved[name] = require(name) end\n"):format(names)
+      .. "for name in pairs(saved) do package.loaded[name] = nil end\n"))
+  end)
+
   it("ends with an error where its result is a record that no file can be opened for any more", function()
     assert.equal("decode\tunknown\tcannot be loaded\n", run(PRELUDE .. [[
       require "purser.call.failure"

@@ -83,6 +83,7 @@ end)
 after_each(function()
   journal:close()
   for _, name in ipairs { path, path .. ".copy", path .. ".witness", path .. ".witness-copy" } do remove(name) end
+  os.execute(("rm -f '%s'.witness-worker-*"):format(path))
 end)
 
 local function add(payouts, first, last)
@@ -610,6 +611,84 @@ describe("a witness file", function()
     assert.is_true(looks() > first)
     assert.equal(3, assert(witnessed():run()).done)
     assert.equal(3, counted(TRANSFER, "applied"))
+  end)
+
+  -- Runs payment 2 and keeps its answer back while another run of the same worker begins, and `path`.copy is made. Then
+  -- payment 3 is added and sent, and the run is killed. Returns what the other run returned.
+  local function overlap()
+    local payouts, inner, is_held, is_over = witnessed { concurrency = 1 }, sim:transport(), false, false
+    add(payouts, 1, 1)
+    assert(payouts:run())
+    add(payouts, 2, 2)
+    private.states[client]._transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+      local response, failure = inner:send(request)
+      if is_over and request.operation == TRANSFER then
+        journal:close()
+        error "killed"
+      end
+      is_held = true
+      while not is_over do schedule.sleep(1) end
+      return response, failure
+    end }
+    local other_journal = assert(purser.journal.open { sqlite = path })
+    local other = witnessed { client = client_with { journal = other_journal }, journal = other_journal }
+    local report, err
+    schedule.run(function()
+      local killed = schedule.spawn(function() return payouts:run() end)
+      while not is_held do schedule.sleep(1) end
+      report, err = other:run()
+      remove(path .. ".copy")
+      assert(other_journal.db:rows(("VACUUM INTO '%s.copy'"):format(path)))
+      add(other, 3, 3)
+      is_over = true
+      schedule.join(killed)
+    end)
+    other_journal:close()
+    return report, err
+  end
+
+  it("does not speak for a copy that was made while two runs of one worker overlapped", function()
+    local report, err = overlap()
+    copy(path .. ".copy", path)
+    open()
+    local payouts = witnessed()
+    add(payouts, 2, 3)
+    assert.equal(3, assert(payouts:run()).done)
+    assert.equal(3, counted(TRANSFER, "applied"))
+    assert.is_nil(report)
+    assert.equal("payouts.worker", err.code)
+    assert.matches('another run of worker "one" is under way', err.message, 1, true)
+  end)
+
+  it("does not speak for a copy that was made before a run that did not look", function()
+    local payouts = witnessed()
+    add(payouts, 1, 1)
+    assert(payouts:run())
+    assert(journal.db:rows(("VACUUM INTO '%s.copy'"):format(path)))
+    payouts = witnessed { history_check = "never" }
+    add(payouts, 2, 2)
+    assert(payouts:run())
+    journal:close()
+    copy(path .. ".copy", path)
+    open()
+    payouts = witnessed()
+    add(payouts, 2, 2)
+    assert.equal(2, assert(payouts:run()).done)
+    assert.equal(2, counted(TRANSFER, "applied"))
+  end)
+
+  it("does not speak for a journal that was new in a run that did not look", function()
+    local payouts = witnessed()
+    add(payouts, 1, 2)
+    assert(payouts:run())
+    lose_journal()
+    payouts = witnessed { history_check = "never" }
+    assert(payouts:run())
+    reopen()
+    payouts = witnessed()
+    add(payouts, 1, 2)
+    assert.equal(2, assert(payouts:run()).done)
+    assert.equal(2, counted(TRANSFER, "applied"))
   end)
 
   it("needs a worker with a name, and a place where it can be", function()

@@ -230,7 +230,8 @@ describe("what a service shows in another way", function()
       assert.equal("undecided", with { note = "n" }.outcome)
       local older = NOW - 900000
       assert.equal("not_done", with { subAccount = "desk0001", timestamp = older, createTime = older }.outcome)
-      assert.equal("done", with { subAccount = "Desk0001" }.outcome)
+      assert.equal("undecided", with { subAccount = "Desk0001" }.outcome)
+      assert.equal("done", with { subAccount = "Desk0001", timestamp = NOW, createTime = NOW }.outcome)
     end
   end)
 
@@ -313,7 +314,7 @@ describe("an intent that was written by hand", function()
   it("may have numbers and lists where texts travel", function()
     local name = { subAccount = 12345678, note = "n" }
     local answer = assert(reconciled("sub_account.create_sub_account", name, function(asked)
-      return asked.page == 1 and { { subAccount = "12345678" } } or {}
+      return asked.page == 1 and { { subAccount = "12345678", createTime = NOW } } or {}
     end))
     assert.equal("done", answer.outcome)
     answer = assert(reconciled("wallet.convert", { asset = { "BTC", "ETH" } }, function()

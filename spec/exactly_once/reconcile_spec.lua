@@ -306,6 +306,34 @@ describe("reconcile", function()
     assert.matches("taken before", answer.reason)
   end)
 
+  -- A call that made no account, and the account of its name that the service then shows with this time, or with none.
+  local function account_shown(time_of)
+    local err = lose("sub_account.create_sub_account", { kind = "reset", when = "before" })
+    local name, sent_at = err.intent.params.subAccount, err.intent.sent_at
+    local inner = sim:transport()
+    local other = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
+      clock = function() return sim:now() end, rate_limit = false,
+      transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function()
+        return { status = 200, headers = "", body = ('{"code":"0","data":[{"subAccount":"%s","isFreeze":false%s}]}')
+          :format(name, time_of(sent_at)) }
+      end } })
+    return assert(other:reconcile { operation = err.intent.operation, params = err.intent.params, sent_at = sent_at })
+  end
+
+  it("does not take an account for the call's that shows no time", function()
+    local answer = account_shown(function() return "" end)
+    assert.equal("undecided", answer.outcome)
+    assert.equal(1, #answer.candidates)
+    assert.matches("may have been taken before the call", answer.reason)
+  end)
+
+  it("does not take an account for the call's that was made later", function()
+    local answer = account_shown(function(sent_at) return (',"createTime":%.0f'):format(sent_at + 4000000) end)
+    assert.equal("undecided", answer.outcome)
+    assert.matches("later than the call", answer.reason)
+    assert.equal("done", account_shown(function(sent_at) return (',"createTime":%.0f'):format(sent_at) end).outcome)
+  end)
+
   it("never says not_done of a broker's withdrawal", function()
     local err = lose("broker.withdraw", { kind = "reset", when = "before" })
     assert.equal("undecided", assert(sub_client:reconcile(err)).outcome)

@@ -131,6 +131,10 @@ describe("the payout gateway", function()
       assert.equal(400, status)
       assert.equal(name, answer.error)
     end
+    for _, member in ipairs { '"amount": "10"', '"amount": "1"', '"note": 1, "note": 1', '"\\u0061mount": "10"' } do
+      local status, answer = gateway:ask("POST", "/payouts", (order("P5", "10"):gsub("}%s*$", ", " .. member .. "}")))
+      assert.same({ 400, "body" }, { status, answer.error }, member)
+    end
     assert.equal(404, (gateway:ask("GET", "/payouts/P5")))
   end)
 

@@ -361,6 +361,7 @@ describe("payouts.lua", function()
       for _, suffix in ipairs { "", "-wal", "-shm", ".witness", ".witness-wal", ".witness-shm" } do
         os.remove(journal .. suffix)
       end
+      os.execute(("rm -f '%s'.witness-worker-*"):format(journal))
     end
   end
 

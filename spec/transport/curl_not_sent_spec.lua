@@ -57,8 +57,26 @@ describe("the blocking transport", function()
     it("when the proxy rejects the tunnel", function()
       peer:script("head " .. send "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n" .. " close")
       local t = transport { base_url = "https://service.example", proxy = peer:url() }
-      assert_not_sent("connect", "curl 56", t:send(money_request.new()))
+      local message = assert_not_sent("connect", "curl 56", t:send(money_request.new()))
+      assert.matches("the proxy 127.0.0.1:" .. peer.port .. " answered CONNECT with HTTP 403", message, 1, true)
       assert.matches("^$", peer:last():match("signature") or "")
+    end)
+
+    it("when the proxy wants a password, without the one that was given", function()
+      peer:script("head " .. send "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n" .. " close")
+      local t = transport { base_url = "https://service.example", proxy = "http://joe:hunter2@127.0.0.1:" .. peer.port }
+      local message = assert_not_sent("connect", "curl 56", t:send(money_request.new()))
+      assert.matches("the proxy 127.0.0.1:" .. peer.port .. " answered CONNECT with HTTP 407", message, 1, true)
+      assert.matches("check the user and the password", message, 1, true)
+      assert.is_nil(message:find("hunter2", 1, true))
+      assert.is_nil(message:find("joe", 1, true))
+    end)
+
+    it("when the proxy closes the tunnel without an answer", function()
+      peer:script "head close"
+      local t = transport { base_url = "https://service.example", proxy = peer:url() }
+      local message = assert_not_sent("connect", "curl 56", t:send(money_request.new()))
+      assert.matches("by the proxy 127.0.0.1:" .. peer.port .. " broke before the request was sent", message, 1, true)
     end)
 
     it("when a SOCKS proxy rejects", function()

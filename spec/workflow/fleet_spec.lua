@@ -211,6 +211,65 @@ describe("a fleet", function()
     for _, key in ipairs(keys) do assert.is_truthy(secrets[key.apiKey]) end
   end)
 
+  -- Lets a fleet's client see lists of keys changed by `change(answer)`; nil and an error where it returns none.
+  local function with_lists(client, change)
+    local state = private.states[client]
+    local inner = state._transport
+    state._transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+      local answer, err = inner:send(request)
+      if request.operation == "sub_account.list_api_keys" then return change(answer, request) end
+      return answer, err
+    end }
+  end
+
+  it("does not take a key for deleted that is listed in another way", function()
+    for _, fault in ipairs { { kind = "reset", when = "before" }, { kind = "reject", code = "730706" } } do
+      local sim, fleet, client = world()
+      assert(fleet:apply())
+      fleet.accounts[2].keys[1] = { note = "trading", permissions = READ }
+      fault.operation, fault.times = "sub_account.delete_api_key", 1
+      sim:fault(fault)
+      local is_deleting = false
+      with_lists(client, function(answer)
+        is_deleting = is_deleting or received(sim, "sub_account.create_api_key") == 4
+        if is_deleting then answer.body = answer.body:gsub('"apiKey":"(%w%w%w%w)[^"]*"', '"apiKey":"%1****"') end
+        return answer
+      end)
+      local done, err = fleet:apply()
+      assert.is_nil(done)
+      assert.same({ "unknown", "delete_key" }, { err.outcome, err.details.step.what })
+    end
+  end)
+
+  it("deletes a key again whose deletion was certainly not executed, once", function()
+    for times, expected in ipairs { "done", "rejected" } do
+      local sim, fleet, client = world()
+      assert(fleet:apply())
+      fleet.accounts[2].keys[1] = { note = "trading", permissions = READ }
+      sim:fault { kind = "reset", when = "before", operation = "sub_account.delete_api_key", times = times }
+      local done, err = fleet:apply()
+      assert.equal(expected, done and "done" or err.outcome)
+      assert.equal(times, #assert(client.sub_account:list_api_keys { subAccount = "traders02" }))
+    end
+  end)
+
+  it("makes no second key where no list shows whether the first was made", function()
+    local sim, fleet, client = world()
+    sim:fault { kind = "lost_answer", operation = "sub_account.create_api_key", times = 1 }
+    local is_away = true
+    with_lists(client, function(answer)
+      if not is_away then return answer end
+      return { status = 503, body = "", headers = "" }
+    end)
+    local done, err = fleet:apply()
+    assert.is_nil(done)
+    assert.same({ "unknown", "create_key" }, { err.outcome, err.details.step.what })
+    assert.equal(1, received(sim, "sub_account.create_api_key"))
+    is_away = false
+    assert(fleet:apply())
+    assert.equal(2, #assert(client.sub_account:list_api_keys { subAccount = "traders01" }))
+  end)
+
   it("rotates keys by the days that the service has on record", function()
     local sim, fleet, client = world { profile = { live_operations = true } }
     assert(fleet:apply())

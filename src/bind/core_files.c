@@ -17,7 +17,7 @@ static int failed(lua_State *L, int code)
 }
 
 /* file_mode(path or open file) -> permission bits, whether the file belongs to this user or to root, a text that no
- * other file on this machine has | nil, reason. Of an open file it describes what was opened, whatever has its name now. */
+ * other file on this machine has, and "file", "folder" or "other" (a pipe, a device) | nil, reason. Of an open file it describes what was opened, whatever has its name now. */
 static int file_mode(lua_State *L)
 {
     struct stat about;
@@ -29,7 +29,8 @@ static int file_mode(lua_State *L)
     char id[48];
     int len = snprintf(id, sizeof id, "%llu:%llu", (unsigned long long)about.st_dev, (unsigned long long)about.st_ino);
     lua_pushlstring(L, id, (size_t)len);
-    return 3;
+    lua_pushstring(L, S_ISREG(about.st_mode) ? "file" : S_ISDIR(about.st_mode) ? "folder" : "other");
+    return 4;
 }
 
 /* create_private(path) -> true | nil, reason. Makes an empty file that only this user can read; never an old one. */
@@ -98,6 +99,11 @@ static int may_keep(lua_State *L)
     const char *path = luaL_checkstring(L, 1);
     if (stat(path, &about) == 0) {
         if (S_ISDIR(about.st_mode)) return failed(L, EISDIR);
+        if (!S_ISREG(about.st_mode)) {
+            lua_pushnil(L);
+            lua_pushliteral(L, "it is not a regular file");
+            return 2;
+        }
         if (faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) != 0) return failed(L, errno);
     } else if (errno != ENOENT) {
         return failed(L, errno);

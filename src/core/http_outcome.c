@@ -190,6 +190,35 @@ static void write_message(pu_http_easy *easy, CURLcode code, const char *sentenc
     }
 }
 
+/* The proxy that the options name, without its user and password: nothing before an @ is shown. */
+static const char *proxy_name(const pu_http_easy *easy)
+{
+    if (!has_proxy(easy)) return "of the environment (https_proxy, all_proxy)";
+    const char *proxy = easy->options->text[PU_HTTP_PROXY], *at = strrchr(proxy, '@'), *scheme = strstr(proxy, "://");
+    return at ? at + 1 : scheme ? scheme + 3 : proxy;
+}
+
+/* A connection that broke before the request was handed over: a proxy may have said why. */
+static void write_unsent_break(pu_http_easy *easy, CURLcode code)
+{
+    enum { PROXY_WANTS_PASSWORD = 407 };
+    char sentence[400];
+    long status = 0;
+    curl_easy_getinfo(easy->curl, CURLINFO_HTTP_CONNECTCODE, &status);
+    if (status > 0 && status / 100 != 2)
+        snprintf(sentence, sizeof sentence, "the proxy %.200s answered CONNECT with HTTP %ld, and nothing was sent; %s",
+                 proxy_name(easy), status,
+                 status == PROXY_WANTS_PASSWORD ? "check the user and the password in its URL (`proxy`)"
+                                                : "check `proxy`, and whether it allows `base_url`");
+    else if (has_proxy(easy))
+        snprintf(sentence, sizeof sentence,
+                 "the connection by the proxy %.200s broke before the request was sent; check `proxy`",
+                 proxy_name(easy));
+    else
+        snprintf(sentence, sizeof sentence, "the connection broke before the request was sent");
+    write_message(easy, code, sentence);
+}
+
 /* libcurl allows a header line 100 KB and calls more of it a lack of memory (a code of its own since 8.6). */
 static bool line_too_long(const pu_http_easy *easy, CURLcode code)
 {
@@ -230,6 +259,8 @@ static void fail(pu_http_easy *easy, CURLcode code)
     if (easy->send_count == 0 && response->phase >= PU_PHASE_SEND) response->phase = phase_by_facts(easy);
     if (easy->out_of_memory || code == CURLE_OUT_OF_MEMORY)
         write_message(easy, code, "there was not enough memory for the exchange");
+    else if (code == CURLE_RECV_ERROR && easy->send_count == 0)
+        write_unsent_break(easy, code);
     else
         write_message(easy, code, sentence_of(easy, code));
 }

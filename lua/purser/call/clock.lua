@@ -9,6 +9,7 @@
 -- A clock that the user gave is believed to count well: the offset to it is kept, and nothing else.
 
 local core = require "purser.core"
+local errors = require "purser.call.errors"
 local lazy = require "purser.util.lazy"
 local service_time = lazy "purser.call.service_time"
 
@@ -75,13 +76,17 @@ end
 ---@param ask fun(): integer|nil, any
 ---@return integer|nil correction_ms, any err
 function Clock:learn(ask)
-  return service_time.learn(self, ask)
+  local learn, problem = lazy.try(service_time, "learn")
+  if learn then return learn(self, ask) end
+  return nil, errors.new { kind = "config", outcome = "not_sent",
+    message = "what sets the clock cannot be loaded: " .. problem }
 end
 
 --- Learns from a Date header. It counts whole seconds, so the clock is late by one at most, which a request's window
 --- bears; it would not bear one that is ahead. Returns true, or nil when there is no such header, or none to believe.
 function Clock:learn_date(text)
-  return service_time.learn_date(self, text)
+  local learn_date = lazy.try(service_time, "learn_date")
+  return learn_date and learn_date(self, text)
 end
 
 return M

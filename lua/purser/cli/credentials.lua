@@ -68,12 +68,6 @@ function M.folder()
   return config and config .. "/purser" or home and home .. "/.config/purser" or nil
 end
 
-local function exists(path)
-  local file = io.open(path, "rb")
-  if file then file:close() end
-  return file ~= nil
-end
-
 --- The file of a named account; nil and a message for what is no name.
 ---@param name string
 ---@return string|nil path, string|nil message
@@ -90,7 +84,7 @@ end
 local function from_account(name)
   local path, message = M.path_of(name)
   if not path then return nil, message end
-  if not exists(path) then return nil end
+  if not core.file_mode(path) then return nil end
   local keys
   keys, message = from_file(path)
   if keys then keys.account = name end
@@ -101,7 +95,7 @@ end
 local function from_service_manager()
   local folder = M.variable "CREDENTIALS_DIRECTORY"
   local path = folder and folder .. "/purser"
-  if path and exists(path) then return from_file(path) end
+  if path and core.file_mode(path) then return from_file(path) end
 end
 
 local function from_environment()

@@ -8,10 +8,29 @@ local M = {}
 local NOTHING_THERE = { [2] = true, [20] = true } -- ENOENT, ENOTDIR
 local OTHERS = 63 -- the permission bits of group and others: octal 077
 
+local MAX_BYTES = 256 * 1024 * 1024 -- more than a million payments
+
+-- Why a file is not read: a pipe may never end, nor a device; and what is read is held whole. Nil for any other.
+local function unfit(path, file)
+  local _, _, _, kind = core.file_mode(file or path)
+  if kind == "other" then return "it is not a regular file; name one that is" end
+  if file and kind == "file" and file:seek "end" > MAX_BYTES then
+    return ("it is larger than %d MiB"):format(MAX_BYTES / 1024 / 1024)
+  end
+  if file then file:seek "set" end
+end
+
 local function read(path)
   if path == "" then return nil, '"" cannot be read: it names no file', false end
+  local problem = unfit(path) -- before it is opened: to open a pipe may wait for ever
+  if problem then return nil, ("%s cannot be read: %s"):format(path, problem), false end
   local file, reason, code = io.open(path, "rb")
   local text
+  problem = file and unfit(path, file)
+  if problem then
+    file:close()
+    return nil, ("%s cannot be read: %s"):format(path, problem), false
+  end
   if file then
     text, reason = file:read("*a") -- a folder can be opened
     file:close()
@@ -71,12 +90,13 @@ end
 -- A new file next to `path` with that text, which only this user can read. Its name is random, and no file that is
 -- there, nor one that a link leads to, is ever taken for it.
 local function write_next_to(path, text)
-  local unfit = name_problem(path)
-  if unfit then return nil, unfit end
-  local token, problem = core.random_token(16)
-  if not token then return nil, problem end
+  local message = name_problem(path)
+  if message then return nil, message end
+  local token, ok
+  token, message = core.random_token(16)
+  if not token then return nil, message end
   local fresh = ("%s.%s.new"):format(path, token)
-  local ok, message = core.write_private(fresh, text)
+  ok, message = core.write_private(fresh, text)
   if not ok then return nil, message end
   return fresh
 end

@@ -3,6 +3,7 @@
 
 local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
+local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
@@ -32,9 +33,9 @@ end
 local function open(options)
   local path = options.journal or credentials.variable "PURSER_JOURNAL"
   if not path then return nil, report.bad_input("journal: the file is missing; give --journal FILE") end
-  local file = io.open(path, "rb") -- to look must make none
-  if not file then return nil, report.bad_input("journal: %s cannot be read; is it the file of --journal?", path) end
-  file:close()
+  if not core.file_mode(path) then -- to look must make none
+    return nil, report.bad_input("journal: %s cannot be read; is it the file of --journal?", path)
+  end
   local journal, err = purser.journal.open { sqlite = path }
   if not journal then return nil, report.bad_input("journal: %s: %s", path, report.sentence(err)) end
   return journal

@@ -27,11 +27,14 @@ function M.define(command)
     .. "  plan FILE    what would be paid, with sums and balances; nothing is sent\n"
     .. "  run [FILE]   add the payments, and make those that are not made;\n"
     .. "               without FILE go on where it stopped\n"
-    .. "  status       how many are in which state\n"
+    .. "  status       how many are in which state; sends nothing\n"
     .. "  report       every payment with its state and the service's id\n"
     .. "  retry KEY    look again for one that failed or is undecided, and put it\n"
     .. "               back when it was not made\n"
-    .. "`purser payouts FILE` is `purser payouts run FILE`.")
+    .. "`purser payouts FILE` is `purser payouts run FILE`.\n"
+    .. "run and status exit with 4 while a payment is undecided, else with 1 while one\n"
+    .. "is failed, else with 3 while one is blocked (not sent before a person has acted),\n"
+    .. "else with 0: for status that means that others may still be waiting to be sent.")
   command:argument("action", "plan, run, status, report, retry; or the file."):argname("<action>")
     .suggested = { "plan", "run", "status", "report", "retry" }
   command:argument("subject", "The file; of retry the key."):argname("<file>"):args("?")
@@ -186,11 +189,11 @@ local function show_counts(counts, format)
   return report.write(output.aligned(titles, { line }))
 end
 
--- The exit code that the state of a queue asks for.
+-- The exit code that the state of a queue asks for. A run leaves nothing to make but what is blocked.
 local function code_of(counts)
   if counts.undecided > 0 then return report.UNKNOWN end
   if counts.failed > 0 then return report.REJECTED end
-  return report.DONE
+  return counts.blocked > 0 and report.NOT_SENT or report.DONE
 end
 
 local function finish(at, counts, options)
@@ -199,6 +202,9 @@ local function finish(at, counts, options)
     for _, payment in ipairs(counts[state] > 0 and at.queue:list(state) or {}) do
       report.say('%s: payment "%s": %s', state, payment.key, payment.message or "")
     end
+  end
+  for _, payment in ipairs(counts.blocked_payments) do
+    report.say('blocked: payment "%s": %s', payment.key, payment.message or "")
   end
   if counts.failed + counts.undecided > 0 then
     report.note("next: %s, once the cause is gone", next_command(options, "retry KEY", at.path))

@@ -147,6 +147,16 @@ local function note_member(self)
   self.store:seen(self.member)
 end
 
+-- A call that may have to wait. A read call may come to it when no file can be opened any more: then it is not sent.
+-- `ms` and `ticket` are what the store said where it was asked.
+local function wait(self, row, takes, priority, pause, state, info, ms, ticket)
+  local acquire, problem = lazy.try(waiting, "acquire")
+  if acquire then return acquire(self, row, takes, priority, pause, state, info, ms, ticket) end
+  if ms and ms > 0 then self.store:give_back(takes, ticket, 0) end
+  local left = not ms and 0 or ms < 0 and ticket or ms -- below 0: blocked for as long as the ticket says
+  return nil, "the rate limit has no room now, and what waits for it cannot be loaded: " .. problem, left
+end
+
 --- Waits until a call may go. Returns what it took and the store's time, for give_back; or nil, why not, and the
 --- milliseconds after which it may be retried.
 ---@private
@@ -164,10 +174,10 @@ function RateLimit:acquire(row, api_key, pause, state, info)
     local ms, number, at = store:reserve(takes, priority, 0)
     if ms == 0 then return takes, at end
     if not ms then return nil, number, 0 end
-    return waiting.acquire(self, row, takes, priority, pause, state, info, ms, number)
+    return wait(self, row, takes, priority, pause, state, info, ms, number)
   end
   note_member(self)
-  return waiting.acquire(self, row, takes, priority, pause, state, info)
+  return wait(self, row, takes, priority, pause, state, info)
 end
 
 --- Gives back what a call took that was certainly not sent.

@@ -17,6 +17,8 @@ Process.__index = Process
 
 local M = {}
 
+local unpack = table.unpack or unpack -- luacheck: ignore
+
 local floor, huge, max, min = math.floor, math.huge, math.max, math.min
 
 local MANY = 2 ^ 31 -- calls of a series, where they cost nothing
@@ -59,6 +61,12 @@ local function count(first, kv)
   sliding_log.reserve(kv, first.at, takes, 1, 0, "")
 end
 
+-- Blocks that came while the rule could not be loaded.
+local function note_blocks(self)
+  for _, block in ipairs(self.blocks) do sliding_log.block(self.kv, unpack(block)) end
+  self.blocks = false
+end
+
 function Process:reserve(takes, priority, number)
   local now, series = self.now(), self.series
   if series.takes == takes and now < series.before and now > series.after and series.left > 0 then
@@ -72,17 +80,25 @@ function Process:reserve(takes, priority, number)
   end
   local reserve, problem = lazy.try(sliding_log, "reserve")
   if not reserve then return nil, "the rule of the rate limit cannot be loaded: " .. problem end
+  if self.blocks then note_blocks(self) end
   local ms, ticket, at = reserve(self.kv, now, takes, priority, number, "")
   if ms == 0 then begin(series, self.documents, takes, now) end
   return ms, ticket, at
 end
 
+-- While the rule cannot be loaded no further call is let through: what it gives back stays counted, and a block is
+-- noted until the rule is there.
 function Process:give_back(takes, number, at)
-  return sliding_log.give_back(self.kv, self.now(), takes, number, at)
+  local give_back = lazy.try(sliding_log, "give_back")
+  return give_back and give_back(self.kv, self.now(), takes, number, at)
 end
 
 function Process:block(name, span, ms)
-  return sliding_log.block(self.kv, self.now(), name, span, ms)
+  local block = lazy.try(sliding_log, "block")
+  if block then return block(self.kv, self.now(), name, span, ms) end
+  self.blocks = self.blocks or {}
+  table.insert(self.blocks, { self.now(), name, span, ms })
+  return ms >= 0 and ms or nil
 end
 
 function Process:hold(ms)
@@ -118,6 +134,7 @@ function M.new(options)
   end
   return setmetatable({
     now = options.now or core.monotonic_ms, documents = documents, series = series, first = first, kv = kv,
+    blocks = false,
   }, Process)
 end
 

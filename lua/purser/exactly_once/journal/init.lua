@@ -14,6 +14,7 @@ local errors = require "purser.call.errors"
 local intents = require "purser.exactly_once.intent"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
+local lock_hint = require "purser.util.lock_hint"
 local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local postgresql = require "purser.util.database.postgresql"
@@ -249,7 +250,8 @@ end
 ----------------------------------------------------------------------------------------------------- what users call
 
 local function problem(message)
-  return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", message = "journal: " .. message }
+  return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", message = "journal: " .. message,
+    hint = lock_hint(message) }
 end
 
 --- The journal's own id: a copy has that of its original. Returns it; or nil and an error.
@@ -295,7 +297,8 @@ function Journal:mismatch(intent)
   local rows, message = self.db:rows("SELECT operation, digest, sent_at, recv_window FROM purser_intents WHERE id = $1",
     intent.id)
   if not rows then
-    return errors.new { kind = "config", outcome = "unknown", phase = "journal", message = "journal: " .. message }
+    return errors.new { kind = "config", outcome = "unknown", phase = "journal", message = "journal: " .. message,
+      hint = lock_hint(message) }
   end
   local known, row = rows[1], operations.by_name[intent.operation]
   if not known then return nil end
@@ -480,7 +483,7 @@ local function hint_of(message)
   if message:find("malformed", 1, true) then
     return "restore it from a copy (docs/backups.md); what was open is in the service's histories"
   end
-  return NO_JOURNAL
+  return lock_hint(message) or NO_JOURNAL
 end
 
 local function name_of(options)

@@ -82,16 +82,18 @@ end
 
 --- Notes that a run begins. Returns nothing, or a problem.
 function M.begin(self)
-  if self.history_check == "never" or not self.witness_db then return nil end
+  if not self.witness_db then return nil end
   local newest, problem = witness.begin(self)
   if newest == nil then return problem end
+  self.began_newest = newest
   if newest and not self.history then new_state(self, true) end
 end
 
 --- Notes that a run has ended well. Returns nothing, or a problem.
 function M.finish(self)
-  if self.history_check == "never" or not self.witness_db then return nil end
-  local ok, message = witness.finish(self)
+  if not self.witness_db then return nil end
+  local is_unlooked = self.history_check == "never" and not self.began_newest
+  local ok, message = (is_unlooked and witness.finish_unlooked or witness.finish)(self)
   if not ok then return "the witness file: " .. tostring(message) end
 end
 

@@ -17,6 +17,7 @@ local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local intents = require "purser.exactly_once.intent"
 local json = require "purser.json"
+local lock_hint = require "purser.util.lock_hint"
 local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local private = require "purser.util.private"
@@ -24,6 +25,7 @@ local progress = require "purser.exactly_once.payouts.progress"
 local queue = require "purser.exactly_once.payouts.queue"
 local reconcile = require "purser.exactly_once.reconcile"
 local retry = require "purser.exactly_once.payouts.retry"
+local schedule = require "purser.schedule"
 local validate = require "purser.call.validate"
 local witness = require "purser.exactly_once.payouts.witness"
 local worker = require "purser.exactly_once.payouts.worker"
@@ -38,7 +40,8 @@ local M = {}
 local function problem_of(problem)
   if errors.is(problem) then return nil, problem end
   return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", message = "journal: " .. problem,
-    hint = "make the journal readable and writable, then run it again: what was sent is found by it" }
+    hint = lock_hint(problem)
+      or "make the journal readable and writable, then run it again: what was sent is found by it" }
 end
 
 -- Why this client must not use the queue, where other accounts have payments in it: it has none of its own, or its
@@ -310,14 +313,18 @@ end
 ---@field rate integer          finished by all workers, per second of this run
 ---@field seconds_left integer|nil
 
---- Works until no payment is left to make: takes, sends, reconciles. Returns the report; or nil and the error that kept
---- it from continuing; then it may be run again.
----@param ... any  none: options belong to payouts.new
----@return purser.PayoutsReport|nil report, purser.Error|nil err
-function Payouts:run(...)
-  if select("#", ...) > 0 then
-    return nil, errors.argument(nil, "payouts:run takes no arguments", "give the options to payouts.new")
-  end
+-- Locks the worker's name where there is a witness. Returns a function that unlocks it; or nil and a problem.
+local function lock_worker(self)
+  if not self.witness_db then return function() end end
+  local unlock, message = witness.lock_worker(self)
+  if unlock then return unlock end
+  if unlock == nil then return nil, "the witness file: " .. tostring(message) end
+  return nil, errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.worker",
+    message = ('payouts: another run of worker "%s" is under way'):format(self.worker),
+    hint = "wait until it ends, or give this one a worker name of its own" }
+end
+
+local function run(self)
   self.problem, self.stopping, self.report_progress = nil, false, progress.reporter(self)
   local ok, problem = self.journal.db:transaction(function(tx)
     local rejection = other_account(self, tx, queue.is_empty(tx, self.queue, self.account))
@@ -328,6 +335,22 @@ function Payouts:run(...)
   problem = worker.run(self)
   if problem then return problem_of(problem) end
   return self:report()
+end
+
+--- Works until no payment is left to make: takes, sends, reconciles. Returns the report; or nil and the error that kept
+--- it from continuing; then it may be run again.
+---@param ... any  none: options belong to payouts.new
+---@return purser.PayoutsReport|nil report, purser.Error|nil err
+function Payouts:run(...)
+  if select("#", ...) > 0 then
+    return nil, errors.argument(nil, "payouts:run takes no arguments", "give the options to payouts.new")
+  end
+  local unlock, problem = lock_worker(self)
+  if not unlock then return problem_of(problem) end
+  local ok, report, err = schedule.protect(run, self)
+  unlock()
+  if not ok then error(report, 0) end
+  return report, err
 end
 
 --- Makes `run` end as soon as what it has begun has ended; to be called by the progress function, or by another task.
@@ -400,7 +423,7 @@ function M.new(options)
     self.witness_db, message = witness.open(self.witness)
     if not self.witness_db then
       return nil, errors.config("the witness file cannot be opened: " .. message,
-        "name the file that was next to this journal, or one that does not exist yet", "witness")
+        lock_hint(message) or "name the file that was next to this journal, or one that does not exist yet", "witness")
     end
   end
   self.reconcile_options, self.reconcile = self.reconcile, nil

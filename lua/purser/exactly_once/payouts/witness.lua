@@ -6,6 +6,9 @@
 -- A journal that was not the newest once, or is new, may lack what was sent before, whatever is added to it later. So
 -- the file also keeps what each history held that was walked, until the journal is found not to be the newest again.
 --
+-- What was under way under the name of a worker is over when a run of that name begins: each run locks a file of its
+-- worker's, which the system unlocks when the process ends.
+--
 -- The file is a database of its own, so that a mark is on disk before the first payment is sent. It must not be copied,
 -- kept or restored together with the journal.
 
@@ -40,6 +43,13 @@ function M.open(path)
   if ok then return db end
   db:close()
   return nil, message
+end
+
+--- Locks the name of the worker. Returns a function that unlocks it; false when another run has it; or nil and a
+--- message.
+function M.lock_worker(self)
+  local name = digest.of("purser worker\n" .. self.worker):sub(1, 16)
+  return database.lock_file(("%s-worker-%s"):format(self.witness_db.files[1].path, name))
 end
 
 local function mark_name(scope) return "payouts mark " .. scope end
@@ -93,6 +103,16 @@ function M.kept(self, history)
   if not rows then return nil, message end
   local content = rows[1] and core.decode(rows[1].content)
   return content and { found = content.found or {}, unnamed = content.unnamed or {}, rejection = content.rejection }
+end
+
+--- Notes that a run has ended well that did not look at the histories, of a journal that is not the newest: the next
+--- run must look. Returns true; or nil and a message.
+function M.finish_unlooked(self)
+  return self.witness_db:transaction(function(tx)
+    tx:rows("DELETE FROM purser_marks WHERE scope = $1", self.scope)
+    tx:rows("DELETE FROM purser_runs WHERE scope = $1 AND worker = $2", self.scope, self.worker)
+    return true
+  end)
 end
 
 --- Notes that a run has ended well. Returns true; or nil and a message.

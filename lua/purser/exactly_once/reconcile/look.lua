@@ -3,6 +3,7 @@
 
 local errors = require "purser.call.errors"
 local intents = require "purser.exactly_once.intent"
+local lock_hint = require "purser.util.lock_hint"
 local operations = require "purser.api.operations"
 local queries = require "purser.exactly_once.reconcile.queries"
 local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
@@ -294,7 +295,8 @@ function Look:is_out_of_reach()
 end
 
 function M.journal_error(message)
-  return errors.new { kind = "config", outcome = "unknown", phase = "journal", message = "journal: " .. message }
+  return errors.new { kind = "config", outcome = "unknown", phase = "journal", message = "journal: " .. message,
+    hint = lock_hint(message) }
 end
 
 return M

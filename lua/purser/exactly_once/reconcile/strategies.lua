@@ -221,7 +221,20 @@ function M.client_id(look)
   return look:narrow_then_broad(handle_once)
 end
 
--- A name can be taken only once, so a record of that name is ours unless it is older than the call.
+local UNDATED = "the service shows the name, and not when it was taken, so it may have been taken before the call"
+local LATER = "the name was taken later than the call can have taken it"
+
+-- Whose a record is that shows the requested name: a name can be taken only once. Returns an answer; or nil, and why
+-- nothing is proven.
+local function holder_of_name(look, reading, record)
+  local at = record[look.reconcile.time_member]
+  if type(at) ~= "number" then return nil, UNDATED end
+  if at >= look.first and at <= look.last then return { outcome = "done", record = record } end
+  if look:shift_of(record, reading, {}) then return nil, looks.SHIFTED end
+  if at > look.last then return nil, LATER end
+  return { outcome = "not_done", record = record, reason = "the name had been taken before" }
+end
+
 local function name_once(look, narrow)
   local name, time = look.reconcile.client_id, look.reconcile.time_member
   local requested, candidates, reason = look.intent.params[name], {}, MISNAMED
@@ -231,11 +244,9 @@ local function name_once(look, narrow)
     local at, shown = record[time], record[name]
     local is_older = type(at) == "number" and at < look.first
     if shown == requested then
-      if not is_older then return { outcome = "done", record = record } end
-      if not look:shift_of(record, reading, {}) then
-        return { outcome = "not_done", record = record, reason = "the name had been taken before" }
-      end
-      candidates[#candidates + 1], reason = record, looks.SHIFTED
+      local answer, doubt = holder_of_name(look, reading, record)
+      if answer then return answer end
+      candidates[#candidates + 1], reason = record, doubt
     elseif not is_older and (is_blank(shown) or tostring(shown):lower() == requested:lower()) then
       candidates[#candidates + 1] = record
     end

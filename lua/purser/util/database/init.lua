@@ -294,6 +294,36 @@ function Database:close()
   self.closed = true
 end
 
+-- Locks the empty database of a connection. Returns true; false when another connection has the lock; or nil and why.
+local function lock_whole(handle)
+  handle:autocommit(true)
+  local statement, message = handle:prepare "BEGIN EXCLUSIVE"
+  if not statement then return nil, message end
+  local ok, ran, why = pcall(statement.execute, statement)
+  if ok and ran then return true end
+  statement:close()
+  message = plain(ok and why or ran)
+  if message:find("database is locked", 1, true) then return false end
+  return nil, message
+end
+
+--- Locks a file, which is made when it is missing and stays empty, until it is unlocked or this process ends. Returns a
+--- function that unlocks it; false when it is locked already, by this process or another; or nil and a message.
+---@param path string
+---@return (fun())|false|nil unlock, string|nil message
+function M.lock_file(path)
+  local driver, message = load_driver(sqlite)
+  if not driver then return nil, message end
+  local ok, handle, why = pcall(sqlite.connect, driver, { sqlite = path })
+  if not ok or not handle then return nil, plain(ok and why or handle) end
+  local lock = { statements = {}, handle = handle, process = core.process_id() }
+  local locked
+  locked, message = lock_whole(handle)
+  if locked then return function() drop(lock) end end
+  drop(lock)
+  return locked, message
+end
+
 --- Opens a database: { sqlite = path } or { postgresql = { database, user, password, host, port, sslmode, sslrootcert,
 --- allow_insecure } }, lock_timeout_ms, sleep, and relaxed: a commit of SQLite may be lost with the machine's power.
 function M.open(options)

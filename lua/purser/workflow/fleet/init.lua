@@ -204,30 +204,31 @@ function steps.enable_futures(self, step)
   return api(self):enable_futures { subAccount = step.account }
 end
 
-function steps.delete_key(self, step)
-  local result, err = api(self):delete_api_key { subAccount = step.account, apiKey = step.apiKey }
-  if result or err.code == "730706" then return true end -- it is gone already
-  if err.outcome ~= "unknown" then return nil, err end
-  local gone = look_for(self, function()
-    local list, problem = api(self):list_api_keys { subAccount = step.account }
-    if not list then return nil, problem end
-    for _, key in ipairs(list) do
-      if key.apiKey == step.apiKey then return nil end
-    end
-    return true
-  end)
-  if gone then return true end
-  return nil, err
+-- What became of a write call, by client:reconcile: what one list lacks may exist all the same, be listed late, or be
+-- shown in another way. Returns a reconciliation that is decided; or nil and an error of unknown outcome.
+local function decided(self, intent, what)
+  local answer, problem = self.client:reconcile(intent)
+  if answer and answer.outcome ~= "undecided" then return answer end
+  return nil, errors.new { kind = "workflow", outcome = "unknown", phase = "fleet", operation = intent.operation,
+    message = ("it is not known whether %s: %s"):format(what, answer and answer.reason or problem.message),
+    hint = "look for it, then run it again" }
 end
 
-local function find_by_note(self, account, note)
-  return look_for(self, function()
-    local list, err = api(self):list_api_keys { subAccount = account }
-    if not list then return nil, err end
-    for _, key in ipairs(list) do
-      if key.note == note then return key end
-    end
-  end)
+local NO_SUCH_KEY = "730706" -- it is gone already, or its name is shown in another way than the service takes it
+
+function steps.delete_key(self, step, again)
+  local params = { subAccount = step.account, apiKey = step.apiKey }
+  local result, err = api(self):delete_api_key(params)
+  if result then return true end
+  if err.outcome ~= "unknown" and err.code ~= NO_SUCH_KEY then return nil, err end
+  local intent = err.intent or { operation = self.group .. ".delete_api_key", params = params,
+    sent_at = self.client:now() }
+  local answer, problem = decided(self, intent, ("the key of %s was deleted"):format(step.account))
+  if not answer then return nil, problem end
+  if answer.outcome == "done" then return true end
+  if err.outcome == "unknown" and not again then return steps.delete_key(self, step, true) end
+  return nil, errors.new { kind = "workflow", outcome = "rejected", phase = "fleet", operation = intent.operation,
+    message = ("the key of %s was not deleted: %s"):format(step.account, err.message) }
 end
 
 -- Gives the secret to the vault. Returns nil, or what went wrong; whatever the vault says of it is not repeated, for it
@@ -258,7 +259,12 @@ function steps.create_key(self, step, again)
   end
   if err and err.outcome ~= "unknown" then return nil, err end
   -- It may have been made, and then its secret is lost: it is found by its mark and deleted.
-  local lost = key or find_by_note(self, step.account, note)
+  local lost = key
+  if not key then
+    local answer, unknown = decided(self, err.intent, ("the key %q of %s was made"):format(note, step.account))
+    if not answer then return nil, unknown end
+    lost = answer.outcome == "done" and answer.record
+  end
   if lost then
     local gone, problem = steps.delete_key(self, { account = step.account, apiKey = lost.apiKey })
     if not gone then return nil, problem end
