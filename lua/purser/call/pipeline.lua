@@ -222,7 +222,8 @@ end
 --- Sleeps for `ms` milliseconds as the client's transport does.
 function M.pause(self, ms)
   if self._transport.sleep then return self._transport:sleep(math.ceil(ms)) end
-  schedule.sleep(math.ceil(ms))
+  local sleep = lazy.try(schedule, "sleep") or core.sleep_ms -- without the module there are no tasks
+  sleep(math.ceil(ms))
 end
 
 -- Waits until the rate limit has room for a call. The hook `wait` reports it, and meanwhile room_ms.
@@ -273,8 +274,13 @@ local function correct_clock_once(self, err, request)
   local clock, ends = self._clock, core.monotonic_ms() + self._timeout_ms
   while clock.asking and core.monotonic_ms() < ends do M.pause(self, 5) end
   if clock.corrections ~= request.corrections then return true end
+  local protect, why = lazy.try(schedule, "protect")
+  if not protect then
+    err.message = ("%s; the clock was not corrected: %s"):format(err.message, why)
+    return false
+  end
   clock.asking = true
-  local ok, corrected = schedule.protect(correct_clock, self, err)
+  local ok, corrected = protect(correct_clock, self, err)
   clock.asking = false
   if not ok then error(corrected, 0) end
   return corrected

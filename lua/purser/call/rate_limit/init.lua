@@ -164,7 +164,11 @@ function RateLimit:acquire(row, api_key, pause, state, info)
     local ms, number, at = store:reserve(takes, priority, 0)
     if ms == 0 then return takes, at end
     if not ms then return nil, number, 0 end
-    return waiting.acquire(self, row, takes, priority, pause, state, info, ms, number)
+    local wait, problem = lazy.try(waiting, "acquire")
+    if wait then return wait(self, row, takes, priority, pause, state, info, ms, number) end
+    if ms > 0 then store:give_back(takes, number, 0) end -- the ticket; a pool that is blocked gives none
+    return nil, "the rate limit has no room now, and what waits for it cannot be loaded: " .. problem,
+      ms < 0 and number or ms
   end
   note_member(self)
   return waiting.acquire(self, row, takes, priority, pause, state, info)
