@@ -104,7 +104,95 @@ describe("before the first write call is sent", function()
   end)
 end)
 
+describe("a write call", function()
+  it("ends with an error where no file can be opened any more, before it is sent or prepared", function()
+    local problem = "config\tnot_sent\tmodule 'purser.exactly_once.reconcile.modules' not found\n"
+    assert.equal(problem .. problem .. "0\n", run(PRELUDE .. [[
+      start()
+      assert(client.wallet:coins())
+      close_files()
+      local withdrawal = { coin = "USDT", netWork = "TRX", amount = "20",
+        address = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm" }
+      for _, call in ipairs {
+        function() return client.wallet:withdraw(withdrawal) end,
+        function() return client:prepare("wallet.withdraw", withdrawal) end,
+      } do
+        local value, err = call()
+        assert(value == nil)
+        print(err.kind, err.outcome, err.message:match "cannot be loaded: (.*)")
+      end
+      print(sim:counts()["wallet.withdraw"] and sim:counts()["wallet.withdraw"].received or 0)
+    ]]))
+  end)
+
+  it("is prepared with all that reconciles it, for the caller sends it", function()
+    assert.equal("unknown\tdone\n", run(PRELUDE .. [[
+      start()
+      local info = {}
+      local request = assert(client:prepare("wallet.withdraw", { coin = "USDT", netWork = "TRX", amount = "20",
+        address = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm" }, { info = info }))
+      assert(sim:transport():send { method = request.method, target = request.url:match "localhost(/.*)",
+        headers = request.headers, body = request.body })
+      close_files()
+      local value, err = client:parse("wallet.withdraw", 502, "<html>", {}, info)
+      assert(value == nil)
+      print(err.outcome, assert(client:reconcile(err)).outcome)
+    ]]))
+  end)
+end)
+
 describe("a read call", function()
+  -- The client's first call ends as `answer` says, after which no file can be opened; `reader` is loaded before.
+  local function first_call(answer, report, reader)
+    return run(PRELUDE .. ([[
+      if %s then require "purser.call.failure" end
+      package.loaded["purser.codes"] = nil
+      local count, rule = 0, assert(loadfile "lua/purser/call/rate_limit/sliding_log.lua")
+      local waiting = assert(loadfile "lua/purser/call/rate_limit/waiting.lua")
+      local client = assert(purser.new { base_url = "http://localhost", api_key = "k", secret_key = "s", retry = false,
+        transport = { sleep = function() end, send = function()
+          count = count + 1
+          close_files()
+          return %s
+        end } })
+      local value, err = client.wallet:deposit_history()
+      assert(value == nil)
+      %s
+    ]]):format(tostring(reader or false), answer, report))
+  end
+
+  it("that was not sent reports that where the rule of the rate limit cannot be loaded", function()
+    assert.equal("not_sent\tno descriptor left\tnot_sent\t2\n", first_call(
+      [[nil, { kind = "transport", outcome = "not_sent", message = "no descriptor left" }]],
+      [[local _, second = client.wallet:coins() print(err.outcome, err.message, second.outcome, count)]]))
+  end)
+
+  it("that is rejected by a pause reports that, and keeps it until the rule of the rate limit can be loaded", function()
+    assert.equal("throttled\trejected\tnot_sent\t1\n", first_call(
+      [[{ status = 429, body = "", headers = { ["retry-after"] = "5" } }]],
+      [[local _, second = client.wallet:coins() print(err.kind, err.outcome, second.outcome, count)]], true))
+    assert.equal("what waits for it cannot be loaded\tasked for a pause of 5 s\t1\n", first_call(
+      [[{ status = 429, body = "", headers = { ["retry-after"] = "5" } }]], [[
+        package.preload["purser.call.rate_limit.sliding_log"] = rule
+        local _, without = client.wallet:coins()
+        package.preload["purser.call.rate_limit.waiting"] = waiting
+        _, err = client.wallet:coins()
+        print(without.message:match "what waits for it cannot be loaded", err.message:match "asked for a pause of %d s",
+          count)
+      ]], true))
+  end)
+
+  it("reports that the clock was not corrected where what corrects it cannot be loaded", function()
+    assert.equal("rejected\tthe clock was not corrected: module 'purser.schedule' not found\n", first_call(
+      [[{ status = 400, body = '{"code":700003,"msg":"outside"}', headers = {} }]],
+      [[print(err.outcome, err.message:match "the clock was not corrected.*")]], true))
+  end)
+
+  it("has the hint about its window where that about the code cannot be loaded", function()
+    assert.equal("a window is at most 7 days here: `each_deposit` walks longer ones\n", first_call(
+      [[{ status = 400, body = '{"code":33333,"msg":"window"}', headers = {} }]], "print(err.hint)", true))
+  end)
+
   it("ends with an error where its answer is a rejection and no file can be opened any more", function()
     assert.equal("decode\tunknown\twhat reads it cannot be loaded\n", run(PRELUDE .. [[
       local client = assert(purser.new { base_url = "http://localhost", api_key = "k", secret_key = "s", transport = {
@@ -175,7 +263,7 @@ describe("a read call", function()
   end)
 
   it("ends with an error where it has to pause and no file can be opened any more", function()
-    assert.equal("throttled\tnot_sent\n", after('{ status = 429, body = "{}", headers = "" }', [[
+    assert.equal("throttled\trejected\n", after('{ status = 429, body = "{}", headers = "" }', [[
       assert(value == nil and tostring(err) ~= "")
       print(err.kind, err.outcome)
     ]]))

@@ -62,6 +62,24 @@ describe("an answer that was given before", function()
     end)
   end
 
+  -- A service that answers twice on a kept connection: the second answer meets the next request there, whoever sent it.
+  it("is not that of a call of another client of the same transport; of another origin it may be", function()
+    local service, answer = sim:transport(), nil
+    local transport = { send = function(_, request)
+      answer = answer or service:send(request)
+      return answer
+    end }
+    local function new(base_url)
+      return assert(purser.new { base_url = base_url, api_key = account.api_key, secret_key = account.secret_key,
+        transport = transport, clock = function() return sim:now() end, retry = false, rate_limit = false })
+    end
+    local first, second, other = new "http://localhost", new "http://localhost", new "http://127.0.0.1"
+    local made = assert(move(first, "5"))
+    local result, err = move(second, "6")
+    is_unknown(result, err, "carries the id of a record that belongs to another call")
+    assert.equal(made.tranId, assert(move(other, "6")).tranId)
+  end)
+
   it("is not that of an equal call without an id either", function()
     local first
     local client = client_with(function(_, _, send)

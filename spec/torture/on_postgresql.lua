@@ -257,6 +257,35 @@ describe("a connection that was lost", function()
   end)
 end)
 
+describe("a connection that is lost in the middle of a transaction", function()
+  it("ends it with libpq's reason, in one line and without LuaDBI's words", function()
+    local journal, admin = open(), open()
+    local ok, message = journal.db:transaction(function(tx)
+      local pid = tx:rows "SELECT pg_backend_pid()::text AS pid"[1].pid
+      assert(admin.db:rows("SELECT pg_terminate_backend($1::int, 10000)::text AS ended", pid))
+      tx:rows "SELECT 1::text AS one"
+    end)
+    assert.is_nil(ok)
+    assert.matches("connection", message)
+    assert.is_nil(message:find "[\n\t]")
+    assert.is_nil(message:find "^Error %a+ing statement")
+    assert(journal:id())
+    journal:close()
+    admin:close()
+  end)
+end)
+
+describe("a server that is not there", function()
+  it("is reported, and not as a wrong database", function()
+    local options = options_with()
+    options.port = 1
+    local journal, err = purser.journal.open { postgresql = options }
+    assert.is_nil(journal)
+    assert.matches("no connection to the server", err.message)
+    assert.is_nil(err.hint)
+  end)
+end)
+
 describe("a database that was put back", function()
   it("while it is open keeps calls from being sent", function()
     local sim = purser.sim.new { seed = 5 }

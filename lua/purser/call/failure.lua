@@ -104,8 +104,8 @@ local function hint_of(row, outcome, code)
   cure = ok and cure or nil
   local max_days = row.window and row.window.max_window_days
   if code == PARAMETER_WRONG and max_days and row.paging then
-    return ("%s; a window is at most %d days here: `each_%s` walks longer ones"):format(cure, max_days,
-      row.paging.iterator)
+    return ("%sa window is at most %d days here: `each_%s` walks longer ones"):format(cure and cure .. "; " or "",
+      max_days, row.paging.iterator)
   end
   return cure
 end

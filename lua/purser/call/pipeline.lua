@@ -224,7 +224,8 @@ end
 --- Sleeps for `ms` milliseconds as the client's transport does.
 function M.pause(self, ms)
   if self._transport.sleep then return self._transport:sleep(math.ceil(ms)) end
-  schedule.sleep(math.ceil(ms))
+  local sleep = lazy.try(schedule, "sleep") or core.sleep_ms -- without the module there are no tasks
+  sleep(math.ceil(ms))
 end
 
 -- Waits until the rate limit has room for a call. The hook `wait` reports it, and meanwhile room_ms.

@@ -65,7 +65,7 @@ end
 function State:prepare(name, params, opts)
   local row, err = row_of(name)
   if not row then return nil, err end
-  err = run.not_allowed(self, row)
+  err = run.not_allowed(self, row) or row.effect ~= "read" and run.load_write_calls(row)
   if err then return nil, err end
   return prepared.request(self, row, params, opts or pipeline.no_options)
 end

@@ -12,9 +12,24 @@ local M = {}
 
 local reconcile_ready = false
 
-local function write(...)
-  reconcile_ready = reconcile_ready or reconcile_modules.rows ~= nil
-  return write_call.run(...)
+--- Loads what a write call and its reconciling need, before it may be sent. Returns the error of a call that must not
+--- be sent since that cannot be done, or nil.
+---@param row table
+---@return purser.Error|nil
+function M.load_write_calls(row)
+  if reconcile_ready then return nil end
+  local rows, problem = lazy.try(reconcile_modules, "rows")
+  if rows then reconcile_ready, problem = lazy.try(write_call, "run") end
+  if reconcile_ready then return nil end
+  return errors.new { kind = "config", outcome = "not_sent", phase = "build", operation = row.full_name,
+    message = "nothing was sent, because what reconciles a write call cannot be loaded: " .. problem,
+    hint = "call purser.preload while its files can be opened" }
+end
+
+local function write(client, row, ...)
+  local err = not reconcile_ready and M.load_write_calls(row)
+  if err then return nil, err end
+  return write_call.run(client, row, ...)
 end
 
 --- The error of an operation that the client's profile does not allow, or nil.

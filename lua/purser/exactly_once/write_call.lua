@@ -23,7 +23,7 @@ local M = {}
 
 --- What this client knows of its own calls, made when the first one is noted: it distinguishes equal calls.
 function M.recent_calls_of(client)
-  client._recent_calls = client._recent_calls or recent_calls.new()
+  client._recent_calls = client._recent_calls or recent_calls.new(client._transport, client._origin)
   return client._recent_calls
 end
 

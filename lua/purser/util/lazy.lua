@@ -41,7 +41,8 @@ end
 function M.try(stand_in, name)
   local is_loaded, value = pcall(member, stand_in, name)
   if is_loaded then return value end
-  return nil, tostring(value)
+  local line = tostring(value):match "^[^\n]*" -- the others list all places that were looked at
+  return nil, (line:gsub("^[^\n]-util[/\\]lazy%.lua:%d+: ", ""):gsub(":$", ""))
 end
 
 return setmetatable(M, { __call = stand_in_of })

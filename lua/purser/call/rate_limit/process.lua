@@ -17,7 +17,6 @@ Process.__index = Process
 
 local M = {}
 
-local unpack = table.unpack or unpack -- luacheck: ignore
 
 local floor, huge, max, min = math.floor, math.huge, math.max, math.min
 
@@ -61,10 +60,11 @@ local function count(first, kv)
   sliding_log.reserve(kv, first.at, takes, 1, 0, "")
 end
 
--- Blocks that came while the rule could not be loaded.
-local function note_blocks(self)
-  for _, block in ipairs(self.blocks) do sliding_log.block(self.kv, unpack(block)) end
-  self.blocks = false
+-- Blocks what had to be blocked while the rule could not be loaded.
+local function block_owed(self)
+  local owed = self.owed
+  self.owed = false
+  for _, block in ipairs(owed) do sliding_log.block(self.kv, block.at, block.name, block.span, block.ms) end
 end
 
 function Process:reserve(takes, priority, number)
@@ -74,31 +74,33 @@ function Process:reserve(takes, priority, number)
     return 0, number, now
   end
   local first = self.first
-  if first.is_awaited then
+  if first.is_awaited and not self.owed then
     first.is_awaited, first.takes, first.at = false, takes, now
     return 0, number, now
   end
   local reserve, problem = lazy.try(sliding_log, "reserve")
   if not reserve then return nil, "the rule of the rate limit cannot be loaded: " .. problem end
-  if self.blocks then note_blocks(self) end
+  if self.owed then block_owed(self) end
   local ms, ticket, at = reserve(self.kv, now, takes, priority, number, "")
   if ms == 0 then begin(series, self.documents, takes, now) end
   return ms, ticket, at
 end
 
--- While the rule cannot be loaded no further call is let through: what it gives back stays counted, and a block is
--- noted until the rule is there.
+-- While the rule cannot be loaded, no more than the first call can have taken anything.
 function Process:give_back(takes, number, at)
-  local give_back = lazy.try(sliding_log, "give_back")
-  return give_back and give_back(self.kv, self.now(), takes, number, at)
+  local give_back, first = lazy.try(sliding_log, "give_back"), self.first
+  if give_back then return give_back(self.kv, self.now(), takes, number, at) end
+  if first.takes == takes then first.is_awaited, first.takes = true, false end
+  return 0
 end
 
+-- Where no file can be opened any more, the block waits until the rule can be loaded: no call has room before.
 function Process:block(name, span, ms)
   local block = lazy.try(sliding_log, "block")
   if block then return block(self.kv, self.now(), name, span, ms) end
-  self.blocks = self.blocks or {}
-  table.insert(self.blocks, { self.now(), name, span, ms })
-  return ms >= 0 and ms or nil
+  self.owed = self.owed or {}
+  self.owed[#self.owed + 1] = { at = self.now(), name = name, span = span, ms = ms }
+  return ms < 0 and span or ms
 end
 
 function Process:hold(ms)
@@ -134,7 +136,7 @@ function M.new(options)
   end
   return setmetatable({
     now = options.now or core.monotonic_ms, documents = documents, series = series, first = first, kv = kv,
-    blocks = false,
+    owed = false,
   }, Process)
 end
 

@@ -480,6 +480,7 @@ local NO_JOURNAL = "give the database of a journal, or one that does not exist y
 -- A file whose middle or end is missing is a journal all the same: SQLite's word for it is the only sign.
 local function hint_of(message)
   if message:find("LuaDBI", 1, true) then return nil end -- the message says what to install
+  if message:find("connection", 1, true) then return nil end -- the database was not even seen
   if message:find("malformed", 1, true) then
     return "restore it from a copy (docs/backups.md); what was open is in the service's histories"
   end

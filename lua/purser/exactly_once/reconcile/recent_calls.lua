@@ -10,9 +10,24 @@ local M = {}
 local KEPT_MS = 3600000
 local MAX_WINDOW_MS = 60000 -- no request is accepted for longer
 
-function M.new()
-  return { by_digest = {}, by_id = setmetatable({}, { __mode = "v" }), pruned_at = 0, accounts = {}, prefix = false,
-    count = 0, forgotten_to = 0 }
+local WEAK_VALUES = { __mode = "v" }
+local by_transport = setmetatable({}, { __mode = "k" }) -- of a transport and an origin: which call made which record
+
+-- The table for all clients that reach a service by one transport, where an answer to one may come to another.
+local function shared_ids(transport, origin)
+  local by_origin = by_transport[transport] or {}
+  by_transport[transport] = by_origin
+  by_origin[origin] = by_origin[origin] or setmetatable({}, WEAK_VALUES)
+  return by_origin[origin]
+end
+
+--- What a client knows of its own calls. `transport` and `origin` are those of the client.
+---@param transport any|nil
+---@param origin string|nil
+function M.new(transport, origin)
+  local by_id = setmetatable({}, WEAK_VALUES)
+  return { by_digest = {}, by_id = by_id, shared = transport and shared_ids(transport, origin) or by_id, pruned_at = 0,
+    accounts = {}, prefix = false, count = 0, forgotten_to = 0 }
 end
 
 --- A name that no other call has; or nil and a message. One client is used by one process alone, so a random text that
@@ -73,13 +88,13 @@ end
 --- Notes how a call ended: `id` is the record it made, nil while that is not known; `over` when it certainly made none.
 function M.close(self, entry, id, over)
   entry.id, entry.over = id or false, over or false
-  if id and entry.makes then self.by_id[id] = entry end
+  if id and entry.makes then self.by_id[id], self.shared[id] = entry, entry end
 end
 
---- Whether the record `id` was made by another call, of whatever operation. Two that carry one id by which the service
---- distinguishes calls may have made it together.
+--- Whether the record `id` was made by another call, of whatever operation and of any client of the transport. Two
+--- that carry one id by which the service distinguishes calls may have made it together.
 function M.is_others(self, row, intent, id)
-  local entry = id and self.by_id[id]
+  local entry = id and (self.by_id[id] or self.shared[id])
   if not entry or entry == entry_of(equals_of(self, row, intent), intent) then return false end
   local client_id = row.reconcile.generated_id and row.reconcile.client_id
   return not client_id or intent.params[client_id] == nil or intent.params[client_id] ~= entry.intent.params[client_id]

@@ -26,11 +26,12 @@ local function load_driver(kind)
   return driver
 end
 
--- LuaDBI's messages begin with words of its own, or with the place where they were raised.
+-- LuaDBI's messages begin with words of its own, or with the place where they were raised; libpq's have several lines.
 local function plain(message)
   return (tostring(message):gsub("^[^\n]-%.lua:%d+: ", ""):gsub("^Execute failed ", "")
-    :gsub("^Error preparing statement handle: ", "")
-    :gsub("^Failed to connect to database: ", ""):gsub("%s+$", ""))
+    :gsub("^Error preparing statement handle: ", ""):gsub("^Error allocating statement handle: ", "")
+    :gsub("^Error executing statement parameters: ", "")
+    :gsub("^Failed to connect to database: ", ""):gsub("%s+$", ""):gsub("%s*\n%s*", " "))
 end
 
 -- The child of a fork has its parent's connection, and must neither use nor close it: it keeps it, and it has no
