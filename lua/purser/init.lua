@@ -95,7 +95,8 @@ local profiles = "purser.api.profiles"
 -- Members that are loaded or made at their first use: the name of a module, or a function that makes the member.
 local members = {
   decimal = "purser.decimal", secrets = "purser.secrets", fleet = "purser.workflow.fleet", sim = "purser.sim",
-  vault = "purser.vault", states = "purser.states", utc = "purser.utc", journal = "purser.exactly_once.journal", payouts = "purser.exactly_once.payouts",
+  vault = "purser.vault", states = "purser.states", utc = "purser.utc",
+  journal = "purser.exactly_once.journal", payouts = "purser.exactly_once.payouts",
   profiles = function() return frozen(require(profiles)) end,
   rate_limit = function() return rate_limit.new end,
   run = function() return schedule.run end,

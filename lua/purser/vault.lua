@@ -28,12 +28,6 @@ local MAX_BYTES = 64 * 1024 * 1024 -- some 300,000 keys
 ---@field note string|nil
 ---@field base_url string|nil
 
----@class purser.AccountKeys
----@field api_key string
----@field secret_key purser.Secret
----@field base_url string|nil
----@field profile string|nil
-
 ---@class purser.AccountKeyTexts
 ---@field api_key string
 ---@field secret_key string
@@ -151,7 +145,7 @@ end
 
 --- One key with its secret, as options of purser.new.
 ---@param api_key string
----@return purser.AccountKeys|nil keys, string|nil message
+---@return purser.Options|nil keys, string|nil message
 function VaultFile:keys(api_key)
   local list, held = read(self.path)
   if not list then return nil, held end
@@ -174,7 +168,7 @@ end
 --- `base_url = ...` and `profile = ...`: options of purser.new. A file that others can use is rejected, and so is one
 --- without a key or a secret.
 ---@param path string
----@return purser.AccountKeys|nil keys, string|nil message  which quotes no secret
+---@return purser.Options|nil keys, string|nil message  which quotes no secret
 function M.read_keys(path)
   if type(path) ~= "string" then
     return nil, ("purser.vault.read_keys: the path is a %s; give a text"):format(type(path))
