@@ -7,6 +7,7 @@
 --     local bot = assert(purser.new(assert(vault:keys(api_key))))
 --     local main = assert(purser.new(assert(purser.vault.read_keys "main.keys")))
 
+local colon = require "purser.util.colon"
 local core = require "purser.core"
 local files = require "purser.util.files"
 local key_file = require "purser.util.key_file"
@@ -194,5 +195,7 @@ function M.write_keys(path, keys, options)
   if ok then return true end
   return nil, ("%s%s: %s"):format(where, path, tostring(reason))
 end
+
+colon.check(VaultFile, "vault")
 
 return M
