@@ -298,6 +298,7 @@ build = {
     ["purser.transport.replay"] = "lua/purser/transport/replay.lua",
     ["purser.utc"] = "lua/purser/utc.lua",
     ["purser.util.calendar"] = "lua/purser/util/calendar.lua",
+    ["purser.util.colon"] = "lua/purser/util/colon.lua",
     ["purser.util.database.generations"] = "lua/purser/util/database/generations.lua",
     ["purser.util.database"] = "lua/purser/util/database/init.lua",
     ["purser.util.database.postgresql"] = "lua/purser/util/database/postgresql.lua",
