@@ -32,9 +32,9 @@ local function quoted(text)
 end
 
 local function integer(value)
-  if math_type then
-    if math_type(value) ~= "integer" then error("a float is not exact; give a text, an integer or json.raw", 0) end
-  elseif value % 1 ~= 0 or value > EXACT or value < -EXACT then
+  if math_type and math_type(value) ~= "integer" or value % 1 ~= 0 then
+    error("a float is not exact; give a text, an integer or json.raw", 0)
+  elseif not math_type and (value > EXACT or value < -EXACT) then
     error("a number beyond the exact integers; give a text or json.raw", 0)
   end
   return ("%d"):format(value)
