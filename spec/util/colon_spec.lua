@@ -26,7 +26,7 @@ describe("a method called with a dot", function()
       journal = { journal, "close", "entries" }, vault = { vault, "close", "list", "keys" },
       payouts = { queue, "add", "run", "report" },
       fleet = { assert(purser.fleet.new { client = client, vault = vault, accounts = {} }), "plan", "apply" },
-      rate_limit = { assert(purser.rate_limit {}), "close", "status" }, sim = { sim, "now", "account", "deposit" },
+      sim = { sim, "now", "account", "deposit" },
     }
   end
 

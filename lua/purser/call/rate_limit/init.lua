@@ -12,7 +12,6 @@
 --
 -- where what fails returns nil and a message. docs/limits.md says which stores there are.
 
-local colon = require "purser.util.colon"
 local core = require "purser.core"
 local lazy = require "purser.util.lazy"
 local pools_of = require "purser.call.rate_limit.pools"
@@ -249,7 +248,5 @@ end
 function RateLimit:close()
   self.store:close()
 end
-
-colon.check(RateLimit, "rate_limit")
 
 return M
