@@ -21,10 +21,6 @@ local function line(...)
   io.write(csv.line({ n = select("#", ...), ... }, { is_number = is_number }))
 end
 
-local function utc(ms)
-  return os.date("!%Y-%m-%dT%H:%M:%SZ", math.floor(ms / 1000))
-end
-
 assert(client:sync_clock()) -- the walks begin and end by the service's time
 local rows = {}
 for deposit in client.wallet:each_deposit() do
@@ -44,5 +40,5 @@ end)
 
 line("time", "kind", "coin", "network", "amount", "fee", "status", "address", "memo", "transaction", "order")
 for _, row in ipairs(rows) do
-  line(utc(row[1]), row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9], row[10], row[11])
+  line(purser.utc.text(row[1]), row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9], row[10], row[11])
 end

@@ -17,21 +17,11 @@ if not commands[command] then
   os.exit(2)
 end
 
--- One line a key: apiKey, secretKey, account, note. The file is written before the service is asked for anything more.
-if not core.file_mode(secrets_file) then assert(core.create_private(secrets_file)) end
-local file = assert(io.open(secrets_file, "a+"))
-local mode, is_mine = core.file_mode(file) -- of what was opened
-if mode % 64 ~= 0 or not is_mine then -- the bits of group and others
-  io.stderr:write(("%s: others can use it; run: chmod 600 %s\n"):format(secrets_file, secrets_file))
+-- Made when it is missing; a key is on the disk before the service is asked for anything more.
+local vault, message = purser.vault.open(secrets_file)
+if not vault then
+  io.stderr:write(message, "\n")
   os.exit(1)
-end
-local held = {}
-for line in file:lines() do held[line:match "^(%S+)" or ""] = true end
-
-local function store(secret)
-  assert(file:write(("%s\t%s\t%s\t%s\n"):format(secret.apiKey, secret.secretKey, secret.account, secret.note)))
-  assert(core.sync_file(file))
-  held[secret.apiKey] = true
 end
 
 local input = assert(io.open(declaration_file))
@@ -48,8 +38,7 @@ local client = assert(purser.new {
 })
 
 local fleet = assert(purser.fleet.new {
-  client = client, group = declaration.group, accounts = declaration.accounts,
-  vault = { store = store, holds = function(api_key) return held[api_key] ~= nil end },
+  client = client, group = declaration.group, accounts = declaration.accounts, vault = vault,
 })
 
 if command == "plan" then

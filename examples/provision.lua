@@ -1,21 +1,20 @@
 -- SPDX-License-Identifier: MIT
 -- Makes the sub-accounts of a list, and an API key for each. Run again after a failure, it makes what is missing.
 --
---   lua examples/provision.lua accounts.csv keys.csv
+--   lua examples/provision.lua accounts.csv keys.vault
 --
 -- accounts.csv has a line a sub-account: name,note,permissions (separated by blanks),ip addresses (same, may be empty).
--- The keys are appended to keys.csv the moment they exist: the service shows a secret once. That file is made for your
--- eyes alone, and one that others can use is rejected.
+-- The keys are appended to keys.vault the moment they exist: the service shows a secret once. That file is made for
+-- your eyes alone, and one that others can use is rejected.
 -- A key whose answer was lost is deleted and made again, and one whose permissions or addresses the list has changed is
 -- replaced (docs/fleets.md). The service is named by PURSER_BASE_URL or PURSER_PROFILE, the main account's key by
 -- PURSER_API_KEY and PURSER_SECRET_KEY. A broker sets PURSER_GROUP=broker.
 
-local core = require "purser.core"
 local purser = require "purser"
 
 local list_path, keys_path = arg[1], arg[2]
 if not keys_path then
-  io.stderr:write "usage: provision.lua accounts.csv keys.csv\n"
+  io.stderr:write "usage: provision.lua accounts.csv keys.vault\n"
   os.exit(2)
 end
 
@@ -52,25 +51,14 @@ end
 
 local accounts = read_list(list_path)
 -- Opened before the first key is made: none may be lost.
-if not core.file_mode(keys_path) then assert(core.create_private(keys_path)) end
-local keys = assert(io.open(keys_path, "a+"))
-local mode, is_mine = core.file_mode(keys) -- of what was opened
-if mode % 64 ~= 0 or not is_mine then -- the bits of group and others
-  io.stderr:write(("%s: others can use it; run: chmod 600 %s\n"):format(keys_path, keys_path))
+local vault, message = purser.vault.open(keys_path)
+if not vault then
+  io.stderr:write(message, "\n")
   os.exit(2)
-end
-local held = {}
-for line in keys:lines() do held[line:match "^[^,]*,([^,]+)," or ""] = true end
-
-local function store(secret)
-  assert(keys:write(table.concat({ secret.account, secret.apiKey, secret.secretKey }, ","), "\n"))
-  assert(core.sync_file(keys)) -- on the disk before anything else happens
-  held[secret.apiKey] = true
 end
 
 local fleet = assert(purser.fleet.new {
-  client = client, group = os.getenv "PURSER_GROUP", accounts = accounts,
-  vault = { store = store, holds = function(api_key) return held[api_key] ~= nil end },
+  client = client, group = os.getenv "PURSER_GROUP", accounts = accounts, vault = vault,
 })
 local done, err = fleet:apply()
 
@@ -78,7 +66,7 @@ local made = { create_account = 0, create_key = 0 }
 local steps = done or err.details and err.details.done or {}
 for _, step in ipairs(steps) do made[step.what] = (made[step.what] or 0) + 1 end
 print(("%d sub-accounts requested: %d made, %d keys made"):format(#accounts, made.create_account, made.create_key))
-assert(keys:close())
+vault:close()
 if not done then
   io.stderr:write(tostring(err), "\n")
   os.exit(err.outcome == "unknown" and 4 or 1)

@@ -49,7 +49,7 @@ end
 
 local function time_of(member)
   return function(record)
-    return record[member] and os.date("!%Y-%m-%d %H:%M:%S", math.floor(record[member] / 1000))
+    return record[member] and purser.utc.text(record[member])
   end
 end
 
@@ -94,8 +94,7 @@ local broker, sub_account, wallet = main.broker, main.sub_account, main.wallet
 
 print("Purser " .. purser._VERSION .. " at " .. url)
 local service_time = assert(main:server_time())
-print(("service time %s, ping %s"):format(os.date("!%Y-%m-%d %H:%M:%S UTC", math.floor(service_time / 1000)),
-  assert(main:ping()) and "answered"))
+print(("service time %s, ping %s"):format(purser.utc.text(service_time), assert(main:ping()) and "answered"))
 
 ------------------------------------------------------------------------------------------------- coins
 

@@ -50,11 +50,13 @@ local function read_balances()
   return balances
 end
 
+local name_of = purser.states.name
+
 -- asset -> month -> { into = decimal, out = decimal }, and the set of months
 local function read_flows(now)
   local flows, months = {}, {}
   local function count(record, time, direction)
-    local month = os.date("!%Y-%m", math.floor(time / 1000))
+    local month = purser.utc.text(time):sub(1, 7)
     months[month] = true
     flows[record.coin] = flows[record.coin] or {}
     flows[record.coin][month] = flows[record.coin][month] or { into = decimal "0", out = decimal "0" }
@@ -62,10 +64,10 @@ local function read_flows(now)
     cell[direction] = cell[direction] + record.amount
   end
   for deposit in client.wallet:each_deposit { to = now } do
-    if deposit.status == 5 then count(deposit, deposit.insertTime, "into") end
+    if name_of("deposit", deposit.status) == "SUCCESS" then count(deposit, deposit.insertTime, "into") end
   end
   for withdrawal in client.wallet:each_withdrawal { to = now } do
-    if withdrawal.status == 7 then count(withdrawal, withdrawal.applyTime, "out") end
+    if name_of("withdrawal", withdrawal.status) == "SUCCESS" then count(withdrawal, withdrawal.applyTime, "out") end
   end
   return flows, sorted_keys(months)
 end
@@ -130,6 +132,6 @@ end
 local file = assert(io.open(path, "w"))
 assert(file:write(('<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Treasury report</title>\n'
   .. "<style>\n%s\n</style>\n<h1>Treasury report</h1>\n<p>%s UTC</p>\n%s\n</html>\n"):format(style,
-  os.date("!%Y-%m-%d %H:%M", math.floor(now / 1000)), table.concat(parts, "\n"))))
+  purser.utc.text(now):gsub("T", " "):sub(1, 16), table.concat(parts, "\n"))))
 assert(file:close())
 print(("%s: %d assets, %d months of flows"):format(path, #sorted_keys(holders_of), #months))

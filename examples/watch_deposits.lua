@@ -17,11 +17,6 @@ if not pause or not looks then
 end
 local DAY = 86400000
 
-local states = {
-  "small", "delayed", "large, delayed", "pending", "success", "auditing", "rejected", "refunded", "credited early",
-  "invalid", "restricted", "returned",
-}
-
 local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
   api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",
@@ -31,8 +26,9 @@ io.stdout:setvbuf "line"
 
 local function show(deposit)
   print(clean(("%s  %s %s on %s  %s (%s/%s confirmations)"):format(
-    os.date("!%Y-%m-%d %H:%M:%S", math.floor(deposit.insertTime / 1000)), deposit.amount, deposit.coin, deposit.network,
-    states[deposit.status] or tostring(deposit.status), deposit.confirmTimes or "?", deposit.unlockConfirm or "?")))
+    purser.utc.text(deposit.insertTime), deposit.amount, deposit.coin, deposit.network,
+    purser.states.name("deposit", deposit.status) or tostring(deposit.status),
+    deposit.confirmTimes or "?", deposit.unlockConfirm or "?")))
 end
 
 -- One look: without time to wait, the watch ends when it has reported what it found.

@@ -382,4 +382,14 @@ describe("decimal", function()
     collectgarbage() collectgarbage()
     assert.is_true(collectgarbage("count") - before < 64)
   end)
+
+  it("has no operator that divides, and the message names what does", function()
+    local function quotient(a, b) return a / b end
+    local function rest(a, b) return a % b end
+    for _, operator in ipairs { quotient, rest } do
+      for _, pair in ipairs { { decimal "1", 3 }, { 3, decimal "1" }, { decimal "1", decimal "3" } } do
+        assert.error_matches(function() operator(pair[1], pair[2]) end, "use a:div%(b, places%)")
+      end
+    end
+  end)
 end)

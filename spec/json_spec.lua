@@ -123,4 +123,21 @@ describe("json", function()
     loop[1] = loop
     assert.error_matches(function() json.encode(loop) end, "deep")
   end)
+
+  it("says at the caller's line which part of the value cannot be written, and what to do", function()
+    local function message_of(value)
+      local ok, message = pcall(function() return (json.encode(value)), nil end)
+      assert.is_false(ok)
+      assert.matches("^spec/json_spec%.lua:%d+: json%.encode: value", message)
+      return message:match "json%.encode: (.*)$"
+    end
+    assert.matches("^value%[3%]%.x: a float is not exact; ", message_of { 1, 2, { x = 0.5 } })
+    assert.matches("^value%.a%[2%]%.b: an empty table .* mark it with", message_of { a = { { b = 1 }, { b = {} } } })
+    assert.matches("^value%.list%[1%]: a function ",
+      message_of(json.object { { "id", 1 }, { "list", json.list { print } } }))
+    assert.matches("^value: a function cannot be written; ", message_of(print))
+    local loop = { 1 }
+    loop[2] = { a = loop, b = { loop, loop } }
+    assert.matches("^value: it is nested more than 100 deep; ", message_of(loop))
+  end)
 end)

@@ -377,6 +377,16 @@ if has_proc then
       assert.same({ dumped = 0, kept_out = 1, environ = 0 }, found)
     end)
 
+    it("holds a secret of a vault once, in memory that no core dump has, and none when the keys are listed", function()
+      local list = "local vault = assert(require 'purser.vault'.open(arg[1])) assert(#vault:list() == 2)\n"
+      local path = private(("mx0A\t%s\tdesk\tbot\t\nmx0B\tother\tdesk\tbooks\t"):format(SECRET))
+      local found = search(list .. WAIT .. "vault:close()", path, { SECRET, SECRET:sub(1, 16) })
+      assert.same({ dumped = 0, kept_out = 0, environ = 0 }, found)
+      found = search(list .. "local keys = assert(vault:keys 'mx0A')\n" .. WAIT .. "keys.secret_key:close()", path,
+        { SECRET })
+      assert.same({ dumped = 0, kept_out = 1, environ = 0 }, found)
+    end)
+
     unless_sanitized("holds an Ed25519 key once, in memory that no core dump has, and no text of its PEM", function()
       local found = search(CLIENT:format "secret_key_file = arg[1], profile = { algorithm = 'ed25519' }", private(PEM),
         { SEED, PEM_BODY:sub(20, 40), PEM_BODY:sub(-20) })

@@ -10,7 +10,8 @@ local order = { "base", "util", "transport", "api", "sim", "call", "history", "e
   "top", "cli" }
 local base = { core = true, http = true, httpd = true, version = true, decimal = true, libcurl = true,
   codes = true, secrets = true, http1 = true }
-local layer_of_public = { csv = "util", json = "util", schedule = "util" }
+local layer_of_public = { csv = "util", json = "util", schedule = "util", utc = "util", vault = "util",
+  states = "api" }
 
 local rank = {}
 for i, name in ipairs(order) do rank[name] = i end

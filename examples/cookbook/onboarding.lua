@@ -3,22 +3,9 @@
 --
 --   lua examples/cookbook/onboarding.lua NAMES SECRETS        NAMES: a name a line; SECRETS: a file for you alone
 
-local core = require "purser.core"
 local purser = require "purser"
 
-if not core.file_mode(arg[2]) then assert(core.create_private(arg[2])) end -- mode 0600, and never an old file
-assert(core.file_mode(arg[2]) % 64 == 0, "others can use the file: chmod 600 it")
-local secrets, held = assert(io.open(arg[2], "a+")), {}
-for line in secrets:lines() do held[line:match "^(%S+)" or ""] = true end
-
-local vault = {}
-function vault.store(key) -- runs before anything else happens; a key that cannot be stored is deleted at once
-  assert(secrets:write(("%s\t%s\t%s\n"):format(key.apiKey, key.secretKey, key.account)))
-  assert(core.sync_file(secrets))
-  held[key.apiKey] = true
-end
-function vault.holds(api_key) return held[api_key] ~= nil end
-
+local vault = assert(purser.vault.open(arg[2])) -- mode 0600; a key that it cannot store is deleted at once
 local accounts = {}
 for name in io.lines(arg[1]) do
   accounts[#accounts + 1] = { name = name, note = "trading desk", keys = {

@@ -14,8 +14,9 @@ assert(client:sync_clock())
 local now, lines = client:now(), {}
 
 local function add(kind, ms, account, coin, amount, status)
-  local time = os.date("!%Y-%m-%dT%H:%M:%SZ", math.floor(ms / 1000))
-  lines[#lines + 1] = csv.line({ kind, time, account, coin, amount, status }, { is_number = { [5] = true } })
+  local name = purser.states.name(kind, status) or status
+  local cells = { kind, purser.utc.text(ms), account, coin, amount, name }
+  lines[#lines + 1] = csv.line(cells, { is_number = { [5] = true } })
 end
 
 local function add_balance(name, balance)

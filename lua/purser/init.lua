@@ -38,6 +38,9 @@ local suggest = lazy "purser.util.suggest"
 ---@field profiles table<string, table>     the conventions by profile name; read-only
 ---@field decimal purser.modules.decimal    exact amounts; `purser.decimal(text)` makes one
 ---@field secrets purser.modules.secrets    secret keys that no Lua string holds
+---@field vault purser.modules.vault        keys in files that only this user can read
+---@field states purser.modules.states      states of deposits and withdrawals by number and name
+---@field utc purser.modules.utc            UTC times to and from epoch milliseconds
 ---@field sim purser.modules.sim            the simulator
 ---@field journal purser.modules.journal    journals of what is sent
 ---@field payouts purser.modules.payouts    queues of payments
@@ -92,6 +95,7 @@ local profiles = "purser.api.profiles"
 -- Members that are loaded or made at their first use: the name of a module, or a function that makes the member.
 local members = {
   decimal = "purser.decimal", secrets = "purser.secrets", fleet = "purser.workflow.fleet", sim = "purser.sim",
+  vault = "purser.vault", states = "purser.states", utc = "purser.utc",
   journal = "purser.exactly_once.journal", payouts = "purser.exactly_once.payouts",
   profiles = function() return frozen(require(profiles)) end,
   rate_limit = function() return rate_limit.new end,

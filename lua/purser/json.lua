@@ -27,15 +27,15 @@ for byte = 0, 31 do
 end
 
 local function quoted(text)
-  if not plain_text.is_utf8(text) then error("json: a string is not UTF-8", 0) end
+  if not plain_text.is_utf8(text) then error("a string is not UTF-8; convert it", 0) end
   return '"' .. text:gsub('[%z\1-\31"\\]', ESCAPES) .. '"'
 end
 
 local function integer(value)
-  if math_type then
-    if math_type(value) ~= "integer" then error("json: a float is not exact", 0) end
-  elseif value % 1 ~= 0 or value > EXACT or value < -EXACT then
-    error("json: a number beyond the exact integers", 0)
+  if math_type and math_type(value) ~= "integer" or value % 1 ~= 0 then
+    error("a float is not exact; give a text, an integer or json.raw", 0)
+  elseif not math_type and (value > EXACT or value < -EXACT) then
+    error("a number beyond the exact integers; give a text or json.raw", 0)
   end
   return ("%d"):format(value)
 end
@@ -43,7 +43,7 @@ end
 local function sorted_members(object)
   local members = {}
   for key, value in pairs(object) do
-    if type(key) ~= "string" then error("json: a key of an object is not a string", 0) end
+    if type(key) ~= "string" then error("a key of an object is not a string; give texts as keys", 0) end
     members[#members + 1] = { key, value }
   end
   table.sort(members, function(a, b) return a[1] < b[1] end)
@@ -87,7 +87,7 @@ local function write_object(out, members, newline, indent, depth)
 end
 
 local function write_table(out, value, newline, indent, depth)
-  if depth >= MAX_DEPTH then error("json: nested too deeply", 0) end
+  if depth >= MAX_DEPTH then error(("it is nested more than %d deep; give a flatter value"):format(MAX_DEPTH), 0) end
   local kind = getmetatable(value)
   if kind == Raw then
     out[#out + 1] = value[1]
@@ -96,7 +96,7 @@ local function write_table(out, value, newline, indent, depth)
   elseif kind == List or value[1] ~= nil then
     write_list(out, value, newline, indent, depth + 1)
   elseif next(value) == nil then
-    error("json: an empty table is neither a list nor an object: mark it", 0)
+    error("an empty table is neither a list nor an object; mark it with json.list or json.object", 0)
   else
     write_object(out, sorted_members(value), newline, indent, depth + 1)
   end
@@ -112,7 +112,7 @@ function write(out, value, newline, indent, depth)
   elseif kind == "boolean" then
     out[#out + 1] = tostring(value)
   else
-    error("json: a " .. kind .. " cannot be written", 0)
+    error(("a %s cannot be written; give a text, an integer, a boolean, a table or json.null"):format(kind), 0)
   end
 end
 
@@ -138,20 +138,41 @@ function M.raw(text)
   local whole, rest = text:match("^%-?(%d+)(.*)$")
   local exponent = rest and (rest:match("^%.%d+(.*)$") or rest)
   if not whole or whole:find("^0%d") or not (exponent == "" or exponent:find("^[eE][+-]?%d+$")) then
-    error("json: raw text must be one JSON number", 2)
+    error("json.raw: the text is not one JSON number; give its digits, such as 0.00000001", 2)
   end
   return setmetatable({ text }, Raw)
 end
 
 M.null = setmetatable({ "null" }, Raw)
 
---- A value as JSON. Raises for one that has no exact JSON form.
+-- Where in a value the part is that cannot be written, such as `[2].amount`; "" is the value itself.
+local function place_of(value, depth)
+  if type(value) ~= "table" or getmetatable(value) == Raw or depth >= MAX_DEPTH then return "" end
+  local is_object = getmetatable(value) == Object
+  local is_list = not is_object and (getmetatable(value) == List or value[1] ~= nil)
+  for key, child in pairs(value) do
+    local name = is_object and child[1] or key
+    if is_object then child = child[2] end
+    if child ~= nil and not pcall(write, {}, child, nil, nil, depth + 1) then
+      return (is_list and "[%d]" or ".%s"):format(is_list and key or plain_text.clean(tostring(name), 40))
+        .. place_of(child, depth + 1)
+    end
+  end
+  return ""
+end
+
+--- A value as JSON. Raises for one that has no exact JSON form, at the line of the caller and with the place in the
+--- value.
 ---@param value any
 ---@param options? { indent?: string }  the blanks of one level; without it the text holds no blanks
 ---@return string
 function M.encode(value, options)
   local out, indent = {}, options and options.indent
-  write(out, value, indent and "\n", indent, 0)
+  local ok, problem = pcall(write, out, value, indent and "\n", indent, 0)
+  if not ok then
+    local place = tostring(problem):find("it is nested", 1, true) and "" or place_of(value, 0)
+    error(("json.encode: value%s: %s"):format(place, tostring(problem)), 2)
+  end
   return table.concat(out)
 end
 

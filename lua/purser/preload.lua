@@ -20,7 +20,7 @@ local M = {}
 local always = {
   "purser.client", "purser.client.methods", "purser.exactly_once.reconcile.modules", "purser.api.profiles",
   "purser.history", "purser.json", "purser.workflow.wait", "purser.workflow.plan", "purser.workflow.dust",
-  "purser.workflow.watch", "purser.workflow.coins", "purser.workflow.balances",
+  "purser.workflow.watch", "purser.workflow.coins", "purser.workflow.balances", "purser.utc", "purser.states",
 }
 
 -- What is loaded only when it is named. `others` may be missing: the part's first use says so.
@@ -31,7 +31,7 @@ local parts = {
   cosocket = { "purser.transport.cosocket", others = { "ngx.semaphore" } },
   journal = { "purser.exactly_once.journal", others = { "DBI", "dbd.sqlite3", "dbd.postgresql" } },
   payouts = { "purser.exactly_once.payouts", others = { "DBI", "dbd.sqlite3", "dbd.postgresql" } },
-  fleet = { "purser.workflow.fleet" },
+  fleet = { "purser.workflow.fleet", "purser.vault" },
   sim = { "purser.sim", "purser.sim.transport" },
 }
 

@@ -349,6 +349,17 @@ static int new_decimal(lua_State *L)
     return 2;
 }
 
+/* An operator does not say how many places are to stay. */
+static int no_division(lua_State *L)
+{
+    return luaL_error(L, "purser.decimal: an operator cannot divide, since it names no places; use a:div(b, places)");
+}
+
+static int no_power(lua_State *L)
+{
+    return luaL_error(L, "purser.decimal: there is no power of a decimal; use a:mul(b)");
+}
+
 static const luaL_Reg methods[] = {
     {"add", decimal_add},
     {"sub", decimal_sub},
@@ -373,7 +384,8 @@ static const luaL_Reg methods[] = {
 static const luaL_Reg meta[] = {
     {"__add", decimal_add}, {"__sub", decimal_sub}, {"__mul", decimal_mul}, {"__unm", decimal_negate},
     {"__eq", decimal_eq},   {"__lt", decimal_lt},   {"__le", decimal_le},   {"__tostring", decimal_tostring},
-    {"__gc", decimal_gc},   {"__concat", decimal_concat},
+    {"__gc", decimal_gc},   {"__concat", decimal_concat}, {"__div", no_division}, {"__idiv", no_division},
+    {"__mod", no_division}, {"__pow", no_power},
     {NULL, NULL},
 };
 

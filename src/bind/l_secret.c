@@ -271,6 +271,85 @@ static int read_credentials(lua_State *L)
     return return_error(L);
 }
 
+/* ---- a vault: a line a key, with tabs after the API key and after its secret ---- */
+
+typedef struct vault_line {
+    const char *key, *secret, *rest, *end; /* a tab stands before the secret and before the rest */
+} vault_line;
+
+/* The next line that holds a whole secret: one whose writing was cut off has no tab after it. */
+static bool next_vault_line(const char **at, const char *end, vault_line *line)
+{
+    while (*at < end) {
+        const char *start = *at, *feed = memchr(start, '\n', (size_t)(end - start)), *stop = feed ? feed : end;
+        *at = feed ? feed + 1 : end;
+        const char *tab = memchr(start, '\t', (size_t)(stop - start));
+        const char *second = tab ? memchr(tab + 1, '\t', (size_t)(stop - tab - 1)) : NULL;
+        if (!second || tab == start || second == tab + 1) continue;
+        *line = (vault_line){start, tab + 1, second + 1, stop};
+        return true;
+    }
+    return false;
+}
+
+/* Takes the secrets out of the text, in place: what stays are lines with the key, a tab and the rest. */
+static void remove_secrets(pu_secret_text *whole)
+{
+    const char *at = whole->data, *end = whole->data + whole->len;
+    char *out = whole->data;
+    vault_line line;
+    while (next_vault_line(&at, end, &line)) {
+        const char *parts[] = {line.key, line.rest}, *ends[] = {line.secret, line.end};
+        for (int i = 0; i < 2; i++) {
+            size_t len = (size_t)(ends[i] - parts[i]);
+            memmove(out, parts[i], len);
+            out += len;
+        }
+        if (at > line.end) *out++ = '\n'; /* else the file ends without one, and there is no room for it */
+    }
+    whole->len = (size_t)(out - whole->data);
+}
+
+/* Copies the secret of the key into `secret`, which stays closed where the vault has none. False for want of memory. */
+static bool find_secret(const pu_secret_text *whole, pu_secret_text *secret, const char *key, size_t len)
+{
+    const char *at = whole->data, *end = whole->data + whole->len;
+    vault_line line;
+    while (next_vault_line(&at, end, &line))
+        if ((size_t)(line.secret - 1 - line.key) == len && memcmp(line.key, key, len) == 0)
+            return pu_secret_text_copy(secret, line.secret, (size_t)(line.rest - 1 - line.secret));
+    return true;
+}
+
+/* core.read_vault(path, max_bytes) -> the lines of a vault without their secrets; core.read_vault(path, max_bytes, key)
+ * -> the secret of an API key, or nil alone where there is none. Both: nil, message, and true for no such file. */
+static int read_vault(lua_State *L)
+{
+    int code;
+    size_t max = (size_t)lpu_check_integer(L, 2, 1, INT32_MAX), len = 0;
+    luaL_checktype(L, PATH, LUA_TSTRING);
+    const char *key = luaL_optlstring(L, 3, NULL, &len);
+    lua_settop(L, 3);
+    pu_secret_text *whole = push_closed(L), *secret = push_closed(L);
+    enum pu_file_fault fault = pu_secret_text_read(whole, lua_tostring(L, PATH), max, &code);
+    if (fault != PU_FILE_OK) return return_file_error(L, lua_tostring(L, PATH), fault, code);
+    if (!key) {
+        remove_secrets(whole);
+        lua_pushlstring(L, whole->len ? whole->data : "", whole->len);
+        pu_secret_text_close(whole);
+        return 1;
+    }
+    bool fine = find_secret(whole, secret, key, len);
+    pu_secret_text_close(whole);
+    if (!fine) return return_file_error(L, lua_tostring(L, PATH), PU_FILE_NO_MEMORY, 0);
+    const char *wrong = secret->data ? pu_secret_text_fault(secret) : NULL;
+    if (secret->data && !wrong) return 1;
+    if (wrong) lua_pushfstring(L, "a secret in %s %s", lua_tostring(L, PATH), wrong);
+    else lua_pushnil(L);
+    pu_secret_text_close(secret);
+    return return_error(L);
+}
+
 /* ---- the object, and the memory ---- */
 
 static int secret_close(lua_State *L)
@@ -321,6 +400,7 @@ void lpu_bind_secret(lua_State *L)
                                          {"take_secret", take_secret},
                                          {"read_credentials", read_credentials},
                                          {"read_private", read_private},
+                                         {"read_vault", read_vault},
                                          {"secret_memory", secret_memory},
                                          {"harden_process", harden_process},
                                          {NULL, NULL}};

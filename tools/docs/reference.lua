@@ -36,14 +36,18 @@ local plan = {
     { "purser.Fleet", "fleet:", "A fleet", "fleets" },
     { "purser.FleetMoves", "moves:", "Moves of a fleet", "fleets" },
   } },
-  { "reference-values", "Reference: amounts, codes, CSV, JSON, secrets", {
+  { "reference-values", "Reference: amounts, times, codes, CSV, JSON, secrets", {
     { "purser.modules.decimal", "decimal.", "purser.decimal", "numbers" },
     { "purser.decimal", "amount:", "An amount", "numbers" },
+    { "purser.modules.utc", "utc.", "purser.utc", "numbers" },
+    { "purser.modules.states", "states.", "purser.states", "numbers" },
     { "purser.modules.codes", "codes.", "purser.codes", "errors" },
     { "purser.modules.csv", "csv.", "purser.csv", "cookbook" },
     { "purser.modules.json", "json.", "purser.json" },
     { "purser.modules.secrets", "secrets.", "purser.secrets", "signing" },
     { "purser.Secret", "secret:", "A secret", "signing" },
+    { "purser.modules.vault", "purser.vault.", "purser.vault", "fleets" },
+    { "purser.VaultFile", "vault:", "The vault of a fleet in a file", "fleets" },
   } },
   { "reference-transports", "Reference: transports and tasks", {
     { "purser.Transports", "purser.transport.", "purser.transport", "transports" },

@@ -3,7 +3,7 @@
 
 local activity = require "purser.cli.activity"
 local credentials = require "purser.cli.credentials"
-local files = require "purser.cli.file"
+local files = require "purser.util.files"
 local lazy = require "purser.util.lazy"
 local profiles = lazy "purser.api.profiles"
 local purser = lazy "purser"

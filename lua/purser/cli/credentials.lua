@@ -3,6 +3,7 @@
 -- every process of the machine can see. A secret key goes from there to the signer in C: no Lua string ever holds it.
 
 local core = require "purser.core"
+local key_file = require "purser.util.key_file"
 
 local M = {}
 
@@ -23,43 +24,7 @@ function M.take_secret()
   if secret then taken, why_not = secret, nil else why_not = why_not or message end
 end
 
--- The keys that the command of a file writes, with the service that the file or the command names.
-local function from_command(file, path)
-  if file.api_key or file.secret then
-    return nil, path .. " gives a credentials_command and a key of its own; remove one of them"
-  end
-  local keys, message = core.read_credentials("|" .. file.credentials_command)
-  if not keys then return nil, ("the credentials_command of %s: %s"):format(path, message) end
-  if keys.credentials_command then
-    return nil, ("the credentials_command of %s writes another credentials_command; let it write the keys"):format(path)
-  end
-  for _, name in ipairs { "base_url", "profile" } do
-    if file[name] and keys[name] then
-      return nil, ("%s and what its credentials_command writes both give %s; remove one"):format(path, name)
-    end
-    keys[name] = keys[name] or file[name]
-  end
-  return keys
-end
-
--- `source` is a path, "-" for standard input, or "|" and a command.
-local function from_file(source, name)
-  local keys, message = core.read_credentials(source)
-  name = name or source == "-" and "standard input" or source
-  if keys and keys.credentials_command then
-    if source:find "^|" or source == "-" then
-      return nil, name .. " gives a credentials_command, which only a file may; let it write the keys"
-    end
-    keys, message = from_command(keys, source)
-  end
-  if not keys then return nil, message end
-  if not keys.api_key or not keys.secret then
-    return nil, name .. " has no key, or no secret; give the lines api_key = ... and secret_key = ..., or "
-      .. "credentials_command = ..."
-  end
-  keys.source = name
-  return keys
-end
+local from_file = key_file.read
 
 --- The folder of the named accounts: $XDG_CONFIG_HOME/purser, or ~/.config/purser. Nil without a home.
 ---@return string|nil

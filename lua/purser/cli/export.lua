@@ -3,7 +3,7 @@
 
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
-local files = require "purser.cli.file"
+local files = require "purser.util.files"
 local suggest = require "purser.util.suggest"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"

@@ -5,7 +5,7 @@
 local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
-local files = require "purser.cli.file"
+local files = require "purser.util.files"
 local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"
 local output = require "purser.cli.output"
@@ -13,6 +13,7 @@ local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
 local rows = require "purser.cli.rows"
 local fleets = lazy "purser.workflow.fleet"
+local vaults = lazy "purser.vault"
 
 local M = { summary = "Make and keep a fleet of sub-accounts as a file declares it." }
 
@@ -57,49 +58,6 @@ end
 
 -- The actions that make keys. The others do without the secrets file where there is none, and make none.
 local makes_keys = { apply = true, rotate = true }
-
--- The API keys that the text of a vault holds.
-local function keys_in(text)
-  local held = {}
-  for line in text:gmatch "[^\n]+" do held[line:match "^[^\t]*"] = true end
-  return held
-end
-
-local VAULT_MAX = 64 * 1024 * 1024 -- bytes: some 300,000 keys
-
-local function read_only_vault(path)
-  local text, message, is_missing = core.read_private(path, VAULT_MAX)
-  if not text and not is_missing then return nil, message end
-  local held = keys_in(text or "")
-  return { holds = function(api_key) return held[api_key] == true end, close = function() end,
-    store = function() error("this makes no keys", 0) end }
-end
-
--- The vault: a file with a line a key (apiKey, secretKey, account, note, address of the service, by tabs), which nobody
--- else may read. A line is on the disk before anything else happens.
-local function open_vault(path, may_write, url)
-  if not may_write then return read_only_vault(path) end
-  if not core.file_mode(path) then
-    local made, reason = core.create_private(path)
-    if not made then return nil, ("the secrets file %s cannot be made: %s"):format(path, tostring(reason)) end
-  end
-  local file, message = files.open_private(path, "a+b")
-  if not file then return nil, "the secrets file: " .. message end
-  file:seek "set"
-  local held = keys_in(file:read "*a" or "")
-  return {
-    store = function(secret)
-      local fields = { secret.apiKey, secret.secretKey, secret.account, secret.note, url }
-      for i = 3, 5 do fields[i] = plain_text.clean(fields[i]) end -- purser.result rejects such a key or secret
-      file:seek "end"
-      assert(file:write(table.concat(fields, "\t"), "\n"))
-      assert(core.sync_file(file, files.folder_of(path)))
-      held[secret.apiKey] = true
-    end,
-    holds = function(api_key) return held[api_key] == true end,
-    close = function() file:close() end,
-  }
-end
 
 local function read_declaration(path)
   local declared, message = files.read_object(path)
@@ -243,14 +201,14 @@ function M.start(options)
   local client, place, sources = connection.open(options)
   if not client then return report.bad_input("%s", place) end
   local vault
-  vault, message = open_vault(options.secrets, makes_keys[options.action], sources.url)
-  if not vault then return report.bad_input("%s", message) end
+  vault, message = vaults.open(options.secrets, { base_url = sources.url, read_only = not makes_keys[options.action] })
+  if not vault then return report.bad_input("the secrets file: %s", message) end
   local fleet, err = fleets.new {
     client = client, group = declared.group, accounts = declared.accounts,
-    vault = { store = vault.store, holds = vault.holds },
+    vault = vault,
   }
   local code = fleet and actions[options.action](fleet, options, sources) or report.bad_input("%s", tostring(err))
-  vault.close()
+  vault:close()
   client:close()
   return code
 end

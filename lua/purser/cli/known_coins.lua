@@ -4,7 +4,7 @@
 -- this file and never asks the service.
 
 local credentials = require "purser.cli.credentials"
-local files = require "purser.cli.file"
+local files = require "purser.util.files"
 local values = require "purser.cli.values"
 
 local M = {}

@@ -3,7 +3,7 @@
 
 local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
-local files = require "purser.cli.file"
+local key_file = require "purser.util.key_file"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
@@ -44,15 +44,6 @@ local function read_line(prompt, hidden, quiet)
   return line ~= "" and line or nil
 end
 
-local function text_of(options, api_key, secret)
-  local lines = {}
-  if options.base_url then lines[1] = "base_url = " .. options.base_url end
-  if options.profile then lines[#lines + 1] = "profile = " .. options.profile end
-  lines[#lines + 1] = "api_key = " .. api_key
-  lines[#lines + 1] = "secret_key = " .. secret
-  return table.concat(lines, "\n") .. "\n"
-end
-
 function M.start(options)
   local path, message = credentials.path_of(options.name or "default")
   if not path then return report.bad_input("login: %s", message) end
@@ -69,7 +60,8 @@ function M.start(options)
     return report.bad_input("login: the key or its secret holds a blank or a control character; nothing was kept")
   end
   os.execute("umask 077; mkdir -p " .. values.shell_word(credentials.folder()))
-  local ok, reason = files.replace(path, text_of(options, api_key, secret))
+  local ok, reason = key_file.write(path, { base_url = options.base_url, profile = options.profile, api_key = api_key,
+    secret_key = secret }, true)
   if not ok then return report.bad_input("login: %s cannot be written: %s", path, tostring(reason)) end
   report.note("kept in %s; next: purser doctor --account %s", path, options.name or "default")
   return report.DONE

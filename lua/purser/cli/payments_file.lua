@@ -3,7 +3,7 @@
 -- good; `operation` may stand in a column or come from the command.
 
 local csv = require "purser.csv"
-local files = require "purser.cli.file"
+local files = require "purser.util.files"
 local operations = require "purser.api.operations"
 local plain_text = require "purser.util.plain_text"
 local suggest = require "purser.util.suggest"

@@ -4,7 +4,7 @@
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local csv = require "purser.csv"
-local files = require "purser.cli.file"
+local files = require "purser.util.files"
 local json = require "purser.json"
 local output = require "purser.cli.output"
 local plain_text = require "purser.util.plain_text"

@@ -78,17 +78,13 @@ function M.midnight(ms)
   return ms - ms % M.DAY
 end
 
-local month_days = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 }
-
 --- The same day and time of day `count` calendar months earlier, or that month's last day when it is shorter.
 function M.months_before(ms, count)
   local t = calendar.civil(ms)
   local index = t.year * 12 + t.month - 1 - count
   local month = index % 12 + 1
   local year = math.floor(index / 12)
-  local leap = year % 4 == 0 and (year % 100 ~= 0 or year % 400 == 0)
-  local last = month == 2 and leap and 29 or month_days[month]
-  return calendar.days(year, month, math.min(t.day, last)) * M.DAY + ms % M.DAY
+  return calendar.days(year, month, math.min(t.day, calendar.days_in(year, month))) * M.DAY + ms % M.DAY
 end
 
 return M

@@ -11,6 +11,7 @@
 -- routed, the asker is authenticated over the raw bytes, the parameters are read and checked, the handler changes the
 -- state, the books are checked, the answer is rendered, a fault may strike after.
 
+local colon = require "purser.util.colon"
 local accounts = require "purser.sim.accounts"
 local addresses = require "purser.sim.addresses"
 local audit = require "purser.sim.audit"
@@ -353,5 +354,7 @@ function Sim:transport() return transport.new(self) end
 ---@param options { transport: purser.Transport|nil }|nil
 ---@return purser.SimWorld|nil world, string|nil message
 function M.connect(...) return remote.connect(...) end
+
+colon.check(Sim, "sim", meta)
 
 return M

@@ -5,7 +5,7 @@
 local accounts = require "purser.sim.accounts"
 local deposits = require "purser.sim.deposits"
 local keys = require "purser.sim.keys"
-local text_rules = require "purser.api.text"
+local states = require "purser.states"
 local withdrawals = require "purser.sim.withdrawals"
 
 local M = {}
@@ -22,14 +22,14 @@ local function name_of(sim, uid)
   return account.name or accounts.display_name(account)
 end
 
-local function state_of(status, names) return ("%d %s"):format(status, text_rules.choices[names][status]) end
+local function state_of(kind, status) return ("%d %s"):format(status, states.name(kind, status)) end
 
 local function list_deposits(sim, limit)
   return latest(sim.deposits, limit, function(record)
     local public = deposits.public(record, sim:now())
     return {
       id = record.id, time = record.time, account = name_of(sim, record.uid), coin = record.coin,
-      network = record.network, amount = record.amount, status = state_of(record.status, "deposit_states"),
+      network = record.network, amount = record.amount, status = state_of("deposit", record.status),
       confirmations = public.confirmTimes .. " of " .. public.unlockConfirm,
     }
   end)
@@ -40,7 +40,7 @@ local function list_withdrawals(sim, limit)
     return {
       id = record.id, time = record.time, account = name_of(sim, record.uid), coin = record.coin,
       network = record.network, amount = record.amount, fee = record.fee, order_id = record.order_id,
-      status = state_of(record.status, "withdrawal_states"), can_fail = withdrawals.place_of[record.status] == "locked",
+      status = state_of("withdrawal", record.status), can_fail = withdrawals.place_of[record.status] == "locked",
     }
   end)
 end

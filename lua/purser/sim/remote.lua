@@ -6,6 +6,7 @@
 --
 -- Every method returns nil and what is wrong when the simulator rejected or cannot be reached.
 
+local colon = require "purser.util.colon"
 local core = require "purser.core"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
@@ -215,5 +216,7 @@ function M.connect(url, options)
   end
   return world
 end
+
+colon.check(World, "world")
 
 return M

@@ -12,7 +12,7 @@ local ledger = require "purser.sim.ledger"
 local rebates = require "purser.sim.rebates"
 local rules = require "purser.sim.rules"
 local random_text = require "purser.sim.random_text"
-local text_rules = require "purser.api.text"
+local states = require "purser.states"
 local transfers = require "purser.sim.transfers"
 local withdrawals = require "purser.sim.withdrawals"
 
@@ -252,14 +252,6 @@ function World:fail_withdrawal(id)
   return withdrawals.fail(self, id)
 end
 
--- A state by its number, or by the name that the interface gives it.
-local function state_number(status, names)
-  for number, name in ipairs(text_rules.choices[names]) do
-    if status == name then return number end
-  end
-  return tonumber(status)
-end
-
 --- Puts a deposit into a state: its id, and the state's number (1 to 12) or name. It stays there until it is put into
 --- another. Returns the deposit as histories show it; nil and why not.
 ---@param id string|integer
@@ -267,7 +259,7 @@ end
 ---@return table|nil deposit, string|nil message
 function World:set_deposit(id, status)
   self:run_due()
-  local deposit, wrong = deposits.set(self, id, state_number(status, "deposit_states"))
+  local deposit, wrong = deposits.set(self, id, states.number("deposit", status) or tonumber(status))
   self:check()
   return deposit, wrong
 end
@@ -278,7 +270,7 @@ end
 ---@return table|nil withdrawal, string|nil message
 function World:set_withdrawal(id, status)
   self:run_due()
-  local withdrawal, wrong = withdrawals.set(self, id, state_number(status, "withdrawal_states"))
+  local withdrawal, wrong = withdrawals.set(self, id, states.number("withdrawal", status) or tonumber(status))
   self:check()
   return withdrawal, wrong
 end

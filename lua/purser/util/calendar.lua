@@ -12,6 +12,15 @@ function M.days(year, month, day)
     + day - 719469
 end
 
+local month_days = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 }
+
+--- How many days a month has.
+---@return integer
+function M.days_in(year, month)
+  local leap = year % 4 == 0 and (year % 100 ~= 0 or year % 400 == 0)
+  return month == 2 and leap and 29 or month_days[month]
+end
+
 --- The civil date and time of day of epoch milliseconds. It needs no `os`, which a host may lack.
 ---@param ms integer
 ---@return { year: integer, month: integer, day: integer, hour: integer, min: integer, sec: integer, wday: integer }

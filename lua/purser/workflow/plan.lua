@@ -5,6 +5,7 @@
 --     print(plan)
 --     if plan.ok then local result, err = plan:execute() end
 
+local colon = require "purser.util.colon"
 local option_schema = require "purser.util.option_schema"
 local addresses = require "purser.workflow.address"
 local coins = require "purser.workflow.coins"
@@ -399,5 +400,7 @@ function M.create_deposit_address(client, given)
   plan.ok = #plan.problems == 0
   return plan
 end
+
+colon.check(Plan, "plan")
 
 return M

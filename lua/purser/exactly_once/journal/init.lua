@@ -8,6 +8,7 @@
 -- SQLite (with a write-ahead log and a flush at every commit) for one host, PostgreSQL where several hosts share it.
 -- What cannot be recorded is not sent. Passwords and secret keys are never written.
 
+local colon = require "purser.util.colon"
 local core = require "purser.core"
 local database = require "purser.util.database"
 local errors = require "purser.call.errors"
@@ -514,5 +515,7 @@ function M.open(options)
   db:count_commits()
   return setmetatable({ db = db, payments = {} }, Journal)
 end
+
+colon.check(Journal, "journal")
 
 return M

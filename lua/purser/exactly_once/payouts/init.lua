@@ -12,6 +12,7 @@
 -- newest is compared with the histories first. A run that was killed is continued by the next. Over PostgreSQL any
 -- number of workers share a queue.
 
+local colon = require "purser.util.colon"
 local core = require "purser.core"
 local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
@@ -436,5 +437,7 @@ function M.new(options)
   self.account = self.client:account()
   return setmetatable(self, Payouts)
 end
+
+colon.check(Payouts, "payouts")
 
 return M

@@ -17,6 +17,7 @@
 -- secret of a key; with it, keys whose secret was lost are found by their note, and deleted. Nothing here prints or
 -- keeps a secret.
 
+local colon = require "purser.util.colon"
 local option_schema = require "purser.util.option_schema"
 local core = require "purser.core"
 local declaration = require "purser.workflow.fleet.spec"
@@ -433,5 +434,7 @@ function Fleet:distribute(given)
   end
   return transfers.distribute(self.client, self.group, names_of(self), given)
 end
+
+colon.check(Fleet, "fleet")
 
 return M

@@ -3,6 +3,7 @@
 -- none is made twice. A move whose outcome is unknown is reconciled (client:reconcile, by its id) before anything more
 -- is sent: it is made again only when it is certain that it was not made.
 
+local colon = require "purser.util.colon"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
@@ -184,5 +185,7 @@ function M.distribute(client, group, names, options)
   end
   return M.new(client, group, list)
 end
+
+colon.check(Moves, "moves")
 
 return M

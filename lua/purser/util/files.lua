@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Files of the command line, read whole, with one wording for what can go wrong.
+-- Files read and written whole, with one wording for what can go wrong; those with secrets are the user's alone.
 
 local core = require "purser.core"
 

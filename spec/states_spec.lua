@@ -1,0 +1,66 @@
+-- SPDX-License-Identifier: MIT
+-- Names of states: the same that parameters take and the simulator shows.
+
+local parameters = require "purser.api.parameters"
+local purser = require "purser"
+
+local states = purser.states
+
+describe("a state", function()
+  it("has a name for each number that a parameter takes, and the name leads back", function()
+    for _, kind in ipairs { "deposit", "withdrawal" } do
+      local names = parameters.choices[kind .. "_states"]
+      assert.same(names, states.list(kind))
+      for number, name in ipairs(names) do
+        assert.equal(name, states.name(kind, number))
+        assert.equal(number, states.number(kind, name))
+      end
+    end
+    assert.equal("SUCCESS", states.name("deposit", 5))
+    assert.equal("SUCCESS", states.name("withdrawal", 7))
+  end)
+
+  it("is understood as records show it: a number, its digits or its name", function()
+    for _, shown in ipairs { 5, "5", "SUCCESS" } do
+      assert.equal("SUCCESS", states.name("deposit", shown))
+      assert.equal(5, states.number("deposit", shown))
+    end
+  end)
+
+  it("names each record that the simulator shows", function()
+    local sim = purser.sim.new()
+    local account = sim:account { role = "broker", email = "a@example.org" }
+    local client = assert(purser.new { base_url = "http://localhost", transport = sim:transport(),
+      api_key = account.api_key, secret_key = account.secret_key, clock = function() return sim:now() end })
+    for number, name in ipairs(states.list "deposit") do
+      local deposit = assert(sim:deposit { account = account.uid, coin = "USDT", network = "TRX", amount = "5" })
+      assert(sim:set_deposit(deposit.id, name))
+      local found = assert(client.wallet:deposit_history { status = name })
+      assert.equal(1, #found)
+      assert.equal(number, found[1].status)
+      assert.equal(name, states.name("deposit", found[1].status))
+    end
+  end)
+
+  it("that is not known is no name, and the message says which are", function()
+    for _, wrong in ipairs { 0, 13, -1, 1.5, "13", "", "SUCCES", "success", true } do
+      local name, message = states.name("deposit", wrong)
+      assert.is_nil(name)
+      assert.is_truthy(message:find("states.name: ", 1, true))
+    end
+    assert.is_nil((states.name("deposit", nil)))
+    local _, message = states.number("deposit", "SUCCES")
+    assert.is_truthy(message:find("SUCCESS", 1, true))
+    _, message = states.number("withdrawal", 11)
+    assert.is_truthy(message:find("give 1 to 10", 1, true))
+    for _, kind in ipairs { "transfer", "", false } do
+      assert.is_nil((states.name(kind, 5)))
+      assert.is_nil((states.list(kind)))
+    end
+  end)
+
+  it("list is the caller's own", function()
+    states.list("deposit")[5] = "LOST"
+    assert.equal("SUCCESS", states.name("deposit", 5))
+  end)
+end)

@@ -1,0 +1,47 @@
+-- SPDX-License-Identifier: MIT
+-- A method called with a dot is an error at the line of the caller, and not inside Purser's files.
+
+local purser = require "purser"
+
+describe("a method called with a dot", function()
+  local sim = purser.sim.new()
+  local owner = sim:account { role = "broker", email = "a@example.org", balances = { USDT = "10" } }
+
+  local function objects()
+    local path, vault_path = os.tmpname(), os.tmpname()
+    os.remove(path)
+    os.remove(vault_path)
+    local journal = assert(purser.journal.open { sqlite = path })
+    local vault = assert(purser.vault.open(vault_path))
+    local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key, journal = journal,
+      secret_key = owner.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
+    local queue = assert(purser.payouts.new { client = client, journal = journal, queue = "q" })
+    finally(function()
+      journal:close()
+      vault:close()
+      for _, ending in ipairs { "", "-wal", "-shm" } do os.remove(path .. ending) end
+      os.remove(vault_path)
+    end)
+    return {
+      journal = { journal, "close", "entries" }, vault = { vault, "close", "list", "keys" },
+      payouts = { queue, "add", "run", "report" },
+      fleet = { assert(purser.fleet.new { client = client, vault = vault, accounts = {} }), "plan", "apply" },
+      sim = { sim, "now", "account", "deposit" },
+    }
+  end
+
+  it("says so, whatever is given, at the caller's line", function()
+    for label, list in pairs(objects()) do
+      for i = 2, #list do
+        local name, method = list[i], list[1][list[i]]
+        for _, wrong in ipairs { {}, "text", 5, true } do
+          local ok, message = pcall(function() return (method(wrong)), nil end)
+          assert.is_false(ok, label .. "." .. name)
+          assert.matches("^spec/util/colon_spec%.lua:%d+: call it with a colon: ", message)
+          assert.is_truthy(message:find(("%s:%s("):format(label, name), 1, true))
+        end
+        assert.error_matches(function() method() end, "call it with a colon")
+      end
+    end
+  end)
+end)
