@@ -17,8 +17,8 @@ if not commands[command] then
   os.exit(2)
 end
 
--- Made when it is missing; a key is on the disk before the service is asked for anything more.
-local vault, message = purser.vault.open(secrets_file)
+-- Made when it is missing; a key is on the disk before the service is asked for anything more. Its lines name the service.
+local vault, message = purser.vault.open(secrets_file, { base_url = os.getenv "PURSER_BASE_URL" })
 if not vault then
   io.stderr:write(message, "\n")
   os.exit(1)

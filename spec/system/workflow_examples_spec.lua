@@ -108,7 +108,7 @@ describe("the example", function()
     assert.matches('examples01: create the key "bot"', (run(command .. "plan")))
     local text, code = run(command .. "apply")
     assert.equal(0, code, text)
-    local secret = files.read(secrets):match "^%S+\t(%S+)\texamples01\tbot\n$"
+    local secret = files.read(secrets):match "^%S+\t(%S+)\texamples01\tbot\thttp://%S+\n$"
     assert.is_nil(text:find(secret, 1, true))
     assert.equal("everything is as declared\n", (run(command .. "plan")))
     local pipe = assert(io.popen("ls -l " .. secrets))
