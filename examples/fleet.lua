@@ -17,7 +17,7 @@ if not commands[command] then
   os.exit(2)
 end
 
--- Made when it is missing; a key is on the disk before the service is asked for anything more. Its lines name the service.
+-- Made when it is missing; a key is on the disk before the service is asked for anything more.
 local vault, message = purser.vault.open(secrets_file, { base_url = os.getenv "PURSER_BASE_URL" })
 if not vault then
   io.stderr:write(message, "\n")

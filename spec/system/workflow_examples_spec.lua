@@ -117,7 +117,7 @@ describe("the example", function()
     assert(os.execute("chmod 644 " .. secrets))
     text, code = run(command .. "apply")
     assert.equal(1, code)
-    assert.matches("others can use it; run: chmod 600", text)
+    assert.matches("can be used by others %(mode 644%), so its secrets are not safe; run: chmod 600", text)
   end)
 
   it("fleet.lua runs nothing that its declaration says", function()
