@@ -91,6 +91,29 @@ describe("a history that shows no list", function()
     assert.equal("decode", err.kind)
   end)
 
+  it("now and then is asked once more, so that a reading of many requests ends all the same", function()
+    local params = { clientTranId = ID }
+    for name, value in pairs(calls["sub_account.transfer"]) do params[name] = value end
+    local record = { tranId = "r1", clientTranId = ID, asset = "USDT", amount = "2", timestamp = NOW + 400,
+      fromAccountType = "SPOT", toAccountType = "SPOT", toAccount = "Desk" }
+    for nonsense = 1, 3 do -- that many answers in a row, then one that shows a list
+      local asked_times = 0
+      local client = client_of(function(target)
+        asked_times = asked_times + 1
+        if asked_times % (nonsense + 1) ~= 0 then return "{}" end
+        if target:find("sub-account/list", 1, true) then return '{"subAccounts":[{"subAccount":"Desk"}]}' end
+        return target:find("page=1", 1, true) and json.encode { record } or "[]"
+      end)
+      local _, lost = client:call("sub_account.transfer", params)
+      local answer, err = client:reconcile(lost)
+      if nonsense < 3 then
+        assert.equal("done", answer and answer.outcome, tostring(err))
+      else
+        assert.equal("decode", err.kind)
+      end
+    end
+  end)
+
   it("with one record where a list belongs proves that record, and no other's absence", function()
     local function reconcile_key(note)
       local client = client_of(function(target)

@@ -186,7 +186,8 @@ end
 -- Reads until it succeeds, the service rejects for good, or the run ends. Returns the records; or nil and the
 -- rejection.
 local function insist(self, group, through, asked, first, last)
-  local function call(row, params) return self.client:call(row.full_name, params) end
+  local client = self.client
+  local function call(row, params) return full_list.ask(client.call, client, row.full_name, params) end
   local failures = { tries = 0, rejections = 0 }
   while not self.stopping and not self.problem do
     local records, err, why = full_list.all(call, through, asked, first, last, group.reconcile.time_member)

@@ -37,4 +37,18 @@ function M.all(run, row, params, first, last, time_name)
   return nil, err
 end
 
+local ASKED_TIMES = 3 -- at most
+
+--- Calls `run(...)`, which reads, and once more where the answer shows no list: of a service that gives such an answer
+--- now and then, no reading of many requests would ever be complete.
+---@return any value, purser.Error|nil err
+function M.ask(run, ...)
+  local value, err
+  for _ = 1, ASKED_TIMES do
+    value, err = run(...)
+    if value ~= nil or err.kind ~= "decode" then break end
+  end
+  return value, err
+end
+
 return M

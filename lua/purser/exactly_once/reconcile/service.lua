@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- What reconciling needs of a client: its reads, its clock, and what it knows of its own calls.
 
+local full_list = require "purser.exactly_once.reconcile.full_list"
 local pipeline = require "purser.call.pipeline"
 local write_call = require "purser.exactly_once.write_call"
 
@@ -23,10 +24,10 @@ function M.of(client, readings)
     readings = readings }, Service)
 end
 
---- Runs an operation once, as the client does.
+--- Runs an operation as the client does.
 function Service:read(row, params)
-  local run = row.effect == "read" and pipeline.run or write_call.run
-  return run(self.client, row, params)
+  if row.effect ~= "read" then return write_call.run(self.client, row, params) end
+  return full_list.ask(pipeline.run, self.client, row, params)
 end
 
 --- The service's time, as far as it is known.
