@@ -2,6 +2,7 @@
 -- Histories that count the bounds they are asked for in whole days, of any zone: what they hide was executed.
 
 local operations = require "purser.api.operations"
+local page_of = require "paged_list"
 local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
 local reconcile = require "purser.exactly_once.reconcile"
 
@@ -40,16 +41,7 @@ local function service_of(row, records, known, now, round)
   return { now = function() return now end, correction = function() end, pause = function(_, ms) now = now + ms end,
     visibility_delay_ms = 3000, recv_window = 5000, recent_calls = known,
     read = function(_, through, asked)
-      local first, last = round(asked.startTime, asked.endTime)
-      local inside, page = {}, {}
-      for _, record in ipairs(records) do
-        if record[time] >= first and record[time] <= last then inside[#inside + 1] = record end
-      end
-      local size = asked.limit or asked.size
-      local from = ((asked.page or 1) - 1) * size
-      for i = from + 1, math.min(#inside, from + size) do page[#page + 1] = inside[i] end
-      if through.result.page then return { data = page, totalRecords = #inside } end
-      return through.result.rows and { rows = page, total = #inside } or page
+      return page_of(through, records, time, asked, round(asked.startTime, asked.endTime))
     end }
 end
 

@@ -2,6 +2,7 @@
 -- Services that show more than one payment with one id.
 
 local operations = require "purser.api.operations"
+local page_of = require "paged_list"
 local readings = require "purser.exactly_once.reconcile.readings"
 local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
 local reconcile = require "purser.exactly_once.reconcile"
@@ -40,17 +41,7 @@ local function service_of(row, records)
   local now, time = NOW + 60000, row.reconcile.time_member
   return { now = function() return now end, correction = function() end, pause = function(_, ms) now = now + ms end,
     visibility_delay_ms = 3000, recv_window = 5000, recent_calls = recent_calls.new(),
-    read = function(_, through, asked)
-      local inside, page = {}, {}
-      for _, record in ipairs(records) do
-        if record[time] >= asked.startTime and record[time] <= asked.endTime then inside[#inside + 1] = record end
-      end
-      local size = asked.limit or asked.size
-      local from = ((asked.page or 1) - 1) * size
-      for i = from + 1, math.min(#inside, from + size) do page[#page + 1] = inside[i] end
-      if through.result.page then return { data = page, totalRecords = #inside } end
-      return through.result.rows and { rows = page, total = #inside } or page
-    end }
+    read = function(_, through, asked) return page_of(through, records, time, asked) end }
 end
 
 for _, call in ipairs(calls) do

@@ -4,6 +4,7 @@
 local digests = require "purser.history.digest"
 local history = require "purser.history"
 local operations = require "purser.api.operations"
+local page_of = require "paged_list"
 
 local NOW, MINUTE = 1700000000000, 60000
 
@@ -14,17 +15,7 @@ local names = { "wallet.withdrawal_history", "wallet.transfer_history", "wallet.
 local function client_of(row, records)
   local client, time = {}, row.paging.time_member
   function client.now() return NOW end
-  function client.call(_, _, asked)
-    local inside, page = {}, {}
-    for _, record in ipairs(records) do
-      if record[time] >= asked.startTime and record[time] <= asked.endTime then inside[#inside + 1] = record end
-    end
-    local size = asked.limit or asked.size
-    local from = ((asked.page or 1) - 1) * size
-    for i = from + 1, math.min(#inside, from + size) do page[#page + 1] = inside[i] end
-    if row.result.page then return { data = page, totalRecords = #inside } end
-    return row.result.rows and { rows = page, total = #inside } or page
-  end
+  function client.call(_, _, asked) return page_of(row, records, time, asked) end
   return client
 end
 

@@ -14,6 +14,10 @@ local M = {}
 
 local GOOD = { good = { alt = "IP:127.0.0.1,DNS:localhost" } }
 
+--- The requests of a read call and of a write call.
+function M.get() return { method = "GET", target = "/" } end
+function M.withdrawal() return { method = "POST", target = "/withdraw", body = "{}", at_most_once = true } end
+
 ---@param make (fun(options: table): table|nil, string|nil)|nil  what `transport` calls
 ---@param subjects table|nil  of the certificates: { good = ... } unless given
 function M.new(make, subjects)

@@ -14,8 +14,7 @@ end
 
 local GHOST = peers.send(answer '{"id":"ghost1"}')
 
-local function get() return { method = "GET", target = "/" } end
-local function withdrawal() return { method = "POST", target = "/withdraw", body = "{}", at_most_once = true } end
+local get, withdrawal = stages.get, stages.withdrawal
 
 local ways = {
   { name = "plain HTTP" },

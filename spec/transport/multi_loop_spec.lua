@@ -4,12 +4,12 @@
 
 local multi = require "purser.transport.multi"
 local purser = require "purser"
-local stage = require("stage").new(multi.new)
+local stages = require "stage"
 
+local stage = stages.new(multi.new)
 local peer
 
-local function get() return { method = "GET", target = "/" } end
-local function withdrawal() return { method = "POST", target = "/withdraw", body = "{}", at_most_once = true } end
+local get, withdrawal = stages.get, stages.withdrawal
 
 setup(function() peer = stage.start() end)
 teardown(stage.stop)

@@ -261,6 +261,10 @@ function M.give_back(self, request)
   request.takes = nil
 end
 
+local function note_wrong_clock(err, why)
+  err.message = ("%s; the clock was not corrected: %s"):format(err.message, why)
+end
+
 -- Learns the service's time: from its own answer, else from the Date header of a rejection. Whether that worked; the
 -- rejection says why it did not.
 local function correct_clock(self, err)
@@ -270,7 +274,7 @@ local function correct_clock(self, err)
     return M.run(self, rows.server_time)
   end)
   if correction or self._clock:learn_date(err and err.service_date) then return true end
-  if err then err.message = ("%s; the clock was not corrected: %s"):format(err.message, problem.message) end
+  if err then note_wrong_clock(err, problem.message) end
   return false
 end
 
@@ -282,7 +286,7 @@ local function correct_clock_once(self, err, request)
   if clock.corrections ~= request.corrections then return true end
   local protect, problem = lazy.try(schedule, "protect")
   if not protect then
-    err.message = ("%s; the clock was not corrected: %s"):format(err.message, problem)
+    note_wrong_clock(err, problem)
     return false
   end
   clock.asking = true

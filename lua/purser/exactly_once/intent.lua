@@ -47,6 +47,17 @@ function M.id_of(record)
   return id ~= "" and id or nil
 end
 
+M.MAX_WINDOW_MS = 60000 -- no request is accepted for longer
+
+--- Until when the record of a call can have been made: the service takes it until it is `recv_window` old, and `later`
+--- says by how much its time may lie after that.
+---@param intent table  or a row of the journal, whose numbers are texts
+---@param later integer
+---@return integer
+function M.made_until(intent, later)
+  return tonumber(intent.sent_at) + tonumber(intent.recv_window or 0) + later
+end
+
 --- Whether the call carries an id by which the service distinguishes calls, so that it is found by that alone.
 ---@param params table<string, any>
 function M.has_own_id(row, params)

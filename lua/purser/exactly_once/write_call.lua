@@ -11,8 +11,8 @@
 local compare = require "purser.exactly_once.reconcile.compare"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
+local failure = require "purser.exactly_once.journal.failure"
 local intents = require "purser.exactly_once.intent"
-local lock_hint = require "purser.util.lock_hint"
 local pipeline = require "purser.call.pipeline"
 local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
 local schedule = require "purser.schedule"
@@ -77,7 +77,7 @@ local function record(client, row, values, opts, payment)
   if errors.is(problem) then return nil, problem end
   return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", operation = row.full_name,
     retryable = true, message = "nothing was sent, because the journal could not record it first: " .. problem,
-    hint = lock_hint(tostring(problem)) }
+    hint = failure.lock_hint(tostring(problem)) }
 end
 
 ---@class purser.WriteCall: purser.Sending  a call under way, and what is known of it

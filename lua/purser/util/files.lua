@@ -20,7 +20,10 @@ local function unfit(path, file)
   if file then file:seek "set" end
 end
 
-local function read(path)
+--- The text of a file. Else nil, a message, and whether there is no such file.
+---@param path string
+---@return string|nil text, string|nil message, boolean|nil is_missing
+function M.read(path)
   if path == "" then return nil, '"" cannot be read: it names no file', false end
   local problem = unfit(path) -- before it is opened: to open a pipe may wait for ever
   if problem then return nil, ("%s cannot be read: %s"):format(path, problem), false end
@@ -39,13 +42,6 @@ local function read(path)
   reason = tostring(reason)
   if reason:sub(1, #path + 2) == path .. ": " then reason = reason:sub(#path + 3) end
   return nil, ("%s cannot be read: %s"):format(path, reason), NOTHING_THERE[code] or false
-end
-
---- The text of a file. Else nil, a message, and whether there is no such file.
----@param path string
----@return string|nil text, string|nil message, boolean|nil is_missing
-function M.read(path)
-  return read(path)
 end
 
 -- What was opened is judged, and not what has its name by now.

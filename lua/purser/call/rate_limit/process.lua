@@ -17,7 +17,6 @@ Process.__index = Process
 
 local M = {}
 
-
 local floor, huge, max, min = math.floor, math.huge, math.max, math.min
 
 local MANY = 2 ^ 31 -- calls of a series, where they cost nothing

@@ -12,10 +12,10 @@ local colon = require "purser.util.colon"
 local core = require "purser.core"
 local database = require "purser.util.database"
 local errors = require "purser.call.errors"
+local failure = require "purser.exactly_once.journal.failure"
 local intents = require "purser.exactly_once.intent"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
-local lock_hint = require "purser.util.lock_hint"
 local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local postgresql = require "purser.util.database.postgresql"
@@ -163,9 +163,6 @@ end
 -- How long before a record's time the call that made it can have been sent, at the very most.
 local DAY = 86400000
 
--- Until when the record of a call can have been made: see recent_calls.lua.
-local function ends_at(row, later) return tonumber(row.sent_at) + tonumber(row.recv_window) + later end
-
 --- The records since `first` that belong to equal calls, with when those were sent, and how many equal calls have no
 --- known end and can have made a record since then; or nil and a message. For purser.exactly_once.reconcile.
 ---@param later integer  by how much the time of a record may lie after the time that its call was accepted until
@@ -180,7 +177,7 @@ function Journal:equal_calls(intent, first, later)
   for _, other in ipairs(rows) do
     if other.record_id ~= "" then
       ids[other.record_id] = tonumber(other.sent_at)
-    elseif not spent_nothing[other.state] and ends_at(other, later) >= first then
+    elseif not spent_nothing[other.state] and intents.made_until(other, later) >= first then
       open = open + 1
     end
   end
@@ -224,8 +221,6 @@ function Journal:known_records(account, operation, first, last, max_window)
   return known
 end
 
-local MAX_WINDOW_MS = 60000 -- no request is accepted for longer
-
 --- Other calls of these operations that can have made a record between two times: see recent_calls.others. Nil and a
 --- message when they cannot be read.
 ---@param names table<string, boolean>  of operations
@@ -235,13 +230,13 @@ function Journal:other_calls(intent, names, first, last, later)
   local found, digest = {}, intents.digest(operations.by_name[intent.operation], intent.params)
   local rows, message = self.db:rows([[SELECT operation, params, digest, state, record_id, record, sent_at, recv_window
     FROM purser_intents WHERE sent_at >= $1 AND sent_at <= $2 AND account = $3 AND id <> $4]],
-    time_text(math.max(0, first - later - MAX_WINDOW_MS)), time_text(last), intent.account or "", intent.id)
+    time_text(math.max(0, first - later - intents.MAX_WINDOW_MS)), time_text(last), intent.account or "", intent.id)
   if not rows then return nil, message end
   for _, other in ipairs(rows) do
     if names[other.operation] and other.digest ~= digest and not spent_nothing[other.state]
-      and ends_at(other, later) >= first then
+      and intents.made_until(other, later) >= first then
       local row, id = operations.by_name[other.operation], other.record_id ~= "" and other.record_id or nil
-      found[#found + 1] = { id = id, is_certain = is_certain(row, other, MAX_WINDOW_MS), intent = {
+      found[#found + 1] = { id = id, is_certain = is_certain(row, other, intents.MAX_WINDOW_MS), intent = {
         operation = other.operation, params = core.decode(other.params), sent_at = tonumber(other.sent_at) } }
     end
   end
@@ -251,8 +246,7 @@ end
 ----------------------------------------------------------------------------------------------------- what users call
 
 local function problem(message)
-  return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", message = "journal: " .. message,
-    hint = lock_hint(message) }
+  return nil, failure.error("not_sent", message)
 end
 
 --- The journal's own id: a copy has that of its original. Returns it; or nil and an error.
@@ -297,10 +291,7 @@ end
 function Journal:mismatch(intent)
   local rows, message = self.db:rows("SELECT operation, digest, sent_at, recv_window FROM purser_intents WHERE id = $1",
     intent.id)
-  if not rows then
-    return errors.new { kind = "config", outcome = "unknown", phase = "journal", message = "journal: " .. message,
-      hint = lock_hint(message) }
-  end
+  if not rows then return failure.error("unknown", message) end
   local known, row = rows[1], operations.by_name[intent.operation]
   if not known then return nil end
   local ok, digest = pcall(intents.digest, row, intent.params)
@@ -485,7 +476,7 @@ local function hint_of(message)
   if message:find("malformed", 1, true) then
     return "restore it from a copy (docs/backups.md); what was open is in the service's histories"
   end
-  return lock_hint(message) or NO_JOURNAL
+  return failure.lock_hint(message) or NO_JOURNAL
 end
 
 local function name_of(options)

@@ -16,9 +16,9 @@ local colon = require "purser.util.colon"
 local core = require "purser.core"
 local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
+local failure = require "purser.exactly_once.journal.failure"
 local intents = require "purser.exactly_once.intent"
 local json = require "purser.json"
-local lock_hint = require "purser.util.lock_hint"
 local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local private = require "purser.util.private"
@@ -40,9 +40,8 @@ local M = {}
 
 local function problem_of(problem)
   if errors.is(problem) then return nil, problem end
-  return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", message = "journal: " .. problem,
-    hint = lock_hint(problem)
-      or "make the journal readable and writable, then run it again: what was sent is found by it" }
+  return nil, failure.error("not_sent", problem,
+    "make the journal readable and writable, then run it again: what was sent is found by it")
 end
 
 -- Why this client must not use the queue, where other accounts have payments in it: it has none of its own, or its
@@ -424,7 +423,8 @@ function M.new(options)
     self.witness_db, message = witness.open(self.witness)
     if not self.witness_db then
       return nil, errors.config("the witness file cannot be opened: " .. message,
-        lock_hint(message) or "name the file that was next to this journal, or one that does not exist yet", "witness")
+        failure.lock_hint(message) or "name the file that was next to this journal, or one that does not exist yet",
+        "witness")
     end
   end
   self.reconcile_options, self.reconcile = self.reconcile, nil

@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- One call that is being reconciled, and what one look for its record needs.
 
-local errors = require "purser.call.errors"
+local failure = require "purser.exactly_once.journal.failure"
 local intents = require "purser.exactly_once.intent"
-local lock_hint = require "purser.util.lock_hint"
 local operations = require "purser.api.operations"
 local queries = require "purser.exactly_once.reconcile.queries"
 local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
@@ -295,8 +294,7 @@ function Look:is_out_of_reach()
 end
 
 function M.journal_error(message)
-  return errors.new { kind = "config", outcome = "unknown", phase = "journal", message = "journal: " .. message,
-    hint = lock_hint(message) }
+  return failure.error("unknown", message)
 end
 
 return M

@@ -8,7 +8,6 @@ local intents = require "purser.exactly_once.intent"
 local M = {}
 
 local KEPT_MS = 3600000
-local MAX_WINDOW_MS = 60000 -- no request is accepted for longer
 
 local WEAK_VALUES = { __mode = "v" }
 local by_transport = setmetatable({}, { __mode = "k" }) -- of a transport and an origin: which call made which record
@@ -125,10 +124,6 @@ function M.note(self, row, intent, id, over)
   return entry
 end
 
--- Until when the record of a call can have been made: the service takes it until it is `recv_window` old, and `later`
--- says by how much its time may lie after that.
-local function ends_at(intent, later) return intent.sent_at + (intent.recv_window or 0) + later end
-
 --- The ids of records that belong to equal calls, with when those were sent; and how many equal calls have no known
 --- end, and can have made a record at `first` or since.
 ---@param later integer  by how much the time of a record may lie after the time that its call was accepted until
@@ -141,7 +136,7 @@ function M.of(self, row, intent, first, later)
     if entry ~= own and not entry.over then
       if entry.id then
         ids[entry.id] = entry.sent_at
-      elseif ends_at(entry.intent, later) >= first then
+      elseif intents.made_until(entry.intent, later) >= first then
         open = open + 1
       end
     end
@@ -151,7 +146,7 @@ end
 
 --- Whether calls have been forgotten that can have made a record at `first` or since.
 function M.has_forgotten(self, first, later)
-  return self.forgotten_to > 0 and self.forgotten_to + MAX_WINDOW_MS + later >= first
+  return self.forgotten_to > 0 and self.forgotten_to + intents.MAX_WINDOW_MS + later >= first
 end
 
 ---@class purser.reconcile.OtherCall  a call which is not equal, and may have been executed
@@ -168,7 +163,7 @@ function M.others(self, row, intent, names, first, last, later)
   for _, list in pairs(self.by_digest) do
     for _, entry in ipairs(list) do
       if list ~= equal and names[entry.intent.operation] and not entry.over and entry.sent_at <= last
-        and ends_at(entry.intent, later) >= first then
+        and intents.made_until(entry.intent, later) >= first then
         found[#found + 1] = { intent = entry.intent, id = entry.id or nil, is_certain = not entry.by_content }
       end
     end
