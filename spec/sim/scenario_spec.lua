@@ -31,6 +31,8 @@ describe("the simulator's world", function()
       { "account", { role = "sub" }, "needs its parent" },
       { "account", { balances = { "5" } }, "under the coin's name" },
       { "account", { balances = { USDT = 5 } }, "text" },
+      { "account", { ip = { {} } }, "ip must be a list" },
+      { "account", { permissions = { a = "x" } }, "a list of texts" },
       { "account", { futures_balances = { USDT = "x" } }, "text" },
       { "account", { parent = 5 }, "it must be a string or table" }, { "account", "king", "give a table" },
       { "account", { api_key = "short" }, "8 to 64" }, { "account", { api_key = main.api_key }, "is taken" },

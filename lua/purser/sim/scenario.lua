@@ -165,7 +165,14 @@ local function check_key(sim, api_key, secret_key)
   signer:close()
 end
 
-local function joined(list) return type(list) == "table" and table.concat(list, ",") or list end
+-- A text, or the texts of a list joined by commas; or nil and what is wrong.
+local function joined(list, what)
+  if type(list) ~= "table" then return list end
+  for i, word in pairs(list) do
+    if type(i) ~= "number" or type(word) ~= "string" then return nil, what .. " must be a list of texts" end
+  end
+  return table.concat(list, ",")
+end
 
 --- Opens an account with funds and a key of all permissions. Returns it; or nil and what is wrong.
 ---@param fields purser.SimAccountOptions
@@ -180,6 +187,11 @@ function World:account(fields)
   local futures
   futures, wrong = read_amounts(fields.futures_balances)
   if not futures then return nil, wrong end
+  local permissions, ip
+  permissions, wrong = joined(fields.permissions, "permissions")
+  if wrong then return nil, wrong end
+  ip, wrong = joined(fields.ip, "ip")
+  if wrong then return nil, wrong end
   self:run_due()
   local account = accounts.add(self, {
     role = role, parent = parent and parent.uid, name = fields.name, note = fields.note, email = fields.email,
@@ -190,7 +202,7 @@ function World:account(fields)
   grant(self, account, "SPOT", spot)
   grant(self, account, "FUTURES", futures)
   local key = keys.add(self, account, {
-    permissions = joined(fields.permissions) or rules.all_permissions, ip = joined(fields.ip), note = "first key",
+    permissions = permissions or rules.all_permissions, ip = ip, note = "first key",
     api_key = fields.api_key, secret_key = fields.secret_key,
   })
   return { uid = account.uid, api_key = key.api_key, secret_key = key.secret_key }
