@@ -47,6 +47,15 @@ function M.id_of(record)
   return id ~= "" and id or nil
 end
 
+--- The list that shows the records of an operation; nil where none does. Both groups of sub-accounts show the same
+--- lists.
+---@param row table
+---@return string|nil
+function M.history_of(row)
+  local lookup = row.reconcile and row.reconcile.lookup
+  return lookup and (lookup:gsub("^broker%.", "sub_account."))
+end
+
 M.MAX_WINDOW_MS = 60000 -- no request is accepted for longer
 
 --- Until when the record of a call can have been made: the service takes it until it is `recv_window` old, and `later`
