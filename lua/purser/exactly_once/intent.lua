@@ -81,8 +81,9 @@ local function plain_amount(row, name, value)
   return tostring(amount or value)
 end
 
--- How names that people spell in more than one way are compared.
-local spelled = { asset = string.upper, coin = string.upper, toAccount = string.lower, address = string.lower }
+-- How names that people spell in more than one way are compared; an address only where nothing else identifies a call.
+local spelled = { asset = string.upper, coin = string.upper, toAccount = string.lower, fromAccount = string.lower }
+local spelled_if_shown = { address = string.lower }
 
 -- Of calls that only their content identifies, what a record shows: two calls that differ in nothing else may each have
 -- made it. Nil where everything counts.
@@ -108,7 +109,8 @@ function M.digest(row, params, as_written)
   local parts = { row.full_name }
   for _, name in ipairs(names) do
     local value = as_written and tostring(params[name]) or plain_amount(row, name, params[name])
-    if shown and spelled[name] then value = spelled[name](value) end
+    local spell = not as_written and (spelled[name] or shown and spelled_if_shown[name])
+    if spell then value = spell(value) end
     parts[#parts + 1] = ("%d:%s=%d:%s"):format(#name, name, #value, value)
   end
   return digest.of(table.concat(parts, "\n"))
