@@ -203,6 +203,36 @@ local function unnamed_among(look, reading, claimed)
   return unnamed, reason
 end
 
+local VANISHED = "the service showed a record that may be the call's, and shows it no more"
+
+-- Notes the records that may be the call's before one must be visible.
+local function note_seen(look, records)
+  look.seen = look.seen or {}
+  for _, record in ipairs(records) do look.seen[intents.id_of(record) or ""] = record end
+  look.seen[""] = nil
+end
+
+-- Those of them that the reading does not show.
+local function vanished_from(look, reading)
+  local left, list = {}, {}
+  for id, record in pairs(look.seen or {}) do left[id] = record end
+  for _, record in ipairs(next(left) and reading.records or {}) do left[intents.id_of(record) or ""] = nil end
+  for _, record in pairs(left) do list[#list + 1] = record end
+  return list
+end
+
+-- What a look says of the records that do not show the call's id.
+local function judge_unnamed(look, reading, claimed)
+  local unnamed, reason = unnamed_among(look, reading, claimed)
+  if not look.late then
+    note_seen(look, unnamed)
+  elseif #unnamed == 0 then
+    local vanished = vanished_from(look, reading)
+    if vanished[1] then return undecided(vanished, VANISHED) end
+  end
+  return nothing_but(look, unnamed, reason)
+end
+
 local function handle_once(look, narrow)
   local name, params = look.reconcile.client_id, look.intent.params
   local last = math.min(look.service:now() + HANDLE_MARGIN_MS, look.deadline + HANDLE_AFTER_MS)
@@ -221,7 +251,8 @@ local function handle_once(look, narrow)
     end
   end
   -- An id that failed may be taken again, so another record of it may be on its way.
-  if not other or not look.late then return nothing_but(look, unnamed_among(look, reading, claimed)) end
+  if other and not look.late and not has_failed(look, other) then note_seen(look, { other }) end
+  if not other or not look.late then return judge_unnamed(look, reading, claimed) end
   if contradicts(params, other) then return undecided({ other }, "the id was used for another payment") end
   if reading.incomplete then return look:doubt(reading, { other }) end
   return found(look, other)
