@@ -192,6 +192,17 @@ local function add_events(self, digits, before, records)
   end
 end
 
+-- Notes when a look began. A clock that was set back during the look was ahead, so nothing is forgotten by it; and a
+-- watch that began at that time begins now.
+local function note_time(self, began)
+  local now = self.client:now()
+  if now < began then
+    if self.begins_now and not self.looked_at then self.since = math.min(self.since, now - 1) end
+    began = self.looked_at or self.since
+  end
+  self.looked_at = began
+end
+
 -- Looks once: collects the events since the last look.
 local function look(self)
   local now = self.client:now()
@@ -213,7 +224,7 @@ local function look(self)
     local digits = digests.of(key)
     add_events(self, digits, known_of(self, digits, found[key]), found[key])
   end
-  self.looked_at = now
+  note_time(self, now)
 end
 
 -- Forgets what is old and final; the next look begins behind it. Only between looks, when all events are delivered.
@@ -328,6 +339,7 @@ local function watch(client, row, params)
   end
   self.coin, self.poll_ms, self.late_arrival_ms = params.coin, params.poll_ms or 10000, params.late_arrival_ms or 600000
   self.deadline_ms, self.shows_at_least = params.deadline_ms, params.shows_at_least
+  self.begins_now = not params.since and not params.cursor
   self.since = (params.since or client:now()) - 1
   message = params.cursor and (read_cursor(self, params.cursor) or self.has_old and digests.old_problem())
   if message then
