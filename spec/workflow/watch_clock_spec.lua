@@ -10,7 +10,8 @@ local NOW, HOUR = 1700000000000, 3600000
 local function reported(ahead, from_event, since)
   local service, list = set_clock(NOW), {}
   if from_event == 0 then service.ahead = ahead * HOUR end
-  local watch = service.client.wallet:watch_deposits { since = since, poll_ms = 60000, late_arrival_ms = 1000 }
+  local watch = service.client.wallet:watch_deposits { since = since, poll_ms = 60000, late_arrival_ms = 1000,
+    deadline_ms = 12 * HOUR }
   service.now = service.now + HOUR
   for i = 1, 3 do
     service.deposit("tx" .. i)
