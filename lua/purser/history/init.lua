@@ -69,25 +69,35 @@ local function learn_width(self, window, found)
   self.width = math.max(1, math.min(width, self.max_window))
 end
 
+local READINGS = 3 -- at most, of a window during which the clock was set back
+
+-- Reads a window, and notes when it did. A clock that a rejection (700003) sets back while the window is read was ahead
+-- when the reading began: what the service shows up to that time is not complete.
+local function read_window(self, window)
+  for _ = 1, READINGS do
+    window.read_at = self.source.now()
+    window.found, window.err = window_reader.read(self.source, window, self.earliest)
+    local now = self.source.now()
+    if window.err or now >= window.read_at then return end
+    window.read_at = now
+  end
+end
+
 -- Reads the windows that have not been read. Side by side in a task, one after the other elsewhere.
 local function read_all(self, batch)
   local requested = {}
   for _, window in ipairs(batch) do
     if not window.records then requested[#requested + 1] = window end
   end
-  local function read(window)
-    window.read_at = self.source.now()
-    window.found, window.err = window_reader.read(self.source, window, self.earliest)
-  end
   if #requested == 1 or not schedule.current() then
     for _, window in ipairs(requested) do
-      read(window)
+      read_window(self, window)
       if window.err then break end
     end
   else
     local jobs = {}
     for i, window in ipairs(requested) do
-      jobs[i] = function() read(window) end
+      jobs[i] = function() read_window(self, window) end
     end
     schedule.all(jobs)
   end
@@ -279,6 +289,8 @@ local function begin(self, from, to, known)
   self.tail = cursors.new(self.source.row.full_name, from - 1, known)
 end
 
+local BEHIND_MS = 1000 -- what lies further ahead shows that the clock is behind
+
 -- What is said of a beginning that lies too far back.
 local function beyond(row, own, from, earliest)
   local words = retention.words(row.window, own.day_offset_minutes)
@@ -306,7 +318,10 @@ local function set_up(self, own)
   self.earliest = earliest
   self.parallel = math.max(1, own.parallel or DEFAULT_PARALLEL)
   self.late_arrival_ms = own.late_arrival_ms or DEFAULT_LATE_ARRIVAL_MS
-  begin(self, from or retention.default(row.window, now, own.day_offset_minutes), math.min(own.to or now, now), known)
+  from = from or retention.default(row.window, now, own.day_offset_minutes)
+  -- where the walk begins ahead of the clock, one moment is asked for: the service's rejection sets the clock right
+  local to = from > now + BEHIND_MS and from or now
+  begin(self, from, math.min(own.to or to, to), known)
 end
 
 local function source_of(client, row, paging, opts)

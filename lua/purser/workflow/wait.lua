@@ -157,18 +157,22 @@ local function judge_state(verdicts, names)
 end
 
 -- Finds the one record of a history that matches. It is looked for from `since` on; once it was found, in its
--- millisecond.
-local function finder(client, operation, time_of, since, params, matches)
+-- millisecond. Where an id can be used again after an attempt failed, a record that `has_failed` counts only where no
+-- other matches.
+local function finder(client, operation, time_of, since, params, matches, has_failed)
   local at
   return function()
     -- Nothing is concluded from a record that is missing, so one that was found needs no proof of what else there is.
     local query = { from = at or since, to = at, shows_at_least = at and MAX_SHOWN or nil }
     for name, value in pairs(params) do query[name] = value end
-    local walk = history.each(client, operation, query)
+    local walk, failed = history.each(client, operation, query), nil
     while true do
       local record, err = walk:next()
-      if err or not record then return nil, err end
-      if matches(record) then
+      if err then return nil, err end
+      if not record then return failed end
+      if matches(record) and has_failed and has_failed(record) then
+        failed = record
+      elseif matches(record) then
         at = record[time_of]
         return record
       end
@@ -194,7 +198,8 @@ function M.withdrawal(client, id, options)
       "give the id of one, or { withdrawOrderId = ... }")
   end
   local read = finder(client, "wallet.withdrawal_history", "applyTime", rest.since or client:now() - 7 * DAY,
-    { coin = rest.coin }, function(record) return record[member] == value end)
+    { coin = rest.coin }, function(record) return record[member] == value end,
+    member == "withdrawOrderId" and function(record) return record.status == 8 or record.status == 9 end or nil)
   local judge = judge_state(withdrawal_goals[rest.goal or "success"], withdrawal_states)
   return wait(client, times, "withdrawal " .. value, read, judge, rest.progress)
 end
@@ -324,9 +329,14 @@ local function family_transfer(group)
     return wait(client, times, "transfer " .. tostring(requested.clientTranId), function()
       local list, err = client[group]:transfer_history(query)
       if not list then return nil, err end
+      local failed
       for _, record in ipairs(list) do
-        if record.clientTranId == requested.clientTranId then return record end
+        if record.clientTranId == requested.clientTranId then
+          if transfer_verdicts[record.status] ~= "failed" then return record end
+          failed = record -- the id may have been used again
+        end
       end
+      return failed
     end, judge_transfer, rest.progress)
   end
 end
