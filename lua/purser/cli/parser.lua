@@ -6,7 +6,6 @@ local core = require "purser.core"
 local listing = require "purser.cli.listing"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
-local param_help = require "purser.cli.param_help"
 local parameters = require "purser.api.parameters"
 local preflight = require "purser.cli.preflight"
 local reconcile = require "purser.cli.reconcile"
@@ -21,9 +20,22 @@ local argnames = {
   client_id = "<id>", area_code = "<digits>", address = "<address>", memo = "<text>",
 }
 
+local helps = {
+  address = "where the withdrawal goes", asset = "such as USDT", clientTranId = "your own id of the transfer",
+  coin = "such as USDT", contractAddress = "contract of the coin on the network", remark = "a remark of yours",
+  isFreeze = "only those that are frozen, or only those that are not", tranId = "id of the transfer",
+}
+
+--- What a parameter is, where its row or its name says more than its kind; else nil.
+---@param param table  of a row
+---@return string|nil
+function M.help_of(param)
+  return param.note or helps[param[1]]
+end
+
 local function describe(param)
   local kind = parameters.kinds[param[2]]
-  local parts = { param.note or param_help[param[1]] }
+  local parts = { M.help_of(param) }
   if param.choices and param[2] == "choice" then
     parts[#parts + 1] = table.concat(parameters.choices[param.choices], " or ")
   elseif param[2] ~= "text" then

@@ -14,6 +14,7 @@ local payments_plan = require "purser.cli.payments_plan"
 local report = require "purser.cli.report"
 local rows = require "purser.cli.rows"
 local terminal = require "purser.cli.terminal"
+local values = require "purser.cli.values"
 local purser = lazy "purser"
 
 local M = { summary = "Pay a list of payments, each once, however often it is started or killed." }
@@ -98,9 +99,9 @@ end
 
 -- A command for the same list, with what this one was given for it.
 local function next_command(options, words, path)
-  local parts = { "purser payouts " .. words, "--journal " .. (path or options.journal or "FILE") }
+  local parts = { "purser payouts " .. words, "--journal " .. values.shell_word(path or options.journal or "FILE") }
   for _, name in ipairs { "queue", "account" } do
-    if options[name] then parts[#parts + 1] = ("--%s %s"):format(name, options[name]) end
+    if options[name] then parts[#parts + 1] = ("--%s %s"):format(name, values.shell_word(options[name])) end
   end
   return table.concat(parts, " ")
 end
@@ -156,7 +157,7 @@ function actions.plan(options)
     if total.is_short then return report.bad_input "the balance does not cover all payments; nothing was sent" end
   end
   local operation = options.operation and " --operation " .. options.operation or ""
-  report.note("next: %s%s", next_command(options, "run " .. options.subject .. operation),
+  report.note("next: %s%s", next_command(options, "run " .. values.shell_word(options.subject) .. operation),
     options.account and "" or " --account NAME")
   return report.DONE
 end
