@@ -121,16 +121,21 @@ local samples = {
   area_code = "86",
 }
 local sample_of = { coin = "USDT", asset = "USDT", network = "TRX", subAccount = "desk01", toAccount = "desk01",
-  toAccountType = "FUTURES", id = "766a...", tranId = "766a...", note = "till" }
+  id = "766a...", tranId = "766a...", note = "till" }
+
+local function sample(row, param)
+  local choices = param[2] == "choice" and parameters.choices[param.choices]
+  if choices then return choices[param[1] == "toAccountType" and choices[1] == "SPOT" and 2 or 1] end
+  if param[1] == "toAccount" and row.by_name.areaCode then return "name@mail.example" end -- what EMAIL takes
+  return sample_of[param[1]] or samples[param[2]] or "TEXT"
+end
 
 -- A command line with what the operation cannot do without.
 local function example_of(row)
   local words = { "purser", row.group, row.name }
   for _, param in ipairs(row.params) do
-    local value = param.choices and param[2] == "choice" and param[1] ~= "toAccountType"
-      and parameters.choices[param.choices][1] or sample_of[param[1]] or samples[param[2]] or "TEXT"
     if param.required or row.by_name.netWork == param then
-      words[#words + 1] = ("--%s %s"):format(param[1], param.plain and "env:HASH" or value)
+      words[#words + 1] = ("--%s %s"):format(param[1], param.plain and "env:HASH" or sample(row, param))
     end
   end
   if row.by_name.startTime then words[#words + 1] = "--since 7d" end
