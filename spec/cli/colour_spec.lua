@@ -2,6 +2,7 @@
 -- The colours of what people read. They change no other character.
 
 local colour = require "purser.cli.colour"
+local command = require "command"
 
 local getenv, variables
 
@@ -25,13 +26,16 @@ describe("colours", function()
     end
   end)
 
-  it("are never on by themselves with NO_COLOR, on a dumb terminal, or where there is no terminal", function()
-    for _, environment in ipairs { { NO_COLOR = "1" }, { TERM = "dumb" } } do
-      variables = environment
-      assert.same({ false, false }, { colour.is_on(1), colour.is_on(2) })
+  it("are on by themselves on a terminal, but not with NO_COLOR, and not on a dumb one", function()
+    local code = 'print(require "purser.cli.colour".is_on(1))'
+    for environment, is_on in pairs { ["TERM=xterm"] = "true", ["TERM=xterm NO_COLOR="] = "true",
+      ["TERM=xterm NO_COLOR=1"] = "false", ["TERM=dumb"] = "false" } do
+      local words = ("env -u NO_COLOR %s %s -e %s"):format(environment, getenv "LUA" or "lua5.4", command.quote(code))
+      local _, shown = command.shell("script -q -e -c " .. command.quote(words) .. " /dev/null </dev/null")
+      assert.equal(is_on, shown:match "%a+", environment)
+      _, shown = command.shell(words .. " | cat")
+      assert.equal("false\n", shown)
     end
-    variables = { TERM = "xterm" }
-    assert.is_false(colour.is_on(99))
   end)
 
   it("show the heading of a table and its rule", function()

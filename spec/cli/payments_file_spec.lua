@@ -82,7 +82,9 @@ describe("a list of payments", function()
   end)
 
   it("takes no password", function()
-    local _, messages = read("key,coin,network,address,amount,funds_password\na,USDT,TRX,T,1,x\n", "broker.withdraw")
-    assert.matches('has no parameter "funds_password"', messages[1], 1, true)
+    for _, name in ipairs { "funds_password", "password" } do
+      local _, messages = read("key,coin,network,address,amount," .. name .. "\na,USDT,TRX,T,1,x\n", "broker.withdraw")
+      assert.matches(('has no parameter "%s"'):format(name), messages[1], 1, true)
+    end
   end)
 end)

@@ -33,7 +33,7 @@ describe("a table", function()
     assert.equal("01234567..abcdef", lines_of(text)[3]:match "%S+$")
     assert.is_truthy(aligned({ "coin", "id" }, { { "USDT", ID } }, 40):find(ID, 1, true))
     local short = "0123456789abcdef" -- no longer than what is left of a shortened one
-    assert.is_truthy(aligned({ "note", "id" }, { { ("x"):rep(40), short } }, 60):find(short, 1, true))
+    assert.is_truthy(aligned({ "id", "record" }, { { ID, short } }, 45):find(short, 1, true))
   end)
 
   it("never shortens an address, however narrow the terminal is: the middle of one can be chosen by a thief", function()
@@ -44,6 +44,8 @@ describe("a table", function()
         { { "USDT", "TRX", ADDRESS, "5", "1", "m", ID } }, width, 2)
       assert.is_truthy(text:find(ADDRESS, 1, true), text)
     end
+    local text = aligned({ "coin", "address" }, { { "USDT", ADDRESS } }, 36)
+    assert.equal("coin     USDT\naddress  " .. ADDRESS .. "\n", text)
   end)
 
   it("wraps the last column at blanks where there is room for it", function()
