@@ -70,7 +70,7 @@ describe("purser login", function()
 
     it("keeps nothing of what is no key: a missing line, a blank or a control character in it", function()
       for _, typed in ipairs { "", "key\n", "\nsecret\n", "key\n  \n", "ke y\nsecret\n", "key\nsec\tret\n",
-        "key\nsecret\rprofile = mexc\n" } do
+        "k\27y\nsecret\n", "key\nsecret\rprofile = mexc\n" } do
         local code, out, err = login(typed)
         assert.same({ 2, "" }, { code, out })
         assert.matches("nothing was kept", err, 1, true)

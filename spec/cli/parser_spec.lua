@@ -63,6 +63,8 @@ describe("the grammar", function()
       assert.same({ 0, true }, { code, parsed }, row.full_name .. ": " .. tostring(options))
       assert.same({ row.group, row.name }, { options.command, options.operation })
     end
+    local _, out = command.run { "wallet", "internal_transfer", "--help" }
+    assert.matches("--toAccountType EMAIL --toAccount name@mail.example", out, 1, true)
   end)
 
   it("has the options of one operation alone where that is all a run needs", function()

@@ -116,6 +116,19 @@ describe("purser payouts", function()
     assert.matches("2 of the lines of %S+ begin with #, so they are no payments", err)
   end)
 
+  it("takes no queue and no worker without a name: an empty variable would pay the list once more", function()
+    local path = list("named", "key,fromAccountType,toAccountType,asset,amount\nn-1,SPOT,FUTURES,USDT,1\n")
+    local before = counts("wallet.transfer").received
+    local given = { "--operation", "wallet.transfer", "--journal", folder .. "/named.journal", "--account", "treasury" }
+    for _, option in ipairs { "--queue", "--worker" } do
+      local code, out, err = purser("run", path, "--yes", option, "", unpack(given))
+      assert.same({ 2, "" }, { code, out })
+      assert.matches("payouts: " .. option .. " is empty; give a name, or leave it out", err, 1, true)
+    end
+    assert.equal(before, counts("wallet.transfer").received)
+    assert.is_nil(core.file_mode(folder .. "/named.journal"))
+  end)
+
   it("names next commands that run as they are", function()
     local path = list("hints", "key,coin,network,address,amount\nh-1,USDT,TRX," .. TRON .. ",20\n")
     local function words_of(text, pattern)
