@@ -252,10 +252,10 @@ describe("purser sim", function()
     local second = service.launch { "--port", sim.url:match("(%d+)$") }
     second.pipe:close()
     assert.matches("exit 1", second.lines[#second.lines], 1, true)
-    assert.matches("^purser sim: ", second.lines[1])
+    assert.matches("^purser sim: .*give another %-%-port", second.lines[1])
     local open = service.launch { "--port", "0", "--host", "0.0.0.0" }
     open.pipe:close()
-    assert.matches("loopback", open.lines[1])
+    assert.matches("loopback address; give --host 127.0.0.1", open.lines[1], 1, true)
     assert.equal("exit 1", open.lines[2])
   end)
 

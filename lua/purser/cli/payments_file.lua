@@ -34,7 +34,9 @@ local function row_of(name)
     table.concat(known, ", "))
 end
 
-local BLANKS = { "^%s", "%s$", "\194\160" } -- the last is a blank that does not break a line
+-- Blanks at the ends, and those of other widths than the usual one: U+A0, 1680, 2000 to 200A, 202F, 205F, 2800, 3000.
+local BLANKS = { "^%s", "%s$", "\194\160", "\225\154\128", "\226\128[\128-\138\175]", "\226\129\159",
+  "\226\160\128", "\227\128\128" }
 
 -- Whether a key may differ from another one by what cannot be seen.
 local function has_hidden(key)

@@ -3,7 +3,6 @@
 -- line }.
 
 local command = require "command"
-local core = require "purser.core"
 local eventually = require "eventually"
 local files = require "files"
 
@@ -133,48 +132,5 @@ describe("clig.dev:", function()
     assert.is_truthy(said:find("OUTCOME UNKNOWN", 1, true) or said:find("one write call was done before that", 1, true)
       or said:find("tranId", 1, true), said)
     os.remove(path)
-  end)
-
-  it("the default account's keys do not sign for an account that was named and has none", function()
-    local folder = os.tmpname()
-    os.remove(folder)
-    finally(function() os.execute("rm -rf " .. folder) end)
-    local home = { XDG_CONFIG_HOME = folder, PURSER_BASE_URL = service.url }
-    assert.equal(0, (command.run({ "login" }, home, account.api_key .. "\n" .. account.secret_key .. "\n")))
-    assert.equal(0, (command.run({ "wallet", "convertible_balances" }, home)))
-    assert.equal(0, (command.run({ "wallet", "convertible_balances", "--account", "default" }, home)))
-    local code, _, err = command.run({ "wallet", "convertible_balances", "--account", "tresury" }, home)
-    assert.equal(2, code)
-    local missing = ("--account tresury has no keys: there is no %s/purser/tresury.keys; `purser login tresury`")
-      :format(folder)
-    assert.is_truthy(err:find(missing, 1, true), err)
-  end)
-
-  it("keys are kept by login, and a flag beats the environment", function()
-    local folder = os.tmpname()
-    os.remove(folder)
-    local code, _, err = command.run({ "login", "treasury", "--base-url", service.url }, { XDG_CONFIG_HOME = folder },
-      account.api_key .. "\n" .. account.secret_key .. "\n")
-    assert.equal(0, code, err)
-    local path = folder .. "/purser/treasury.keys"
-    assert.equal(tonumber("600", 8), (core.file_mode(path)))
-    code, _, err = command.run({ "wallet", "convertible_balances", "--account", "treasury" },
-      { XDG_CONFIG_HOME = folder, PURSER_API_KEY = "other", PURSER_SECRET_KEY = "wrong" })
-    assert.equal(0, code, err)
-    code, _, err = command.run({ "login", "treasury" }, { XDG_CONFIG_HOME = folder }, "a\nb\n")
-    assert.equal(2, code)
-    assert.matches("give %-%-replace", err)
-    local text = files.read(path)
-    for name, value in pairs { PURSER_CREDENTIALS = path, PURSER_CREDENTIALS_COMMAND = "cat " .. path } do
-      assert.equal(0, (command.run({ "wallet", "convertible_balances" }, { [name] = value, HOME = "/nonexistent" })))
-    end
-    assert.equal(0, (command.run({ "wallet", "convertible_balances", "--credentials", "-" }, {}, text)))
-    os.execute(("mkdir %s/service && cp %s %s/service/purser"):format(folder, path, folder))
-    local handed = { CREDENTIALS_DIRECTORY = folder .. "/service" }
-    assert.equal(0, (command.run({ "wallet", "convertible_balances" }, handed)))
-    code, _, err = command.run({ "wallet", "convertible_balances" }, { PURSER_CREDENTIALS_COMMAND = "false" })
-    assert.equal(2, code)
-    assert.matches("the command for the credentials failed; run it by itself", err)
-    os.execute("rm -rf " .. folder)
   end)
 end)
