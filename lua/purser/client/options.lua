@@ -106,6 +106,7 @@ function M.check(options)
   if options.journal and type(options.journal.begin) ~= "function" then
     return 'option "journal" is no journal', "journal", "give one that purser.journal.open made"
   end
+  if options.account == "" then return 'option "account" is empty', "account", "give a name, or leave it out" end
   if options.account and options.account:find("%c") then
     return 'option "account" holds a line break or another control character', "account", "remove it"
   end
