@@ -125,7 +125,6 @@ build = {
     ["purser.call.rate_limit.documents"] = "lua/purser/call/rate_limit/documents.lua",
     ["purser.call.rate_limit"] = "lua/purser/call/rate_limit/init.lua",
     ["purser.call.rate_limit.options"] = "lua/purser/call/rate_limit/options.lua",
-    ["purser.call.rate_limit.pools"] = "lua/purser/call/rate_limit/pools.lua",
     ["purser.call.rate_limit.process"] = "lua/purser/call/rate_limit/process.lua",
     ["purser.call.rate_limit.redis"] = "lua/purser/call/rate_limit/redis.lua",
     ["purser.call.rate_limit.redis_script"] = "lua/purser/call/rate_limit/redis_script.lua",

@@ -42,9 +42,8 @@ local months = {
   Jan = 1, Feb = 2, Mar = 3, Apr = 4, May = 5, Jun = 6, Jul = 7, Aug = 8, Sep = 9, Oct = 10, Nov = 11, Dec = 12,
 }
 
---- The time of a Date header in epoch ms, or nil.
----@param text string|nil
-function M.parse_date(text)
+-- The time of a Date header in epoch ms, or nil.
+local function parse_date(text)
   local day, month, year, hour, minute, second =
     (text or ""):match("^%a%a%a, (%d%d) (%a%a%a) (%d%d%d%d) (%d%d):(%d%d):(%d%d) GMT$")
   month = months[month]
@@ -55,7 +54,7 @@ end
 
 --- What Clock:learn_date does.
 function M.learn_date(self, text)
-  local time = M.parse_date(text)
+  local time = parse_date(text)
   if not time or doubt(self, time) then return nil end
   set(self, time, self:count())
   return true
