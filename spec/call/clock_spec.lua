@@ -77,6 +77,16 @@ describe("sync_clock", function()
     assert.equal(sim:now(), client:now())
     assert.equal(0, client:sync_clock())
   end)
+
+  it("is an error, and nothing is asked, where the option clock gives no time", function()
+    for _, time in ipairs { "soon", 5.5, 0 / 0, -1, {} } do
+      local sim, client = world(0, { clock = function() return time end })
+      local correction, err = client:sync_clock()
+      assert.is_nil(correction)
+      assert.same({ "config", "not_sent", "clock" }, { err.kind, err.outcome, err.option })
+      assert.same({}, sim:requests())
+    end
+  end)
 end)
 
 describe("the host's clock", function()

@@ -20,7 +20,6 @@ local away = lazy "purser.call.rate_limit.away"
 local digest = lazy "purser.util.digest"
 local options_ = lazy "purser.call.rate_limit.options"
 local stores = lazy "purser.call.rate_limit.stores"
-local waiting = lazy "purser.call.rate_limit.waiting"
 
 local M = {}
 
@@ -193,14 +192,49 @@ local function note_member(self)
   self.store:seen(self.member)
 end
 
--- A call that may have to wait. A read call may come to it when no file can be opened any more: then it is not sent.
--- `ms` and `ticket` are what the store said where it was asked.
+-- How many milliseconds are whole seconds for a person.
+local function seconds(ms)
+  return ("%d s"):format(math.ceil(ms / 1000))
+end
+
+-- Why a call that does not fit now is not sent; nil where it waits.
+local function rejection(self, ms, waited)
+  if self.when_full == "reject" then return "the request weight is used up", ms end
+  if waited + ms > self.max_wait_ms then
+    return ("the request weight is used up, and the wait of %s is longer than max_wait_ms"):format(seconds(ms)), ms
+  end
+end
+
+local TRIES = 3
+local TOO_SLOW = "the store of the rate limit takes longer to answer than the margin allows; move it nearer, or give a "
+  .. "longer margin_ms"
+
+-- A call that may have to wait: it waits as its transport does and asks the store once more, or it is not sent. `ms` and
+-- `ticket` are what the store said where it was asked.
 local function wait(self, row, takes, priority, pause, state, info, ms, ticket)
-  local acquire, problem = lazy.try(waiting, "acquire")
-  if acquire then return acquire(self, row, takes, priority, pause, state, info, ms, ticket) end
-  if ms and ms > 0 then self.store:give_back(takes, ticket, 0) end
-  local left = not ms and 0 or ms < 0 and ticket or ms -- below 0: blocked for as long as the ticket says
-  return nil, "the rate limit has no room now, and what waits for it cannot be loaded: " .. problem, left
+  local store, number, waited, tries, at = self.store, 0, 0, 0, nil
+  while true do
+    local asked = self.now()
+    if not ms then ms, ticket, at = store:reserve(takes, priority, number) end
+    if not ms then return nil, ticket, 0 end
+    if ms < 0 then
+      return nil, ("the service asked for a pause of %s that is not over"):format(seconds(ticket)), ticket
+    elseif ms == 0 then
+      if self.now() - asked <= self.lateness_ms then return takes, at end
+      store:give_back(takes, ticket, at) -- it would arrive later than was reserved
+      number, tries = ticket, tries + 1
+      if tries == TRIES then return nil, TOO_SLOW, 0 end
+    else
+      local why, again = rejection(self, ms, waited)
+      if why then
+        store:give_back(takes, ticket, 0)
+        return nil, why, again
+      end
+      number, waited = ticket, waited + ms
+      pause(state, ms, row, info)
+    end
+    ms = nil
+  end
 end
 
 --- Waits until a call may go. Returns what it took and the store's time, for give_back; or nil, why not, and the
