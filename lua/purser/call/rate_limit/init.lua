@@ -209,8 +209,8 @@ local TRIES = 3
 local TOO_SLOW = "the store of the rate limit takes longer to answer than the margin allows; move it nearer, or give a "
   .. "longer margin_ms"
 
--- A call that may have to wait: it waits as its transport does and asks the store once more, or it is not sent. `ms` and
--- `ticket` are what the store said where it was asked.
+-- A call that may have to wait: it waits as its transport does and asks the store once more, or it is not sent. `ms`
+-- and `ticket` are what the store said where it was asked.
 local function wait(self, row, takes, priority, pause, state, info, ms, ticket)
   local store, number, waited, tries, at = self.store, 0, 0, 0, nil
   while true do
