@@ -3,9 +3,9 @@
 
 local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"
-local suggest = require "purser.util.suggest"
 local profiles = require "purser.api.profiles"
 local operations = lazy "purser.api.operations"
+local suggest = lazy "purser.util.suggest"
 
 local M = {}
 
