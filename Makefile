@@ -93,7 +93,7 @@ test: setup-test
 	@$(LUA) tools/test.lua
 
 test-all:
-	@tools/setup build test versions
+	@tools/setup build test hosts versions
 	@tools/test-all
 
 # Prints the name of each check as it ends. A file is found whatever its name ends in: _spec.lua or _test.lua.

@@ -148,7 +148,6 @@ describe("a read call", function()
       if %s then require "purser.call.failure" end
       package.loaded["purser.codes"] = nil
       local count, rule = 0, assert(loadfile "lua/purser/call/rate_limit/sliding_log.lua")
-      local waiting = assert(loadfile "lua/purser/call/rate_limit/waiting.lua")
       local client = assert(purser.new { base_url = "http://localhost", api_key = "k", secret_key = "s", retry = false,
         transport = { sleep = function() end, send = function()
           count = count + 1
@@ -171,14 +170,11 @@ describe("a read call", function()
     assert.equal("throttled\trejected\tnot_sent\t1\n", first_call(
       [[{ status = 429, body = "", headers = { ["retry-after"] = "5" } }]],
       [[local _, second = client.wallet:coins() print(err.kind, err.outcome, second.outcome, count)]], true))
-    assert.equal("what waits for it cannot be loaded\tasked for a pause of 5 s\t1\n", first_call(
+    assert.equal("asked for a pause of 5 s\t1\n", first_call(
       [[{ status = 429, body = "", headers = { ["retry-after"] = "5" } }]], [[
         package.preload["purser.call.rate_limit.sliding_log"] = rule
-        local _, without = client.wallet:coins()
-        package.preload["purser.call.rate_limit.waiting"] = waiting
         _, err = client.wallet:coins()
-        print(without.message:match "what waits for it cannot be loaded", err.message:match "asked for a pause of %d s",
-          count)
+        print(err.message:match "asked for a pause of %d s", count)
       ]], true))
   end)
 
@@ -235,15 +231,6 @@ describe("a read call", function()
   end
   local EMPTY = '{ status = 200, body = "[]", headers = "" }'
 
-  it("ends with an error where it has to wait for the rate limit and no file can be opened any more", function()
-    assert.equal("throttled\tnot_sent\twhat waits for it cannot be loaded\n", after(EMPTY, [[
-      assert(value)
-      value, err = client.wallet:coins()
-      assert(value == nil and tostring(err) ~= "")
-      print(err.kind, err.outcome, err.message:match "what waits for it cannot be loaded")
-    ]], 'require "purser.call.rate_limit.sliding_log"'))
-  end)
-
   it("ends with an error where the clock is wrong and no file can be opened any more", function()
     assert.equal("700003\trejected\tthe clock was not corrected\n",
       after([[{ status = 400, body = '{"code":700003,"msg":"outside"}', headers = "" }]], [[
@@ -270,7 +257,7 @@ describe("a read call", function()
   end)
 
   it("keeps the pause that was asked for while no file could be opened", function()
-    local names = '"purser.call.rate_limit.sliding_log", "purser.call.rate_limit.waiting", "purser.util.heap"'
+    local names = '"purser.call.rate_limit.sliding_log", "purser.util.heap"'
     assert.equal("throttled\tnot_sent\ta pause of 7 s\n", after(
       '{ status = 429, body = "{}", headers = "Retry-After: 7\\r\\n" }', [[
       assert(err.message:find("cannot be loaded", 1, true), tostring(err))

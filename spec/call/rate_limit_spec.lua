@@ -3,7 +3,6 @@
 
 local process = require "purser.call.rate_limit.process"
 local purser = require "purser"
-local schedule = require "purser.schedule"
 local windows = require "windows"
 
 local now
@@ -69,25 +68,15 @@ describe("a rate limit", function()
     assert(limit:acquire(row(10), "key", pause))
   end)
 
-  it("rejects what does not fit, and says when it would, where that is asked for", function()
-    local limit = limit_of(10, { when_full = "reject" })
-    assert(limit:acquire(row(10), "key", pause))
-    local takes, why, ms = limit:acquire(row(1), "key", error)
-    assert.is_nil(takes)
-    assert.matches("used up", why, 1, true)
-    assert(ms >= 10000 and ms <= 10320)
-    limit = limit_of(10, { max_wait_ms = 5000 })
-    assert(limit:acquire(row(10), "key", pause))
-    assert.matches("longer than max_wait_ms", (select(2, limit:acquire(row(1), "key", error))), 1, true)
-    assert.equal(0, limit:status()[1].waiting) -- it keeps no place in the queue
-  end)
-
   it("knows no pool that has no capacity, no window or a name that means nothing", function()
     for _, options in ipairs { { pools = { ip = { capacity = 0 } } }, { pools = { more = { capacity = 5 } } },
       { pools = { ["a b"] = { capacity = 5, window_ms = 5 } } }, { pools = { ip = { windows = 5 } } },
       { share = { name = "x", part = 0 } }, { share = { part = 0.5 } }, { fallback_part = 2 }, { store = {} },
       { store = { redis = {}, sqlite = "x" } }, { store = { redis = { host = "redis.example" } } },
-      { store = { shared_dict = "x" } }, { store = { sqlite = "x", namespace = "a b" } }, { profile = "mexcc" } } do
+      { store = { shared_dict = "x" } }, { store = { sqlite = "x", namespace = "a b" } }, { profile = "mexcc" },
+      { pools = { queue = { capacity = 5, window_ms = 5 } } },
+      { pools = { members = { capacity = 5, window_ms = 5 } } },
+      { pools = { clock = { capacity = 5, window_ms = 5 } } }, { member = "" }, { requests_per_second = 0 } } do
       assert.has_error(function() purser.rate_limit(options) end)
       local client, err = purser.new { base_url = "http://localhost", api_key = "a", secret_key = "b",
         rate_limit = options }
@@ -97,74 +86,36 @@ describe("a rate limit", function()
   end)
 end)
 
-describe("waiting calls", function()
-  -- Runs tasks on a clock that goes on when all of them wait. Returns the names in the order in which they went.
-  local function order_of(limit, calls)
-    local order, waiting = {}, {}
-    local function go_on(_, ms)
-      waiting[#waiting + 1] = { at = now + ms, co = coroutine.running() }
-      coroutine.yield()
+describe("the pools", function()
+  local PROFILE = { base = "mexc", pools = { ip = { capacity = 300, window_ms = 10000 },
+    account = { capacity = 500, window_ms = 20000, scope = "account" } } }
+
+  -- The pools of these options as texts: name, capacity, window and margin.
+  local function pools_of(options)
+    options.profile = PROFILE
+    local list = {}
+    for i, pool in ipairs(purser.rate_limit(options).pools) do
+      list[i] = ("%s %d/%d+%d %s %s"):format(pool.name, pool.capacity, pool.window_ms, pool.margin_ms, pool.scope,
+        pool.counts)
     end
-    for _, call in ipairs(calls) do
-      coroutine.wrap(function()
-        assert(limit:acquire(row(call.weight, call.effect), "key", go_on))
-        order[#order + 1] = call.name
-      end)()
-    end
-    while waiting[1] do
-      table.sort(waiting, function(a, b) return a.at < b.at end)
-      local first = table.remove(waiting, 1)
-      now = math.max(now, first.at)
-      coroutine.resume(first.co)
-    end
-    return table.concat(order, " ")
+    return list
   end
 
-  it("go first come, first served, and a small one passes only where it delays no one", function()
-    assert.equal("a b c d", order_of(limit_of(10), { { name = "a", weight = 10 }, { name = "b", weight = 10 },
-      { name = "c", weight = 10 }, { name = "d", weight = 1 } }))
+  it("are those of the profile, with a margin of 2.4 % unless another one is given", function()
+    assert.same({ "account 500/20000+480 account weight", "ip 300/10000+240 ip weight" }, pools_of {})
+    assert.same({ "account 500/20000+0 account weight", "ip 300/10000+0 ip weight" }, pools_of { margin_ms = 0 })
   end)
 
-  it("go in the order of their kind: write calls before reads that came first", function()
-    assert.equal("a write 1 2", order_of(limit_of(10), { { name = "a", weight = 10 }, { name = "1", weight = 10 },
-      { name = "2", weight = 10 }, { name = "write", weight = 10, effect = "transfer" } }))
+  it("are changed, left out and added by the options", function()
+    assert.same({ "ip 100/10000+240 ip weight", "more 7/1000+24 account requests", "requests 20/1000+24 ip requests" },
+      pools_of { requests_per_second = 20, pools = { ip = { capacity = 100 }, account = false,
+        more = { capacity = 7, window_ms = 1000, scope = "account", counts = "requests" } } })
   end)
 
-  it("ask once more and no oftener: at the time they were given", function()
-    local asked = 0
-    local store = process.new { now = clock }
-    local reserve = store.reserve
-    function store:reserve(...)
-      asked = asked + 1
-      return reserve(self, ...)
-    end
-    local calls = {}
-    for i = 1, 20 do calls[i] = { name = tostring(i), weight = 10 } end
-    order_of(limit_of(10, { store = store }), calls)
-    assert(asked <= 40, asked)
-  end)
-
-  it("of tasks that wait do not keep other tasks from going on", function()
-    local limit = purser.rate_limit { pools = { ip = { capacity = 10, window_ms = 60 } } }
-    local function new(more)
-      local options = { base_url = "http://localhost", api_key = "k", secret_key = "s", transport = {
-        send = function() return { status = 200, body = "[]", headers = "" } end } }
-      for name, value in pairs(more) do options[name] = value end
-      return assert(purser.new(options))
-    end
-    local full, free, order = new { rate_limit = limit }, new { rate_limit = false }, {}
-    assert(full.wallet:coins())
-    schedule.all {
-      function()
-        assert(full.wallet:coins())
-        order[#order + 1] = "waited"
-      end,
-      function()
-        assert(free.wallet:coins())
-        order[#order + 1] = "free"
-      end,
-    }
-    assert.same({ "free", "waited" }, order)
+  it("have a share next to each, of one at least", function()
+    assert.same({ "ip 300/10000+240 ip weight", "ip:share:a 75/10000+240 ip weight", "requests 2/1000+24 ip requests",
+      "requests:share:a 1/1000+24 ip requests" }, pools_of { share = { name = "a", part = 0.25 },
+      requests_per_second = 2, pools = { account = false } })
   end)
 end)
 
@@ -246,31 +197,17 @@ describe("what the service answers", function()
     assert.equal(10240, limit:learn { kind = "http", http_status = 403 })
   end)
 
+  it("is left alone for a week at most", function()
+    local limit = purser.rate_limit { now = clock }
+    assert.equal(7 * 86400000, limit:block(1e15))
+    assert.equal(7 * 86400000, select(3, limit:acquire(row(10), "key", error)))
+  end)
+
   it("is not sent, and what it took is given back, when the request certainly never left", function()
     local limit = limit_of(500)
     local client = assert(purser.new { base_url = "http://localhost", api_key = "k", secret_key = "s", retry = false,
       rate_limit = limit, transport = { send = function() return nil, { outcome = "not_sent", message = "no" } end } })
     assert.equal("not_sent", select(2, client.wallet:coins()).outcome)
     assert.equal(0, limit:status()[1].used)
-  end)
-end)
-
-describe("a store that gives wrong answers", function()
-  it("is away: nothing is sent, and nothing is raised", function()
-    local answer
-    local function said() return answer[1], answer[2], answer[3] end
-    local function nothing() return 0 end
-    local store = { kind = "odd", reserve = said, block = said, pool = said, members = said, give_back = nothing,
-      hold = nothing, seen = nothing, close = nothing }
-    for _, wrong in ipairs { { "a", "b", "c" }, { "0", "1", "2" }, { 0 }, { 0, 1 }, { 7 }, { -1 }, { 0 / 0, 1, 1 },
-      { math.huge, 1, 1 }, { -math.huge, 1, 1 }, { 0.5, 1, 1 }, { {}, 1, 1 }, { true, true, true } } do
-      answer = wrong
-      local limit = limit_of(500, { store = store })
-      local takes, why = limit:acquire(row(1), "key", pause)
-      assert.is_nil(takes)
-      assert.matches("the rate limit's store (odd) is away: its answer makes no sense", why, 1, true)
-      assert.is_nil((limit:status()))
-      assert.is_number(limit:block(1000))
-    end
   end)
 end)
