@@ -76,8 +76,7 @@ end
 --- The error of an answer that makes no sense, so that it does not pass for one that lacks a record.
 ---@param source purser.history.source
 function M.senseless(source)
-  return errors.new { kind = "decode", outcome = "unknown", phase = "decode", operation = source.row.full_name,
-    retryable = true, message = "the answer has records or pages that make no sense" }
+  return errors.undecodable(source.row.full_name, "the answer has records or pages that make no sense")
 end
 
 --- How many records at the front of a page are the last of the page before, in the same order. A list that grows at its

@@ -17,7 +17,6 @@
 -- state is forgotten. In a `for` an error that does not pass raises.
 
 local option_schema = require "purser.util.option_schema"
-local digests = require "purser.history.digest"
 local errors = require "purser.call.errors"
 local history = require "purser.history"
 local record_id = require "purser.history.record_id"
@@ -81,8 +80,9 @@ local function read_cursor(self, text)
   if not since then return "is not a cursor of watch_deposits" end
   self.since = math.floor(tonumber(since))
   for written, time, states in list:gmatch("(m?%x+):(%d+):([%d%-%.]+)") do
-    local digits = version == "1" and digests.old(written) or written
-    self.has_old = self.has_old or digests.is_old(digits)
+    local digits, problem = record_id.read_digest(version, written)
+    if problem then return problem end
+    self.has_old = self.has_old or record_id.is_md5(digits)
     self.known[digits] = { time = math.floor(tonumber(time)), states = states }
   end
 end
@@ -137,7 +137,7 @@ end
 
 -- What is known of the deposits of a key, which an older cursor has under another digest.
 local function known_of(self, key, digits)
-  local old = self.has_old and digests.old_of(key)
+  local old = self.has_old and record_id.md5_digest(key)
   if old and self.known[old] then self.known[digits], self.known[old] = self.known[old], nil end
   return split(self.known[digits] and self.known[digits].states)
 end
@@ -175,7 +175,7 @@ local function look(self)
     table.insert(found[key], record)
   end
   for _, key in ipairs(order) do
-    local digits = digests.of(key)
+    local digits = record_id.digest(key)
     add_events(self, digits, known_of(self, key, digits), found[key])
   end
   self.looked_at = now
@@ -259,12 +259,7 @@ function Watch:next()
   end
 end
 
---- As an iterator: raises the error.
-function Watch:__call()
-  local event, err = self:next()
-  if err then error(err, 0) end
-  return event
-end
+Watch.__call = errors.iterate
 
 --- Where the watch stands, as a plain string.
 ---@return string
@@ -294,7 +289,7 @@ local function watch(client, row, params)
   self.coin, self.poll_ms, self.late_arrival_ms = params.coin, params.poll_ms or 10000, params.late_arrival_ms or 600000
   self.deadline_ms, self.shows_at_least = params.deadline_ms, params.shows_at_least
   self.since = (params.since or client:now()) - 1
-  message = params.cursor and (read_cursor(self, params.cursor) or self.has_old and digests.old_problem())
+  message = params.cursor and read_cursor(self, params.cursor)
   if message then
     self.problem = argument_error(row, "cursor", 'parameter "cursor" ' .. message, "give a text of watch:cursor()")
   end
