@@ -210,7 +210,7 @@ local function meant_by(name)
   if type(name) ~= "string" or name:find "^_" then return nil end
   local groups = {}
   for _, group in ipairs(operations.group_names) do
-    if operations.by_name[group .. "." .. name] or workflows.method(group, name) then
+    if operations.by_name[group .. "." .. name] or workflows[group][name] then
       groups[#groups + 1] = ("client.%s:%s"):format(group, name)
     end
   end
@@ -278,7 +278,7 @@ end
 
 -- A method that is more than one operation. It is given what users hold: it may keep that in what it returns.
 local function workflow_of(group, name)
-  local workflow = workflows.method(group, name)
+  local workflow = workflows[group][name]
   return workflow and function(held, ...)
     local self = state_of_group(held, group, name)
     return workflow(faces[self] or make_face(self), ...)
