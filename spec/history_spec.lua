@@ -347,6 +347,27 @@ describe("what a walk says", function()
     assert.is_nil(walk:next())
   end)
 
+  it("says as a text where it begins and ends, as far as that is known", function()
+    local _, client = world()
+    for _, case in ipairs {
+      { {}, "" }, { { from = NOW - DAY }, " from " .. NOW - DAY }, { { to = NOW }, " to " .. NOW },
+      { { from = NOW - DAY, to = NOW }, (" from %d to %d"):format(NOW - DAY, NOW) },
+    } do
+      assert.equal(("purser.walk (broker.rebates%s)"):format(case[2]), tostring(client.broker:each_rebate(case[1])))
+    end
+  end)
+
+  it("rejects a beginning after its end, which would be a history without records", function()
+    local _, client = world()
+    for _, walk in ipairs { client.wallet:each_deposit { from = NOW, to = NOW - 1 },
+      client.broker:each_rebate { from = NOW, to = NOW - 1 } } do
+      local record, err = walk:next()
+      assert.is_nil(record)
+      assert.same({ "from", 'parameter "from" is later than `to`' }, { err.parameter, err.message })
+    end
+    assert.is_nil((client.wallet:each_deposit({ from = NOW, to = NOW }):next()))
+  end)
+
   it("rejects the parameters it sets itself, and unknown ones", function()
     local _, client = world()
     local _, err = client.wallet:each_deposit({ startTime = NOW }):next()

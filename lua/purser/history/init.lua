@@ -202,8 +202,8 @@ end
 
 function Walk:__tostring()
   local name = self.source and self.source.row.full_name or "nothing"
-  if self.from then return ("purser.walk (%s from %d to %d)"):format(name, self.from, self.to) end
-  return ("purser.walk (%s)"):format(name)
+  local from, to = self.from and (" from %d"):format(self.from) or "", self.to and (" to %d"):format(self.to) or ""
+  return ("purser.walk (%s%s%s)"):format(name, from, to)
 end
 
 ---@class purser.WalkParams  what a walk takes besides the parameters of its operation
