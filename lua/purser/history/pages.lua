@@ -8,8 +8,7 @@ local unwrap = require "purser.call.unwrap"
 local M = {}
 
 -- No service shows fewer records at once than this.
-local FEWEST_SHOWN = 10
-M.FEWEST_SHOWN = FEWEST_SHOWN
+M.FEWEST_SHOWN = 10
 
 ---@class purser.history.source
 ---@field run fun(row: table, params: table): any, purser.Error|nil
@@ -131,7 +130,7 @@ end
 -- Whether answers as long as this one are complete. A service may show fewer records at once than it was asked for, and
 -- not say so; but what it showed once it shows again, so that a shorter answer was not cut.
 local function is_short(source, count)
-  return count < FEWEST_SHOWN or count < (source.shown or 0)
+  return count < M.FEWEST_SHOWN or count < (source.shown or 0)
 end
 
 --- Asks for a page. Returns all its records, the total and the number of pages where the service gives them, and
