@@ -188,7 +188,6 @@ build = {
     ["purser.client"] = "lua/purser/client/init.lua",
     ["purser.client.methods"] = "lua/purser/client/methods.lua",
     ["purser.client.options"] = "lua/purser/client/options.lua",
-    ["purser.client.prepared"] = "lua/purser/client/prepared.lua",
     ["purser.client.restricted"] = "lua/purser/client/restricted.lua",
     ["purser.codes"] = "lua/purser/codes.lua",
     ["purser.csv"] = "lua/purser/csv.lua",
