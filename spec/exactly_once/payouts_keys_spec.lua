@@ -3,7 +3,7 @@
 
 local purser = require "purser"
 
-local PARAMS = { coin = "USDT", address = "TQrYkD6Z2Rn4Vd2eDLqVnYqrXy8fvV4STm", amount = "5", network = "TRX" }
+local PARAMS = { coin = "USDT", address = "TQrYkD6Z2Rn4Vd2eDLqVnYqrXy8fvV4STm", amount = "5", netWork = "TRX" }
 
 describe("the key of a payment", function()
   local journal, payouts, path

@@ -24,7 +24,7 @@ local function check(err)
   local function fine(condition, why) assert(condition, ("%s: %s"):format(why, text)) end
   fine(err.kind == "argument" or err.kind == "config", "kind " .. tostring(err.kind))
   fine(err.outcome == "not_sent", "outcome")
-  fine(type(err.where) == "string" and err.where:find "^spec/client/messages_spec.lua:%d+$", "no line of the caller")
+  fine(type(err.where) == "string" and err.where:find "^spec/client_messages_spec.lua:%d+$", "no line of the caller")
   fine(text:sub(1, #err.where + 2) == err.where .. ": ", "the text does not begin with the line")
   fine(not err.message:find "%.$", "the message ends in a full stop")
   for _, near in ipairs { "; give ", "; use ", "; remove ", "; it must ", "; leave " } do
@@ -211,7 +211,7 @@ describe("the line of the caller", function()
       lines[3] = err.where
       return false
     end)
-    local first = tonumber(lines[1]:match "^spec/client/messages_spec.lua:(%d+)$")
+    local first = tonumber(lines[1]:match "^spec/client_messages_spec.lua:(%d+)$")
     assert.same({ first + 3, first + 9 }, { tonumber(lines[2]:match "%d+$"), tonumber(lines[3]:match "%d+$") })
   end)
 
@@ -269,7 +269,7 @@ describe("a name that a client does not have", function()
       local ok, message = pcall(function() local _ = client[name] end)
       assert.is_false(ok, name)
       assert.is_truthy(message:find(text, 1, true), message)
-      assert.matches("^spec/client/messages_spec.lua:%d+: ", message)
+      assert.matches("^spec/client_messages_spec.lua:%d+: ", message)
     end
     local ok, message = pcall(function() local _ = client.wallet.deposits end)
     assert.is_false(ok)

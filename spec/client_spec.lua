@@ -3,7 +3,6 @@
 
 local new = require("recorder").new
 local private = require "purser.util.private"
-local purser = require "purser"
 local schedule = require "purser.schedule"
 
 local WITHDRAWAL = { coin = "USDT", address = "an-address", amount = "1" }
@@ -352,37 +351,6 @@ describe("a call that moves money", function()
     assert.is_nil(value)
     assert.equal("unknown", err.outcome)
     assert.is_not_nil(err.advice)
-  end)
-end)
-
-describe("purser.transport", function()
-  it("has every transport there is a file of", function()
-    local listing = assert(io.popen "cd lua/purser/transport && ls *.lua")
-    for file in listing:lines() do
-      local name = file:match "^(%w+)%.lua$"
-      local is_part = name == "exchange" -- what transports are made of
-      assert.is_true(is_part or type(purser.transport[name]) == "function", name)
-    end
-    listing:close()
-  end)
-
-  it("says which transports there are when asked for another", function()
-    for wrong, hint in pairs { mutli = 'did you mean "multi"', nope = "there are curl, multi, openresty, cosocket" } do
-      local ok, message = pcall(function() return purser.transport[wrong] {} end)
-      assert.is_false(ok)
-      assert.matches('client_spec.lua:%d+: purser.transport has no "' .. wrong .. '"', message)
-      assert.matches(hint, message)
-      assert.is_nil(message:find("no file", 1, true))
-    end
-    assert.error_matches(function() return purser.transport[5] end, 'has no "5"')
-  end)
-end)
-
-describe("prepare", function()
-  it("names the operation in every error", function()
-    local client = new { clock = function() return 0 end }
-    local _, err = client:prepare("wallet.withdraw", WITHDRAWAL)
-    assert.same({ "config", "wallet.withdraw" }, { err.kind, err.operation })
   end)
 end)
 

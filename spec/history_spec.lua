@@ -3,34 +3,17 @@
 
 local errors = require "purser.call.errors"
 local history = require "purser.history"
+local listed_records = require "listed_records"
 local operations = require "purser.api.operations"
 local purser = require "purser"
 local schedule = require "purser.schedule"
 
 local DAY, HOUR = 86400000, 3600000
-local NOW = 1700000000000
+local NOW = listed_records.NOW
+local deposits, world = listed_records.deposits, listed_records.world
 
 -- `make test` walks a tenth of what `make histories` does.
 local MANY = tonumber(os.getenv "PURSER_RECORDS" or "20000")
-
-local function world(options)
-  local sim = purser.sim.new { start_time = NOW, record_requests = 0,
-    visibility_delay_ms = options and options.visibility_delay_ms }
-  local broker = sim:account { role = "broker", email = "broker@example.org", balances = { USDT = "100000" } }
-  local client = assert(purser.new {
-    base_url = "http://localhost", api_key = broker.api_key, secret_key = broker.secret_key, rate_limit = false,
-    transport = options and options.transport and options.transport(sim:transport()) or sim:transport(),
-    clock = function() return sim:now() end,
-  })
-  return sim, client, broker
-end
-
--- Deposits at these times, oldest first; each has its own transaction id.
-local function deposits(sim, account, times)
-  for _, time in ipairs(times) do
-    assert(sim:deposit { account = account.uid, coin = "USDT", network = "TRX", amount = "12.5", time = time })
-  end
-end
 
 -- Walks and holds what came against the order that is promised, which also shows that nothing came twice.
 local function count_in_order(walk, time_of, id_of)
@@ -319,65 +302,6 @@ describe("every history and list", function()
   end)
 end)
 
-describe("a cursor", function()
-  it("goes on where a walk was left, at every place", function()
-    local sim, client, broker = world()
-    local times = {}
-    for i = 1, 60 do times[i] = NOW - 20 * DAY + math.floor(i / 4) * 17 * HOUR end -- four a millisecond
-    deposits(sim, broker, times)
-    local cursor, got = nil, {}
-    while true do -- each walk is left after one record
-      local walk = client.wallet:each_deposit { from = not cursor and NOW - 20 * DAY or nil, cursor = cursor }
-      local record, err = walk:next()
-      assert.is_nil(err)
-      if not record then break end
-      got[#got + 1] = record.insertTime
-      cursor = walk:cursor()
-    end
-    assert.same(times, got)
-  end)
-
-  it("finds what showed up late, and nothing twice", function()
-    local sim, client, broker = world { visibility_delay_ms = 3000 }
-    local got, seen, cursor = 0, {}, nil
-    for _ = 1, 40 do
-      for _ = 1, 3 do
-        deposits(sim, broker, { sim:now() })
-        sim:advance(700)
-      end
-      local walk = client.wallet:each_deposit { from = not cursor and NOW or nil, cursor = cursor }
-      for record in walk do
-        assert.is_nil(seen[record.txId])
-        seen[record.txId] = true
-        got = got + 1
-        cursor = walk:cursor()
-        if got % 5 == 0 then break end
-      end
-    end
-    sim:advance(5000)
-    for record in client.wallet:each_deposit { cursor = cursor } do
-      assert.is_nil(seen[record.txId])
-      got = got + 1
-    end
-    assert.equal(120, got)
-  end)
-
-  it("is rejected where it does not belong", function()
-    local _, client = world()
-    local cursor = client.wallet:each_deposit({ from = NOW - DAY }):cursor()
-    for _, case in ipairs {
-      { "wallet.withdrawal_history", { cursor = cursor }, "is one of wallet.deposit_history" },
-      { "wallet.deposit_history", { cursor = "x" }, "is not a cursor" },
-      { "broker.list_sub_accounts", { cursor = cursor }, "only for histories by time" },
-    } do
-      local record, err = client:each(case[1], case[2]):next()
-      assert.is_nil(record)
-      assert.equal("argument", err.kind)
-      assert.truthy(err.message:find(case[3], 1, true), err.message)
-    end
-  end)
-end)
-
 describe("what a walk says", function()
   it("names what lies beyond the reach", function()
     local _, client = world()
@@ -421,6 +345,27 @@ describe("what a walk says", function()
     end
     assert.same({ NOW - 20 * DAY, NOW - 10 * DAY, NOW - DAY }, got)
     assert.is_nil(walk:next())
+  end)
+
+  it("says as a text where it begins and ends, as far as that is known", function()
+    local _, client = world()
+    for _, case in ipairs {
+      { {}, "" }, { { from = NOW - DAY }, " from " .. NOW - DAY }, { { to = NOW }, " to " .. NOW },
+      { { from = NOW - DAY, to = NOW }, (" from %d to %d"):format(NOW - DAY, NOW) },
+    } do
+      assert.equal(("purser.walk (broker.rebates%s)"):format(case[2]), tostring(client.broker:each_rebate(case[1])))
+    end
+  end)
+
+  it("rejects a beginning after its end, which would be a history without records", function()
+    local _, client = world()
+    for _, walk in ipairs { client.wallet:each_deposit { from = NOW, to = NOW - 1 },
+      client.broker:each_rebate { from = NOW, to = NOW - 1 } } do
+      local record, err = walk:next()
+      assert.is_nil(record)
+      assert.same({ "from", 'parameter "from" is later than `to`' }, { err.parameter, err.message })
+    end
+    assert.is_nil((client.wallet:each_deposit({ from = NOW, to = NOW }):next()))
   end)
 
   it("rejects the parameters it sets itself, and unknown ones", function()
