@@ -36,6 +36,9 @@ local function suggestion(arguments, unknown)
     local name = suggest.find(requested, names)
     return name and ("did you mean `purser %s %s`?"):format(group, name)
   end
+  if unknown == arguments[1] and suggest.find(unknown, { "credentials" }) then
+    return "did you mean `purser help credentials`?"
+  end
   local found = {}
   for _, row in ipairs(operations.every) do
     if row.name == requested then found[#found + 1] = ("`purser %s %s`"):format(row.group, row.name) end
@@ -87,6 +90,8 @@ end
 -- Says what argparse did not understand, and where the help is.
 local function report_usage(parser, arguments, message)
   message = with_place(parser, arguments, with_new_name(parser, arguments, message))
+  local argument = message:match "^missing argument '(.-)'$"
+  if argument then message = message .. ": " .. words.help_of(parser, arguments, argument) end
   local missing = message:find "^missing option" and words.missing(parser, arguments) or {}
   if #missing > 1 then message = "missing options '" .. table.concat(missing, "', '") .. "'" end
   terminal.say("%s", (message:gsub("\n", "; "):gsub("; Did you mean", "; did you mean")))
@@ -203,6 +208,7 @@ function run(arguments)
   local command_words
   if arguments[1] == "record" then arguments, command_words = record.split(arguments) end
   arguments = words.normal(arguments)
+  terminal.settings.json = words.wants_json(arguments)
   local parser = command_parser.build(requested_operation(arguments))
   local parsed, options = parser:pparse(arguments)
   raise_interruption(parsed, options)
