@@ -29,12 +29,14 @@ describe("a command line that is not understood", function()
 
   it("names the topic `credentials` and an operation that were misspelt", function()
     assert.matches("did you mean `purser help credentials`%?", said("help", "credential"))
-    assert.matches('no operation has "wihdraw" in its facts %(did you mean "withdraw"%?%)', said("operations", "wihdraw"))
+    assert.matches('no operation has "wihdraw" in its facts %(did you mean "withdraw"%?%)',
+      said("operations", "wihdraw"))
   end)
 
   it("names the journal that does not exist, once", function()
     assert.equal("purser: journal: there is no file /nowhere/j.db; give the --journal that the write calls were "
       .. "given\n", said("journal", "list", "--journal", "/nowhere/j.db"))
-    assert.matches('^purser: the journal "/dev/null" cannot be opened: ', said("journal", "list", "--journal", "/dev/null"))
+    assert.matches('^purser: the journal "/dev/null" cannot be opened: ',
+      said("journal", "list", "--journal", "/dev/null"))
   end)
 end)

@@ -44,7 +44,8 @@ local function page(command, words)
   if command._description then
     local text = plain(command._description)
     -- a table of actions keeps its lines; what else has several lines breaks where they do
-    out[#out + 1] = ".SH DESCRIPTION\n" .. (text:find "\n  " and ".nf\n" .. text .. "\n.fi" or text:gsub("\n", "\n.br\n"))
+    text = text:find "\n  " and ".nf\n" .. text .. "\n.fi" or text:gsub("\n", "\n.br\n")
+    out[#out + 1] = ".SH DESCRIPTION\n" .. text
   end
   list(out, "COMMANDS", command._commands, function(one) return one._name end)
   list(out, "ARGUMENTS", command._arguments, function(one) return one._name end)

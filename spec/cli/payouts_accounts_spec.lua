@@ -26,7 +26,8 @@ describe("an account that has no payments in a queue where another has some", fu
   end)
 
   local function words(account, ...)
-    return { "payouts", path, "--operation", "wallet.withdraw", "--journal", folder .. "/j.db", "--account", account, ... }
+    return { "payouts", path, "--operation", "wallet.withdraw", "--journal", folder .. "/j.db", "--account", account,
+      ... }
   end
   local function sent() return (service.world:counts()["wallet.withdraw"] or { received = 0 }).received end
 

@@ -3,7 +3,8 @@
 
 local command = require "command"
 
-local WORDS = { "wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", "T", "--amount", "20", "--yes" }
+local WORDS = { "wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", "T", "--amount", "20",
+  "--yes" }
 
 describe("a plan that cannot be made", function()
   it("does not advise to send it unchecked where the service cannot be reached", function()

@@ -18,7 +18,8 @@ describe("the manual pages", function()
 
   it("list the commands by one line each", function()
     local commands = read(folder .. "/purser.1"):match "\n%.SH COMMANDS\n(.-)\n%.SH"
-    assert.matches("\n%.B payouts\nPay a list of payments, each once, however often it is started or killed%.\n", commands)
+    assert.matches("\n%.B payouts\nPay a list of payments, each once, however often it is started or killed%.\n",
+      commands)
     for _, entry in ipairs { "plan FILE", "show ID" } do assert.is_nil(commands:find(entry, 1, true), entry) end
   end)
 

@@ -90,8 +90,8 @@ end
 -- Says what argparse did not understand, and where the help is.
 local function report_usage(parser, arguments, message)
   message = with_place(parser, arguments, with_new_name(parser, arguments, message))
-  local argument = message:match "^missing argument '(.-)'$"
-  if argument then message = message .. ": " .. words.help_of(parser, arguments, argument) end
+  local lacks = message:match "^missing argument '(.-)'$"
+  if lacks then message = message .. ": " .. words.help_of(parser, arguments, lacks) end
   local missing = message:find "^missing option" and words.missing(parser, arguments) or {}
   if #missing > 1 then message = "missing options '" .. table.concat(missing, "', '") .. "'" end
   terminal.say("%s", (message:gsub("\n", "; "):gsub("; Did you mean", "; did you mean")))

@@ -439,8 +439,8 @@ end
 
 --- Adds the option --raw to a command of argparse.
 function M.define_raw(command)
-  return command:flag("--raw", "csv: the exact texts, for programs; otherwise a cell that a spreadsheet would run gets a '"
-    .. " before it, and what hides is shown as an escape.")
+  return command:flag("--raw", "csv: the exact texts, for programs; otherwise a cell that a spreadsheet would run gets "
+    .. "a ' before it, and what hides is shown as an escape.")
 end
 
 --- What is wrong with the output options together, or nil.

@@ -19,6 +19,7 @@ local errors = require "purser.call.errors"
 local failure = require "purser.exactly_once.journal.failure"
 local intents = require "purser.exactly_once.intent"
 local json = require "purser.json"
+local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local private = require "purser.util.private"
@@ -30,6 +31,7 @@ local schedule = require "purser.schedule"
 local validate = require "purser.call.validate"
 local witness = require "purser.exactly_once.payouts.witness"
 local worker = require "purser.exactly_once.payouts.worker"
+local suggest = lazy "purser.util.suggest"
 
 ---@class purser.Payouts
 local Payouts = { __name = "purser.payouts" }
@@ -176,6 +178,12 @@ function Payouts:add_all(list)
   if type(list) ~= "table" then
     return nil, errors.argument(nil, ("the payments are a %s"):format(type(list)), "give a list of them")
   end
+  local count, members = #list, 0
+  for _ in pairs(list) do members = members + 1 end
+  if members ~= count then -- one payment in place of a list, or a list with a gap: some would not be added
+    return nil, errors.argument(nil, "the payments are no list", "give a list without gaps: { { key =, operation =, "
+      .. "params = }, ... }")
+  end
   for i, entry in ipairs(list) do
     if type(entry) ~= "table" then
       return nil, errors.argument(nil, ("payment %d of the list is a %s"):format(i, type(entry)),
@@ -223,6 +231,8 @@ local function read(self, fn)
   return result
 end
 
+local states = { waiting = true, taken = true, sent = true, done = true, failed = true, undecided = true }
+
 ---@alias purser.payment_states "waiting"|"taken"|"sent"|"done"|"failed"|"undecided"
 
 ---@class purser.Payment
@@ -269,6 +279,11 @@ end
 ---@param state purser.payment_states|nil
 ---@return purser.Payment[]|nil payments, purser.Error|nil err
 function Payouts:list(state)
+  if state ~= nil and not states[state] then
+    return nil, errors.option(("payouts:list: there is no state %s%s"):format(type(state) == "string"
+      and ('"%s"'):format(state) or "that is a " .. type(state), suggest.among(state, states)), "state",
+      "give one of " .. table.concat(suggest.names_of(states), ", "))
+  end
   return read(self, function(tx) return queue.list(tx, self.queue, self.account, state) end)
 end
 
