@@ -25,7 +25,8 @@ describe("payouts", function()
   local payment = { key = "a", operation = "wallet.withdraw", params = { coin = "USDT", address = "T", amount = "20" } }
 
   it("takes no single payment in place of a list, and no list with a gap", function()
-    for _, list in ipairs { payment, { payment, [3] = payment }, { payment, extra = payment } } do
+    for _, list in ipairs { payment, { key = "a" }, { payment, [3] = payment },
+      { payment, nil, payment }, { nil, payment }, { payment, extra = payment } } do
       local counts, err = payouts:add_all(list)
       assert.is_nil(counts)
       assert.equal("argument", err.kind)
@@ -33,7 +34,7 @@ describe("payouts", function()
     end
     assert.equal(0, assert(payouts:report()).total)
     assert.same({ added = 0, repeated = 0 }, payouts:add_all {})
-    assert.same({ added = 1, repeated = 0 }, payouts:add_all { payment })
+    assert.same({ added = 1, repeated = 0 }, payouts:add_all { payment, n = 1 })
   end)
 
   it("lists no state that does not exist", function()

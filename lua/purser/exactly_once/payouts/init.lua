@@ -167,6 +167,18 @@ local function check_ids(self, tx, prepared)
   end
 end
 
+-- Whether a table has payments where a list has none, which would not be added: it is one payment itself, or a list
+-- with a gap or with a payment under a name.
+local function hides_payments(list)
+  local count = 0 -- not #list, which may be any end of a list with gaps
+  for i in ipairs(list) do count = i end
+  for place, value in pairs(list) do
+    if type(place) == "number" and place > count or place == "key" then return true end
+    if type(place) ~= "number" and type(value) == "table" then return true end
+  end
+  return false
+end
+
 local ADD_LOCK = 7078803
 
 --- Adds payments, all or none: a list of { key =, operation =, params = }. Returns { added =, repeated = }; or nil and
@@ -178,9 +190,7 @@ function Payouts:add_all(list)
   if type(list) ~= "table" then
     return nil, errors.argument(nil, ("the payments are a %s"):format(type(list)), "give a list of them")
   end
-  local count, members = #list, 0
-  for _ in pairs(list) do members = members + 1 end
-  if members ~= count then -- one payment in place of a list, or a list with a gap: some would not be added
+  if hides_payments(list) then
     return nil, errors.argument(nil, "the payments are no list", "give a list without gaps: { { key =, operation =, "
       .. "params = }, ... }")
   end
