@@ -27,6 +27,13 @@ describe("a command line that is not understood", function()
     assert.matches("^purser: ", said("wallet", "coins", "--colour"))
   end)
 
+  it("leads to --filter from the name of a member of what is listed", function()
+    assert.matches("unknown option '%-%-coin'\npurser: wallet%.coins lists all; to see only some, give %-%-filter coin=VALUE\n",
+      said("wallet", "coins", "--coin", "USDT"))
+    assert.is_nil(said("wallet", "coins", "--verbose"):find("--filter", 1, true))
+    assert.is_nil(said("wallet", "withdraw", "--id", "x"):find("--filter", 1, true))
+  end)
+
   it("names the topic `credentials` and an operation that were misspelt", function()
     assert.matches("did you mean `purser help credentials`%?", said("help", "credential"))
     assert.matches('no operation has "wihdraw" in its facts %(did you mean "withdraw"%?%)',
