@@ -89,11 +89,12 @@ end
 
 -------------------------------------------------------------------------------------------------------- columns
 
--- What a table shows of records that are too wide for a screen; CSV and JSON always hold all of it.
+-- What a table shows of records that are too wide for a screen, the columns that 80 places have room for first; CSV and
+-- JSON always hold all of it.
 local narrow = {
-  coin = { "coin", "networkList.netWork", "networkList.network", "networkList.depositEnable",
-    "networkList.withdrawEnable", "networkList.withdrawFee", "networkList.withdrawMin",
-    "networkList.withdrawIntegerMultiple", "networkList.minConfirm" },
+  coin = { "coin", "networkList.netWork", "networkList.withdrawEnable", "networkList.withdrawFee",
+    "networkList.withdrawMin", "networkList.depositEnable", "networkList.minConfirm",
+    "networkList.withdrawIntegerMultiple", "networkList.network" },
   deposit = { "insertTime", "coin", "amount", "network", "status", "address", "memo", "txId", "confirmTimes",
     "unlockConfirm" },
   withdrawal = { "applyTime", "coin", "amount", "transactionFee", "network", "status", "address", "memo", "id",
