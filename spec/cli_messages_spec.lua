@@ -28,8 +28,8 @@ describe("a command line that is not understood", function()
   end)
 
   it("leads to --filter from the name of a member of what is listed", function()
-    assert.matches("unknown option '%-%-coin'\npurser: wallet%.coins lists all; to see only some, give %-%-filter coin=VALUE\n",
-      said("wallet", "coins", "--coin", "USDT"))
+    assert.matches("unknown option '%-%-coin'\npurser: wallet%.coins lists all; to see only some, give %-%-filter "
+      .. "coin=VALUE\n", said("wallet", "coins", "--coin", "USDT"))
     assert.is_nil(said("wallet", "coins", "--verbose"):find("--filter", 1, true))
     assert.is_nil(said("wallet", "withdraw", "--id", "x"):find("--filter", 1, true))
   end)
