@@ -89,7 +89,7 @@ describe("purser sim", function()
   it("takes every option of purser.sim.new", function()
     local _, world = start { "--clock", "virtual", "--start-time", "1700000000000", "--profile", "mexc",
       "--visibility-delay", "60000", "--transfer-wait", "1000", "--repeated-ids", "reject", "--fee", "inside",
-      "--unnamed-accounts", "execute", "--max-sub-accounts", "1", "--key-days", "2", "--record-requests", "3",
+      "--max-sub-accounts", "1", "--key-days", "2", "--record-requests", "3",
       "--no-strict", "--saved-addresses-only", "--variant", "live,shuffled" }
     assert.equal(1700000000000, world:now())
     local account = assert(world:account { name = "House", balances = { USDT = "100" } })
@@ -109,7 +109,6 @@ describe("purser sim", function()
     assert.equal("33333", repeated.code)
     assert.equal("80", assert(client.live:account()).balances[1].free)
     local own = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" }
-    assert(client.sub_account:transfer(own))
     assert(client.wallet:transfer(own))
     assert(world:advance(60000))
     assert.equal("SUCCESS", assert(client.wallet:transfer_history {

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- One seed replays a run; a snapshot goes on where it was taken; broken books are seen.
+-- The simulator as a whole: one seed replays a run, a snapshot goes on where it was taken, a request that breaks the
+-- books stops it.
 
 local decimal = require "purser.decimal"
 local json = require "purser.json"
@@ -7,7 +8,6 @@ local core = require "purser.core"
 local ledger = require "purser.sim.ledger"
 local to_json = require "purser.sim.to_json"
 local purser = require "purser"
-local timers = require "purser.sim.timers"
 local signed = require "signed"
 
 local get = signed.get
@@ -121,9 +121,6 @@ describe("a run of the simulator", function()
     assert.is_true(#sim:faults() > 5)
     assert.same(sim:faults(), copy:faults())
     assert.same(sim:armed_faults(), copy:armed_faults())
-    local old = sim:snapshot()
-    old.faults = nil -- as it was written before faults were part of it
-    assert.same({}, purser.sim.restore(old):armed_faults())
   end)
 
   it("shares nothing with its snapshot", function()
@@ -135,66 +132,7 @@ describe("a run of the simulator", function()
     assert.same({}, before.concepts.withdrawals)
   end)
 
-  it("follows the wall clock where it is asked to, plus what it was advanced", function()
-    local sim = purser.sim.new { clock = "real" }
-    local before = core.now_ms()
-    sim:advance(HOUR)
-    local now = sim:now()
-    assert.is_true(now >= before + HOUR and now <= core.now_ms() + HOUR)
-  end)
-
-  it("does what is due in order of time, then of adding", function()
-    local plan, done = timers.new(), {}
-    for i, at in ipairs { 5, 3, 3, 9, 1, 3, 7 } do plan:add(at, "x", i) end
-    local item = plan:take(8)
-    while item do
-      done[#done + 1] = item.at .. ":" .. item.id
-      item = plan:take(8)
-    end
-    assert.same({ "1:5", "3:2", "3:3", "3:6", "5:1", "7:7" }, done)
-    assert.equal(9, plan:take(9).at)
-    assert.is_nil(plan:take(1000))
-  end)
-end)
-
-describe("the simulator's books", function()
-  it("move value only between places, and never more than there is", function()
-    local books = ledger.new()
-    local a, b = ledger.place("1", "SPOT"), ledger.place("2", "SPOT")
-    assert(books:move("X", decimal("10"), ledger.WORLD, a))
-    assert(books:move("X", decimal("9.999999999999999999999999999999"), a, b))
-    assert.equal("0.000000000000000000000000000001", tostring(books:balance(a, "X")))
-    assert.is_nil((books:move("X", decimal("0.1"), a, b)))
-    assert.has_error(function() books:move("X", decimal("-1"), b, a) end)
-    assert.is_true(books:check_changes())
-    assert.is_true(books:verify())
-  end)
-
-  it("are seen to be wrong when a unit appears, is lost or goes below nothing", function()
-    for _, change in ipairs { "11", "9.99999999", "-10" } do
-      local sim = purser.sim.new {}
-      local owner = sim:account { balances = { USDT = "10" } }
-      assert.is_true(sim:verify())
-      sim.ledger.places[ledger.place(owner.uid, "SPOT")].USDT = decimal(change)
-      local sound, wrong = sim:verify()
-      assert.is_nil(sound)
-      assert.is_truthy(wrong:find("USDT", 1, true))
-    end
-  end)
-
-  it("are seen to be wrong when they balance but the records say otherwise", function()
-    local sim = purser.sim.new {}
-    local owner = sim:account { balances = { USDT = "10" } }
-    local spot = ledger.place(owner.uid, "SPOT")
-    assert(sim.ledger:move("USDT", decimal("1"), spot, ledger.place(owner.uid, "SPOT", "locked")))
-    assert.is_truthy(select(2, sim:verify()):find("locked", 1, true))
-    sim = purser.sim.new {}
-    owner = sim:account { balances = { USDT = "10" } }
-    assert(sim.ledger:move("USDT", decimal("1"), ledger.WORLD, ledger.place(owner.uid, "SPOT")))
-    assert.is_truthy(select(2, sim:verify()):find("world", 1, true))
-  end)
-
-  it("stop a strict simulator at the request that broke them", function()
+  it("stops at a request that broke its books, unless it is not strict", function()
     local function broken(options)
       local sim = purser.sim.new(options)
       local owner = sim:account { balances = { USDT = "10" } }
@@ -208,51 +146,58 @@ describe("the simulator's books", function()
     assert.is_truthy(wrong:find("appeared from nowhere", 1, true))
     assert.is_true((broken { strict = false }))
   end)
-end)
 
-describe("the simulator's transport", function()
-  local function client_of(sim, owner, options)
-    options = options or {}
-    options.base_url, options.transport = "http://localhost", sim:transport()
-    options.api_key, options.secret_key = owner.api_key, owner.secret_key
-    options.clock = function() return sim:now() end
-    return assert(purser.new(options))
-  end
-
-  it("turns a lost answer into an unknown outcome, though the operation was executed", function()
-    local sim, accounts = world(1)
-    local client = client_of(sim, accounts.house)
-    for _, kind in ipairs { "lost_answer", "truncate" } do
-      sim:fault { kind = kind, operation = "wallet.transfer" }
-      local done, err = client.wallet:transfer {
-        fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1",
-      }
-      assert.is_nil(done)
-      assert.equal("unknown", err.outcome)
+  it("does what is due on the way of an advance, each at its own time", function()
+    local sim, accounts = world(4)
+    for _, amount in ipairs { "5", "6" } do
+      assert(sim:deposit { account = accounts.house.uid, coin = "USDT", network = "TRX", amount = amount })
+      sim:advance(1000)
     end
-    assert.equal("2", signed.free(sim, accounts.house, "USDT", "FUTURES"))
-    assert.equal(2, #sim:faults())
-    assert.same({ received = 2, applied = 2 }, sim:counts()["wallet.transfer"])
+    sim:advance(HOUR)
+    for i, record in ipairs(sim.deposits.all) do
+      assert.equal(record.time + record.needed * record.block_ms, record.updated, i)
+    end
+    for _, ms in ipairs { -1, 1.5, "1", 0 / 0 } do assert.has_error(function() sim:advance(ms) end) end
   end)
 
-  it("lets a slow answer pass the time-out on the virtual clock", function()
-    local sim, accounts = world(1)
-    local client = client_of(sim, accounts.house, { timeout_ms = 500 })
-    sim:fault { kind = "slow", delay_ms = 700, operation = "wallet.transfer" }
-    local before = sim:now()
-    local done, err = client.wallet:transfer {
-      fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1",
-    }
-    assert.is_nil(done)
-    assert.equal("unknown", err.outcome)
-    assert.equal(500, sim:now() - before)
+  it("takes no option and no snapshot that it does not know", function()
+    for _, case in ipairs {
+      { { sead = 1 }, 'option "sead" is not known (did you mean "seed"?)' }, { { clock = "sundial" }, "virtual" },
+      { { seed = 1.5 }, "whole number" }, { { start_time = 1.5 }, "whole number" }, { { start_time = -1 }, "from 0" },
+      { { rate_limit = "mexico" }, "mexico" }, { "seed", "give a table" }, { { variant = "liv" }, "unknown variant" },
+    } do
+      local ok, wrong = pcall(purser.sim.new, case[1])
+      assert.is_false(ok)
+      assert.is_truthy(tostring(wrong):find(case[2], 1, true), tostring(wrong))
+    end
+    local ok, wrong = pcall(purser.sim.restore, { version = 2 })
+    assert.same({ false, "purser.sim: the snapshot is of another version" }, { ok, wrong })
   end)
 
-  it("rejects after it was closed", function()
-    local sim = world(1)
-    local transport = sim:transport()
-    transport:close()
-    local _, failure = transport:send { method = "GET", target = "/api/v3/ping", headers = {} }
-    assert.same({ "closed", "not_sent" }, { failure.kind, failure.outcome })
+  it("counts requests against the rate limit, and goes on counting after a snapshot", function()
+    local pools = { ip = { capacity = 3, window_ms = 10000, scope = "ip", counts = "requests" } }
+    local sim, accounts = world(4, { rate_limit = pools })
+    get(sim, accounts.house, "C1")
+    get(sim, accounts.house, "C1")
+    sim = purser.sim.restore(sim:snapshot())
+    get(sim, accounts.house, "C1")
+    local answer = sim:handle(signed.request(sim, accounts.house, "C1"))
+    assert.same({ 429, "10" }, { answer.status, answer.headers["Retry-After"] })
+    assert.same({ received = 4, applied = 3 }, sim:counts()["wallet.coins"])
+    assert.is_nil(world(4):rate_limit())
+  end)
+
+  it("has integers in a snapshot also where it was given whole floats", function()
+    local sim = purser.sim.new { seed = 7.0, start_time = 1.7e12, record_requests = 5.0, max_sub_accounts = 3.0 }
+    assert(sim:account { name = "Acme" })
+    assert(sim:deposit { account = "Acme", coin = "USDT", network = "TRX", amount = "5", time = 1.6e12 })
+    sim:advance(5e3)
+    local snapshot = sim:snapshot()
+    assert.same(snapshot, assert(core.decode(json.encode(to_json.writable(snapshot)))))
+    local function check(value)
+      if type(value) == "number" then assert.equal(("%d"):format(value), tostring(value)) end
+      if type(value) == "table" then for _, inner in pairs(value) do check(inner) end end
+    end
+    check(snapshot)
   end)
 end)
