@@ -94,6 +94,6 @@ describe("purser journal", function()
     at.rejected({ "journal", "show", "--journal", path }, "the id is missing")
     at.rejected({ "journal", "show", "nosuchid", "--journal", path }, "no call has the id nosuchid")
     local other = at.file "this is no database, and is longer than nothing"
-    at.rejected({ "journal", "list", "--journal", other }, "journal: " .. other)
+    at.rejected({ "journal", "list", "--journal", other }, ("the journal %q cannot be opened"):format(other))
   end)
 end)
