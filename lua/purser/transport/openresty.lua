@@ -148,6 +148,7 @@ function M.new(options)
   if ngx.get_phase() == "init" then
     return nil, "make the transport in a worker (init_worker_by_lua, or at its first use), not in init_by_lua"
   end
+  if type(options or {}) ~= "table" then return nil, ("the options are a %s; give a table"):format(type(options)) end
   local given = { max_in_flight = 256 }
   for name, value in pairs(options or {}) do given[name] = value end
   local multi, message = handle(given)
