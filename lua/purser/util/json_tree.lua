@@ -72,40 +72,28 @@ local function skip(text, at) return text:match("^[ \t\r\n]*()", at) end
 
 local read
 
-local function read_members(text, at, depth)
-  local node = { type = "object" }
-  at = skip(text, at)
-  if text:sub(at, at) == "}" then return node, at + 1 end
-  while true do
-    if text:sub(at, at) ~= '"' then return nil end
-    local name, _, after = read_string(text, at)
-    if not name then return nil end
-    at = skip(text, after)
-    if text:sub(at, at) ~= ":" then return nil end
-    local value
-    value, at = read(text, skip(text, at + 1), depth)
-    if not value then return nil end
-    node[#node + 1] = { name, value }
-    at = skip(text, at)
-    local mark = text:sub(at, at)
-    if mark == "}" then return node, at + 1 end
-    if mark ~= "," then return nil end
-    at = skip(text, at + 1)
-  end
+local function read_member(text, at, depth)
+  if text:sub(at, at) ~= '"' then return nil end
+  local name, _, after = read_string(text, at)
+  at = name and skip(text, after)
+  if not name or text:sub(at, at) ~= ":" then return nil end
+  local value
+  value, at = read(text, skip(text, at + 1), depth)
+  if value then return { name, value }, at end
 end
 
-local function read_items(text, at, depth)
-  local node = { type = "array" }
+-- The node with the items that stand from `at` to the mark `close`, with commas between them.
+local function read_items(node, close, read_item, text, at, depth)
   at = skip(text, at)
-  if text:sub(at, at) == "]" then return node, at + 1 end
+  if text:sub(at, at) == close then return node, at + 1 end
   while true do
     local item
-    item, at = read(text, at, depth)
+    item, at = read_item(text, at, depth)
     if not item then return nil end
     node[#node + 1] = item
     at = skip(text, at)
     local mark = text:sub(at, at)
-    if mark == "]" then return node, at + 1 end
+    if mark == close then return node, at + 1 end
     if mark ~= "," then return nil end
     at = skip(text, at + 1)
   end
@@ -126,7 +114,8 @@ function read(text, at, depth)
   local mark = text:sub(at, at)
   if mark == "{" or mark == "[" then
     if depth >= MAX_DEPTH then return nil end
-    return (mark == "{" and read_members or read_items)(text, at + 1, depth + 1)
+    if mark == "[" then return read_items({ type = "array" }, "]", read, text, at + 1, depth + 1) end
+    return read_items({ type = "object" }, "}", read_member, text, at + 1, depth + 1)
   elseif mark == '"' then
     local value, raw, after = read_string(text, at)
     if not value then return nil end
