@@ -98,6 +98,7 @@ describe("what stays in a recording", function()
     assert.matches("^<html>x+</html>$", redactor:body "<html>secret page</html>")
     assert.equal("xxxxxxxxxxx", redactor:body "secret text")
     assert.equal(("x"):rep(20), redactor:body '{"apiKey":"mx0vglCut')
+    assert.equal(("x"):rep(18), redactor:body '{"msg":"a\255secret"}')
   end)
 
   it("is of a number in JSON a number in JSON", function()
