@@ -12,10 +12,7 @@ end
 
 --- A new folder that only this user can enter. Whoever asked for it removes it (`remove`).
 function M.folder()
-  local pipe = assert(io.popen "mktemp -d")
-  local path = pipe:read "*l"
-  pipe:close()
-  return assert(path)
+  return assert(M.output_of("mktemp -d"):match "%S+")
 end
 
 --- Removes a folder with all that is in it, or a file.

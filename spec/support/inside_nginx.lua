@@ -6,6 +6,7 @@
 --   inside:stop()
 
 local curl = require "purser.transport.curl"
+local files = require "files"
 local nginx = require "nginx"
 
 local CONF = [[
@@ -35,9 +36,7 @@ local M = {}
 
 ---@param made string  the expression that makes the transport
 function M.start(made)
-  local pipe = io.popen "pwd"
-  local server = nginx.start(CONF, { ROOT = pipe:read "*l", MADE = made })
-  pipe:close()
+  local server = nginx.start(CONF, { ROOT = files.output_of("pwd"):match "[^\n]+", MADE = made })
   return setmetatable({ server = server, http = assert(curl.new { base_url = server:url() }) }, methods)
 end
 

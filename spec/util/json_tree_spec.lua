@@ -6,9 +6,9 @@ local json_tree = require "purser.util.json_tree"
 
 describe("a tree of JSON", function()
   it("is none for what is no JSON", function()
-    for _, text in ipairs { "", "{", "[1,]", '{"a"}', '{"a":1,}', "01", "1.", "tru", '"a', '"\\x"', '"\\ud800"', '"\\"', '"\255"', '{"\255":1}',
-      "1 2", "nul", "-",
-      '{"a":1 "b":2}', '["\n"]', ("["):rep(300) .. ("]"):rep(300) } do
+    for _, text in ipairs { "", "{", "[1,]", '{"a"}', '{"a":1,}', "01", "1.", "tru", '"a', '"\\x"', '"\\ud800"',
+      '"\\"', '"\255"', '{"\255":1}', "1 2", "nul", "-", '{"a":1 "b":2}', '["\n"]',
+      ("["):rep(300) .. ("]"):rep(300) } do
       assert.is_nil(json_tree.read(text), text)
     end
   end)
