@@ -4,7 +4,7 @@
 # other take turns. Not among them is states_null, which withholds what the examples wait for.
 .PHONY: examples-hardest
 
-HARDEST := --fee inside --repeated-ids execute --unnamed-accounts reject --transfer-wait 1000 $\
+HARDEST := --fee inside --repeated-ids execute --transfer-wait 1000 $\
 --visibility-delay 3000 --saved-addresses-only --rate-limit default --variant $\
 
 FORMS := counted_lists,records_bare,rows_bare,$\
@@ -12,7 +12,7 @@ bare_transfer_ids,hex_ids,token_name,address_with_memo,output_numbers,seen_membe
 error_code_text,error_codes_seen,error_http_200,$\
 padded_amounts,other_networks
 
-OTHER_FORMS := records_in_array,no_envelope,bare_ids,bare_amounts,times_as_text,states_as_text,flags_as_text,$\
+OTHER_FORMS := records_in_array,bare_ids,bare_amounts,times_as_text,states_as_text,flags_as_text,$\
 other_create_time,other_api_key,other_symbols,other_total_pages,capital_name,other_addresses_with_memo,$\
 shuffled,error_message,error_extra_members
 

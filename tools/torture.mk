@@ -9,7 +9,7 @@ PAYMENTS ?= 10000
 SEED     ?= 1
 
 # The switches of the simulator at their hardest; workers expect records to be visible after 200 ms.
-TORTURE_SWITCHES := --visibility-delay 190 --saved-addresses-only --fee inside --repeated-ids execute --unnamed-accounts reject --variant live
+TORTURE_SWITCHES := --visibility-delay 190 --saved-addresses-only --fee inside --repeated-ids execute --variant live
 
 torture:
 	@tools/setup build test torture

@@ -16,6 +16,21 @@
 
 static int keyboard, terminal; /* the two ends */
 
+/* A terminal for each test: what was typed at one reaches the program that reads it late, and must not reach the next. */
+static void open_terminal(void)
+{
+    keyboard = posix_openpt(O_RDWR | O_NOCTTY);
+    CHECK(keyboard >= 0 && grantpt(keyboard) == 0 && unlockpt(keyboard) == 0);
+    terminal = open(ptsname(keyboard), O_RDWR | O_NOCTTY);
+    CHECK(terminal >= 0);
+}
+
+static void close_terminal(void)
+{
+    close(terminal);
+    close(keyboard);
+}
+
 static bool shows(void)
 {
     struct termios settings;
@@ -80,9 +95,9 @@ static pid_t start(bool has_handler)
         if (handled) _exit(handled == 1 && shows() && pu_terminal_show(terminal) ? 7 : 9);
         _exit(count == 1 && !shows() && pu_terminal_show(terminal) ? 8 : 9);
     }
+    close(said[1]); /* a child that ends without a byte ends the read */
     CHECK(child > 0 && read(said[0], &byte, 1) == 1);
     close(said[0]);
-    close(said[1]);
     return child;
 }
 
@@ -113,7 +128,9 @@ static void a_program_that_is_stopped_shows_it_and_hides_it_again(void)
         CHECK(kill(child, SIGTSTP) == 0 && waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status));
         CHECK(shows());
         CHECK(kill(child, SIGCONT) == 0);
-        while (shows()) usleep(1000); /* until it has hidden it */
+        /* It hides it again, or has ended by mistake. */
+        while (shows() && waitpid(child, &status, WNOHANG) == 0) usleep(1000);
+        CHECK(!shows());
     }
     CHECK(write(keyboard, "\n", 1) == 1 && waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 8 && shows());
@@ -121,13 +138,16 @@ static void a_program_that_is_stopped_shows_it_and_hides_it_again(void)
 
 int main(void)
 {
-    keyboard = posix_openpt(O_RDWR | O_NOCTTY);
-    CHECK(keyboard >= 0 && grantpt(keyboard) == 0 && unlockpt(keyboard) == 0);
-    terminal = open(ptsname(keyboard), O_RDWR | O_NOCTTY);
-    CHECK(terminal >= 0);
-    the_width_is_the_terminals();
-    what_was_is_put_back();
-    signals_that_end_a_program_show_the_terminal();
-    a_program_that_is_stopped_shows_it_and_hides_it_again();
+    void (*const tests[])(void) = {
+        the_width_is_the_terminals,
+        what_was_is_put_back,
+        signals_that_end_a_program_show_the_terminal,
+        a_program_that_is_stopped_shows_it_and_hides_it_again,
+    };
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
+        open_terminal();
+        tests[i]();
+        close_terminal();
+    }
     return report();
 }

@@ -224,31 +224,6 @@ describe("the coins and networks that are offered", function()
     assert.same(asked, service.world:counts()["wallet.coins"])
   end)
 
-  it("are in a file that only this user can read, which a filter does not shorten", function()
-    local path = cache .. "/purser/coins"
-    local before = files.read(path)
-    assert.equal(0, (command.run({ "wallet", "coins", "--filter", "coin=USDT" }, keys)))
-    assert.equal(before, files.read(path))
-    assert.equal(384, (core.file_mode(path) % 512)) -- octal 600
-    local _, listed = shell("ls -A " .. command.quote(cache .. "/purser"))
-    assert.equal("coins\n", listed) -- and nothing is left of its making
-  end)
-
-  -- Runs Lua with the module that keeps them.
-  local function with_module(code)
-    return run(("%s -e %s"):format(os.getenv "LUA" or "lua5.4",
-      command.quote('local known = require "purser.cli.known_coins"; ' .. code)), command.quote(cache))
-  end
-
-  it("are names alone: what a service writes into the list reaches no shell", function()
-    with_module [[known.keep { { coin = "A", networkList = { { netWork = "N$(x)" }, { netWork = "ok" }, {} } },
-      { coin = "B\n$(touch x)" }, { coin = "--yes" }, { coin = 5 }, { coin = ("C"):rep(50) }, { coin = "D;E" } }]]
-    assert.equal("A ok\n", files.read(cache .. "/purser/coins"))
-    files.write(cache .. "/purser/coins", "A ok $(x) --yes\n-B x\n\nunfinished")
-    assert.equal("A|ok", with_module [[io.write(table.concat(known.coins(), ","), "|")
-      io.write(table.concat(known.networks(), ","))]])
-  end)
-
   it("are a fixed list where nothing is known, or there is no such place", function()
     for _, place in ipairs { "/dev/null", "relative" } do
       local code, _, err = command.run({ "wallet", "coins" }, { PURSER_API_KEY = keys.PURSER_API_KEY,

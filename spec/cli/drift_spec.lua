@@ -163,20 +163,6 @@ describe("doctor --drift", function()
     local report = drift.as_json(result) .. drift.as_text(result)
     for _, secret in ipairs(secrets) do assert.is_nil(report:find(secret, 1, true), report) end
   end)
-
-  it("sends nothing but reads", function()
-    local sent = {}
-    local capture = reads.capture { send = function(_, request) sent[#sent + 1] = request.method return { status = 200,
-      body = "{}", headers = {} } end }
-    local response, failure = capture:send { method = "POST", target = "/" }
-    assert.is_nil(response)
-    assert.equal("not_sent", failure.outcome)
-    assert.same({}, sent)
-    local _, sim = compare()
-    for _, request in ipairs(sim:requests()) do
-      if request.time == sim:now() then assert.equal("GET", request.method) end
-    end
-  end)
 end)
 
 describe("purser doctor --drift, the command", function()

@@ -3,9 +3,6 @@
 
 local command = require "command"
 local core = require "purser.core"
-local eventually = require "eventually"
-local files = require "files"
-local purser = require "purser"
 local redis_server = require "redis_server"
 local service = require "service"
 
@@ -75,48 +72,5 @@ describe("purser limits", function()
     local code, _, err = command.run({ "limits", "--rate-limit", "sqlite:" .. folder .. "/none/x.db" }, environment)
     assert.equal(3, code)
     assert.matches("the rate limit's store (sqlite) is away", err, 1, true)
-  end)
-end)
-
-describe("a command that waits for the rate limit", function()
-  local path, shown, store
-
-  before_each(function()
-    path, shown = os.tmpname(), os.tmpname()
-    os.remove(path)
-    environment.PURSER_RATE_LIMIT = "sqlite:" .. path
-    store = purser.rate_limit { store = { sqlite = path } }.store
-  end)
-
-  after_each(function()
-    os.remove(path)
-    os.remove(shown)
-  end)
-
-  local EXPORT = { "export", "wallet.deposit_history", "--since", "1d" }
-
-  it("says so in a line, with the operation and the seconds that are left", function()
-    assert(store:hold(3600000))
-    local run = command.start(EXPORT, environment, shown)
-    eventually(function() return files.read(shown):find "\n" end)
-    run.kill "KILL"
-    assert.matches("^purser: waiting: the rate limit has room in %d+ s %(wallet%.deposit_history%)\n$",
-      files.read(shown))
-  end)
-
-  it("says so in its line of progress on a terminal", function()
-    assert(store:hold(3600000))
-    local run = command.start_on_terminal(EXPORT, environment, shown)
-    eventually(function() return files.read(shown):find "room" end)
-    run.kill "KILL"
-    assert.matches("\r\27%[Kthe rate limit has room in %d+ s; wallet%.deposit_history: 0 records", files.read(shown))
-  end)
-
-  it("says nothing of it with -q, and of a wait that is shorter than a second", function()
-    assert(store:hold(1500))
-    assert.same({ 0, "" }, { select(1, command.run({ "wallet", "coins", "-q" }, environment)),
-      select(3, command.run({ "wallet", "coins", "-q" }, environment)) })
-    assert(store:hold(900))
-    assert.equal("", (select(3, command.run({ "wallet", "coins" }, environment))))
   end)
 end)

@@ -49,41 +49,6 @@ describe("purser payouts", function()
     assert.equal(0, counts("wallet.withdraw").received)
   end)
 
-  it("names file, line and key of every mistake at once, and sends nothing", function()
-    local header = "key,coin,network,address,amount\n"
-    local good = ",USDT,TRX," .. TRON .. ",20\n"
-    for text, messages in pairs {
-      [header .. "a" .. good .. "a" .. good .. ",USDT,TRX,T,1\nb,USDT,TRX,T,1,extra\n"] = {
-        ':3: payment "a": line 2 has', ":4: has no key", ":5: has 6 cells, and the header 5" },
-      ["coin,amount\nUSDT,1\n"] = { ":1: the first line must name the columns" },
-      ["key,coin,coin\n"] = { ':1: the header names "coin" twice' },
-      ["key,coin,adress,amount\na,USDT,T,1\n"] = { ':2: payment "a": wallet.withdraw has no parameter "adress" '
-        .. '(did you mean "address"?)' },
-      ["key,operation\na,wallet.withdrw\n"] = { ':2: payment "a": "wallet.withdrw" is no operation that moves funds '
-        .. '(did you mean "wallet.withdraw"?)' },
-      [header .. "a " .. good .. "\194\160b" .. good .. "c\226\128\139" .. good] = {
-        ':2: payment "a ": the key begins or ends with a blank', ":3: payment", ":4: payment" },
-      ["key,coin,network,address,Address,netWork,amount\na,USDT,TRX,T1,T2,,1\nb,USDT,TRX,T1,,ETH,1\n"] = {
-        ':2: payment "a": the columns "address" and "Address" are both address; leave one out',
-        ':3: payment "b": the columns "network" and "netWork" are both netWork' },
-      [header .. 'a,"USDT,TRX,T,1\n'] = { "line 2: a quoted cell does not end" },
-      [""] = { "is empty" },
-      [header .. "a,USDT,TRX," .. TRON .. ',"1,5"\n' .. "b,USDT,," .. TRON .. ",20\nc,USDT,TRX," .. TRON .. ",20\n"] = {
-        ':2: error: payment "a": the amount is no exact decimal: "1,5": ',
-        ':3: error: payment "b": USDT travels on 7 networks',
-        "2 of 3 payments have errors; nothing was sent" },
-    } do
-      local path = list("wrong", text)
-      local code, out, err = purser("run", path, "--operation", "wallet.withdraw", "--journal",
-        folder .. "/wrong.journal", "--account", "treasury", "--yes")
-      assert.equal(2, code, err)
-      for _, message in ipairs(messages) do
-        assert.is_truthy((out .. err):find(message, 1, true), message .. "\nis not in\n" .. out .. err)
-      end
-    end
-    assert.equal(0, counts("wallet.withdraw").received)
-  end)
-
   it("exits with 3 while payments are blocked, and names them", function()
     local journal, guard = folder .. "/blocked.journal", folder .. "/guard.json"
     files.write(guard, '{"no_duplicates": true}')
@@ -124,39 +89,44 @@ describe("purser payouts", function()
     assert.matches("others may still be waiting", select(2, purser "--help"), 1, true)
   end)
 
-  it("compares the sums with the balances where the profile can read them, once for the whole list", function()
-    local poor = assert(service.world:account { role = "main", balances = { USDT = "60" } })
-    local own = { PURSER_API_KEY = poor.api_key, PURSER_SECRET_KEY = poor.secret_key, PURSER_BASE_URL = service.url,
-      PURSER_PROFILE = "mexc" }
-    local header, line = "key,coin,network,address,amount\n", ",USDT,TRX," .. TRON .. ",20\n"
-    local path = list("poor", header .. "p-1" .. line .. "p-2" .. line .. "p-3" .. line)
-    local before = counts("live.account").received
-    local code, out, err = command.run({ "payouts", "plan", path, "--operation", "wallet.withdraw" }, own)
-    assert.equal(2, code, out)
-    assert.matches("this account%s+USDT%s+3%s+60%s+3%s+63%s+60%s+NOT COVERED\n", out)
-    assert.matches("warning: the balance of 60 USDT %(this account%) does not cover the sum of 63\n", out)
-    assert.matches("the balance does not cover all payments; nothing was sent\n", err)
-    assert.equal(before + 1, counts("live.account").received)
+  it("names file, line and key of every mistake at once, and sends nothing", function()
+    local path = list("wrong", "key,coin,network,address,amount\na,USDT,TRX," .. TRON .. ',"1,5"\nb,USDT,,' .. TRON
+      .. ",20\nc,USDT,TRX," .. TRON .. ",20\n")
+    local given = { path, "--operation", "wallet.withdraw", "--journal", folder .. "/wrong.journal", "--account",
+      "treasury", "--yes" }
+    local code, out, err = purser("run", unpack(given))
+    assert.equal(2, code, err)
+    for _, message in ipairs { 'wrong.csv:2: error: payment "a": the amount is no exact decimal: "1,5": ',
+      'wrong.csv:3: error: payment "b": USDT travels on 7 networks',
+      "2 of 3 payments have errors; nothing was sent" } do
+      assert.is_truthy((out .. err):find(message, 1, true), message .. "\nis not in\n" .. out .. err)
+    end
+    files.write(path, "key,coin\na,USDT\na,BTC\n")
+    code, out, err = purser("run", unpack(given))
+    assert.same({ 2, "" }, { code, out })
+    assert.is_truthy(err:find('wrong.csv:3: payment "a": line 2 has the same key', 1, true), err)
+    assert.equal(0, counts("wallet.withdraw").received)
+  end)
 
-    files.write(path, header .. "p-1" .. line .. "p-2" .. line)
-    local given = { "payouts", path, "--operation", "wallet.withdraw", "--journal", folder .. "/poor.journal",
-      "--account", "treasury", "--yes" }
-    code, out, err = command.run(given, own)
-    assert.equal(0, code, out .. err)
-    assert.matches("waiting: %d+ s until all that was sent before is visible; the journal cannot show that it is the "
-      .. "newest\n", err)
-    -- 18 are left, which is less than any of the payments: those that are made need no balance
-    code, out, err = command.run(given, own)
-    assert.equal(0, code, out .. err)
-    assert.matches("0 added, 2 known", err)
-    assert.is_nil(err:find("warning", 1, true), err)
-    files.write(path, header .. "p-1" .. line .. "p-2" .. line .. "p-3" .. line)
-    local shown
-    code, shown = command.run_on_terminal({ "payouts", path, "--operation", "wallet.withdraw", "--journal",
-      folder .. "/poor.journal", "--account", "treasury" }, own, "no\n")
-    assert.equal(2, code)
-    assert.matches("2 of 3 payments are made already; the sums are of the others\n", shown)
-    assert.is_truthy(shown:find("20 USDT, 21 with fees: NOT COVERED by the balance of 18", 1, true), shown)
+  it("says how many lines begin with #", function()
+    local path = list("comments", "# of July\nkey,coin,network,address,amount\n#1017,USDT,TRX," .. TRON .. ",20\n"
+      .. "1018,USDT,TRX," .. TRON .. ",20\n")
+    local code, _, err = purser("plan", path, "--operation", "wallet.withdraw")
+    assert.equal(0, code, err)
+    assert.matches("2 of the lines of %S+ begin with #, so they are no payments", err)
+  end)
+
+  it("takes no queue and no worker without a name: an empty variable would pay the list once more", function()
+    local path = list("named", "key,fromAccountType,toAccountType,asset,amount\nn-1,SPOT,FUTURES,USDT,1\n")
+    local before = counts("wallet.transfer").received
+    local given = { "--operation", "wallet.transfer", "--journal", folder .. "/named.journal", "--account", "treasury" }
+    for _, option in ipairs { "--queue", "--worker" } do
+      local code, out, err = purser("run", path, "--yes", option, "", unpack(given))
+      assert.same({ 2, "" }, { code, out })
+      assert.matches("payouts: " .. option .. " is empty; give a name, or leave it out", err, 1, true)
+    end
+    assert.equal(before, counts("wallet.transfer").received)
+    assert.is_nil(core.file_mode(folder .. "/named.journal"))
   end)
 
   it("names next commands that run as they are", function()
@@ -177,23 +147,11 @@ describe("purser payouts", function()
     code, out, err = command.run(words_of(err, "`purser (payouts report[^`]+)`"), keys)
     assert.equal(0, code, err)
     assert.matches("h%-1%s+done", out)
+    code, _, err = purser("plan", path, "--operation", "wallet.withdraw", "--journal", folder .. "/it's.db")
+    assert.equal(0, code, err)
+    assert.matches("--journal '" .. folder .. [[/it'\''s.db' --account NAME]], err, 1, true)
     _, _, err = purser("plan", path, "--operation", "wallet.withdraw")
     assert.matches("hints%.csv %-%-operation wallet%.withdraw %-%-journal FILE %-%-account NAME\n", err)
-  end)
-
-  it("compares what a futures account pays with no balance, as no operation shows it", function()
-    local path = list("futures", "key,fromAccountType,toAccountType,asset,amount\nf-1,FUTURES,SPOT,USDT,9000\n")
-    local code, out, err = purser("plan", path, "--operation", "wallet.transfer")
-    assert.equal(0, code, err)
-    assert.matches("this account, FUTURES%s+USDT%s+1%s+9000%s+0%s+9000%s+not shown\n", out)
-  end)
-
-  it("says how many lines begin with #", function()
-    local path = list("comments", "# of July\nkey,coin,network,address,amount\n#1017,USDT,TRX," .. TRON .. ",20\n"
-      .. "1018,USDT,TRX," .. TRON .. ",20\n")
-    local code, _, err = purser("plan", path, "--operation", "wallet.withdraw")
-    assert.equal(0, code, err)
-    assert.matches("2 of the lines of %S+ begin with #, so they are no payments", err)
   end)
 
   it("names the line of a key that is in the queue with other content, and what differs", function()
@@ -282,21 +240,5 @@ describe("purser payouts", function()
     local done
     _, done = out:gsub("\n[wt]%-%d+,done,", "")
     assert.equal(50, done)
-
-    code, out, err = command.run({ "journal", "list", "--journal", journal, "--state", "done", "--format", "csv" },
-      keys)
-    assert.equal(0, code, err)
-    _, done = out:gsub(",done,wallet%.", "")
-    assert.is_true(done >= 50)
-    local id = out:match(",(%w+)\n$")
-    code, out = command.run({ "journal", "show", id, "--journal", journal }, keys)
-    assert.equal(0, code)
-    assert.equal(id, core.decode(out).id)
-    code, out = command.run({ "journal", "recover", "--journal", journal, "--account", "treasury" }, keys)
-    assert.same({ 0, "nothing is open\n" }, { code, out })
-    code, _, err = command.run({ "journal", "list", "--journal", folder .. "/none" }, keys)
-    assert.equal(2, code)
-    assert.matches("/none cannot be read", err)
-    assert.is_nil(core.file_mode(folder .. "/none"))
   end)
 end)

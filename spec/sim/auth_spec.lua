@@ -230,45 +230,6 @@ describe("the simulator's authentication", function()
     assert(get(sim, main, "C1"))
   end)
 
-  describe("placement", function()
-    it("wants group A's parameters in a JSON object", function()
-      local params = { subAccount = "desk0001", note = "n" }
-      assert.equal("730002", rejection(sim, broker, "A2", params, { form = "array" }))
-      assert.equal("730002", rejection(sim, broker, "A2", params, { body = "subAccount=desk0001&note=n" }))
-      assert.equal("730002", rejection(sim, broker, "A2", params, { form = "query" }))
-      assert.equal("730002", rejection(sim, broker, "A2", params, { body = "{\"subAccount\":" }))
-      assert.equal("730002", rejection(sim, broker, "A2", nil, { body = '{"subAccount":12345678,"note":"n"}' }))
-      assert.equal("730600", rejection(sim, broker, "A2", nil, { body = "" }))
-      assert(get(sim, broker, "A2", params))
-    end)
-
-    it("takes group A in the query where the profile says so", function()
-      local other = purser.sim.new { profile = { object_body = "query" } }
-      local owner = other:account { role = "broker" }
-      assert(get(other, owner, "A2", { subAccount = "desk0001", note = "n" }, { form = "query" }))
-      assert.equal("730002", rejection(other, owner, "A2", { subAccount = "desk0002", note = "n" }))
-    end)
-
-    it("takes B3 and B5 as an array holding one object, or in the query, and nothing else", function()
-      get(sim, main, "B1", { subAccount = "desk0001", note = "n" })
-      local params = { subAccount = "desk0001", note = "k", permissions = "SPOT_ACCOUNT_READ" }
-      local first = get(sim, main, "B3", params)
-      local second = get(sim, main, "B3", params, { form = "query" })
-      assert.equal("730002", rejection(sim, main, "B3", params, { form = "object" }))
-      assert.equal("730002", rejection(sim, main, "B3", nil, { body = "[]" }))
-      assert.equal("730002", rejection(sim, main, "B3", nil, { body = '[{"note":"a"},{"note":"b"}]' }))
-      get(sim, main, "B5", { subAccount = "desk0001", apiKey = first.apiKey })
-      get(sim, main, "B5", { subAccount = "desk0001", apiKey = second.apiKey }, { form = "query" })
-      assert.same({}, get(sim, main, "B4", { subAccount = "desk0001" }).subAccount)
-    end)
-
-    it("wants an empty body everywhere else", function()
-      assert.equal("33333", rejection(sim, main, "C6", { coin = "USDT", network = "Tron(TRC20)" }, { body = "{}" }))
-      assert.equal("730002", rejection(sim, main, "B1", { subAccount = "desk0001", note = "n" }, { body = "{}" }))
-      assert.equal("33333", rejection(sim, main, "C1", nil, { body = "x" }))
-    end)
-  end)
-
   it("answers ping and time unsigned, 404 for what it does not know, 405 for a wrong method", function()
     local function plain(method, target)
       return sim:handle { method = method, target = target, headers = {}, body = "" }

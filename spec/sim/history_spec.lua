@@ -1,13 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- Histories: their windows, pages and edges, at any size; records that become visible late.
+-- Histories: records in order of time, whatever order they come in, and pages of them, at any size.
 
-local clock = require "purser.sim.clock"
 local history = require "purser.sim.history"
 local purser = require "purser"
 local signed = require "signed"
 
-local ask, get = signed.ask, signed.get
-local HOUR, DAY = 3600000, 86400000
+local get = signed.get
+local HOUR = 3600000
 
 describe("the simulator's histories", function()
   local sim, house, desk
@@ -20,47 +19,6 @@ describe("the simulator's histories", function()
   local function deposit(owner, time)
     return assert(sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = "1", time = time })
   end
-
-  it("include both ends of a window (C4)", function()
-    local now = sim:now()
-    for _, age in ipairs { 0, 1, 2 } do deposit(house, now - DAY - age) end
-    local function count(first, last) return #get(sim, house, "C4", { startTime = first, endTime = last }) end
-    assert.equal(3, count(now - DAY - 2, now - DAY))
-    assert.equal(1, count(now - DAY - 1, now - DAY - 1))
-    assert.equal(2, count(now - DAY - 1, now))
-    assert.equal(0, count(now - DAY + 1, now))
-  end)
-
-  it("cover the last 7 days where C4 has no bound, and 7 days from the bound it has", function()
-    local now = sim:now()
-    for _, age in ipairs { 1, 6, 8, 20 } do deposit(house, now - age * DAY) end
-    assert.equal(2, #get(sim, house, "C4"))
-    assert.equal(1, #get(sim, house, "C4", { startTime = now - 21 * DAY }))
-    assert.equal(2, #get(sim, house, "C4", { endTime = now - 5 * DAY }))
-  end)
-
-  it("cover the last 10 days in A10, twenty at a time, without a greatest limit", function()
-    local now = sim:now()
-    for i = 1, 25 do deposit(desk, now - i * HOUR) end
-    deposit(desk, now - 11 * DAY)
-    assert.equal(20, #get(sim, desk, "A10"))
-    assert.equal(5, #get(sim, desk, "A10", { page = 2 }))
-    assert.equal(25, #get(sim, desk, "A10", { limit = 100000 }))
-    assert.equal(26, #get(sim, desk, "A10", { limit = 100, startTime = now - 12 * DAY }))
-  end)
-
-  it("cover three days from 00:00 in A11, whatever it is asked, and all sub-accounts", function()
-    local midnight = 1699920000000 -- 2023-11-14 00:00 UTC
-    local other = sim:account { role = "sub", parent = house.uid, name = "desk0002" }
-    deposit(desk, midnight - 3 * DAY)
-    deposit(other, midnight)
-    deposit(desk, midnight - 3 * DAY - 1)
-    deposit(house, midnight)
-    assert.equal(2, #get(sim, house, "A11"))
-    assert.equal(2, #get(sim, house, "A11", { startTime = midnight - 30 * DAY }))
-    assert.equal(1, #get(sim, house, "A11", { startTime = midnight - DAY }))
-    assert.is_nil(get(sim, house, "A11")[1].addressTag)
-  end)
 
   it("filter by coin and status, newest first", function()
     local now = sim:now()
@@ -75,30 +33,6 @@ describe("the simulator's histories", function()
     assert.same({}, get(sim, house, "C4", { coin = "USDT", status = 4 }))
   end)
 
-  it("page C10 in tens and reach 6 months back; C11 does too", function()
-    local ids = {}
-    for i = 1, 12 do
-      ids[i] = get(sim, house, "C9",
-        { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" })[1].tranId
-      sim:advance(1)
-    end
-    local params = { fromAccountType = "SPOT", toAccountType = "FUTURES" }
-    local first = get(sim, house, "C10", params)[1]
-    assert.same({ 10, 12, ids[12] }, { #first.rows, first.total, first.rows[1].tranId })
-    params.page = 2
-    assert.equal(ids[1], get(sim, house, "C10", params)[1].rows[2].tranId)
-    params.page = nil
-    sim:advance(8 * DAY)
-    assert.equal(0, get(sim, house, "C10", params)[1].total)
-    params.startTime = 1700000000000
-    assert.equal(12, get(sim, house, "C10", params)[1].total)
-    assert.equal("1", get(sim, house, "C11", { tranId = ids[1] }).amount)
-    sim:advance(180 * DAY)
-    assert.equal("10072", signed.rejection(sim, house, "C11", { tranId = ids[1] }))
-    sim.switches.key_days = 0
-    assert.equal("22222", signed.rejection(sim, house, "C11", { tranId = ids[1] }))
-  end)
-
   it("give every record of one millisecond once, over pages", function()
     local time = sim:now() - HOUR
     for _ = 1, 50 do deposit(desk, time) end
@@ -110,30 +44,6 @@ describe("the simulator's histories", function()
       end
     end
     assert.equal(50, count)
-  end)
-
-  it("show records late where the option says so, though they are executed", function()
-    sim = purser.sim.new { visibility_delay_ms = 3000 }
-    house = assert(sim:account { role = "broker", balances = { USDT = "100" } })
-    sim:advance(10000)
-    get(sim, house, "B1", { subAccount = "desk0001", note = "n" })
-    get(sim, house, "B6", { toAccount = "desk0001", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
-      amount = "40" })
-    get(sim, house, "C2", { coin = "USDT", netWork = "TRX", address = "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE",
-      amount = "20" })
-    local made = get(sim, house, "C9",
-      { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" })[1]
-    local way = { toAccount = "desk0001", fromAccountType = "SPOT", toAccountType = "SPOT" }
-    local function seen()
-      return { #get(sim, house, "A3"), #get(sim, house, "B2").subAccounts, #get(sim, house, "A1", way),
-        #get(sim, house, "C5"), select(2, ask(sim, house, "C11", { tranId = made.tranId })).status }
-    end
-    assert.equal("40", get(sim, house, "B8", { subAccount = "desk0001", accountType = "SPOT" }).balances[1].free)
-    assert.same({ 0, 0, 0, 0, 400 }, seen())
-    sim:advance(2999)
-    assert.same({ 0, 0, 0, 0, 400 }, seen())
-    sim:advance(1)
-    assert.same({ 1, 1, 1, 1, 200 }, seen())
   end)
 
   it("find their page among 200,000 records without walking them", function()
@@ -163,12 +73,85 @@ describe("the simulator's histories", function()
     for i, record in ipairs((mixed:page("a", nil, nil, 0, 100))) do times[i] = record.time end
     assert.same({ 9, 5, 3, 3, 2, 1 }, times)
   end)
+end)
 
-  it("count months by the calendar", function()
-    local function before(text_ms, months) return clock.months_before(text_ms, months) end
-    assert.equal(1677542400000, before(1693440000000, 6)) -- 2023-08-31 -> 2023-02-28
-    assert.equal(1709164800000, before(1725062400000, 6)) -- 2024-08-31 -> 2024-02-29
-    assert.equal(1685404799123, before(1701302399123, 6)) -- 2023-11-29 23:59:59.123 -> 2023-05-29
-    assert.equal(1702425600000, before(1705104000000, 1)) -- 2024-01-13 -> 2023-12-13
+describe("records that come in any order of time", function()
+  it("cost no more moves than a few each", function()
+    local count = 20000
+    local list = history.new(function(record) return record.key end)
+    local time = 1
+    for i = 1, count do
+      time = (time * 48271) % 2147483647
+      list:add { key = "a", time = time, id = i }
+    end
+    local page = list:page("a", nil, nil, 0, count)
+    for i = 2, count do assert.is_true(page[i - 1].time >= page[i].time) end
+    assert.is_true(list.moved > 0 and list.moved <= 2 * count, ("%d moves"):format(list.moved))
+  end)
+
+  it("keep the order in which they came where the time is equal", function()
+    local list = history.new(function(record) return record.key end)
+    for i, time in ipairs { 5, 3, 3, 5, 1, 3 } do list:add { key = "a", time = time, id = i } end
+    local page, ids = list:page("a", nil, nil, 0, 3), {}
+    assert.same({ 4, 1, 6 }, { page[1].id, page[2].id, page[3].id })
+    list:add { key = "a", time = 3, id = 7 }
+    for i, record in ipairs((list:page("a", nil, nil, 0, 9))) do ids[i] = record.id end
+    assert.same({ 4, 1, 7, 6, 3, 2, 5 }, ids)
+  end)
+end)
+
+describe("a page of a history", function()
+  local list
+
+  before_each(function()
+    list = history.new(function(record) return record.key, record.other end)
+    for i = 1, 10 do list:add { id = i, key = "a", other = i % 2 == 0 and "even" or nil, time = i * 10 } end
+  end)
+
+  local function ids(...)
+    local found, page, total = {}, list:page(...)
+    for i, record in ipairs(page) do found[i] = record.id end
+    return table.concat(found, " "), total
+  end
+
+  it("holds both ends of its window, newest first, after those that are skipped", function()
+    assert.same({ "5 4 3", 3 }, { ids("a", 30, 50, 0, 10) })
+    assert.same({ "4", 3 }, { ids("a", 30, 50, 1, 1) })
+    assert.same({ "10 9", 10 }, { ids("a", nil, nil, 0, 2) })
+    assert.same({ "", 10 }, { ids("a", nil, nil, 10, 2) })
+    assert.same({ "", 0 }, { ids("a", 51, 59, 0, 10) })
+    assert.same({ "", 0 }, { ids("a", 60, 50, 0, 10) })
+    assert.same({ "", 0 }, { ids("nobody", nil, nil, 0, 10) })
+  end)
+
+  it("skips and counts what passes its filter, and knows no total then", function()
+    local function odd(record) return record.id % 2 == 1 end
+    assert.same({ "9 7" }, { ids("a", nil, nil, 0, 2, odd) })
+    assert.same({ "3 1" }, { ids("a", nil, 50, 1, 2, odd) })
+    assert.same({ "" }, { ids("even", nil, nil, 0, 2, odd) })
+  end)
+
+  it("shows a record under each of its keys, and its id finds it", function()
+    assert.same({ "10 8 6 4 2", 5 }, { ids("even", nil, nil, 0, 99) })
+    assert.equal(70, list.by_id[7].time)
+    local both = history.new(function() return "x", "x" end)
+    both:add { time = 1 }
+    assert.equal(1, #both:page("x", nil, nil, 0, 9))
+  end)
+
+  it("is the same of a history that was restored from its records", function()
+    local copy = history.new(function(record) return record.key, record.other end)
+    copy:restore(list.all)
+    assert.same((list:page("even", 25, 95, 1, 2)), (copy:page("even", 25, 95, 1, 2)))
+  end)
+end)
+
+describe("a copy of plain data", function()
+  it("shares nothing, and holds integers for whole numbers, as JSON wants them", function()
+    local data = { at = 5.0, deep = { 7.0, "x", true }, part = 0.5 }
+    local copy = history.copy(data)
+    assert.same(data, copy)
+    assert.are_not.equal(data.deep, copy.deep)
+    assert.equal("5 7 0.5", ("%s %s %s"):format(tostring(copy.at), tostring(copy.deep[1]), tostring(copy.part)))
   end)
 end)

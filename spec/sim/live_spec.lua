@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- What the live service has beyond the interface document: off by default, read exactly, and of the right account.
 
+local core = require "purser.core"
+local live = require "purser.sim.live"
 local operations = require "purser.api.operations"
 local purser = require "purser"
 
@@ -76,5 +78,18 @@ describe("an operation of the live service alone", function()
     local answer = assert(client:reconcile(err))
     assert.equal("done", answer.outcome)
     assert.equal("127.0.0.1", assert(client.live:api_key { accessKey = account.api_key }).ipWhiteList)
+  end)
+
+  it("answers what other programs read first: a market a coin with a price, and no contracts", function()
+    local sim = purser.sim.new {}
+    local function get(path) return sim:handle { method = "GET", target = path, headers = {}, body = "" } end
+    local info = assert(core.decode(get("/api/v3/exchangeInfo").body))
+    local symbols = {}
+    for _, market in ipairs(info.symbols) do symbols[market.symbol] = market.baseAsset end
+    assert.same({ "BTC", nil, nil }, { symbols.BTCUSDT, symbols.USDTUSDT, symbols.OLDCUSDT })
+    assert.equal(sim:now(), info.serverTime)
+    assert.equal('{"success":true,"code":0,"data":[]}', get("/api/v1/contract/detail").body)
+    assert.is_nil(live.market(sim, "/api/v3/depth"))
+    assert.equal(404, sim:handle({ method = "POST", target = "/api/v3/exchangeInfo", headers = {}, body = "" }).status)
   end)
 end)

@@ -1,12 +1,11 @@
 -- SPDX-License-Identifier: MIT
 -- What the interface leaves open, as switches of the simulator: each is what it says, and the books stay right.
 
-local history = require "purser.sim.history"
 local purser = require "purser"
+local switches = require "purser.sim.switches"
 local signed = require "signed"
 
-local get, rejection = signed.get, signed.rejection
-local DAY = 86400000
+local ask, get = signed.ask, signed.get
 local PAYEE = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC"
 local OWN = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "5" }
 
@@ -22,90 +21,6 @@ local function payment(more)
   for name, value in pairs(more or {}) do params[name] = value end
   return params
 end
-
-local function free(sim, name)
-  for _, account in ipairs(sim:state().accounts) do
-    if account.name == name then return account.spot[1].free, account.spot[1].locked end
-  end
-end
-
-describe("a withdrawal's fee", function()
-  local cases = {
-    { "on_top", nil, "79" }, { "inside", nil, "80" },
-    { "on_top", "true", "80" }, { "on_top", "false", "79" }, { "inside", "false", "79" }, { "inside", "true", "80" },
-  }
-  for _, case in ipairs(cases) do
-    it(("is taken as switch and request say: %s, includeFee %s"):format(case[1], tostring(case[2])), function()
-      local sim, house = world { fee = case[1] }
-      get(sim, house, "C2", payment { includeFee = case[2] })
-      assert.equal(case[3], (free(sim, "House")))
-      assert(sim:verify())
-      sim:advance(3600000)
-      assert.equal(case[3], (free(sim, "House")))
-      assert.equal("20", get(sim, house, "C5")[1].amount)
-      assert(sim:verify())
-    end)
-  end
-
-  it("reaches an account of the platform as what is left", function()
-    local sim, house = world { fee = "inside" }
-    local friend = assert(sim:account { name = "Friend" })
-    local address = get(sim, friend, "C6", { coin = "USDT", network = "Tron(TRC20)" }).address
-    get(sim, house, "C2", payment { address = address })
-    sim:advance(3600000)
-    assert.equal("19", (free(sim, "Friend")))
-    assert.equal("19", get(sim, friend, "C4")[1].amount)
-    assert(sim:verify())
-  end)
-
-  it("comes back whole when the withdrawal is cancelled", function()
-    local sim, house = world { fee = "inside" }
-    local id = get(sim, house, "C2", payment()).id
-    get(sim, house, "C3", { id = id })
-    assert.equal("100", (free(sim, "House")))
-    assert(sim:verify())
-  end)
-
-  it("that is as large as the amount is rejected when it is inside", function()
-    local sim, house = world({ fee = "inside" }, { balances = { SHIB = "900000" } })
-    local params = { coin = "SHIB", netWork = "ETH", address = "0x" .. ("ab"):rep(20), amount = "600000" }
-    assert(get(sim, house, "C2", params))
-    require("purser.sim.coins").by_name.SHIB.networks[1].public.withdrawFee = "600000"
-    local code, message = rejection(sim, house, "C2", params)
-    require("purser.sim.coins").by_name.SHIB.networks[1].public.withdrawFee = "300000"
-    assert.equal("33333", code)
-    assert.matches("does not cover the fee", message)
-  end)
-
-  it("rejects another includeFee than true and false", function()
-    local sim, house = world()
-    assert.equal("33333", rejection(sim, house, "C2", payment { includeFee = "yes" }))
-  end)
-end)
-
-describe("an account that takes saved addresses only", function()
-  local function both(sim, house)
-    local legacy = { coin = "USDT", network = "Tron(TRC20)", address = PAYEE, amount = "20" }
-    return rejection(sim, house, "C2", payment()), rejection(sim, house, "C17", legacy)
-  end
-
-  it("rejects withdrawals to all others, by the account's option and by the simulator's", function()
-    for _, case in ipairs { { {}, { saved_addresses_only = true } }, { { saved_addresses_only = true }, {} } } do
-      local sim, house = world(case[1], case[2])
-      local first, second = both(sim, house)
-      assert.same({ "10212", "10212" }, { first, second })
-      assert.equal("100", (free(sim, "House")))
-      sim:save_address { account = "House", coin = "USDT", network = "TRX", address = PAYEE }
-      assert(get(sim, house, "C2", payment()))
-      assert(sim:verify())
-    end
-  end)
-
-  it("may be the exception of a simulator", function()
-    local sim, house = world({ saved_addresses_only = true }, { saved_addresses_only = false })
-    assert(get(sim, house, "C2", payment()))
-  end)
-end)
 
 describe("sub-accounts", function()
   local function create(sim, house, number)
@@ -124,35 +39,31 @@ describe("sub-accounts", function()
     local sim, house = world { max_sub_accounts = 0 }
     for number = 1, 31 do assert.equal(200, create(sim, house, number).status) end
   end)
-
-  it("are not moved between when a transfer names neither", function()
-    local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" }
-    local sim, house = world()
-    for _, id in ipairs { "A13", "B6" } do assert.equal("700004", rejection(sim, house, id, params)) end
-    sim, house = world { unnamed_accounts = "execute" }
-    for _, id in ipairs { "A13", "B6" } do assert(get(sim, house, id, params)) end
-    assert(sim:verify())
-  end)
 end)
 
-describe("a key without an IP list", function()
-  it("ends after 90 days, one with a list does not", function()
-    local sim, house = world()
-    local safe = assert(sim:account { role = "main", ip = "127.0.0.1" })
-    sim:advance(90 * DAY - 1)
-    assert(get(sim, house, "C5"))
+describe("records", function()
+  it("show records late where the option says so, though they are executed", function()
+    local sim = purser.sim.new { visibility_delay_ms = 3000 }
+    local house = assert(sim:account { role = "broker", balances = { USDT = "100" } })
+    sim:advance(10000)
+    get(sim, house, "B1", { subAccount = "desk0001", note = "n" })
+    get(sim, house, "B6", { toAccount = "desk0001", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+      amount = "40" })
+    get(sim, house, "C2", { coin = "USDT", netWork = "TRX", address = "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE",
+      amount = "20" })
+    local made = get(sim, house, "C9",
+      { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" })[1]
+    local way = { toAccount = "desk0001", fromAccountType = "SPOT", toAccountType = "SPOT" }
+    local function seen()
+      return { #get(sim, house, "A3"), #get(sim, house, "B2").subAccounts, #get(sim, house, "A1", way),
+        #get(sim, house, "C5"), select(2, ask(sim, house, "C11", { tranId = made.tranId })).status }
+    end
+    assert.equal("40", get(sim, house, "B8", { subAccount = "desk0001", accountType = "SPOT" }).balances[1].free)
+    assert.same({ 0, 0, 0, 0, 400 }, seen())
+    sim:advance(2999)
+    assert.same({ 0, 0, 0, 0, 400 }, seen())
     sim:advance(1)
-    assert.equal("10072", rejection(sim, house, "C5"))
-    assert(get(sim, safe, "C5"))
-  end)
-
-  it("ends after as many days as the switch says, or never", function()
-    local sim, house = world { key_days = 2 }
-    sim:advance(2 * DAY)
-    assert.equal("10072", rejection(sim, house, "C5"))
-    sim, house = world { key_days = 0 }
-    sim:advance(4000 * DAY)
-    assert(get(sim, house, "C5"))
+    assert.same({ 1, 1, 1, 1, 200 }, seen())
   end)
 end)
 
@@ -230,27 +141,16 @@ describe("the live form", function()
   end)
 end)
 
-describe("records that come in any order of time", function()
-  it("cost no more moves than a few each", function()
-    local count = 20000
-    local list = history.new(function(record) return record.key end)
-    local time = 1
-    for i = 1, count do
-      time = (time * 48271) % 2147483647
-      list:add { key = "a", time = time, id = i }
-    end
-    local page = list:page("a", nil, nil, 0, count)
-    for i = 2, count do assert.is_true(page[i - 1].time >= page[i].time) end
-    assert.is_true(list.moved > 0 and list.moved <= 2 * count, ("%d moves"):format(list.moved))
+describe("the switches of a simulator", function()
+  it("are the readings that are hardest on a client where nothing else is asked for", function()
+    assert.same({ repeated_ids = "execute", fee = "on_top", saved_addresses_only = false, max_sub_accounts = 30,
+      key_days = 90, visibility_delay_ms = 0, transfer_wait_ms = 0 }, switches.of {})
+    for name in pairs(switches.of {}) do assert.is_not_nil(switches.rules[name], name) end
   end)
 
-  it("keep the order in which they came where the time is equal", function()
-    local list = history.new(function(record) return record.key end)
-    for i, time in ipairs { 5, 3, 3, 5, 1, 3 } do list:add { key = "a", time = time, id = i } end
-    local page, ids = list:page("a", nil, nil, 0, 3), {}
-    assert.same({ 4, 1, 6 }, { page[1].id, page[2].id, page[3].id })
-    list:add { key = "a", time = 3, id = 7 }
-    for i, record in ipairs((list:page("a", nil, nil, 0, 9))) do ids[i] = record.id end
-    assert.same({ 4, 1, 7, 6, 3, 2, 5 }, ids)
+  it("are what is asked for, false and 0 included, and nothing but switches", function()
+    local set = switches.of { repeated_ids = "reject", saved_addresses_only = false, max_sub_accounts = 0, seed = 5 }
+    assert.same({ "reject", false, 0 }, { set.repeated_ids, set.saved_addresses_only, set.max_sub_accounts })
+    assert.is_nil(set.seed)
   end)
 end)

@@ -2,7 +2,7 @@
 -- Variants in combination: whatever the service mixes, every operation gives the result of the document's own form.
 
 local purser = require "purser"
-local render = require "purser.sim.render"
+local variants = require "purser.sim.variants"
 
 local ID32 = ("a1"):rep(16)
 local PAYEE = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC"
@@ -138,7 +138,7 @@ local exclusive = {
 local function combination(number)
   local dice = require("purser.sim.prng").new(number, "variants")
   local names, set = {}, { seed = number }
-  for name in pairs(render.variants) do names[#names + 1] = name end
+  for name in pairs(variants.descriptions) do names[#names + 1] = name end
   table.sort(names)
   for _, name in ipairs(names) do set[name] = dice:chance(0.35) or nil end
   for one, other in pairs(exclusive) do

@@ -86,6 +86,17 @@ function M.rejection(sim, who, id, params, opts)
   return text_of(answer.code), answer.msg
 end
 
+--- A simulator with a broker that has an e-mail address and funds, and a sub-account of it with funds.
+---@return table sim, table broker, table sub
+function M.family(options)
+  local sim = require("purser.sim").new(options or { seed = 11 })
+  local house = assert(sim:account {
+    role = "broker", email = "house@mail.example", balances = { USDT = "1000", XRP = "100", BTC = "0.5" },
+  })
+  return sim, house,
+    assert(sim:account { role = "sub", parent = house.uid, name = "desk0001", balances = { USDT = "50" } })
+end
+
 --- The free balance of an account, as text.
 function M.free(sim, who, asset, business, state)
   local ledger = require "purser.sim.ledger"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The packages must hold every file, and the version must be written once.
+-- The packages must hold every file.
 
 local files = require "files"
 
@@ -369,36 +369,5 @@ describe("a missing header", function()
       "brew install libmicrohttpd" } do
       assert(output:find(package, 1, true), package .. " is not named")
     end
-  end)
-end)
-
-describe("the version", function()
-  local version = require "purser.version"
-
-  it("is what the module says", function()
-    assert.matches("^%d+%.%d+%.%d+$", version)
-    assert.equal(version, require("purser")._VERSION)
-  end)
-
-  it("is that of the rockspecs, unless they follow the repository", function()
-    if purser.version ~= "scm-1" then assert.equal(version, (purser.version:gsub("%-%d+$", ""))) end
-  end)
-
-  it("is at the top of the changelog: released, or still to be", function()
-    local file = assert(io.open "CHANGELOG.md")
-    local text = file:read "*a"
-    file:close()
-    local headings = {}
-    for heading in text:gmatch "\n## %[([^%]]+)%]" do headings[#headings + 1] = heading end
-    if headings[1] == "Unreleased" then
-      assert.not_equal(version, headings[2], version .. " is released; the next version needs another number")
-    else
-      assert.equal(version, headings[1])
-    end
-  end)
-
-  it("is written in no other file", function()
-    local found = lines_of(("git grep -lF '%s' -- lua src bin '*.rockspec' Makefile tools examples"):format(version))
-    assert.same({ "lua/purser/version.lua" }, found)
   end)
 end)

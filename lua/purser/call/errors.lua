@@ -144,6 +144,23 @@ function M.config(message, hint, option)
     where = where() }
 end
 
+--- A read whose answer does not show what its records are known by.
+---@param operation string
+---@param message string
+---@param hint string|nil
+function M.undecodable(operation, message, hint)
+  return M.new { kind = "decode", outcome = "unknown", phase = "decode", operation = operation, retryable = true,
+    message = message, hint = hint }
+end
+
+--- The metamethod `__call` of what a `for` walks: its next value. It raises the error, because a walk that ended early
+--- would look like one that is done.
+function M.iterate(walk)
+  local value, err = walk:next()
+  if err then error(err, 0) end
+  return value
+end
+
 --- Whether `value` is an error made here.
 function M.is(value)
   return type(value) == "table" and getmetatable(value) == NAME

@@ -147,6 +147,9 @@ end
 ---@return string place_or_message  the service, and where it and the keys come from, for questions
 ---@return table|nil sources  { url, service, keys, base_url, profile }
 function M.open(options, overrides)
+  if options.account == "" then -- queues and journals would keep what is paid under no name
+    return nil, "--account is empty; give the name of an account, or leave it out"
+  end
   local keys, problem = credentials.find(options)
   if not keys then return nil, problem end
   local safe

@@ -24,8 +24,6 @@ function M.take_secret()
   if secret then taken, why_not = secret, nil else why_not = why_not or message end
 end
 
-local from_file = key_file.read
-
 --- The folder of the named accounts: $XDG_CONFIG_HOME/purser, or ~/.config/purser. Nil without a home.
 ---@return string|nil
 function M.folder()
@@ -51,7 +49,7 @@ local function from_account(name)
   if not path then return nil, message end
   if not core.file_mode(path) then return nil end
   local keys
-  keys, message = from_file(path)
+  keys, message = key_file.read(path)
   if keys then keys.account = name end
   return keys, message
 end
@@ -60,7 +58,7 @@ end
 local function from_service_manager()
   local folder = M.variable "CREDENTIALS_DIRECTORY"
   local path = folder and folder .. "/purser"
-  if path and core.file_mode(path) then return from_file(path) end
+  if path and core.file_mode(path) then return key_file.read(path) end
 end
 
 local function from_environment()
@@ -77,9 +75,9 @@ end
 -- account that was named.
 local function from_surroundings(named)
   local path, command = M.variable "PURSER_CREDENTIALS", M.variable "PURSER_CREDENTIALS_COMMAND"
-  if path then return from_file(path) end
+  if path then return key_file.read(path) end
   if M.variable "PURSER_API_KEY" or taken then return from_environment() end
-  if command then return from_file("|" .. command, "PURSER_CREDENTIALS_COMMAND") end
+  if command then return key_file.read("|" .. command, "PURSER_CREDENTIALS_COMMAND") end
   local keys, message = from_service_manager()
   if not keys and not message and not named and M.folder() then keys, message = from_account "default" end
   if keys or message then return keys, message end
@@ -97,7 +95,7 @@ end
 ---@return string|nil message
 function M.find(options)
   if options.credentials == "" then return nil, "--credentials is empty; name a file, or - for standard input" end
-  if options.credentials then return from_file(options.credentials) end
+  if options.credentials then return key_file.read(options.credentials) end
   if options.account then
     local keys, message = from_account(options.account)
     if keys or message then return keys, message end

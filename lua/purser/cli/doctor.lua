@@ -48,8 +48,7 @@ end
 
 local function code_of(err)
   if err.kind == "config" or err.kind == "argument" then return report.BAD_INPUT end
-  return err.outcome == "rejected" and report.REJECTED or err.outcome == "not_sent" and report.NOT_SENT
-    or report.NOT_SENT
+  return err.outcome == "rejected" and report.REJECTED or report.NOT_SENT
 end
 
 local phase_cures = {

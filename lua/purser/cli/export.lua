@@ -56,6 +56,7 @@ local function params_of(options, cursor)
   for _, text in ipairs(options.param or {}) do
     local name, value = text:match("^([^=]+)=(.*)$")
     if not name then return nil, "--param takes name=value" end
+    if params[name] then return nil, ("--param gives %s twice"):format(name) end
     params[name] = value
   end
   for option, name in pairs { since = "from", ["until"] = "to" } do

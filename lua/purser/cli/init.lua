@@ -5,7 +5,6 @@ local colour = require "purser.cli.colour"
 local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local lazy = require "purser.util.lazy"
-local pager = require "purser.cli.pager"
 local terminal = require "purser.cli.terminal"
 local words = require "purser.cli.arguments"
 local files = lazy "purser.util.files"
@@ -172,10 +171,10 @@ local function run_into_file(options, parser)
     terminal.say("--output %s cannot be written: %s; nothing was sent", path, tostring(reason))
     return 2
   end
-  terminal.settings.output, terminal.settings.after_output = draft, nil
+  terminal.settings.output, terminal.settings.after_output, terminal.settings.has_output = draft, nil, nil
   local ok, code = xpcall(function() return dispatch(options, parser) end, broken)
   terminal.settings.output = nil
-  if not ok or code ~= 0 and not (reports_states[options.command] and code < 5) then
+  if not ok or code ~= 0 and not (reports_states[options.command] and code < 5 and terminal.settings.has_output) then
     draft.discard()
     if ok then terminal.say("--output %s was left as it was", path) end
     return code
@@ -201,8 +200,8 @@ function run(arguments)
     return 2
   end
   local command_words
-  if arguments[1] == "record" then arguments, command_words = record.split(arguments) end
   arguments = words.normal(arguments)
+  if arguments[1] == "record" then arguments, command_words = record.split(arguments) end
   local parser = command_parser.build(requested_operation(arguments))
   local parsed, options = parser:pparse(arguments)
   raise_interruption(parsed, options)
@@ -216,8 +215,8 @@ function run(arguments)
   terminal.settings.json, terminal.settings.time = options.json, options.time
   terminal.settings.is_table = options.format == "table"
   colour.when = options.color or "auto"
-  pager.is_allowed = not options.no_pager and only_reads(options)
-  terminal.settings.journal = options.journal or os.getenv "PURSER_JOURNAL"
+  terminal.settings.may_page = not options.no_pager and only_reads(options)
+  terminal.settings.journal = options.journal or credentials.variable "PURSER_JOURNAL"
   return run_into_file(options, parser)
 end
 

@@ -7,7 +7,6 @@ local json = require "purser.json"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
 local rows = require "purser.cli.rows"
-local terminal = require "purser.cli.terminal"
 
 local M = { summary = "Show the pools of the rate limit, who shares them, and blocks." }
 
@@ -62,14 +61,11 @@ end
 --- Runs the command. Returns the exit code: 0, 2 for bad input, 3 where the store is away.
 function M.start(options)
   local client, problem = connection.open(options, {})
-  if not client then
-    terminal.say("%s", problem)
-    return report.BAD_INPUT
-  end
+  if not client then return report.bad_input("%s", problem) end
   local limits, err = client:limits()
   client:close()
   if not limits then
-    terminal.say("%s", report.sentence(err))
+    report.say("%s", report.sentence(err))
     return report.NOT_SENT
   end
   local text = options.format == "json" and as_json(limits) or options.format == "csv" and as_csv(limits, options)

@@ -11,7 +11,7 @@ local parameters = require "purser.api.parameters"
 local report = require "purser.cli.report"
 local rows = require "purser.cli.rows"
 local advice = require "purser.exactly_once.reconcile.advice"
-local param_help = require "purser.cli.param_help"
+local parser = require "purser.cli.parser"
 
 local M = { summary = "List the operations, or show everything about one." }
 
@@ -61,7 +61,7 @@ local function rule_of(param)
   end
   if param.max then parts[#parts + 1] = "at most " .. ("%d"):format(param.max) end
   if param.default then parts[#parts + 1] = "default " .. ("%d"):format(param.default) end
-  parts[#parts + 1] = param.note or param_help[param[1]]
+  parts[#parts + 1] = parser.help_of(param)
   return table.concat(parts, "; ")
 end
 

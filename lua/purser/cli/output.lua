@@ -432,11 +432,6 @@ function M.define(command, row, own)
   command:option("--color", "auto (a terminal, unless NO_COLOR is set), always or never."):argname("<when>")
     :choices { "auto", "always", "never" }
   command:flag("--no-pager", "Do not show a long table through the program that PAGER names.")
-  M.define_raw(command)
-end
-
---- Adds the option --raw to a command of argparse.
-function M.define_raw(command)
   command:flag("--raw", "csv: the exact texts, for programs; otherwise a cell that a spreadsheet would run gets a '"
     .. " before it, and what hides is shown as an escape.")
 end

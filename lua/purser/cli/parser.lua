@@ -6,7 +6,6 @@ local core = require "purser.core"
 local listing = require "purser.cli.listing"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
-local param_help = require "purser.cli.param_help"
 local parameters = require "purser.api.parameters"
 local preflight = require "purser.cli.preflight"
 local reconcile = require "purser.cli.reconcile"
@@ -21,9 +20,22 @@ local argnames = {
   client_id = "<id>", area_code = "<digits>", address = "<address>", memo = "<text>",
 }
 
+local helps = {
+  address = "where the withdrawal goes", asset = "such as USDT", clientTranId = "your own id of the transfer",
+  coin = "such as USDT", contractAddress = "contract of the coin on the network", remark = "a remark of yours",
+  isFreeze = "only those that are frozen, or only those that are not", tranId = "id of the transfer",
+}
+
+--- What a parameter is, where its row or its name says more than its kind; else nil.
+---@param param table  of a row
+---@return string|nil
+function M.help_of(param)
+  return param.note or helps[param[1]]
+end
+
 local function describe(param)
   local kind = parameters.kinds[param[2]]
-  local parts = { param.note or param_help[param[1]] }
+  local parts = { M.help_of(param) }
   if param.choices and param[2] == "choice" then
     parts[#parts + 1] = table.concat(parameters.choices[param.choices], " or ")
   elseif param[2] ~= "text" then
@@ -109,16 +121,21 @@ local samples = {
   area_code = "86",
 }
 local sample_of = { coin = "USDT", asset = "USDT", network = "TRX", subAccount = "desk01", toAccount = "desk01",
-  toAccountType = "FUTURES", id = "766a...", tranId = "766a...", note = "till" }
+  id = "766a...", tranId = "766a...", note = "till" }
+
+local function sample(row, param)
+  local choices = param[2] == "choice" and parameters.choices[param.choices]
+  if choices then return choices[param[1] == "toAccountType" and choices[1] == "SPOT" and 2 or 1] end
+  if param[1] == "toAccount" and row.by_name.areaCode then return "name@mail.example" end -- what EMAIL takes
+  return sample_of[param[1]] or samples[param[2]] or "TEXT"
+end
 
 -- A command line with what the operation cannot do without.
 local function example_of(row)
   local words = { "purser", row.group, row.name }
   for _, param in ipairs(row.params) do
-    local value = param.choices and param[2] == "choice" and param[1] ~= "toAccountType"
-      and parameters.choices[param.choices][1] or sample_of[param[1]] or samples[param[2]] or "TEXT"
     if param.required or row.by_name.netWork == param then
-      words[#words + 1] = ("--%s %s"):format(param[1], param.plain and "env:HASH" or value)
+      words[#words + 1] = ("--%s %s"):format(param[1], param.plain and "env:HASH" or sample(row, param))
     end
   end
   if row.by_name.startTime then words[#words + 1] = "--since 7d" end

@@ -5,7 +5,6 @@ local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
-local csv = require "purser.csv"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
 local output = require "purser.cli.output"
@@ -14,6 +13,7 @@ local payments_plan = require "purser.cli.payments_plan"
 local report = require "purser.cli.report"
 local rows = require "purser.cli.rows"
 local terminal = require "purser.cli.terminal"
+local values = require "purser.cli.values"
 local purser = lazy "purser"
 
 local M = { summary = "Pay a list of payments, each once, however often it is started or killed." }
@@ -53,7 +53,13 @@ end
 
 -- Where the payments are: the client, its queue and its journal; or nil and the exit code.
 local function open(options, needs_queue)
-  if needs_queue and not (options.journal or credentials.variable "PURSER_JOURNAL") then
+  for _, name in ipairs { "queue", "worker" } do -- an empty variable; under another name the list would be paid again
+    if options[name] == "" then
+      return nil, report.bad_input("payouts: --%s is empty; give a name, or leave it out", name)
+    end
+  end
+  local path = options.journal or credentials.variable "PURSER_JOURNAL"
+  if needs_queue and not path then
     return nil, report.bad_input("payouts: the journal is missing; give --journal FILE, which is made when it is not "
       .. "there")
   end
@@ -64,7 +70,6 @@ local function open(options, needs_queue)
     return nil, report.bad_input("payouts: the account is missing; give --account NAME, a name of your own that stays "
       .. "the same when the key is another one: with another name the list would be paid again")
   end
-  local path = options.journal or credentials.variable "PURSER_JOURNAL"
   local show, clear = terminal.progress_line()
   local reports, has_said = core.is_terminal(2), false
   local function report_progress(progress)
@@ -98,9 +103,9 @@ end
 
 -- A command for the same list, with what this one was given for it.
 local function next_command(options, words, path)
-  local parts = { "purser payouts " .. words, "--journal " .. (path or options.journal or "FILE") }
+  local parts = { "purser payouts " .. words, "--journal " .. values.shell_word(path or options.journal or "FILE") }
   for _, name in ipairs { "queue", "account" } do
-    if options[name] then parts[#parts + 1] = ("--%s %s"):format(name, options[name]) end
+    if options[name] then parts[#parts + 1] = ("--%s %s"):format(name, values.shell_word(options[name])) end
   end
   return table.concat(parts, " ")
 end
@@ -156,7 +161,7 @@ function actions.plan(options)
     if total.is_short then return report.bad_input "the balance does not cover all payments; nothing was sent" end
   end
   local operation = options.operation and " --operation " .. options.operation or ""
-  report.note("next: %s%s", next_command(options, "run " .. options.subject .. operation),
+  report.note("next: %s%s", next_command(options, "run " .. values.shell_word(options.subject) .. operation),
     options.account and "" or " --account NAME")
   return report.DONE
 end
@@ -183,10 +188,9 @@ local function show_counts(counts, format)
     for i, name in ipairs(STATES) do members[i] = { name, counts[name] } end
     return report.write(output.json(json.object(members), "  "))
   end
-  local titles, line = {}, {}
-  for i, name in ipairs(STATES) do titles[i], line[i] = name, ("%d"):format(counts[name]) end
-  if format == "csv" then return report.write(csv.line(titles) .. csv.line(line)) end
-  return report.write(output.aligned(titles, { line }))
+  local line = {}
+  for i, name in ipairs(STATES) do line[i] = counts[name] end
+  return report.write(rows.render(STATES, { line }, { format = format }))
 end
 
 -- The exit code that the state of a queue asks for. A run leaves nothing to make but what is blocked.

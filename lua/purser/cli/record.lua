@@ -69,10 +69,10 @@ function M.start(options, _, run)
   local path = options.file or os.date "!purser-%Y%m%d-%H%M%S.jsonl"
   local wrap, recorder = recorder_for(path)
   connection.wrap_transport = wrap
-  local ok, code = xpcall(run, debug.traceback, words)
+  local ok, result = xpcall(run, debug.traceback, words)
   connection.wrap_transport = nil
-  code = finish(recorder(), path, ok and code or report.UNKNOWN)
-  if not ok then error(code, 0) end
+  local code = finish(recorder(), path, ok and result or report.UNKNOWN)
+  if not ok then error(result, 0) end
   return code
 end
 

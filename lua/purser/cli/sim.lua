@@ -73,8 +73,6 @@ local world_options = {
     choices = { "execute", "reject" } },
   { "fee", "Whether the fee comes on top of a withdrawal's amount, or is taken out of it (on_top).", "WHERE",
     choices = { "on_top", "inside" } },
-  { "unnamed-accounts", "What becomes of a transfer that names neither account (reject).", "WHAT",
-    choices = { "reject", "execute" } },
   { "max-sub-accounts", "How many sub-accounts a main account may create; 0 for any number (30).", "N",
     convert = whole },
   { "key-days", "After how many days a key without an IP list ends; 0 for never (90).", "N", convert = whole },

@@ -5,10 +5,9 @@
 local colour = require "purser.cli.colour"
 local core = require "purser.core"
 local json = require "purser.json"
-local pager = require "purser.cli.pager"
 local plain_text = require "purser.util.plain_text"
 
-local M = { settings = {} } -- quiet, no_input, is_table: of the command line
+local M = { settings = {} } -- quiet, no_input, is_table, may_page: of the command line
 
 --- Text of several lines with visible escapes for what hides; its line ends and tabs stay.
 ---@param text any
@@ -48,25 +47,47 @@ function M.say(...)
   M.say_as("purser", string.format(...))
 end
 
+local function is_found(program)
+  local found = os.execute(("command -v '%s' >/dev/null 2>&1"):format((program:gsub("'", "'\\''"))))
+  return found == true or found == 0
+end
+
+-- Shows a text that is longer than the terminal through the program that PAGER names. Returns false where there is
+-- none, it is not needed, or it cannot be started.
+local function show_in_pager(text)
+  local program = os.getenv "PAGER" or ""
+  if not M.settings.may_page or program == "" or program == "cat" or not core.is_terminal(1) then return false end
+  local _, rows = core.terminal_width(1)
+  local _, lines = text:gsub("\n", "")
+  if not rows or rows == 0 or lines < rows or not is_found(program:match "^%s*(%S+)" or "") then return false end
+  -- what git gives less: it ends by itself on a short text, passes colours, and leaves the text on the screen
+  local pipe = io.popen("export LESS=\"${LESS-FRX}\"; " .. program, "w")
+  if not pipe then return false end
+  pipe:write(text)
+  pipe:close()
+  return true
+end
+
 --- Writes to standard output, or to the file of --output. `is_raw` keeps the exact bytes, unless they go to a terminal.
 ---@return any ok, string|nil reason
 function M.write(text, is_raw)
-  if M.settings.output then return M.settings.output:write(is_raw and text or M.lines(text)) end
+  if M.settings.output then
+    M.settings.has_output = true
+    return M.settings.output:write(is_raw and text or M.lines(text))
+  end
   if not is_raw or core.is_terminal(1) then text = M.lines(text) end
   if M.settings.is_table then
     if colour.is_on(1) then text = colour.paint(text) end
-    if pager.show(text) then return true end
+    if show_in_pager(text) then return true end
   end
   local ok, reason = io.stdout:write(text)
   if ok then ok, reason = io.stdout:flush() end
   return ok, reason
 end
 
---- The columns of the terminal that a stream goes to; 80 where it does not say.
----@param fd integer  1 output, 2 error
----@return integer
-function M.width(fd)
-  return core.terminal_width(fd) or 80
+-- The columns of the terminal on standard error; 80 where it does not say.
+local function width()
+  return core.terminal_width(2) or 80
 end
 
 -- A character and how many columns it may take: all but ASCII is taken for wide.
@@ -76,11 +97,11 @@ local CHARACTER = "[%z\1-\127\194-\244][\128-\191]*"
 local function parts_of(text, room)
   local parts, part, used = {}, {}, 0
   for character in text:gmatch(CHARACTER) do
-    local width = #character == 1 and 1 or 2
-    if used + width > room and used > 0 then
+    local taken = #character == 1 and 1 or 2
+    if used + taken > room and used > 0 then
       parts[#parts + 1], part, used = table.concat(part), {}, 0
     end
-    part[#part + 1], used = character, used + width
+    part[#part + 1], used = character, used + taken
   end
   parts[#parts + 1] = table.concat(part)
   return parts
@@ -88,15 +109,15 @@ end
 
 local LABEL = 16
 
---- A label and its value as lines of at most `width` columns. All of the value stands after a bar, and blanks that
+--- A label and its value as lines of at most so many columns. All of the value stands after a bar, and blanks that
 --- could push a part of it to the next line are visible: no value looks like a label, or like the next field.
 ---@param label string
 ---@param value string
----@param width integer
+---@param columns integer
 ---@return string
-function M.field(label, value, width)
+function M.field(label, value, columns)
   local text = plain_text.clean(value):gsub("   +", function(blanks) return ("\\x20"):rep(#blanks) end)
-  local room, lines = math.max(20, width - LABEL - 6), {}
+  local room, lines = math.max(20, columns - LABEL - 6), {}
   local parts = parts_of(text, room)
   for i, part in ipairs(parts) do
     lines[i] = ("  %-" .. LABEL .. "s | %s"):format(i == 1 and label or "", part)
@@ -109,9 +130,9 @@ end
 ---@param fields table[]  { label, value }
 ---@return string|nil
 function M.ask(heading, fields)
-  local lines, width = { plain_text.clean(heading) }, M.width(2)
+  local lines, columns = { plain_text.clean(heading) }, width()
   for _, field in ipairs(fields) do
-    lines[#lines + 1] = M.field(field[1], tostring(field[2]), width)
+    lines[#lines + 1] = M.field(field[1], tostring(field[2]), columns)
   end
   io.stderr:write(table.concat(lines, "\n"), "\nType yes to do it: ")
   io.stderr:flush()
@@ -131,7 +152,7 @@ function M.can_ask()
 end
 
 local function write_line(text)
-  io.stderr:write("\r\27[K", (plain_text.clean(text):sub(1, M.width(2) - 1)))
+  io.stderr:write("\r\27[K", parts_of(plain_text.clean(text), width() - 1)[1])
   io.stderr:flush()
 end
 

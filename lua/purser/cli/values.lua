@@ -44,7 +44,7 @@ end
 ---@return integer|nil
 function M.duration(text)
   local count, unit = text:match("^(%d%d?%d?%d?%d?)([smhdw])$")
-  return count and math.max(1, tonumber(count) * unit_ms[unit]) or nil
+  return count and tonumber(count) * unit_ms[unit] or nil
 end
 
 -- A state by its number and its name.

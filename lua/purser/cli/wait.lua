@@ -40,16 +40,15 @@ end
 function M.start(options)
   local message = output.message(options)
   if message then return report.bad_input("%s", message) end
-  local now = core.now_ms()
   local requested = { goal = options.goal }
   if options.duration then
-    local ago = options.duration:find("^%d+[smh]$") and values.time(options.duration, now)
-    if not ago then return report.bad_input("--deadline takes a duration: 45s, 30m, 2h") end
-    requested.deadline_ms = math.max(1, now - ago)
+    local ms = values.duration(options.duration)
+    if not ms then return report.bad_input("--deadline takes a duration: 45s, 30m, 2h") end
+    requested.deadline_ms = math.max(1, ms)
   end
   if options.since then
     local ms
-    ms, message = values.time(options.since, now)
+    ms, message = values.time(options.since, core.now_ms())
     if not ms then return report.bad_input("--since %s", message) end
     requested.since = ms
   end

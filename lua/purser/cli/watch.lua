@@ -34,29 +34,32 @@ end
 local COLUMNS = { "kind", "insertTime", "amount", "coin", "network", "status", "before", "sub_account", "address",
   "memo", "txId" }
 
-local function cells_of(event)
+-- `style`: how times are shown, if not in milliseconds.
+local function cells_of(event, style)
   local cells = {}
   for i, name in ipairs(COLUMNS) do
     local value = event[name]
     if value == nil then value = event.deposit[name] end
+    if name == "insertTime" and style then value = values.show_time(value, style) end
     cells[i] = value == nil and "" or type(value) == "number" and ("%d"):format(value) or value
   end
   return cells
 end
 
-local function line_of(event, format)
-  local cells = cells_of(event)
-  if format == "csv" then return csv.line(cells, { is_number = { [2] = true, [3] = true } }) end
-  if format == "json" then
-    local members = {}
+local function line_of(event, options)
+  if options.format == "csv" then
+    return csv.line(cells_of(event, options.time), { is_number = { [2] = true, [3] = true }, raw = options.raw })
+  elseif options.format == "json" then
+    local cells, members = cells_of(event), {}
     for i, name in ipairs(COLUMNS) do members[i] = { name, cells[i] ~= "" and cells[i] or nil } end
     return output.json(json.object(members))
   end
   local deposit = event.deposit
   local states = event.before and ("%s -> %s"):format(values.deposit_state(event.before),
     values.deposit_state(deposit.status)) or values.deposit_state(deposit.status)
-  return plain_text.clean(("%s  %-7s  %s %s over %s  %s%s  to %s%s"):format(values.show_time(deposit.insertTime),
-    event.kind, tostring(deposit.amount), tostring(deposit.coin), tostring(deposit.network), states,
+  local time = values.show_time(deposit.insertTime, options.time)
+  return plain_text.clean(("%s  %-7s  %s %s over %s  %s%s  to %s%s"):format(time, event.kind,
+    tostring(deposit.amount), tostring(deposit.coin), tostring(deposit.network), states,
     event.sub_account and "  " .. event.sub_account or "", tostring(deposit.address),
     deposit.memo and deposit.memo ~= "" and " memo " .. deposit.memo or "")) .. "\n"
 end
@@ -65,7 +68,7 @@ local function duration(options, name, target)
   local text = options[target]
   if not text then return nil end
   local ms = values.duration(text)
-  if not ms then return nil, ("--%s %q is no duration; give 45s, 30m or 2h"):format(name, text) end
+  if not ms or ms == 0 then return nil, ("--%s %q is no duration; give 45s, 30m or 2h"):format(name, text) end
   return ms
 end
 
@@ -116,7 +119,7 @@ function M.start(options)
     local event, err = watch:next()
     if err then return report.failure({ effect = "read" }, {}, err) end
     if not event then break end
-    if not report.write(line_of(event, options.format)) then return report.NOT_WRITTEN end
+    if not report.write(line_of(event, options), options.raw) then return report.NOT_WRITTEN end
     if not keep(options, event.cursor) then return report.NOT_WRITTEN end
   end
   local kept = keep(options, watch:cursor())

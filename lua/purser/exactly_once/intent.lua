@@ -47,6 +47,15 @@ function M.id_of(record)
   return id ~= "" and id or nil
 end
 
+--- The list that shows the records of an operation; nil where none does. Both groups of sub-accounts show the same
+--- lists.
+---@param row table
+---@return string|nil
+function M.history_of(row)
+  local lookup = row.reconcile and row.reconcile.lookup
+  return lookup and (lookup:gsub("^broker%.", "sub_account."))
+end
+
 M.MAX_WINDOW_MS = 60000 -- no request is accepted for longer
 
 --- Until when the record of a call can have been made: the service takes it until it is `recv_window` old, and `later`
@@ -72,8 +81,9 @@ local function plain_amount(row, name, value)
   return tostring(amount or value)
 end
 
--- How names that people spell in more than one way are compared.
-local spelled = { asset = string.upper, coin = string.upper, toAccount = string.lower, address = string.lower }
+-- How names that people spell in more than one way are compared; an address only where nothing else identifies a call.
+local spelled = { asset = string.upper, coin = string.upper, toAccount = string.lower, fromAccount = string.lower }
+local spelled_if_shown = { address = string.lower }
 
 -- Of calls that only their content identifies, what a record shows: two calls that differ in nothing else may each have
 -- made it. Nil where everything counts.
@@ -99,7 +109,8 @@ function M.digest(row, params, as_written)
   local parts = { row.full_name }
   for _, name in ipairs(names) do
     local value = as_written and tostring(params[name]) or plain_amount(row, name, params[name])
-    if shown and spelled[name] then value = spelled[name](value) end
+    local spell = not as_written and (spelled[name] or shown and spelled_if_shown[name])
+    if spell then value = spell(value) end
     parts[#parts + 1] = ("%d:%s=%d:%s"):format(#name, name, #value, value)
   end
   return digest.of(table.concat(parts, "\n"))

@@ -31,7 +31,10 @@ end
 
 --- Adds an account with these fields; its uid is given or the next free one.
 function M.add(sim, fields)
-  fields.uid = fields.uid or ("%d"):format(10000001 + #sim.accounts.list * 37)
+  local number = 10000001 + #sim.accounts.list * 37
+  while not fields.uid or sim.accounts.by_uid[fields.uid] do
+    fields.uid, number = ("%d"):format(number), number + 37
+  end
   fields.created = sim:now()
   index(sim, fields)
   return fields

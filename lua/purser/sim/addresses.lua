@@ -4,7 +4,7 @@
 
 local coins = require "purser.sim.coins"
 local paging = require "purser.sim.paging"
-local random_text = require "purser.sim.random_text"
+local prng = require "purser.sim.prng"
 
 local M = {}
 
@@ -12,19 +12,19 @@ local B58 = "[1-9A-HJ-NP-Za-km-z]"
 
 -- form -> how a new address is drawn, and what patterns an address of the form matches (lengths besides).
 local forms = {
-  evm = { "0x", 40, random_text.HEX, { { "^0x%x+$", 42, 42 } } },
-  tron = { "T", 33, random_text.BASE58, { { "^T" .. B58 .. "+$", 34, 34 } } },
-  bitcoin = { "bc1q", 38, random_text.BECH32, { { "^bc1[02-9ac-hj-np-z]+$", 42, 62 }, { "^[13]" .. B58 .. "+$", 26,
+  evm = { "0x", 40, prng.HEX, { { "^0x%x+$", 42, 42 } } },
+  tron = { "T", 33, prng.BASE58, { { "^T" .. B58 .. "+$", 34, 34 } } },
+  bitcoin = { "bc1q", 38, prng.BECH32, { { "^bc1[02-9ac-hj-np-z]+$", 42, 62 }, { "^[13]" .. B58 .. "+$", 26,
     35 } } },
-  litecoin = { "ltc1q", 38, random_text.BECH32, { { "^ltc1[02-9ac-hj-np-z]+$", 43, 63 },
+  litecoin = { "ltc1q", 38, prng.BECH32, { { "^ltc1[02-9ac-hj-np-z]+$", 43, 63 },
     { "^[LM3]" .. B58 .. "+$", 26, 35 } } },
-  dogecoin = { "D", 33, random_text.BASE58, { { "^[D9A]" .. B58 .. "+$", 34, 34 } } },
-  solana = { "", 44, random_text.BASE58, { { "^" .. B58 .. "+$", 32, 44 } } },
-  ripple = { "r", 33, random_text.BASE58, { { "^r" .. B58 .. "+$", 25, 35 } } },
-  stellar = { "G", 55, random_text.BASE32, { { "^G[A-Z2-7]+$", 56, 56 } } },
-  ton = { "UQ", 46, random_text.LETTERS_AND_DIGITS, { { "^[UE]Q[%w_%-]+$", 48, 48 } } },
+  dogecoin = { "D", 33, prng.BASE58, { { "^[D9A]" .. B58 .. "+$", 34, 34 } } },
+  solana = { "", 44, prng.BASE58, { { "^" .. B58 .. "+$", 32, 44 } } },
+  ripple = { "r", 33, prng.BASE58, { { "^r" .. B58 .. "+$", 25, 35 } } },
+  stellar = { "G", 55, prng.BASE32, { { "^G[A-Z2-7]+$", 56, 56 } } },
+  ton = { "UQ", 46, prng.LETTERS_AND_DIGITS, { { "^[UE]Q[%w_%-]+$", 48, 48 } } },
   eos = { "", 12, "abcdefghijklmnopqrstuvwxyz12345", { { "^[a-z1-5.]+$", 1, 12 } } },
-  cardano = { "addr1", 98, random_text.BECH32, { { "^addr1[02-9ac-hj-np-z]+$", 58, 103 } } },
+  cardano = { "addr1", 98, prng.BECH32, { { "^addr1[02-9ac-hj-np-z]+$", 58, 103 } } },
 }
 
 --- Whether an address can be one of this network.
@@ -43,7 +43,7 @@ end
 
 local function draw(sim, network)
   local form = forms[network.form]
-  return form[1] .. random_text.draw(sim.dice, form[2], form[3])
+  return form[1] .. sim.dice:text(form[2], form[3])
 end
 
 local function owner_key(uid, coin, network) return uid .. "|" .. coin .. "|" .. network end

@@ -7,7 +7,7 @@ local core = require "purser.core"
 
 local M = {}
 
-M.SECOND, M.MINUTE, M.HOUR, M.DAY = 1000, 60000, 3600000, 86400000
+M.DAY = 86400000
 
 -- Where a virtual clock starts when nothing else is asked for: 2023-11-14 22:13:20 UTC.
 local START = 1700000000000
@@ -28,8 +28,7 @@ end
 
 function M.restore(state)
   local clock = M.new(state.mode, state.latest)
-  -- A real clock went on while nothing ran: it is the wall clock and the advances. Older snapshots lack the offset.
-  if state.offset then clock.offset = state.offset end
+  if state.offset then clock.offset = state.offset end -- a real clock went on while nothing ran
   return clock
 end
 
@@ -45,8 +44,9 @@ function Clock:now()
   return self.latest
 end
 
---- Moves on by `ms`.
+--- Moves on by `ms`, which is whole.
 function Clock:advance(ms)
+  ms = math.floor(ms) -- an integer also when it came as a float
   self.latest = self:now() + ms
   self.offset = self.offset + ms
 end

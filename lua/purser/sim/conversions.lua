@@ -6,7 +6,7 @@ local decimal = require "purser.decimal"
 local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
 local paging = require "purser.sim.paging"
-local random_text = require "purser.sim.random_text"
+local prng = require "purser.sim.prng"
 
 local M = {}
 
@@ -66,7 +66,7 @@ local function convert(sim, account, values)
       total, fees = total:add(offer.convert), fees:add(offer.fee)
       answer.successList[#answer.successList + 1] = asset
       details[#details + 1] = {
-        id = random_text.draw(sim.dice, 32, random_text.HEX), convert = tostring(offer.convert),
+        id = sim.dice:text(32, prng.HEX), convert = tostring(offer.convert),
         fee = tostring(offer.fee), amount = tostring(balance), time = sim:now(), asset = asset,
       }
     else
@@ -96,7 +96,7 @@ end
 
 M.handlers = { C12 = list, C13 = convert, C14 = batches }
 
-function M.snapshot(sim) return sim.conversions:snapshot() end
+function M.snapshot(sim) return sim.conversions.all end
 
 function M.restore(sim, state) sim.conversions:restore(state) end
 

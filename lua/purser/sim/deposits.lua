@@ -11,7 +11,7 @@ local history = require "purser.sim.history"
 local coins = require "purser.sim.coins"
 local ledger = require "purser.sim.ledger"
 local paging = require "purser.sim.paging"
-local random_text = require "purser.sim.random_text"
+local prng = require "purser.sim.prng"
 
 local M = {}
 
@@ -33,8 +33,8 @@ end
 local function new_record(sim, account, network, fields)
   return {
     uid = account.uid, parent = account.parent, coin = network.coin, network = network.long, amount = fields.amount,
-    id = random_text.draw(sim.dice, 24, random_text.HEX), address = fields.address, memo = fields.memo,
-    tx_id = fields.tx_id or random_text.draw(sim.dice, 64, random_text.HEX), time = fields.time or sim:now(),
+    id = sim.dice:text(24, prng.HEX), address = fields.address, memo = fields.memo,
+    tx_id = fields.tx_id or sim.dice:text(64, prng.HEX), time = fields.time or sim:now(),
     needed = network.public.minConfirm, block_ms = network.block_ms, status = PENDING,
   }
 end
@@ -180,7 +180,7 @@ function M.address_of(sim, account, fields)
   }
 end
 
-function M.snapshot(sim) return sim.deposits:snapshot() end
+function M.snapshot(sim) return sim.deposits.all end
 
 function M.restore(sim, state) sim.deposits:restore(state) end
 

@@ -10,6 +10,7 @@ local prng = require "purser.sim.prng"
 local suggest = require "purser.util.suggest"
 local operations = require "purser.api.operations"
 local render = require "purser.sim.render"
+local variants = require "purser.sim.variants"
 
 local M = {}
 
@@ -212,7 +213,7 @@ end
 ---@param options { seed: integer?, variant: string|table|nil, now: (fun(): integer)? }
 function M.new(options)
   return {
-    dice = prng.new(options.seed or 1, "faults"), variant = render.resolve(options.variant), now = options.now,
+    dice = prng.new(options.seed or 1, "faults"), variant = variants.resolve(options.variant), now = options.now,
     armed = {}, injected = {},
   }
 end

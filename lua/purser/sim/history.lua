@@ -110,7 +110,9 @@ function History:page(key, first, last, skip, limit, filter)
   return found
 end
 
+-- A copy of plain data. Whole numbers are integers in it, as JSON wants them, also where they came as floats.
 local function copy(value)
+  if type(value) == "number" and value % 1 == 0 then return math.floor(value) end
   if type(value) ~= "table" then return value end
   local result = {}
   for name, member in pairs(value) do result[name] = copy(member) end
@@ -119,13 +121,9 @@ end
 
 M.copy = copy
 
-function History:snapshot()
-  return copy(self.all)
-end
-
---- Adds the records of a snapshot.
+--- Adds the records of a snapshot: those of `all` of the history it was taken of.
 function History:restore(records)
-  for _, record in ipairs(records) do self:add(copy(record)) end
+  for _, record in ipairs(records) do self:add(record) end
 end
 
 return M

@@ -41,6 +41,7 @@ local scenario = require "purser.sim.scenario"
 local switches = require "purser.sim.switches"
 local timers = require "purser.sim.timers"
 local transfers = require "purser.sim.transfers"
+local variants = require "purser.sim.variants"
 local withdrawals = require "purser.sim.withdrawals"
 local remote = lazy "purser.sim.remote"
 local transport = lazy "purser.sim.transport"
@@ -97,7 +98,8 @@ local meta = { __index = Sim, __name = "purser.sim" }
 ---@field rate_limit boolean|string|table<string, purser.PoolOptions>|nil  see docs/limits.md. Default: false
 
 local rules_of_options = {
-  seed = "number", start_time = "number", clock = { "virtual", "real" }, variant = "any",
+  seed = { -option_schema.EXACT, option_schema.EXACT }, start_time = { 0, option_schema.EXACT },
+  clock = { "virtual", "real" }, variant = "any",
   profile = "string or table", strict = "boolean", record_requests = { 0, option_schema.EXACT },
   rate_limit = "boolean or string or table",
 }
@@ -111,7 +113,7 @@ local function build(options, level)
   if profile and type(options.rate_limit) == "string" then limits, wrong = resolve_profile(options.rate_limit) end
   if not limits then error("purser.sim: " .. wrong, level) end
   local sim = setmetatable({
-    options = options, profile = profile, variant = render.resolve(options.variant), seed = options.seed or 1,
+    options = options, profile = profile, variant = variants.resolve(options.variant), seed = options.seed or 1,
     dice = prng.new(options.seed or 1, "service"), granted = {}, switches = switches.of(options),
     rate_limit_state = rate_limit.new(options.rate_limit, limits),
   }, meta)
@@ -157,7 +159,7 @@ function M.restore(state)
   sim.ledger = ledger.restore(state.ledger)
   sim.journal = request_log.new(sim.options.record_requests or 100, sim.profile.signature_name, state.counts)
   for _, name in ipairs(order) do concepts[name].restore(sim, state.concepts[name]) end
-  if state.faults then faults.restore(sim.fault_state, state.faults) end -- older snapshots have none
+  faults.restore(sim.fault_state, state.faults)
   if state.rate_limit then rate_limit.restore(sim.rate_limit_state, state.rate_limit) end
   return sim
 end

@@ -62,7 +62,7 @@ end
 
 M.handlers = { C15 = transfer, C16 = list }
 
-function M.snapshot(sim) return sim.internal_transfers:snapshot() end
+function M.snapshot(sim) return sim.internal_transfers.all end
 
 function M.restore(sim, state) sim.internal_transfers:restore(state) end
 

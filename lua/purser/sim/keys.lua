@@ -2,13 +2,12 @@
 -- API keys: made, listed and deleted. A secret is shown once, in the answer that makes the key.
 
 local accounts = require "purser.sim.accounts"
-local random_text = require "purser.sim.random_text"
+local clock = require "purser.sim.clock"
+local prng = require "purser.sim.prng"
 
 local M = {}
 
-local DAY = 86400000
-
-local GREATEST_NUMBER = 30
+local MAX_KEYS = 30 -- of an account
 
 function M.setup(sim)
   sim.keys = { by_key = {}, by_uid = {} }
@@ -31,15 +30,15 @@ end
 function M.days_left(sim, key)
   local days = sim.switches.key_days
   if key.ip or days == 0 then return nil end
-  return math.max(0, math.ceil((key.created + days * DAY - sim:now()) / DAY))
+  return math.max(0, math.ceil((key.created + days * clock.DAY - sim:now()) / clock.DAY))
 end
 
 --- Makes a key for an account: { permissions, ip, note }. `api_key` and `secret_key` are drawn unless given.
 function M.add(sim, account, fields)
   local key = {
     uid = account.uid, permissions = fields.permissions, ip = fields.ip, note = fields.note, created = sim:now(),
-    api_key = fields.api_key or "mx0" .. random_text.draw(sim.dice, 21, random_text.LETTERS_AND_DIGITS),
-    secret_key = fields.secret_key or random_text.draw(sim.dice, 32, random_text.HEX),
+    api_key = fields.api_key or "mx0" .. sim.dice:text(21, prng.LETTERS_AND_DIGITS),
+    secret_key = fields.secret_key or sim.dice:text(32, prng.HEX),
   }
   index(sim, key)
   return key
@@ -49,7 +48,7 @@ local function create(sim, account, values)
   local sub, code, message = accounts.sub(sim, account, values.subAccount)
   if not sub then return nil, code, message end
   if sub.frozen then return nil, "140002" end
-  if #(sim.keys.by_uid[sub.uid] or {}) >= GREATEST_NUMBER then return nil, "730705" end
+  if #(sim.keys.by_uid[sub.uid] or {}) >= MAX_KEYS then return nil, "730705" end
   local key = M.add(sim, sub, values)
   return {
     subAccount = sub.name, note = key.note, apiKey = key.api_key, secretKey = key.secret_key,

@@ -10,7 +10,7 @@ local decimal = require "purser.decimal"
 
 local M = {}
 
-local ZERO
+local ZERO = decimal(0)
 
 local Ledger = {}
 Ledger.__index = Ledger
@@ -23,7 +23,6 @@ function M.place(uid, business, state)
 end
 
 function M.new()
-  ZERO = ZERO or decimal(0)
   return setmetatable({ places = {}, touched = {} }, Ledger)
 end
 
@@ -88,27 +87,18 @@ function Ledger:check_changes()
   return true
 end
 
---- Sums of each asset over all places whose name ends in `suffix` (all places without one).
-function Ledger:sums(suffix)
-  local sums = {}
-  for place, assets in pairs(self.places) do
-    if not suffix or place:sub(-#suffix) == suffix then
-      for asset, amount in pairs(assets) do sums[asset] = (sums[asset] or ZERO):add(amount) end
-    end
-  end
-  return sums
-end
-
 --- Checks every balance there is. Returns true, or nil and what is wrong.
 function Ledger:verify()
+  local sums = {}
   for place, assets in pairs(self.places) do
     for asset, amount in pairs(assets) do
       if place ~= M.WORLD and amount:sign() < 0 then
         return nil, ("%s of %s is negative: %s"):format(place, asset, tostring(amount))
       end
+      sums[asset] = (sums[asset] or ZERO):add(amount)
     end
   end
-  for asset, sum in pairs(self:sums()) do
+  for asset, sum in pairs(sums) do
     if not sum:is_zero() then return nil, ("%s does not sum to zero: %s"):format(asset, tostring(sum)) end
   end
   return true

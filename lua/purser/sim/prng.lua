@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- A small seeded generator of integers, the same on every Lua: one seed replays one run.
+-- A small seeded generator of integers and texts, the same on every Lua: one seed replays one run.
 --
 -- Lehmer's generator modulo 2^31 - 1: each product stays below 2^46, so it is exact where numbers are doubles. It
--- decides which faults happen and how answers are shuffled; nothing secret is ever drawn from it.
+-- decides which faults happen, how answers are shuffled, and the keys, addresses and ids of the simulator, which are
+-- worth nothing anywhere else.
 
 local MODULUS, FACTOR = 2147483647, 16807
 
@@ -11,6 +12,14 @@ Dice.__index = Dice
 Dice.__name = "purser.sim.dice"
 
 local M = {}
+
+--- Alphabets of texts.
+M.HEX = "0123456789abcdef"
+M.DIGITS = "0123456789"
+M.BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+M.BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+M.BECH32 = "023456789acdefghjklmnpqrstuvwxyz"
+M.LETTERS_AND_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 --- A generator for `seed` (an integer). `salt`, a text, gives independent sequences under one seed.
 function M.new(seed, salt)
@@ -34,6 +43,16 @@ end
 --- True once in 1 / probability times.
 function Dice:chance(probability)
   return self:next() / MODULUS < probability
+end
+
+--- A text of `length` characters of `alphabet`.
+function Dice:text(length, alphabet)
+  local bytes, size = {}, #alphabet
+  for i = 1, length do
+    local at = self:roll(size)
+    bytes[i] = alphabet:sub(at, at)
+  end
+  return table.concat(bytes)
 end
 
 --- Puts a list into another order, in place.

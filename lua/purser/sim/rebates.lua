@@ -37,7 +37,7 @@ end
 
 M.handlers = { A15 = list }
 
-function M.snapshot(sim) return sim.rebates:snapshot() end
+function M.snapshot(sim) return sim.rebates.all end
 
 function M.restore(sim, state) sim.rebates:restore(state) end
 

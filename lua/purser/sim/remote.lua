@@ -10,6 +10,7 @@ local colon = require "purser.util.colon"
 local core = require "purser.core"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
+local to_json = require "purser.sim.to_json"
 local curl = lazy "purser.transport.curl"
 
 ---@class purser.SimWorld: purser.Sim
@@ -19,23 +20,10 @@ World.__index = World
 
 local M = {}
 
--- The one fraction there is, a fault's probability, travels as text with six places: JSON here knows no floats.
-local function sendable(value)
-  if type(value) == "number" and value % 1 ~= 0 then
-    local millionths = math.floor(value * 1000000 + 0.5)
-    return ("%d.%06d"):format(math.floor(millionths / 1000000), millionths % 1000000)
-  end
-  if type(value) ~= "table" then return value end
-  if next(value) == nil then return json.object {} end
-  local result = {}
-  for key, inner in pairs(value) do result[key] = sendable(inner) end
-  return result
-end
-
 local function exchange(self, method, path, body)
   local response, failure = self.transport:send {
     method = method, base_url = self.url, target = path, headers = { ["Content-Type"] = "application/json" },
-    body = body and json.encode(sendable(body)) or "", timeout_ms = 10000, at_most_once = method ~= "GET",
+    body = body and json.encode(to_json.writable(body)) or "", timeout_ms = 10000, at_most_once = method ~= "GET",
   }
   if not response then return nil, ("%s: %s"):format(self.url, failure.message) end
   local value, message = core.decode(response.body)

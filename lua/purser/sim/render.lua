@@ -7,14 +7,44 @@
 local codes = require "purser.sim.codes"
 local prng = require "purser.sim.prng"
 local response_formats = require "purser.sim.response_formats"
-local json_writer = require "purser.sim.json_writer"
 local variants = require "purser.sim.variants"
 
 local M = {}
 
---- Name of each variant -> what it changes. "document" and "live" are sets of them.
-M.variants = variants.descriptions
-M.resolve = variants.resolve
+local escapes = {
+  ['"'] = '\\"', ["\\"] = "\\\\", ["\b"] = "\\b", ["\f"] = "\\f", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t",
+}
+
+local function escape(character)
+  return escapes[character] or ("\\u%04x"):format(character:byte())
+end
+
+local function write_text(text)
+  if not text:find('[%c"\\]') then return '"' .. text .. '"' end
+  return '"' .. text:gsub('[%c"\\]', escape) .. '"'
+end
+
+-- Writes JSON bottom-up: every function takes and returns JSON text. `set` is the set of switches; `leaf`, when given,
+-- stands in the place of every value.
+local function new_writer(set, salt, leaf)
+  local dice = set.shuffled and prng.new(set.seed, salt)
+  local keys = {} -- written names: records repeat them
+  local out = { set = set, leaf = leaf, text = write_text }
+
+  function out.member(name, json)
+    keys[name] = keys[name] or write_text(name) .. ":"
+    return keys[name] .. json
+  end
+
+  function out.object(members)
+    if dice then dice:shuffle(members) end
+    return "{" .. table.concat(members, ",") .. "}"
+  end
+
+  function out.array(items) return "[" .. table.concat(items, ",") .. "]" end
+
+  return out
+end
 
 -- The other spelling of a member, and the switch that asks for it.
 local spellings = {
@@ -168,9 +198,11 @@ local function memo_is_in_address(out, members, member, record)
   return false
 end
 
+local write_records -- a record may hold records
+
 local function write_value(out, members, member, record)
   local value = record[member.canonical]
-  if member.kind == "records" then return value and out.records(member.members, value) end
+  if member.kind == "records" then return value and write_records(out, member.members, value) end
   if value == nil then return (member.nullable or out.set.null_members) and "null" or nil end
   if out.leaf and member.kind ~= "texts" then return out.leaf end
   if memo_is_in_address(out, members, member, record) then return out.text "" end
@@ -196,20 +228,10 @@ local function write_record(out, members, record)
   return out.object(parts)
 end
 
-local function new_output(set, salt, leaf)
-  local order
-  if set.shuffled then
-    local generator = prng.new(set.seed, salt)
-    order = function(members) generator:shuffle(members) end
-  end
-  local out = json_writer.writer(order)
-  out.set, out.leaf = set, leaf
-  function out.records(members, list)
-    local items = {}
-    for i, record in ipairs(list) do items[i] = write_record(out, members, record) end
-    return out.array(items)
-  end
-  return out
+function write_records(out, members, list)
+  local items = {}
+  for i, record in ipairs(list) do items[i] = write_record(out, members, record) end
+  return out.array(items)
 end
 
 local function enveloped(out, json)
@@ -218,7 +240,7 @@ local function enveloped(out, json)
 end
 
 local function answer_list(out, form, list)
-  local json = out.records(form.list, list)
+  local json = write_records(out, form.list, list)
   if form.inside then return out.object { out.member(form.inside, json) } end
   if form.counted and out.set.counted_lists then
     return out.object { out.member("result", json), out.member("totalCount", digits(#list)) }
@@ -237,14 +259,14 @@ end
 local function answer_page(out, form, page)
   local parts = {}
   for i, name in ipairs(form.order) do
-    local json = name == "data" and out.records(form.page, page.data) or digits(page[name])
+    local json = name == "data" and write_records(out, form.page, page.data) or digits(page[name])
     parts[i] = out.member(spelling(name, out.set), json)
   end
   return out.object(parts)
 end
 
 local function answer_rows(out, form, page)
-  local rows = out.records(form.rows, page.rows)
+  local rows = write_records(out, form.rows, page.rows)
   local json = out.object { out.member("rows", rows), out.member("total", digits(page.total)) }
   return out.set.rows_bare and json or out.array { json }
 end
@@ -256,8 +278,7 @@ local function write_answer(out, form, result)
   elseif form.page then json = answer_page(out, form, result)
   else json = answer_rows(out, form, result)
   end
-  if form.envelope and not out.set.no_envelope then json = enveloped(out, json) end
-  return json
+  return form.envelope and enveloped(out, json) or json
 end
 
 --- The JSON text that answers operation `row` with the canonical `result`.
@@ -266,12 +287,12 @@ end
 ---@param variant string|table|nil "document" (also nil), "live", or a table of switches
 ---@return string
 function M.answer(row, result, variant)
-  return write_answer(new_output(variants.resolve(variant), row.id), response_formats[row.id], result)
+  return write_answer(new_writer(variants.resolve(variant), row.id), response_formats[row.id], result)
 end
 
 --- The body of an answer to a row-less request (ping, server time): an object of integers.
 function M.plain(members, variant)
-  local out = new_output(variants.resolve(variant), "plain")
+  local out = new_writer(variants.resolve(variant), "plain")
   local parts = {}
   for _, member in ipairs(members) do parts[#parts + 1] = out.member(member[1], digits(member[2])) end
   return out.object(parts)
@@ -294,7 +315,7 @@ end
 ---@return integer http_status, string json
 function M.rejection(code, message, variant, row)
   local set = variants.resolve(variant)
-  local out = new_output(set, row and row.id)
+  local out = new_writer(set, row and row.id)
   local text = digits(code)
   local parts = {
     out.member("code", is_integer_text(text) and not set.error_code_text and text or out.text(text)),
@@ -328,7 +349,7 @@ function M.sample(row, leaf)
   elseif form.page then result = { data = { sample_record(form.page) }, page = 1, totalRecords = 1, totalPageNum = 1 }
   else result = { rows = { sample_record(form.rows) }, total = 1 }
   end
-  return write_answer(new_output(variants.resolve "document", row.id, leaf), form, result)
+  return write_answer(new_writer(variants.resolve "document", row.id, leaf), form, result)
 end
 
 return M

@@ -19,8 +19,9 @@ local FAMILY = "SPOT_ACCOUNT_READ SPOT_ACCOUNT_WRITE SPOT_DEAL_READ SPOT_DEAL_WR
   .. "CONTRACT_ACCOUNT_WRITE CONTRACT_DEAL_READ CONTRACT_DEAL_WRITE SPOT_TRANSFER_READ SPOT_TRANSFER_WRITE"
 local BROKER = FAMILY .. " SPOT_WITHDRAW_READ SPOT_WITHDRAW_WRITE SPOT_DEPOSIT_READ SPOT_DEPOSIT_WRITE"
 
---- The permission names: those of the parent/sub-account family, and all that exist.
-M.family_permissions, M.permissions = set_of(FAMILY), set_of(BROKER)
+local FAMILY_PERMISSIONS, PERMISSIONS = set_of(FAMILY), set_of(BROKER)
+
+--- The names of all permissions that exist, joined by commas.
 M.all_permissions = BROKER:gsub(" ", ",")
 
 local ACCOUNT_TYPES, IDENTIFIERS = set_of "SPOT FUTURES", set_of "EMAIL UID MOBILE"
@@ -188,7 +189,7 @@ M.by_id = {
   A2 = { sub_name, must("note", "text", "730602"), may("password", "md5") },
   A3 = { may "subAccount", page, count("limit", 10, 200) },
   A4 = { sub_name },
-  A5 = { sub_name, { "permissions", "permissions", required = "730701", of = M.permissions },
+  A5 = { sub_name, { "permissions", "permissions", required = "730701", of = PERMISSIONS },
     { "ip", "ips", max = 4 }, key_note },
   A6 = { sub_name },
   A7 = { sub_name, public_key },
@@ -202,7 +203,7 @@ M.by_id = {
   A15 = { first, last, page, count("pageSize", 10) },
   B1 = { must("subAccount", "new_name", "730600"), must("note", "text", "730602") },
   B2 = { may "subAccount", may("isFreeze", "flag"), page, count("limit", 10, 200) },
-  B3 = { sub_name, key_note, { "permissions", "permissions", required = "730701", of = M.family_permissions },
+  B3 = { sub_name, key_note, { "permissions", "permissions", required = "730701", of = FAMILY_PERMISSIONS },
     { "ip", "ips", max = 20 } },
   B4 = { sub_name },
   B5 = { sub_name, public_key },

@@ -11,7 +11,7 @@ local keys = require "purser.sim.keys"
 local ledger = require "purser.sim.ledger"
 local rebates = require "purser.sim.rebates"
 local rules = require "purser.sim.rules"
-local random_text = require "purser.sim.random_text"
+local prng = require "purser.sim.prng"
 local states = require "purser.states"
 local transfers = require "purser.sim.transfers"
 local withdrawals = require "purser.sim.withdrawals"
@@ -86,6 +86,7 @@ local rules_of = {
     account = reference, asset = "string", amount = "string or number", type = "string", uid = "string", time = time,
   },
   save_address = { account = reference, coin = "string", network = "string", address = "string", memo = "string" },
+  freeze = { account = reference, frozen = "boolean" },
 }
 
 local function check_words(what, fields)
@@ -107,9 +108,10 @@ end
 local function read_amounts(amounts)
   local read = {}
   for asset, text in pairs(amounts or {}) do
-    local amount = type(text) ~= "number" and decimal(text) or nil
+    local amount = type(text) ~= "number" and type(asset) == "string" and decimal(text) or nil
     if not amount or amount:sign() < 0 then
-      return nil, ("the balance of %s must be the text of a decimal from 0 on"):format(asset)
+      return nil, ("the balance of %s must be the text of a decimal from 0 on, under the coin's name")
+        :format(tostring(asset))
     end
     read[asset] = amount
   end
@@ -123,12 +125,25 @@ local function grant(sim, account, business, amounts)
   end
 end
 
+-- What is wrong with how an account would be known: two with one name of it would be mixed up.
+local function check_identity(sim, fields)
+  local uid, password = fields.uid, fields.funds_password
+  if uid and not uid:find("^%w+$") then return "uid must be letters and digits" end
+  if uid and sim.accounts.by_uid[uid] then return "that uid is taken" end
+  if fields.email and accounts.by_identifier(sim, "EMAIL", fields.email) then return "that email is taken" end
+  if fields.mobile and accounts.by_identifier(sim, "MOBILE", fields.mobile, "") then return "that mobile is taken" end
+  if password and (#password ~= 32 or password:find("%X")) then
+    return "funds_password must be an MD5 of 32 hexadecimal digits"
+  end
+end
+
 local function check_account(sim, fields)
   local ok, message = check_words("account", fields)
   if not ok then return nil, message end
-  local role = fields.role or "main"
-  if fields.uid and sim.accounts.by_uid[fields.uid] then return nil, "that uid is taken" end
-  local parent
+  message = check_identity(sim, fields)
+  if message then return nil, message end
+  local role, parent = fields.role or "main", nil
+  if role ~= "sub" and fields.parent then return nil, 'an account with a parent needs role = "sub"' end
   if role == "sub" then
     parent, message = find(sim, fields.parent)
     if not parent then return nil, "a sub-account needs its parent: " .. message end
@@ -150,7 +165,14 @@ local function check_key(sim, api_key, secret_key)
   signer:close()
 end
 
-local function joined(list) return type(list) == "table" and table.concat(list, ",") or list end
+-- A text, or the texts of a list joined by commas; or nil and what is wrong.
+local function joined(list, what)
+  if type(list) ~= "table" then return list end
+  for i, word in pairs(list) do
+    if type(i) ~= "number" or type(word) ~= "string" then return nil, what .. " must be a list of texts" end
+  end
+  return table.concat(list, ",")
+end
 
 --- Opens an account with funds and a key of all permissions. Returns it; or nil and what is wrong.
 ---@param fields purser.SimAccountOptions
@@ -165,16 +187,22 @@ function World:account(fields)
   local futures
   futures, wrong = read_amounts(fields.futures_balances)
   if not futures then return nil, wrong end
+  local permissions, ip
+  permissions, wrong = joined(fields.permissions, "permissions")
+  if wrong then return nil, wrong end
+  ip, wrong = joined(fields.ip, "ip")
+  if wrong then return nil, wrong end
   self:run_due()
   local account = accounts.add(self, {
     role = role, parent = parent and parent.uid, name = fields.name, note = fields.note, email = fields.email,
-    mobile = fields.mobile, uid = fields.uid, funds_password = fields.funds_password,
+    mobile = fields.mobile, uid = fields.uid,
+    funds_password = fields.funds_password and fields.funds_password:lower(),
     saved_addresses_only = fields.saved_addresses_only,
   })
   grant(self, account, "SPOT", spot)
   grant(self, account, "FUTURES", futures)
   local key = keys.add(self, account, {
-    permissions = joined(fields.permissions) or rules.all_permissions, ip = joined(fields.ip), note = "first key",
+    permissions = permissions or rules.all_permissions, ip = ip, note = "first key",
     api_key = fields.api_key, secret_key = fields.secret_key,
   })
   return { uid = account.uid, api_key = key.api_key, secret_key = key.secret_key }
@@ -188,6 +216,7 @@ function World:deposit(fields)
   if not ok then return nil, message end
   self:run_due()
   local account
+  if fields.account and fields.address then return nil, "give the account or the address of a deposit, not both" end
   if fields.account then
     account, message = find(self, fields.account)
     if not account then return nil, message end
@@ -215,7 +244,7 @@ function World:rebate(fields)
   if not fields.asset or not amount then return nil, "a rebate needs an asset and the text of an amount" end
   return rebates.public(rebates.add(self, broker, {
     asset = fields.asset, amount = tostring(amount), type = fields.type, time = fields.time,
-    uid = fields.uid or random_text.draw(self.dice, 8, random_text.DIGITS),
+    uid = fields.uid or self.dice:text(8, prng.DIGITS),
   }))
 end
 
@@ -228,6 +257,7 @@ function World:save_address(fields)
   local account
   account, message = find(self, fields.account)
   if not account then return nil, message end
+  if not fields.address then return nil, "a saved address needs an address" end
   return addresses.save(self, account, fields)
 end
 
@@ -237,10 +267,13 @@ end
 ---@param frozen boolean|nil
 ---@return { uid: string, frozen: boolean }|nil account, string|nil message
 function World:freeze(requested, frozen)
-  if type(requested) == "table" and requested.account then requested, frozen = requested.account, requested.frozen end
-  local account, message = find(self, requested)
+  if type(requested) ~= "table" or not requested.account then requested = { account = requested, frozen = frozen } end
+  local ok, message = check_words("freeze", requested)
+  if not ok then return nil, message end
+  local account
+  account, message = find(self, requested.account)
   if not account then return nil, message end
-  account.frozen = frozen ~= false or nil
+  account.frozen = requested.frozen ~= false or nil
   return { uid = account.uid, frozen = account.frozen == true }
 end
 

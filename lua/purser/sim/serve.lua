@@ -27,10 +27,8 @@ local MAX_WAIT_MS = 100 -- how late `stop` may be noticed while nothing happens
 ---@field drip_ms? integer  milliseconds between two pieces, default 20
 
 ---@class purser.sim.serve_options
----@field host? string  default "127.0.0.1"
+---@field host? string  a loopback address. Default: "127.0.0.1"
 ---@field port? integer  default 0: any that is free
----@field allow_remote? boolean  permits a host that is no loopback address
----@field max_body? integer  bytes, default 1 MiB; a longer body is answered with 413 and not shown to the handler
 ---@field max_connections? integer  default 1000
 ---@field on_listen? fun(port: integer)
 ---@field stop? fun(): boolean  asked once a turn, at least ten times a second
@@ -96,8 +94,7 @@ end
 function M.run(handler, options)
   options = options or {}
   local server, message, cause = httpd.listen {
-    host = options.host, port = options.port, allow_remote = options.allow_remote,
-    max_body = options.max_body, max_connections = options.max_connections,
+    host = options.host, port = options.port, max_connections = options.max_connections,
   }
   if not server then return nil, message, cause end
 

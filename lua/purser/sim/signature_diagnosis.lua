@@ -54,7 +54,8 @@ local function candidates(query, body, path, profile)
     list[#list + 1] = { query .. "&" .. body, "the query and the body, joined by &" }
     list[#list + 1] = { body, "the body alone" }
   end
-  if profile.sign_body then list[#list + 1] = { query, "the query without the body" } end
+  -- the others may be the same text where the query has nothing to encode or to leave out
+  if profile.sign_body then table.insert(list, 1, { query, "the query without the body" }) end
   return list
 end
 

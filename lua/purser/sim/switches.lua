@@ -11,7 +11,6 @@ local number = { 0, option_schema.EXACT }
 ---@class purser.SimSwitches  what the interface leaves open; the first value is the default
 ---@field repeated_ids "execute"|"reject"|nil      a client's id that was used before
 ---@field fee "on_top"|"inside"|nil                of a withdrawal
----@field unnamed_accounts "reject"|"execute"|nil  a transfer that names no account
 ---@field saved_addresses_only boolean|nil         whether withdrawals go to saved addresses alone. Default: false
 ---@field max_sub_accounts integer|nil             default 30
 ---@field key_days integer|nil                     how long a key without an IP list lives. Default: 90
@@ -20,13 +19,13 @@ local number = { 0, option_schema.EXACT }
 
 --- Option -> its rule (purser.util.option_schema).
 M.rules = {
-  repeated_ids = { "execute", "reject" }, fee = { "on_top", "inside" }, unnamed_accounts = { "reject", "execute" },
+  repeated_ids = { "execute", "reject" }, fee = { "on_top", "inside" },
   saved_addresses_only = "boolean", max_sub_accounts = number, key_days = number,
   visibility_delay_ms = number, transfer_wait_ms = number,
 }
 
 local defaults = {
-  repeated_ids = "execute", fee = "on_top", unnamed_accounts = "reject", saved_addresses_only = false,
+  repeated_ids = "execute", fee = "on_top", saved_addresses_only = false,
   max_sub_accounts = 30, key_days = 90, visibility_delay_ms = 0, transfer_wait_ms = 0,
 }
 

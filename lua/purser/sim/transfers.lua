@@ -62,7 +62,7 @@ end
 
 -- A13, B6
 local function transfer(sim, parent, values, row)
-  if not values.fromAccount and not values.toAccount and sim.switches.unnamed_accounts == "reject" then
+  if not values.fromAccount and not values.toAccount then
     return nil, "700004", "fromAccount or toAccount must be sent, but both were empty/null"
   end
   local from, code, message = side(sim, parent, values.fromAccount, values.fromAccountType, row)
@@ -203,12 +203,12 @@ end
 
 function M.snapshot(sim)
   return {
-    family = sim.family_transfers:snapshot(), wallet = sim.wallet_transfers:snapshot(), number = sim.transfer_number,
+    family = sim.family_transfers.all, wallet = sim.wallet_transfers.all, number = sim.transfer_number,
   }
 end
 
 function M.restore(sim, state)
-  for _, record in ipairs(state.family) do add_family(sim, history.copy(record)) end
+  for _, record in ipairs(state.family) do add_family(sim, record) end
   sim.wallet_transfers:restore(state.wallet)
   sim.transfer_number = state.number
 end

@@ -14,7 +14,6 @@ local switches = {
   { "records_bare", "A2 A14 B6 C2 C6 C9 C15 C17 answer the object itself, never an array holding it", live = true },
   { "records_in_array", "A2 A14 B6 C2 C6 C9 C15 C17 answer an array holding the object" },
   { "rows_bare", "C10 answers {rows, total} itself, not an array holding it", live = true },
-  { "no_envelope", "A2, A3 and A14 answer what their `data` would hold" },
   { "envelope_code_number", "A2, A3 and A14 carry the code 0 as a number" },
   { "envelope_code_200", "A2, A3 and A14 carry the code 200 as a number" },
   { "bare_ids", "ids made of digits alone are bare numbers, of any length" },

@@ -14,7 +14,7 @@ local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
 local paging = require "purser.sim.paging"
 local rules = require "purser.sim.rules"
-local random_text = require "purser.sim.random_text"
+local prng = require "purser.sim.prng"
 
 local M = {}
 
@@ -98,7 +98,7 @@ function M.due(sim, id, at)
     record.status, record.updated = step[1], at
     if record.status == CONFIRMING then
       pay_out(sim, record)
-      record.tx_id = random_text.draw(sim.dice, 64, random_text.HEX)
+      record.tx_id = sim.dice:text(64, prng.HEX)
       sim.schedule:add(confirmed_at(record), "withdrawal", id)
     else
       sim.schedule:add(record.time + next_state[record.status][2], "withdrawal", id)
@@ -169,7 +169,7 @@ local function apply(sim, account, values, row, network)
   if not sim.ledger:move(network.coin, total, free, locked) then return nil, "10101" end
   local destination = addresses.find(sim, network, values.address, values.memo)
   local record = {
-    uid = account.uid, id = random_text.draw(sim.dice, 32, random_text.HEX), order_id = order_id, coin = network.coin,
+    uid = account.uid, id = sim.dice:text(32, prng.HEX), order_id = order_id, coin = network.coin,
     network = network.long, address = values.address, memo = values.memo, amount = amount, fee = fee,
     fee_inside = inside or nil,
     remark = values.remark, status = APPLIED, time = sim:now(), updated = sim:now(), block_ms = network.block_ms,
@@ -180,18 +180,11 @@ local function apply(sim, account, values, row, network)
   return { id = record.id }
 end
 
--- C2 names the network by its short id. Without one the coin's first network is meant.
+-- C2 names the network by its short id, C17 by its long name. Without one the coin's first network is meant.
 local function withdraw(sim, account, values, row)
-  local coin = coins.by_name[values.coin]
-  local network = coin and (values.netWork and coin.by_short[values.netWork] or not values.netWork and coin.networks[1])
-  if not network then return nil, "10232" end
-  return apply(sim, account, values, row, network)
-end
-
--- C17 names it by its long name.
-local function withdraw_legacy(sim, account, values, row)
-  local coin = coins.by_name[values.coin]
-  local network = coin and (values.network and coin.by_long[values.network] or not values.network and coin.networks[1])
+  local coin, name = coins.by_name[values.coin], values.netWork or values.network
+  local known = coin and (row.id == "C2" and coin.by_short or coin.by_long)
+  local network = coin and (name and known[name] or not name and coin.networks[1])
   if not network then return nil, "10232" end
   return apply(sim, account, values, row, network)
 end
@@ -283,7 +276,7 @@ function M.set(sim, id, status)
   end
   if from ~= to and to == "sent" then
     pay_out(sim, record)
-    record.tx_id = random_text.draw(sim.dice, 64, random_text.HEX)
+    record.tx_id = sim.dice:text(64, prng.HEX)
   elseif from ~= to and to == "back" then
     give_back(sim, record, status, now)
   end
@@ -303,7 +296,7 @@ local function list(sim, account, values)
   return records
 end
 
-M.handlers = { C2 = withdraw, C17 = withdraw_legacy, A12 = withdraw_sub, C3 = cancel, C5 = list }
+M.handlers = { C2 = withdraw, C17 = withdraw, A12 = withdraw_sub, C3 = cancel, C5 = list }
 
 --- What is locked for withdrawals that have not been sent: calls found(uid, "SPOT", asset, amount) for each.
 function M.each_lock(sim, found)
@@ -312,10 +305,10 @@ function M.each_lock(sim, found)
   end
 end
 
-function M.snapshot(sim) return sim.withdrawals:snapshot() end
+function M.snapshot(sim) return sim.withdrawals.all end
 
 function M.restore(sim, state)
-  for _, record in ipairs(state) do add(sim, history.copy(record)) end
+  for _, record in ipairs(state) do add(sim, record) end
 end
 
 return M

@@ -73,11 +73,11 @@ local function failure(outcome, message, record, retryable)
 end
 
 -- Checks the options and splits the times off. Returns both; or nil and an argument error.
----@param own table  the rules of what is no time
+---@param own table|nil  the rules of what only this wait has
 local function take_times(options, own)
   options = options or {}
-  local rules, times, rest = {}, {}, {}
-  for name, rule in pairs(own) do rules[name] = rule end
+  local rules, times, rest = { progress = "function" }, {}, {}
+  for name, rule in pairs(own or {}) do rules[name] = rule end
   for name, value in pairs(defaults) do rules[name], times[name] = { 1 }, value end
   local message, name, hint = option_schema.check(options, rules, "option")
   if message then return nil, errors.option(message, name, hint) end
@@ -122,8 +122,7 @@ end
 ---@param options purser.WaitOptions
 ---@return any value, purser.Error|nil err
 function M.wait_for(client, options)
-  local times, rest = take_times(options, { read = "function", judge = "function", what = "string",
-    progress = "function" })
+  local times, rest = take_times(options, { read = "function", judge = "function", what = "string" })
   if not times then return nil, rest end
   for _, name in ipairs { "read", "judge" } do
     if not rest[name] then
@@ -146,8 +145,7 @@ local withdrawal_goals = {
   final = { [7] = "done", [8] = "done", [9] = "done" },
   cancelled = { [9] = "done", [6] = "failed", [7] = "failed", [8] = "failed" },
 }
-local withdrawal_rules = { goal = suggest.names_of(withdrawal_goals), since = option_schema.TIME, coin = "string",
-  progress = "function" }
+local withdrawal_rules = { goal = suggest.names_of(withdrawal_goals), since = option_schema.TIME, coin = "string" }
 
 local function judge_state(verdicts, names)
   return function(record)
@@ -157,18 +155,22 @@ local function judge_state(verdicts, names)
 end
 
 -- Finds the one record of a history that matches. It is looked for from `since` on; once it was found, in its
--- millisecond.
-local function finder(client, operation, time_of, since, params, matches)
+-- millisecond. Where an id can be used again after an attempt failed, a record that `has_failed` counts only where no
+-- other matches.
+local function finder(client, operation, time_of, since, params, matches, has_failed)
   local at
   return function()
     -- Nothing is concluded from a record that is missing, so one that was found needs no proof of what else there is.
     local query = { from = at or since, to = at, shows_at_least = at and MAX_SHOWN or nil }
     for name, value in pairs(params) do query[name] = value end
-    local walk = history.each(client, operation, query)
+    local walk, failed = history.each(client, operation, query), nil
     while true do
       local record, err = walk:next()
-      if err or not record then return nil, err end
-      if matches(record) then
+      if err then return nil, err end
+      if not record then return failed end
+      if matches(record) and has_failed and has_failed(record) then
+        failed = record
+      elseif matches(record) then
         at = record[time_of]
         return record
       end
@@ -194,7 +196,8 @@ function M.withdrawal(client, id, options)
       "give the id of one, or { withdrawOrderId = ... }")
   end
   local read = finder(client, "wallet.withdrawal_history", "applyTime", rest.since or client:now() - 7 * DAY,
-    { coin = rest.coin }, function(record) return record[member] == value end)
+    { coin = rest.coin }, function(record) return record[member] == value end,
+    member == "withdrawOrderId" and function(record) return record.status == 8 or record.status == 9 end or nil)
   local judge = judge_state(withdrawal_goals[rest.goal or "success"], withdrawal_states)
   return wait(client, times, "withdrawal " .. value, read, judge, rest.progress)
 end
@@ -212,7 +215,7 @@ local deposit_goals = {
   final = { [1] = "done", [5] = "done", [7] = "done", [8] = "done", [10] = "done", [12] = "done" },
 }
 for state = 1, 12 do deposit_goals.seen[state] = "done" end
-local deposit_rules = { goal = suggest.names_of(deposit_goals), since = option_schema.TIME, progress = "function" }
+local deposit_rules = { goal = suggest.names_of(deposit_goals), since = option_schema.TIME }
 
 local deposit_members = {
   txId = "string", coin = "string", network = "string", address = "string", memo = "string", amount = "string",
@@ -300,7 +303,7 @@ local RECORD_UNKNOWN = "22222"
 ---@param options purser.WaitTimes|nil
 ---@return purser.record.wallet_transfer|nil transfer, purser.Error|nil err
 function M.transfer(client, tran_id, options)
-  local times, rest = take_times(options, { progress = "function" })
+  local times, rest = take_times(options)
   if not times then return nil, rest end
   return wait(client, times, "transfer " .. tostring(tran_id), function()
     local record, err = client.wallet:get_transfer { tranId = tran_id }
@@ -311,7 +314,7 @@ end
 
 local function family_transfer(group)
   return function(client, requested, options)
-    local times, rest = take_times(options, { progress = "function" })
+    local times, rest = take_times(options)
     if not times then return nil, rest end
     if type(requested) ~= "table" or not requested.clientTranId then
       return nil, errors.argument("clientTranId", "wait_transfer has no transfer to wait for", "give its clientTranId, "
@@ -324,9 +327,14 @@ local function family_transfer(group)
     return wait(client, times, "transfer " .. tostring(requested.clientTranId), function()
       local list, err = client[group]:transfer_history(query)
       if not list then return nil, err end
+      local failed
       for _, record in ipairs(list) do
-        if record.clientTranId == requested.clientTranId then return record end
+        if record.clientTranId == requested.clientTranId then
+          if transfer_verdicts[record.status] ~= "failed" then return record end
+          failed = record -- the id may have been used again
+        end
       end
+      return failed
     end, judge_transfer, rest.progress)
   end
 end

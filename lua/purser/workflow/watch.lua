@@ -16,8 +16,8 @@
 -- A cursor is a plain string with the state of every deposit that is young or still may change; an older one in a final
 -- state is forgotten. In a `for` an error that does not pass raises.
 
+local decimal = require "purser.decimal"
 local option_schema = require "purser.util.option_schema"
-local digests = require "purser.history.digest"
 local errors = require "purser.call.errors"
 local history = require "purser.history"
 local record_id = require "purser.history.record_id"
@@ -81,8 +81,9 @@ local function read_cursor(self, text)
   if not since then return "is not a cursor of watch_deposits" end
   self.since = math.floor(tonumber(since))
   for written, time, states in list:gmatch("(m?%x+):(%d+):([%d%-%.]+)") do
-    local digits = version == "1" and digests.old(written) or written
-    self.has_old = self.has_old or digests.is_old(digits)
+    local digits, problem = record_id.read_digest(version, written)
+    if problem then return problem end
+    self.has_old = self.has_old or record_id.is_md5(digits)
     self.known[digits] = { time = math.floor(tonumber(time)), states = states }
   end
 end
@@ -135,10 +136,44 @@ local function changes(before, records)
   return found
 end
 
--- What is known of the deposits of a key, which an older cursor has under another digest.
-local function known_of(self, key, digits)
-  local old = self.has_old and digests.old_of(key)
-  if old and self.known[old] then self.known[digits], self.known[old] = self.known[old], nil end
+-- How what distinguishes deposits is compared: a service may show a deposit in another spelling later, and its success
+-- must not be reported again. Deposits that are equal but for the rest are counted, so nothing is lost by it.
+local alike = {
+  coin = function(text) return tostring(text):upper() end,
+  network = function() end,
+  address = function(text) return tostring(text):lower() end,
+  memo = function(text) return text ~= "" and text or nil end,
+  amount = function(text) return tostring(decimal(tostring(text)) or text) end,
+  txId = function(text) return (tostring(text):gsub(":%d+$", "")) end, -- the number of an output may be added
+}
+
+-- The key of a deposit, and the one that older versions had: with each text as it is shown.
+local function keys_of(self, record)
+  local plain = {}
+  for _, name in ipairs(self.row.paging.key) do
+    local value, rule = record[name], alike[name]
+    if value ~= nil and rule then value = rule(value) end
+    plain[name] = value
+  end
+  return self.key_of(plain), self.key_of(record)
+end
+
+-- Adds what an older cursor has of deposits under another digest.
+local function adopt(self, digits, old)
+  local known, entry = self.known[digits], old ~= digits and self.known[old]
+  if not entry then return end
+  self.known[old] = nil
+  self.known[digits] = { time = math.max(entry.time, known and known.time or 0),
+    states = known and known.states .. "." .. entry.states or entry.states }
+end
+
+-- What is known of the deposits of a key.
+local function known_of(self, digits, records)
+  for _, record in ipairs(records) do
+    local _, shown = keys_of(self, record)
+    adopt(self, digits, record_id.digest(shown))
+    if self.has_old then adopt(self, digits, record_id.md5_digest(shown)) end
+  end
   return split(self.known[digits] and self.known[digits].states)
 end
 
@@ -157,6 +192,17 @@ local function add_events(self, digits, before, records)
   end
 end
 
+-- Notes when a look began. A clock that was set back during the look was ahead, so nothing is forgotten by it; and a
+-- watch that began at that time begins now.
+local function note_time(self, began)
+  local now = self.client:now()
+  if now < began then
+    if self.begins_now and not self.looked_at then self.since = math.min(self.since, now - 1) end
+    began = self.looked_at or self.since
+  end
+  self.looked_at = began
+end
+
 -- Looks once: collects the events since the last look.
 local function look(self)
   local now = self.client:now()
@@ -167,7 +213,7 @@ local function look(self)
     local record, err = walk:next()
     if err then return err end
     if not record then break end
-    local key = self.key_of(record)
+    local key = keys_of(self, record)
     if not found[key] then
       found[key] = {}
       order[#order + 1] = key
@@ -175,10 +221,10 @@ local function look(self)
     table.insert(found[key], record)
   end
   for _, key in ipairs(order) do
-    local digits = digests.of(key)
-    add_events(self, digits, known_of(self, key, digits), found[key])
+    local digits = record_id.digest(key)
+    add_events(self, digits, known_of(self, digits, found[key]), found[key])
   end
-  self.looked_at = now
+  note_time(self, now)
 end
 
 -- Forgets what is old and final; the next look begins behind it. Only between looks, when all events are delivered.
@@ -259,12 +305,7 @@ function Watch:next()
   end
 end
 
---- As an iterator: raises the error.
-function Watch:__call()
-  local event, err = self:next()
-  if err then error(err, 0) end
-  return event
-end
+Watch.__call = errors.iterate
 
 --- Where the watch stands, as a plain string.
 ---@return string
@@ -293,8 +334,9 @@ local function watch(client, row, params)
   end
   self.coin, self.poll_ms, self.late_arrival_ms = params.coin, params.poll_ms or 10000, params.late_arrival_ms or 600000
   self.deadline_ms, self.shows_at_least = params.deadline_ms, params.shows_at_least
+  self.begins_now = not params.since and not params.cursor
   self.since = (params.since or client:now()) - 1
-  message = params.cursor and (read_cursor(self, params.cursor) or self.has_old and digests.old_problem())
+  message = params.cursor and read_cursor(self, params.cursor)
   if message then
     self.problem = argument_error(row, "cursor", 'parameter "cursor" ' .. message, "give a text of watch:cursor()")
   end

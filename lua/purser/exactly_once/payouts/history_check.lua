@@ -13,6 +13,7 @@ local intents = require "purser.exactly_once.intent"
 local looks = require "purser.exactly_once.reconcile.look"
 local operations = require "purser.api.operations"
 local private = require "purser.util.private"
+local queries = require "purser.exactly_once.reconcile.queries"
 local queue = require "purser.exactly_once.payouts.queue"
 local retention = require "purser.history.retention"
 local full_list = require "purser.exactly_once.reconcile.full_list"
@@ -211,20 +212,62 @@ local function after_rejection(self, group, through, rejection, first, last)
   end
 end
 
-local function read_all(self, group)
+-- Reads all of a history with these parameters. Returns whether it was read; or nil, as far as after_rejection says.
+local function read_with(self, group, asked)
   local through, now = operations.by_name[group.reconcile.lookup], self.client:now()
   local first = M.earliest(self, group.reconcile)
   local slice = retention.max_window(through.window) or SLICE_MS
   local newest = now + shift.ASKED_MS -- a filter that counts in another zone, or by days, would hide the newest records
   while true do
     local last = math.min(first + slice, newest)
-    local records, rejection = insist(self, group, through, group.asked, first, last)
+    local records, rejection = insist(self, group, through, asked, first, last)
     if rejection then return after_rejection(self, group, through, rejection, first, last) end
     if not records then return end
     for _, record in ipairs(records) do note(group, record) end
     if last >= newest then return true end
     first = last - OVERLAP_MS
   end
+end
+
+-- How the service spells the name of a sub-account. Returns it; nil and why that cannot be known; nothing when the run
+-- ends.
+local function spelling_of(self, group, name)
+  local client, failures = self.client, { tries = 0, rejections = 0 }
+  local function list(_, row, params) return full_list.ask(client.call, client, row.full_name, params) end
+  local look = { service = { read = list }, reconcile = group.reconcile }
+  while not self.stopping and not self.problem do
+    local spelled, err = queries.spelling_of(look, name)
+    if spelled then return spelled end
+    if spelled == false then return nil, ("no sub-account is listed as %s"):format(name) end
+    if queries.MAY_NOT_LIST[err.code] or M.after_failure(self, failures, err) == "rejected" then
+      return nil, ("nothing shows how the service spells the sub-account %s, because they cannot be listed: %s")
+        :format(name, err.message)
+    end
+  end
+end
+
+-- A history that shows nothing may filter by names as the service spells them. Returns what to ask for in that
+-- spelling, nil where it was asked for, and why that cannot be known.
+local function respelled(self, group)
+  local asked, differs = {}, false
+  for name, value in pairs(group.asked) do
+    asked[name] = value
+    if name == "fromAccount" or name == "toAccount" then
+      local spelled, why = spelling_of(self, group, value)
+      if not spelled then return nil, why end
+      asked[name], differs = spelled, differs or spelled ~= value
+    end
+  end
+  return differs and asked or nil
+end
+
+local function read_all(self, group)
+  local all = read_with(self, group, group.asked)
+  if not all or not group.has_names or next(group.found) or next(group.unnamed) then return all end
+  local asked, why = respelled(self, group)
+  if why then group.rejection = why end
+  if self.stopping or self.problem or not asked then return not self.stopping and not self.problem end
+  return read_with(self, group, asked)
 end
 
 -- By how much the client's clock differs from one that is never set.
@@ -250,7 +293,7 @@ local function read(self, state, group)
   self.waiting_for = group.reconcile.lookup .. " is read for payments that the journal may lack"
   local tries = 0
   while not group.read and not self.problem and not self.stopping do
-    group.found, group.unnamed, group.ids, tries = {}, {}, nil, tries + 1
+    group.found, group.unnamed, group.ids, group.rejection, tries = {}, {}, nil, nil, tries + 1
     local before = clock_error(self)
     local all = read_all(self, group)
     local set_by = clock_error(self) - before

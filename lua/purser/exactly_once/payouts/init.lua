@@ -23,6 +23,7 @@ local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local private = require "purser.util.private"
 local progress = require "purser.exactly_once.payouts.progress"
+local plain_text = require "purser.util.plain_text"
 local queue = require "purser.exactly_once.payouts.queue"
 local reconcile = require "purser.exactly_once.reconcile"
 local retry = require "purser.exactly_once.payouts.retry"
@@ -81,6 +82,10 @@ local function prepare(self, key, operation, params)
   if key == "" or #key > 200 or key:find "%c" then
     return argument_error(key, "this is no key",
       "give a text of 1 to 200 characters, none of which is a control character")
+  end
+  if plain_text.has_hidden(key) then
+    return argument_error(plain_text.clean(key), "the key begins or ends with a blank, or holds characters that cannot "
+      .. "be seen; with and without them it would be paid twice", "remove them")
   end
   local row = operations.by_name[operation]
   if not row or row.effect ~= "transfer" then
@@ -402,6 +407,11 @@ local defaults = {
 function M.new(options)
   local problem, option, hint = option_schema.check(options, rules, "payouts option")
   if not problem and options.reconcile then problem, option, hint = reconcile.check_options(options.reconcile) end
+  for _, name in ipairs { "queue", "worker" } do
+    if not problem and options[name] == "" then
+      problem, option, hint = ('payouts option "%s" is empty'):format(name), name, "give a name, or leave it out"
+    end
+  end
   if problem then return nil, errors.config(problem, hint, option) end
   local self = { clock = core.monotonic_ms }
   for name, value in pairs(defaults) do self[name] = value end

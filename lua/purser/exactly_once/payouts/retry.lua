@@ -32,7 +32,7 @@ local function intent_of(self, payment, as_of)
 end
 
 -- Looks whether the payment was made. Returns true when it certainly was not; or nil and an error. What failed was
--- rejected by the service, whose word counts where the look shows nothing.
+-- rejected by the service, whose word counts where the look shows no record that may be the payment's.
 local function look(self, payment, write, shared)
   local intent, err = intent_of(self, payment, shared and shared.as_of)
   if not intent then return nil, err end
@@ -45,7 +45,7 @@ local function look(self, payment, write, shared)
   end
   if answer.outcome == "not_done" then return true end
   if answer.outcome == "undecided" then
-    if payment.state == "failed" then return true end
+    if payment.state == "failed" and #answer.candidates == 0 then return true end
     return reject(payment, "payouts.undecided", "it is unknown whether it was made (" .. answer.reason .. ")"
       .. NOT_CHECKED, { candidates = answer.candidates })
   end

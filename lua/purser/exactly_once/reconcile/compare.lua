@@ -42,10 +42,25 @@ local function is_shortened(requested, shown, text)
   return (requested - shown):abs() < decimal(step_of(text))
 end
 
--- An amount may be cut, and be shown with or without the fee.
+-- A text of so many digits may come from binary floating point, whose last digits are wrong.
+local FLOAT_DIGITS, FLOAT_PRECISION = 16, decimal "0.00000000000001"
+
+-- By how much an amount may differ from one that is shown inexactly; nil where the text shows all of its digits.
+local function inexact_by(shown, text)
+  local digits = text:gsub("%D", ""):gsub("^0+", "")
+  return #digits >= FLOAT_DIGITS and shown * FLOAT_PRECISION or nil
+end
+
+local function is_inexact(requested, shown, text)
+  local by = inexact_by(shown, text)
+  return by ~= nil and (requested - shown):abs() <= by
+end
+
+-- An amount may be cut, be inexact, have the sign of what leaves an account, and be shown with or without the fee.
 local function may_be_amount(requested, shown, record)
   local a, b = amount_of(requested), amount_of(shown)
-  if not a or not b or a == b or is_shortened(a, b, shown) then return true end
+  b = b and b:abs()
+  if not a or not b or a == b or is_shortened(a, b, shown) or is_inexact(a, b, shown) then return true end
   local fee = amount_of(record.transactionFee)
   return fee ~= nil and (a == b + fee or b == a + fee)
 end
@@ -63,10 +78,41 @@ end
 
 local function holds(shown, requested) return shown:lower():find(requested:lower(), 1, true) ~= nil end
 
--- Whether an address may be the one that was requested: with a memo, or with something else around it.
-local function may_be_address(requested, shown)
-  return M.may_name(requested, shown) or holds(tostring(shown), tostring(requested))
+-- Whether a text may be another one whose middle is hidden: "TQrY****4STm", "TQrY...4STm".
+local function is_hidden_in(shown, requested)
+  local head, tail = shown:lower():match "^([^*]-)%*+([^*]*)$"
+  if not head then head, tail = shown:lower():match "^(.-)%.%.+([^.]*)$" end
+  requested = requested:lower()
+  return head ~= nil and #head + #tail <= #requested and requested:sub(1, #head) == head
+    and requested:sub(#requested - #tail + 1) == tail
 end
+
+-- Whether an address may be the one that was requested: with a memo, with something else around it, or hidden in part.
+local function may_be_address(requested, shown)
+  requested, shown = tostring(requested), tostring(shown)
+  return M.may_name(requested, shown) or holds(shown, requested) or is_hidden_in(shown, requested)
+end
+
+-- A coin may be shown with its network, and with blanks around it.
+local function may_be_asset(requested, shown)
+  return M.may_name(requested, (tostring(shown):gsub("^%s+", ""):gsub("%s+$", "")))
+end
+
+-- Other names of these kinds of account are other words for them.
+local account_types = { spot = true, futures = true }
+
+local function may_be_account_type(requested, shown)
+  local name = tostring(shown):lower()
+  return name == tostring(requested):lower() or not account_types[name]
+end
+
+local function may_be_text(requested, shown)
+  return tostring(requested):lower() == tostring(shown):lower()
+end
+
+-- How what is shown is compared with what was requested; the rest as a text, in any case.
+local may_be = { amount = may_be_amount, address = may_be_address, coin = may_be_asset, asset = may_be_asset,
+  fromAccountType = may_be_account_type, toAccountType = may_be_account_type }
 
 --- Whether an id that is shown may be the one that was sent: in another case, cut, or with something around it.
 function M.may_be_id(requested, shown)
@@ -112,32 +158,35 @@ function M.alike(index, requested)
 end
 
 --- Whether nothing that the record shows contradicts its being the call's. Upper and lower case, a memo after an
---- address, places of an amount and what is not shown at all are no difference.
+--- address, places and the sign of an amount, and what is not shown at all are no difference.
 function M.may_agree(params, record, names)
   for _, name in ipairs(names) do
     local requested, shown = params[name], record[name]
-    if requested ~= nil and not M.is_blank(shown) then
-      local may = name == "amount" and may_be_amount(requested, shown, record)
-        or name == "address" and may_be_address(requested, shown)
-        or name ~= "amount" and tostring(requested):lower() == tostring(shown):lower()
-      if not may then return false end
+    if requested ~= nil and not M.is_blank(shown) and not (may_be[name] or may_be_text)(requested, shown, record) then
+      return false
     end
   end
   return true
 end
 
--- By what records are found that may show an asset and an amount: without decimals, which may be cut.
+-- By what records are found that may show an asset and an amount: without what follows the asset, without decimals,
+-- which may be cut, and without digits that may be inexact.
 local function content_key(asset, amount)
-  return tostring(asset or ""):lower() .. " " .. tostring(amount or ""):match "^%-?%d*"
+  local whole = tostring(amount):match "^%d*"
+  if #whole >= FLOAT_DIGITS then whole = #whole .. ":" .. whole:sub(1, FLOAT_DIGITS - 3) end
+  return tostring(asset or ""):lower():match("^%s*(%w*)") .. " " .. whole
 end
 
 -- The amounts that a record may stand for, as far as their whole part is concerned: see may_be_amount.
 local function amounts_of(record)
   local amount, fee = amount_of(record.amount), amount_of(record.transactionFee)
   if not amount then return { "" } end
+  amount = amount:abs()
   local step = decimal(step_of(record.amount))
   local amounts = { amount, amount - step, amount + step }
   if fee then amounts[4], amounts[5] = amount + fee, amount - fee end
+  local by = inexact_by(amount, record.amount)
+  if by then amounts[#amounts + 1], amounts[#amounts + 2] = amount + by, amount - by end
   return amounts
 end
 
@@ -173,6 +222,7 @@ function M.contradicts(params, record)
   end
   local address = params.address
   return type(address) == "string" and type(record.address) == "string" and not holds(record.address, address)
+    and not is_hidden_in(record.address, address)
 end
 
 --- Whether a record may have been made between two times.

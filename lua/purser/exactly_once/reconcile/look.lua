@@ -239,16 +239,11 @@ function Look:has_forgotten_calls()
     self.later)
 end
 
--- What lists of sub-accounts show is the same for both groups that have them.
-local function history_of(lookup) return (lookup:gsub("^broker%.", "sub_account.")) end
-
 -- The operations whose records are in one history, and are found there by content.
-local function shown_in(lookup)
+local function shown_in(history)
   local names = {}
   for _, row in ipairs(operations.list) do
-    local reconcile = row.reconcile
-    local is_there = reconcile and reconcile.lookup and history_of(reconcile.lookup) == history_of(lookup)
-    if is_there and reconcile.match_on then names[row.full_name] = true end
+    if intents.history_of(row) == history and row.reconcile.match_on then names[row.full_name] = true end
   end
   return names
 end
@@ -257,7 +252,7 @@ end
 --- error.
 ---@return purser.reconcile.OtherCall[]|nil others, purser.Error|nil err
 function Look:other_calls()
-  local service, names = self.service, shown_in(self.reconcile.lookup)
+  local service, names = self.service, shown_in(intents.history_of(self.row))
   if not (service.journal and self.intent.id) then
     return recent_calls.others(service.recent_calls, self.row, self.intent, names, self.first, self.last, self.later)
   end

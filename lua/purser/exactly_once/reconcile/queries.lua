@@ -8,6 +8,10 @@ local full_list = require "purser.exactly_once.reconcile.full_list"
 
 local M = {}
 
+--- The codes by which the service says for good that this key does not list sub-accounts: it lacks a permission, or its
+--- account is no broker. Any other rejection may pass, so it is an error of the look.
+M.MAY_NOT_LIST = { ["700007"] = true, ["730603"] = true }
+
 -- What the document spells in capital letters, and people do not.
 local capitals = { coin = true, fromAccountType = true, toAccountType = true }
 

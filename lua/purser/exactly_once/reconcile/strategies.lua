@@ -24,11 +24,24 @@ local function has_failed(look, record)
   return look.reconcile.failed_status ~= nil and record.status == look.reconcile.failed_status
 end
 
+-- Words by which services say that nothing was transferred. The document has none of them.
+local FAILURES = { "FAIL", "REJECT", "CANCEL", "ERROR", "REVERS", "REFUND", "RETURN" }
+local FAILED_OTHERWISE = "the service shows it with a status by which it may have failed"
+
+local function may_have_failed(look, record)
+  local status = look.reconcile.failed_status and type(record.status) == "string" and record.status:upper() or ""
+  for _, word in ipairs(FAILURES) do
+    if status:find(word, 1, true) then return true end
+  end
+  return false
+end
+
 -- What a record that was found says.
 local function found(look, record)
   if has_failed(look, record) then
     return { outcome = "not_done", record = record, reason = "the service kept it, as failed" }
   end
+  if may_have_failed(look, record) then return undecided({ record }, FAILED_OTHERWISE) end
   return { outcome = "done", record = record }
 end
 
@@ -40,10 +53,6 @@ local function nothing_but(look, candidates, reason)
   return undecided(candidates, reason)
 end
 
--- The codes by which the service says for good that this key does not list sub-accounts: it lacks a permission, or its
--- account is no broker. Any other rejection may pass, so it is an error of the look.
-local MAY_NOT_LIST = { ["700007"] = true, ["730603"] = true }
-
 -- What it means that a late look shows nothing: `not_done`. A list that was asked for by the name of a sub-account
 -- shows nothing, too, where the service spells that name in another way. Then it is RETRY_LOOK: the next look asks in
 -- that spelling, or without a name that is listed nowhere.
@@ -53,7 +62,7 @@ function M.missing(look)
   for _, name in ipairs(look.reconcile.accounts and { "subAccount", "fromAccount", "toAccount" } or {}) do
     local spelled, err = asked[name], nil
     if spelled then spelled, err = queries.spelling_of(look, spelled) end
-    if err and not MAY_NOT_LIST[err.code] then return nil, err end
+    if err and not queries.MAY_NOT_LIST[err.code] then return nil, err end
     if err then
       return undecided({}, "nothing shows how the service spells the sub-account, because they cannot be listed: "
         .. err.message)
@@ -194,6 +203,36 @@ local function unnamed_among(look, reading, claimed)
   return unnamed, reason
 end
 
+local VANISHED = "the service showed a record that may be the call's, and shows it no more"
+
+-- Notes the records that may be the call's before one must be visible.
+local function note_seen(look, records)
+  look.seen = look.seen or {}
+  for _, record in ipairs(records) do look.seen[intents.id_of(record) or ""] = record end
+  look.seen[""] = nil
+end
+
+-- Those of them that the reading does not show.
+local function vanished_from(look, reading)
+  local left, list = {}, {}
+  for id, record in pairs(look.seen or {}) do left[id] = record end
+  for _, record in ipairs(next(left) and reading.records or {}) do left[intents.id_of(record) or ""] = nil end
+  for _, record in pairs(left) do list[#list + 1] = record end
+  return list
+end
+
+-- What a look says of the records that do not show the call's id.
+local function judge_unnamed(look, reading, claimed)
+  local unnamed, reason = unnamed_among(look, reading, claimed)
+  if not look.late then
+    note_seen(look, unnamed)
+  elseif #unnamed == 0 then
+    local vanished = vanished_from(look, reading)
+    if vanished[1] then return undecided(vanished, VANISHED) end
+  end
+  return nothing_but(look, unnamed, reason)
+end
+
 local function handle_once(look, narrow)
   local name, params = look.reconcile.client_id, look.intent.params
   local last = math.min(look.service:now() + HANDLE_MARGIN_MS, look.deadline + HANDLE_AFTER_MS)
@@ -205,12 +244,15 @@ local function handle_once(look, narrow)
   for _, record in ipairs(with_id(look, reading)) do
     if record[name] == params[name] then
       local matches = not contradicts(params, record)
-      if matches and not has_failed(look, record) then return found(look, record) end
+      if matches and not has_failed(look, record) and not may_have_failed(look, record) then
+        return found(look, record)
+      end
       if not other or not matches then other = record end
     end
   end
   -- An id that failed may be taken again, so another record of it may be on its way.
-  if not other or not look.late then return nothing_but(look, unnamed_among(look, reading, claimed)) end
+  if other and not look.late and not has_failed(look, other) then note_seen(look, { other }) end
+  if not other or not look.late then return judge_unnamed(look, reading, claimed) end
   if contradicts(params, other) then return undecided({ other }, "the id was used for another payment") end
   if reading.incomplete then return look:doubt(reading, { other }) end
   return found(look, other)
@@ -283,17 +325,21 @@ function states.absent(look, record)
   return NOTHING_YET
 end
 
-local CANCELLED, PACKAGING = 9, 5
+local CANCELLED = 9
+local TOO_FAR = { [5] = true, [6] = true, [7] = true, [8] = true } -- packaged, sent, ended
+local NOT_YET = { [1] = true, [2] = true, [3] = true, [4] = true, [10] = true } -- it could still be cancelled
 
+-- A withdrawal that is not shown any more, or is in a state that no document names, may have been cancelled.
 function states.cancelled(look, record)
-  if not record then return NOTHING_YET end
-  if record.status == CANCELLED then return { outcome = "done", record = record } end
-  local beyond = type(record.status) == "number" and record.status >= PACKAGING and record.status <= 8
-  if beyond or look.late then
-    return { outcome = "not_done", record = record,
-      reason = beyond and "the withdrawal has gone too far" or nil }
+  local status = record and record.status
+  if status == CANCELLED then return { outcome = "done", record = record } end
+  if TOO_FAR[status] then
+    return { outcome = "not_done", record = record, reason = "the withdrawal has gone too far" }
   end
-  return NOTHING_YET
+  if not look.late then return NOTHING_YET end
+  if NOT_YET[status] then return { outcome = "not_done", record = record } end
+  if not record then return undecided({}, "the service does not show the withdrawal, which may have been cancelled") end
+  return undecided({ record }, "the service shows the withdrawal in no state that says whether it was cancelled")
 end
 
 local NINETY_DAYS = 90 * 86400000

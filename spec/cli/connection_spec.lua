@@ -1,0 +1,142 @@
+-- SPDX-License-Identifier: MIT
+-- The client that the options make: the service is that of one source, the nearest, and it is shown before anything is
+-- signed; the journal and the guard rails are those that were named, or nothing is sent.
+
+local at_shell = require "at_shell"
+local command = require "command"
+local files = require "files"
+
+local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
+local LIVE = require("purser.api.resolve_profile")("mexc").base_url:match "^%a+://[^/]+"
+local SIM, OTHER, THIRD = "http://127.0.0.1:8081", "http://127.0.0.1:8082", "http://127.0.0.1:8083"
+
+local made
+before_each(function() made = {} end)
+after_each(function() for _, path in ipairs(made) do os.remove(path) end end)
+
+local function keep(path)
+  made[#made + 1] = path
+  return path
+end
+
+local function keys_file(more, mode)
+  local path = keep(files.temporary("api_key = mx0file\nsecret_key = filesecret\n" .. (more or "")))
+  os.execute(("chmod %s %s"):format(mode or "600", path))
+  return path
+end
+
+local IN_ENVIRONMENT = { PURSER_API_KEY = "mx0environment", PURSER_SECRET_KEY = "environmentsecret" }
+
+-- Prepares a request and sends nothing. `environment` is added to keys.
+local function dry_run(words, environment)
+  local all, variables = { "wallet", "deposit_history", "--dry-run" }, { PURSER_PROFILE = "" }
+  for _, word in ipairs(words) do all[#all + 1] = word end
+  for name, value in pairs(IN_ENVIRONMENT) do variables[name] = value end
+  for name, value in pairs(environment) do variables[name] = value end
+  return command.run(all, variables)
+end
+
+describe("the service that the keys go to", function()
+  local function goes_to(url, source, words, environment)
+    local code, out, err = dry_run(words, environment or {})
+    assert.equal(0, code, err)
+    assert.equal("GET " .. url .. "/", out:sub(1, #url + 5))
+    local place = ("nothing is sent to %s (from %s) with the keys from "):format(url, source)
+    assert.is_truthy(err:find(place, 1, true), err)
+  end
+
+  it("regression: is that of the file, when PURSER_BASE_URL still names a simulator", function()
+    local live, own = keys_file "profile = mexc\n", keys_file("base_url = " .. OTHER .. "\n")
+    goes_to(LIVE, live, { "--credentials", live }, { PURSER_BASE_URL = SIM })
+    goes_to(OTHER, own, { "--credentials", own }, { PURSER_BASE_URL = SIM, PURSER_PROFILE = "mexc" })
+  end)
+
+  it("regression: is that of --profile, whatever PURSER_BASE_URL and the file say", function()
+    goes_to(LIVE, "--profile", { "--profile", "mexc" }, { PURSER_BASE_URL = SIM })
+    goes_to(LIVE, "--profile", { "--profile", "mexc", "--credentials", keys_file("base_url = " .. OTHER .. "\n") },
+      { PURSER_BASE_URL = SIM })
+  end)
+
+  it("is that of --base-url before all others, and a profile of elsewhere is not mixed in", function()
+    goes_to(THIRD, "--base-url", { "--base-url", THIRD, "--credentials", keys_file("base_url = " .. OTHER .. "\n") },
+      { PURSER_BASE_URL = SIM })
+    goes_to(THIRD, "--base-url and --profile", { "--base-url", THIRD, "--profile", "mexc" })
+    local code, _, err = dry_run({ "--profile", "default" }, { PURSER_BASE_URL = SIM })
+    assert.equal(2, code)
+    assert.is_truthy(err:find("\"base_url\" is missing", 1, true) and err:find("comes from --profile", 1, true), err)
+  end)
+
+  it("is that of the environment when nothing nearer names one; an empty variable counts as not set", function()
+    goes_to(SIM, "PURSER_BASE_URL", {}, { PURSER_BASE_URL = SIM })
+    goes_to(SIM, "PURSER_BASE_URL", { "--credentials", keys_file() }, { PURSER_BASE_URL = SIM })
+    goes_to(SIM, "PURSER_BASE_URL", {}, { PURSER_BASE_URL = SIM, PURSER_PROFILE = "" })
+    goes_to(LIVE, "PURSER_PROFILE", {}, { PURSER_BASE_URL = "", PURSER_PROFILE = "mexc" })
+    local code, _, err = dry_run({}, { PURSER_BASE_URL = "" })
+    assert.equal(2, code)
+    assert.is_truthy(err:find("which service?", 1, true))
+  end)
+
+  it("is named by the question and by doctor, with its source", function()
+    local keys = keys_file()
+    local code, shown = command.run_on_terminal({ "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType",
+      "FUTURES", "--asset", "USDT", "--amount", "1", "--credentials", keys, "--base-url", SIM }, {}, "no\n")
+    assert.equal(2, code)
+    assert.is_truthy(shown:find("This moves money at " .. SIM .. ":\n", 1, true), shown)
+    assert.is_truthy(shown:find("| " .. SIM .. " (from --base-url)\n", 1, true), shown)
+    assert.is_truthy(shown:find(" (from " .. keys .. ")\n", 1, true), shown)
+    local _, out = command.run({ "doctor" }, { PURSER_API_KEY = "k", PURSER_SECRET_KEY = "s",
+      PURSER_BASE_URL = "http://127.0.0.1:1" })
+    assert.is_truthy(out:find("from PURSER_API_KEY and PURSER_SECRET_KEY\n", 1, true), out)
+    assert.is_truthy(out:find("http://127.0.0.1:1, from PURSER_BASE_URL\n", 1, true), out)
+  end)
+end)
+
+describe("the safeguards of --journal and --guard", function()
+  local at
+
+  setup(function() at = at_shell({ "--seed", "3" }, { role = "broker", balances = { USDT = "5000" } }) end)
+  teardown(function() at.stop() end)
+
+  it("is judged by all guard rails of --guard, with the journal that they need", function()
+    local folder = at.folder()
+    files.write(folder .. "/guard.json", '{"max_amount":{"USDT":"500"},"no_duplicates":true,'
+      .. '"spending_limit":{"USDT":{"amount":"45","period_ms":86400000}}}')
+    local function guarded(amount, ...)
+      return at.run("wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", TRON, "--amount", amount,
+        "--guard", folder .. "/guard.json", "--journal", folder .. "/journal.db", "--account", "treasury", ...)
+    end
+    local before = at.received "wallet.withdraw"
+    local code, _, err = guarded("20", "--dry-run")
+    assert.equal(0, code, err)
+    assert.equal(before, (at.received "wallet.withdraw"))
+    code, _, err = guarded("20", "--yes")
+    assert.equal(0, code, err)
+    at.world:fault { kind = "lost_answer", operation = "wallet.withdraw" }
+    assert.equal(4, (guarded("20", "--yes")))
+    code, _, err = guarded("20", "--yes")
+    assert.equal(2, code, err)
+    assert.matches("rejected by the guard rail no_duplicates", err, 1, true)
+    code, _, err = guarded("21", "--yes")
+    assert.equal(2, code, err)
+    assert.matches("rejected by the guard rail spending_limit", err, 1, true)
+    assert.equal(before + 2, (at.received "wallet.withdraw"))
+  end)
+
+  it("rejects guard rails that are a list: [] would be none, and the money would move", function()
+    local path = at.file "[]"
+    local before = at.received "wallet.transfer"
+    local code, _, err = at.run("wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES",
+      "--asset", "USDT", "--amount", "1", "--yes", "--guard", path)
+    assert.equal(2, code)
+    assert.is_truthy(err:find(path .. " is not the JSON of an object", 1, true), err)
+    assert.equal(before, at.received "wallet.transfer")
+  end)
+end)
+
+describe("an --account without a name", function()
+  it("is rejected with a file of keys, too: a queue would keep its payments under no name", function()
+    local code, out, err = dry_run({ "--credentials", keys_file(), "--account", "" }, { PURSER_BASE_URL = SIM })
+    assert.same({ 2, "" }, { code, out })
+    assert.is_truthy(err:find("--account is empty; give the name of an account, or leave it out", 1, true), err)
+  end)
+end)

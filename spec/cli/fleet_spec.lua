@@ -1,0 +1,119 @@
+-- SPDX-License-Identifier: MIT
+-- `purser fleet`: sub-accounts as a file declares them.
+
+local at_shell = require "at_shell"
+local files = require "files"
+local purser = require "purser"
+
+local SHARED = 420 -- octal 644
+
+describe("purser fleet", function()
+  local at, client
+
+  setup(function()
+    at = at_shell({ "--seed", "9" }, { role = "broker", email = "a@example.org", balances = { USDT = "1000" } })
+    client = assert(purser.new { base_url = at.url, api_key = at.account.api_key, secret_key = at.account.secret_key })
+  end)
+  teardown(function()
+    client:close()
+    at.stop()
+  end)
+
+  it("makes what a file declares, and shows no secret", function()
+    local declared = at.file [[{"accounts": [{"name": "commands01", "note": "n",
+      "keys": [{"note": "bot", "permissions": ["SPOT_DEAL_READ"]}]}]}]]
+    local secrets, _ = at.file(), nil
+    local code, out, err = at.run("fleet", "plan", declared, "--secrets", secrets)
+    assert.equal(0, code, err)
+    assert.equal('commands01: create the account\ncommands01: create the key "bot"\n', out)
+    code, _, err = at.run("fleet", "apply", declared, "--secrets", secrets)
+    assert.equal(2, code)
+    assert.matches("give %-%-yes", err)
+    code, out, err = at.run("fleet", "apply", declared, "--secrets", secrets, "--yes")
+    assert.equal(0, code, err)
+    assert.equal("commands01: create_account n\ncommands01: create_key bot\n", out)
+    local secret = assert(files.read(secrets):match "^%w+\t(%w+)\tcommands01\tbot\thttp://127%.0%.0%.1:%d+\n$")
+    assert.is_nil((out .. err):find(secret, 1, true))
+    code, out = at.run("fleet", "plan", declared, "--secrets", secrets)
+    assert.same({ 0, "everything is as declared\n" }, { code, out })
+    code, out = at.run("fleet", "rotate", declared, "--secrets", secrets, "--days", "0", "--yes")
+    assert.same({ 0, "commands01: create_key bot\n" }, { code, out })
+    code, out, err = at.run("fleet", "rotate", declared, "--secrets", secrets, "--days", "0.3", "--yes")
+    assert.same({ 0, "" }, { code, out }, err)
+    code, out, err = at.run("fleet", "rotate", declared, "--secrets", secrets, "--ends-within", "14", "--yes")
+    assert.same({ 0, "" }, { code, out }, err)
+    code, out = at.run("fleet", "retire", declared, "--secrets", secrets, "--days", "0", "--yes")
+    assert.equal(0, code)
+    assert.matches("^commands01: delete_key bot #%w+\n$", out)
+    code, out = at.run("fleet", "orphans", declared, "--secrets", secrets)
+    assert.same({ 0, "" }, { code, out })
+    assert(client:sync_clock())
+    assert(client.sub_account:transfer { toAccount = "commands01", fromAccountType = "SPOT", toAccountType = "SPOT",
+      asset = "USDT", amount = "5.25" })
+    code, out = at.run("fleet", "sweep", declared, "--secrets", secrets, "--leave", "0.25", "--yes")
+    assert.same({ 0, "commands01 -> parent  5 USDT  (done)\n" }, { code, out })
+    code, _, err = at.run("fleet", "plan", at.file '{"accounts": [{"nam": 1}]}', "--secrets", secrets)
+    assert.equal(2, code)
+    assert.matches('"nam" is not known', err)
+    local others = { [at.file '{"account": []}'] = 'member "account" is not known (did you mean "accounts"?)',
+      [at.file "[1"] = "is not the JSON of an object: ",
+      ["/nonexistent"] = "/nonexistent cannot be read: No such file" }
+    for path, words in pairs(others) do
+      code, _, err = at.run("fleet", "plan", path, "--secrets", secrets)
+      assert.equal(2, code)
+      assert.matches(words, err, 1, true)
+    end
+    os.execute("chmod 644 " .. secrets)
+    code, _, err = at.run("fleet", "plan", declared, "--secrets", secrets)
+    assert.equal(2, code)
+    assert.matches("run: chmod 600 " .. secrets, err, 1, true)
+  end)
+
+  local declared
+
+  setup(function()
+    declared = at.file [[{"accounts": [{"name": "mistakes01", "note": "n",
+      "keys": [{"note": "bot", "permissions": ["SPOT_DEAL_READ"]}]}]}]]
+  end)
+
+  it("rejects a file of secrets that others can read", function()
+    local secrets = at.file "key\tsecret\tmistakes01\tbot\n"
+    os.execute(("chmod %o %s"):format(SHARED, secrets))
+    at.rejected({ "fleet", "apply", declared, "--secrets", secrets, "--yes" }, "can be used by others", "chmod 600")
+  end)
+
+  it("makes no file of secrets where none is needed", function()
+    local secrets = at.file()
+    for _, action in ipairs { "plan", "orphans", "retire", "sweep" } do
+      at.run("fleet", action, declared, "--secrets", secrets, "--yes")
+      assert.is_nil(io.open(secrets), action)
+    end
+  end)
+
+  it("takes numbers of days and amounts only", function()
+    local secrets = at.file()
+    for _, days in ipairs { "x", "999999999", "1e2", ".5" } do
+      at.rejected({ "fleet", "rotate", declared, "--secrets", secrets, "--yes", "--days", days }, "such as 90 or 0.5")
+    end
+    local code, shown = at.on_terminal("no\n", "fleet", "rotate", declared, "--secrets", secrets, "--days", "0.5")
+    assert.equal(2, code)
+    assert(shown:find("older than 0.5 days", 1, true), shown)
+    for _, amount in ipairs { "x", "1,5", "1e2" } do
+      at.rejected({ "fleet", "sweep", declared, "--secrets", secrets, "--yes", "--leave", amount }, "is not an amount")
+    end
+  end)
+
+  it("asks with the address of the service", function()
+    local code, shown = at.on_terminal("no\n", "fleet", "apply", declared, "--secrets", at.file())
+    assert.equal(2, code)
+    assert(shown:find("This makes it so at " .. at.url, 1, true), shown)
+  end)
+
+  it("does not wait for a file of secrets that is a pipe", function()
+    local pipe = at.file()
+    assert(os.execute("mkfifo -m 600 " .. pipe))
+    local file, message = require("purser.util.files").open_private(pipe, "a+b")
+    assert.is_nil(file)
+    assert.matches("is not a regular file", message)
+  end)
+end)

@@ -1,0 +1,99 @@
+-- SPDX-License-Identifier: MIT
+-- `purser journal`: what was recorded, and what became of calls that are open.
+
+local at_shell = require "at_shell"
+local core = require "purser.core"
+
+local unpack = table.unpack or unpack -- luacheck: ignore
+local TRANSFER = { "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset", "USDT" }
+
+describe("purser journal", function()
+  local at, path, given
+
+  setup(function()
+    at = at_shell({ "--seed", "7" }, { role = "main", balances = { USDT = "100" } })
+    path = at.folder() .. "/journal.db"
+    given = { "--journal", path, "--account", "treasury" }
+  end)
+  teardown(function() at.stop() end)
+
+  local function transfer(amount)
+    local words = { unpack(TRANSFER) }
+    for _, word in ipairs { "--amount", amount, "--yes", unpack(given) } do words[#words + 1] = word end
+    return at.run(unpack(words))
+  end
+
+  local function journal(...)
+    local words = { "journal", ... }
+    for _, word in ipairs(given) do words[#words + 1] = word end
+    return at.run(unpack(words))
+  end
+
+  local function entries(...)
+    local code, out, err = journal("list", "--json", ...)
+    assert.equal(0, code, err)
+    return core.decode(out)
+  end
+
+  it("lists what was done and rejected, oldest first, of a state, up to a number, with a filter", function()
+    assert.equal(0, (transfer "1.50"))
+    assert.equal(1, (transfer "100000")) -- the balance does not cover it
+    assert.equal(0, (transfer "2"))
+    local list = entries()
+    assert.same({ { "done", "1.50" }, { "rejected", "100000" }, { "done", "2" } }, {
+      { list[1].state, list[1].params.amount }, { list[2].state, list[2].params.amount },
+      { list[3].state, list[3].params.amount } })
+    assert.same({ "wallet.transfer", "treasury" }, { list[1].operation, list[1].account })
+    assert.equal(1, #entries("--state", "rejected"))
+    assert.equal("1.50", entries("--limit", "1")[1].params.amount)
+    assert.equal("2", entries("--filter", "amount=2")[1].params.amount)
+    assert.same({}, entries("--state", "open"))
+    local code, out = journal("list", "--csv", "--filter", "state=done")
+    assert.equal(0, code)
+    assert.matches("^sent,state,operation,account,amount,asset,to,record,id\n"
+      .. "%d+,done,wallet.transfer,treasury,1.50,USDT,,%w+,%w+\n%d+,done,[^\n]*,2,[^\n]*\n$", out)
+    local id = list[2].id
+    code, out = journal("show", id)
+    assert.equal(0, code)
+    assert.same({ id, "rejected" }, { core.decode(out).id, core.decode(out).state })
+    assert.matches("balance", core.decode(out).message)
+  end)
+
+  it("finds out what became of a call whose answer was lost", function()
+    assert.same({ 0, "nothing is open\n", "" }, { journal "recover" })
+    assert(at.world:fault { kind = "lost_answer", operation = "wallet.transfer", times = 1 })
+    assert.equal(4, (transfer "3.25"))
+    assert.equal("3.25", entries("--state", "unknown")[1].params.amount)
+    local before, applied = at.received "wallet.transfer"
+    local code, out, err = journal("recover", "--csv")
+    assert.equal(0, code, err)
+    assert.matches("^outcome,operation,amount,id,reason\ndone,wallet.transfer,3.25,%w+,", out)
+    assert.same({ before, applied }, { at.received "wallet.transfer" }) -- to look sends no write call
+    assert.same({}, entries("--state", "unknown"))
+  end)
+
+  it("ends with 4 while a call is open that nobody can look for", function()
+    assert(at.world:fault { kind = "lost_answer", operation = "wallet.transfer", times = 1 })
+    assert.equal(4, (transfer "4.5"))
+    assert(at.world:fault { kind = "reject", operation = "wallet.transfer_history", code = "700007" })
+    local code, out = journal "recover"
+    assert.equal(4, code)
+    assert.matches("wallet.transfer +4.5 ", out)
+    assert.equal("4.5", entries("--state", "unknown")[1].params.amount)
+    at.world:disarm()
+    assert.equal(0, (journal "recover"))
+  end)
+
+  it("makes no journal to look at one, and says which is missing", function()
+    local none = at.folder() .. "/none"
+    for _, words in ipairs { { "list" }, { "show", "x" }, { "recover" } } do
+      at.rejected({ "journal", words[1], words[2] or "--json", "--journal", none }, none .. " cannot be read")
+      assert.is_nil(core.file_mode(none))
+    end
+    at.rejected({ "journal", "list" }, "journal: the file is missing; give --journal FILE")
+    at.rejected({ "journal", "show", "--journal", path }, "the id is missing")
+    at.rejected({ "journal", "show", "nosuchid", "--journal", path }, "no call has the id nosuchid")
+    local other = at.file "this is no database, and is longer than nothing"
+    at.rejected({ "journal", "list", "--journal", other }, "journal: " .. other)
+  end)
+end)

@@ -1,0 +1,107 @@
+-- SPDX-License-Identifier: MIT
+-- Long listings: windows of time, pages, and how far they reach.
+
+local at_shell = require "at_shell"
+local core = require "purser.core"
+
+describe("a listing", function()
+  local at, to
+
+  setup(function()
+    at = at_shell({ "--seed", "5" }, { role = "broker", balances = { USDT = "1000" } })
+    local _, made = at.run("wallet", "create_deposit_address", "--coin", "USDT", "--network", "Tron(TRC20)", "--yes",
+      "--csv")
+    to = assert(made:match "\n([^\n,]+),", made)
+    local now = at.world:refresh()
+    for days = 0, 29 do
+      assert(at.world:deposit { address = to, coin = "USDT", network = "TRX",
+        amount = ("%d.5"):format(100 + days), time = now - days * 86400000 - 3600000 })
+    end
+  end)
+
+  teardown(function() at.stop() end)
+
+  it("walks windows of seven days, and every record comes once", function()
+    local before = at.received "wallet.deposit_history"
+    local code, out = at.run("wallet", "deposit_history", "--coin", "USDT", "--since", "35d", "--format", "json")
+    assert.equal(0, code)
+    -- six, each a little shorter than seven days: their edges are asked for, too
+    assert.equal(6, at.received "wallet.deposit_history" - before)
+    local seen = {}
+    for _, record in ipairs(core.decode(out)) do
+      assert.is_nil(seen[record.amount])
+      seen[record.amount] = true
+    end
+    for days = 0, 29 do assert.is_true(seen[("%d.5"):format(100 + days)]) end
+  end)
+
+  it("stops at --limit records, the newest ones", function()
+    local before = at.received "wallet.deposit_history"
+    local code, out = at.run("wallet", "deposit_history", "--since", "30d", "--limit", "3", "--format", "csv",
+      "--columns", "amount")
+    assert.equal(0, code)
+    assert.equal(1, at.received "wallet.deposit_history" - before)
+    assert.equal("amount\n100.5\n101.5\n102.5\n", out)
+  end)
+
+  it("rejects what lies beyond the reach, before anything is sent", function()
+    local before = at.received "wallet.deposit_history"
+    local code, _, err = at.run("wallet", "deposit_history", "--since", "91d")
+    assert.equal(2, code)
+    assert.is_truthy(err:find("reaches back 90 days", 1, true))
+    assert.equal(before, (at.received "wallet.deposit_history"))
+  end)
+
+  it("lists exactly as far as the service reaches, and says from where", function()
+    local code, out, err = at.run("wallet", "deposit_history", "--since", "90d", "--format", "csv",
+      "--columns", "amount")
+    assert.equal(0, code)
+    assert.is_truthy(err:find("reaches back 90 days; this lists from ", 1, true))
+    local _, lines = out:gsub("\n", "")
+    assert.equal(31, lines)
+  end)
+
+  it("takes dates", function()
+    local code, out = at.run("wallet", "deposit_history", "--since", "2001-09-10", "--until", "2001-09-12T00:00:00Z",
+      "--dry-run")
+    assert.equal(0, code)
+    assert.is_truthy(out:find("startTime=1000080000000&endTime=1000252800000", 1, true))
+  end)
+
+  it("shows progress on a terminal, and only there", function()
+    local code, shown = at.on_terminal("", "wallet", "deposit_history", "--since", "30d")
+    assert.equal(0, code)
+    assert.is_truthy(shown:find("records, back to", 1, true))
+    local _, _, err = at.run("wallet", "deposit_history", "--since", "30d")
+    assert.equal("", err)
+  end)
+
+  it("fetches every page with --all", function()
+    for i = 1, 12 do
+      assert.equal(0, (at.run("sub_account", "create_sub_account", "--subAccount", ("pageaccount%02d"):format(i),
+        "--note", "n", "--yes")))
+    end
+    local code, out = at.run("sub_account", "list_sub_accounts", "--limit", "5", "--all", "--format", "csv")
+    assert.equal(0, code)
+    local _, lines = out:gsub("\npageaccount", "")
+    assert.equal(12, lines)
+  end)
+
+  it("fetches every page with --all where the service reports a total, too", function()
+    for i = 1, 5 do
+      assert.equal(0, (at.run("wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES",
+        "--asset", "USDT", "--amount", "0.000" .. i, "--yes")))
+    end
+    local before = at.received "wallet.transfer_history"
+    local code, out = at.run("wallet", "transfer_history", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES",
+      "--size", "2", "--all", "--format", "json", "--since", "1d")
+    assert.equal(0, code)
+    local answer = core.decode(out)
+    assert.equal(5, answer.total)
+    for i, row in ipairs(answer.rows) do assert.equal("0.000" .. 6 - i, row.amount) end -- the newest first
+    assert.equal(3, at.received "wallet.transfer_history" - before)
+    code, out = at.run("wallet", "withdrawal_addresses", "--limit", "1", "--all", "--format", "json")
+    assert.equal(0, code)
+    assert.equal(core.decode(out).totalRecords, #core.decode(out).data)
+  end)
+end)

@@ -1,0 +1,104 @@
+-- SPDX-License-Identifier: MIT
+-- `purser login`: a key kept in a file that only this user can read, and the sources that are nearer or farther.
+
+local at_shell = require "at_shell"
+local command = require "command"
+local core = require "purser.core"
+local files = require "files"
+
+describe("purser login", function()
+  local at
+
+  setup(function() at = at_shell({ "--seed", "5" }, { role = "broker", balances = { USDT = "1000" } }) end)
+  teardown(function() at.stop() end)
+
+  it("keeps keys, and a flag beats the environment", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    local code, _, err = command.run({ "login", "treasury", "--base-url", at.url }, { XDG_CONFIG_HOME = folder },
+      at.account.api_key .. "\n" .. at.account.secret_key .. "\n")
+    assert.equal(0, code, err)
+    local path = folder .. "/purser/treasury.keys"
+    assert.equal(tonumber("600", 8), (core.file_mode(path)))
+    code, _, err = command.run({ "wallet", "convertible_balances", "--account", "treasury" },
+      { XDG_CONFIG_HOME = folder, PURSER_API_KEY = "other", PURSER_SECRET_KEY = "wrong" })
+    assert.equal(0, code, err)
+    code, _, err = command.run({ "login", "treasury" }, { XDG_CONFIG_HOME = folder }, "a\nb\n")
+    assert.equal(2, code)
+    assert.matches("give %-%-replace", err)
+    local text = files.read(path)
+    for name, value in pairs { PURSER_CREDENTIALS = path, PURSER_CREDENTIALS_COMMAND = "cat " .. path } do
+      assert.equal(0, (command.run({ "wallet", "convertible_balances" }, { [name] = value, HOME = "/nonexistent" })))
+    end
+    assert.equal(0, (command.run({ "wallet", "convertible_balances", "--credentials", "-" }, {}, text)))
+    os.execute(("mkdir %s/service && cp %s %s/service/purser"):format(folder, path, folder))
+    local handed = { CREDENTIALS_DIRECTORY = folder .. "/service" }
+    assert.equal(0, (command.run({ "wallet", "convertible_balances" }, handed)))
+    code, _, err = command.run({ "wallet", "convertible_balances" }, { PURSER_CREDENTIALS_COMMAND = "false" })
+    assert.equal(2, code)
+    assert.matches("the command for the credentials failed; run it by itself", err)
+    os.execute("rm -rf " .. folder)
+  end)
+
+  it("keeps keys of the default account, which do not sign for a named one that has none", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    finally(function() os.execute("rm -rf " .. folder) end)
+    local home = { XDG_CONFIG_HOME = folder, PURSER_BASE_URL = at.url }
+    assert.equal(0, (command.run({ "login" }, home, at.account.api_key .. "\n" .. at.account.secret_key .. "\n")))
+    assert.equal(0, (command.run({ "wallet", "convertible_balances" }, home)))
+    assert.equal(0, (command.run({ "wallet", "convertible_balances", "--account", "default" }, home)))
+    local code, _, err = command.run({ "wallet", "convertible_balances", "--account", "tresury" }, home)
+    assert.equal(2, code)
+    local missing = ("--account tresury has no keys: there is no %s/purser/tresury.keys; `purser login tresury`")
+      :format(folder)
+    assert.is_truthy(err:find(missing, 1, true), err)
+  end)
+
+  describe("in a folder of its own", function()
+    local folder
+
+    before_each(function()
+      folder = os.tmpname()
+      os.remove(folder)
+    end)
+    after_each(function() os.execute("rm -rf " .. folder) end)
+
+    local function login(typed, ...)
+      return command.run({ "login", ... }, { XDG_CONFIG_HOME = folder }, typed)
+    end
+
+    it("keeps nothing of what is no key: a missing line, a blank or a control character in it", function()
+      for _, typed in ipairs { "", "key\n", "\nsecret\n", "key\n  \n", "ke y\nsecret\n", "key\nsec\tret\n",
+        "k\27y\nsecret\n", "key\nsecret\rprofile = mexc\n" } do
+        local code, out, err = login(typed)
+        assert.same({ 2, "" }, { code, out })
+        assert.matches("nothing was kept", err, 1, true)
+        assert.is_nil(err:find("sec\tret", 1, true))
+        assert.is_nil(core.file_mode(folder .. "/purser/default.keys"))
+      end
+    end)
+
+    it("takes no name that leaves the folder", function()
+      for _, name in ipairs { "../x", "a/b", ".x", "-x y", "a b" } do
+        local code, _, err = login("key\nsecret\n", "--", name)
+        assert.equal(2, code)
+        assert.matches("is no name of an account", err, 1, true)
+      end
+      assert.is_nil(core.file_mode(folder))
+    end)
+
+    it("replaces a key with --replace alone, whole, with the service that was named", function()
+      assert.equal(0, (login("key1\nsecret1\n", "desk", "--profile", "mexc")))
+      assert.equal(2, (login("key2\nsecret2\n", "desk")))
+      local path = folder .. "/purser/desk.keys"
+      assert.matches("secret_key = secret1", files.read(path), 1, true)
+      assert.equal(0, (login(" key2 \n secret2 \n", "desk", "--replace", "--base-url", "http://127.0.0.1:1")))
+      assert.same({ "key2", "secret2", "http://127.0.0.1:1", nil }, { files.read(path):match "api_key = (%S+)\n",
+        files.read(path):match "secret_key = (%S+)\n", files.read(path):match "base_url = (%S+)\n",
+        files.read(path):match "profile" })
+      assert.equal(384, (core.file_mode(path) % 512)) -- octal 600
+    end)
+
+  end)
+end)

@@ -1,0 +1,45 @@
+-- SPDX-License-Identifier: MIT
+-- `purser operations`: what operations there are, and everything about one of them.
+
+local command = require "command"
+local core = require "purser.core"
+local operations = require "purser.api.operations"
+
+describe("purser operations", function()
+  it("lists all forty, and those that only the live service has", function()
+    local code, out = command.run { "operations" }
+    assert.equal(0, code)
+    for _, row in ipairs(operations.every) do assert.is_truthy(out:find("\n" .. row.id .. " ", 1, true), row.id) end
+  end)
+
+  it("lists those whose facts contain a word", function()
+    local code, out = command.run { "operations", "SPOT_DEAL_READ" }
+    assert.equal(0, code)
+    assert.is_truthy(out:find("conversion_history", 1, true))
+    local _, lines = out:gsub("\n", "")
+    assert.equal(3, lines)
+  end)
+
+  it("shows everything about one, by name, id or command", function()
+    local _, by_id = command.run { "operations", "c15" }
+    for _, name in ipairs { "wallet.internal_transfer", "wallet internal_transfer", "wallet internal-transfer" } do
+      local code, out = command.run { "operations", name }
+      assert.equal(0, code)
+      assert.equal(by_id, out)
+    end
+    assert.is_truthy(by_id:find("toAccountType  yes       EMAIL, UID, MOBILE", 1, true), by_id)
+    assert.is_truthy(by_id:find("do not run it again", 1, true))
+  end)
+
+  it("writes JSON", function()
+    local code, out = command.run { "operations", "--format", "json" }
+    assert.equal(0, code)
+    assert.equal(45, #core.decode(out))
+  end)
+
+  it("suggests the nearest name", function()
+    local code, _, err = command.run { "operations", "wallet.withdrwa" }
+    assert.equal(2, code)
+    assert.is_truthy(err:find('did you mean "wallet.withdraw"', 1, true), err)
+  end)
+end)

@@ -1,0 +1,103 @@
+-- SPDX-License-Identifier: MIT
+-- How a command ends: the exit code of each failure, what is said of it, and the cure.
+
+local core = require "purser.core"
+local errors = require "purser.call.errors"
+local operations = require "purser.api.operations"
+local printed = require "printed"
+local report = require "purser.cli.report"
+local terminal = require "purser.cli.terminal"
+
+local WITHDRAW, COINS = operations.by_name["wallet.withdraw"], operations.by_name["wallet.coins"]
+
+local function failure(row, params, fields, is_json)
+  return printed(function()
+    terminal.settings.json = is_json
+    fields.message = fields.message or "it failed"
+    return report.failure(row, params, errors.new(fields))
+  end)
+end
+
+describe("the exit code of a failure", function()
+  local cases = {
+    { "argument", "not_sent", WITHDRAW, report.BAD_INPUT }, { "config", "not_sent", COINS, report.BAD_INPUT },
+    { "api", "rejected", WITHDRAW, report.REJECTED }, { "throttled", "rejected", COINS, report.REJECTED },
+    { "transport", "not_sent", WITHDRAW, report.NOT_SENT }, { "transport", "unknown", COINS, report.NOT_SENT },
+    { "transport", "unknown", WITHDRAW, report.UNKNOWN }, { "api", "unknown", WITHDRAW, report.UNKNOWN },
+    { "decode", "unknown", COINS, report.NOT_SENT },
+  }
+  for _, case in ipairs(cases) do
+    it(("is %d for %s, outcome %s, of a %s"):format(case[4], case[1], case[2], case[3].effect), function()
+      assert.equal(case[4], (failure(case[3], {}, { kind = case[1], outcome = case[2] })))
+    end)
+  end
+
+  it("is none for Ctrl-C that a transport or a journal met: it is raised on", function()
+    for _, case in ipairs { { COINS, "unknown" }, { WITHDRAW, "not_sent" } } do
+      local ok, problem = pcall(failure, case[1], {}, { kind = "transport", outcome = case[2],
+        message = "interrupted!" })
+      assert.same({ false, "interrupted!" }, { ok, problem })
+    end
+  end)
+end)
+
+describe("what is said of a failure", function()
+  it("is the message with its cure, in this command's words where it has any", function()
+    local _, out, err = failure(WITHDRAW, {}, { kind = "api", outcome = "rejected", code = "10212", message = "no" })
+    assert.equal("", out)
+    assert.matches("no; the address is not in the address book: save it there first", err, 1, true)
+    _, _, err = failure(WITHDRAW, {}, { kind = "api", outcome = "rejected", code = "1", hint = "wait" })
+    assert.matches("it failed; wait", err, 1, true)
+    assert.equal("it failed", report.sentence { message = "it failed" })
+  end)
+
+  it("names the command that shows what became of a write call, with parameters that a shell takes", function()
+    local _, _, err = failure(WITHDRAW, { coin = "US DT'", amount = "5" }, { kind = "transport", outcome = "unknown" })
+    assert.matches("OUTCOME UNKNOWN: it failed", err, 1, true)
+    local look = [[see what became of it with: purser wallet withdrawal_history --coin 'US DT'\''' --since 1h]]
+    assert.matches(look, err, 1, true)
+  end)
+
+  it("says that a read may be run again", function()
+    local _, _, err = failure(COINS, {}, { kind = "transport", outcome = "unknown" })
+    assert.matches("no answer: it failed", err, 1, true)
+    assert.matches("it only reads, so it may be run again\n$", err)
+  end)
+
+  it("is an object with --json: its message, its facts and its cure", function()
+    local rejection = { kind = "api", outcome = "rejected", code = "10101", http_status = 400 }
+    local code, _, err = failure(WITHDRAW, {}, rejection, true)
+    assert.equal(report.REJECTED, code)
+    local found = core.decode(err).error
+    assert.same({ "it failed", "api", "rejected", "10101", 400, "the balance does not cover it" },
+      { found.message, found.kind, found.outcome, found.code, found.http_status, found.hint })
+    _, _, err = failure(WITHDRAW, {}, { kind = "transport", outcome = "unknown" }, true)
+    for line in err:gmatch "[^\n]+" do assert.is_table(core.decode(line)) end
+  end)
+
+  it("is the command that deletes a key whose secret is lost", function()
+    local code, _, err = printed(report.lost_key, operations.by_name["broker.create_api_key"], "a b")
+    assert.equal(report.NOT_WRITTEN, code)
+    assert.matches("purser broker delete_api_key --subAccount 'a b' --apiKey KEY", err, 1, true)
+  end)
+end)
+
+describe("a result", function()
+  it("that cannot be written is said not to be", function()
+    local written, _, err = printed(function()
+      terminal.settings.output = { write = function() return nil, "No space left on device" end }
+      return report.write "text"
+    end)
+    assert.same({ false, "purser: the result could not be written: No space left on device\n" }, { written, err })
+  end)
+
+  it("comes with notes, which -q leaves out", function()
+    local function note(quiet)
+      return select(3, printed(function()
+        terminal.settings.quiet = quiet
+        report.note("next: %s", "purser")
+      end))
+    end
+    assert.same({ "purser: next: purser\n", "" }, { note(false), note(true) })
+  end)
+end)

@@ -1,0 +1,112 @@
+-- SPDX-License-Identifier: MIT
+-- What the command prints and asks: no text of a stranger moves a cursor, forges a line or looks like a field.
+
+local command = require "command"
+local core = require "purser.core"
+local json = require "purser.json"
+local printed = require "printed"
+local terminal = require "purser.cli.terminal"
+
+-- Runs Lua with the module on a terminal of so many columns. Returns what the terminal shows.
+local function on_terminal(columns, code, environment)
+  local inner = ("stty cols %d rows 10; exec env -u NO_COLOR TERM=dumb %s %s -e %s"):format(columns, environment or "",
+    os.getenv "LUA" or "lua5.4", command.quote('local terminal = require "purser.cli.terminal"; ' .. code))
+  local _, shown = command.shell("script -q -e -c " .. command.quote(inner) .. " /dev/null </dev/null")
+  return (shown:gsub("\r\n", "\n"))
+end
+
+describe("a question", function()
+  -- The lines of a field as a terminal of that width shows them, wrapped where it must.
+  local function shown(label, value, width)
+    local lines = {}
+    for line in (terminal.field(label, value, width) .. "\n"):gmatch "(.-)\n" do lines[#lines + 1] = line end
+    return lines
+  end
+
+  it("keeps every part of a value behind its bar: no text of a stranger looks like a field", function()
+    local forged = "  address          | TAttacker"
+    for _, value in ipairs {
+      ("x"):rep(200) .. forged, "a" .. (" "):rep(70) .. forged, "a\n" .. forged, "a\r" .. forged,
+      "a\27[1G" .. forged, ("\228\184\173"):rep(60) .. forged, "\226\128\174" .. forged,
+    } do
+      for _, width in ipairs { 40, 80, 140 } do
+        for i, line in ipairs(shown("memo", value, width)) do
+          assert.equal(i == 1 and "  memo             | " or (" "):rep(19) .. "| ", line:sub(1, 21))
+          local _, wide = line:gsub("[\194-\244][\128-\191]+", "")
+          local _, ascii = line:gsub("[%z\1-\127]", "")
+          assert.is_true(ascii + 2 * wide <= math.max(width, 41), line)
+          assert.is_nil(line:find "[%c]")
+        end
+      end
+    end
+  end)
+
+  it("shows all of an address, however narrow the terminal is", function()
+    local text = {}
+    for i, line in ipairs(shown("address", ("0123456789"):rep(12), 60)) do text[i] = line:sub(22) end
+    assert.equal(("0123456789"):rep(12), table.concat(text))
+  end)
+end)
+
+describe("what is printed", function()
+  it("keeps its lines, and what hides in them becomes visible", function()
+    assert.equal("a\tb\nc\\x1B[2J\\u{202E}\n", terminal.lines "a\tb\nc\27[2J\226\128\174\n")
+    local _, out = printed(terminal.write, "a\27\n")
+    assert.equal("a\\x1B\n", out)
+    _, out = printed(terminal.write, "a\27\n", true) -- into a file with --raw
+    assert.equal("a\27\n", out)
+  end)
+
+  it("as a message is one line, whatever it holds; an object with --json", function()
+    local _, _, err = printed(terminal.say, "%s", "a\npurser: done\r\27[2K")
+    assert.equal("purser: a\\x0Apurser: done\\x0D\\x1B[2K\n", err)
+    _, _, err = printed(function()
+      terminal.settings.json = true
+      terminal.say("%s", "a\nb\226\128\174")
+    end)
+    assert.equal(1, select(2, err:gsub("\n", "")))
+    assert.is_nil(err:find("\226\128\174", 1, true))
+    assert.equal("a\nb\226\128\174", core.decode(err).message)
+    assert.equal('{"a":1}\n', (select(3, printed(terminal.say_json, json.object { { "a", 1 } }))))
+  end)
+
+  it("as progress is one line of the terminal, cut between two characters", function()
+    local shown = on_terminal(20,
+      [[local show = terminal.progress_line(); show(("\228\184\173"):rep(30)); show "ab\ncd"]])
+    assert.equal("\r\27[K" .. ("\228\184\173"):rep(9) .. "\r\27[Kab\\x0Acd", shown)
+  end)
+
+  it("as progress is nothing with -q, or where there is no terminal", function()
+    assert.equal("", on_terminal(80, 'terminal.settings.quiet = true; terminal.progress_line() "text"'))
+    local _, out, err = printed(function()
+      terminal.settings.quiet = true
+      terminal.progress_line() "text"
+      terminal.show_wait("the rate limit has room in 5 s", "wallet.coins", 5000)
+    end)
+    assert.same({ "", "" }, { out, err })
+  end)
+
+  it("as a wait is said once for all calls that wait at the same time", function()
+    local _, _, err = printed(function()
+      for _ = 1, 3 do terminal.show_wait("the rate limit has room in 60 s", "wallet.coins", 60000) end
+    end)
+    assert.equal("purser: waiting: the rate limit has room in 60 s (wallet.coins)\n", err)
+  end)
+
+  it("goes through PAGER where it is longer than the terminal and the command only reads", function()
+    local LONG = 'terminal.settings.is_table = true; terminal.write(("line\\n"):rep(20))'
+    local function paged(code, pager) return on_terminal(80, code, "PAGER=" .. command.quote(pager)) end
+    assert.matches("^PAGED:line\n", paged("terminal.settings.may_page = true; " .. LONG, "sed s/^/PAGED:/"))
+    for code, pager in pairs { [LONG] = "sed s/^/PAGED:/", ["terminal.settings.may_page = true; " .. LONG] = "no-such",
+      ["terminal.settings.may_page = true; " .. LONG:gsub("20", "5")] = "sed s/^/PAGED:/" } do
+      assert.matches("^line\n", paged(code, pager))
+    end
+  end)
+
+  it("is printed by this module alone", function()
+    local pipe = assert(io.popen [[grep -lE 'io\.(write|stdout:write|stderr:write|stdin:read)|print\(' \
+      lua/purser/cli/*.lua]])
+    assert.equal("lua/purser/cli/terminal.lua\n", pipe:read "*a")
+    pipe:close()
+  end)
+end)

@@ -1,0 +1,71 @@
+-- SPDX-License-Identifier: MIT
+-- Values as people type them, and as they are shown to people.
+
+local values = require "purser.cli.values"
+
+describe("a time on the command line", function()
+  local NOW = 1700000000000
+
+  it("is a duration before now, a date, or milliseconds", function()
+    local cases = {
+      ["now"] = NOW, ["30d"] = NOW - 30 * 86400000, ["12h"] = NOW - 12 * 3600000, ["90m"] = NOW - 90 * 60000,
+      ["45s"] = NOW - 45000, ["2w"] = NOW - 14 * 86400000, ["1699999999999"] = 1699999999999,
+      ["1970-01-01"] = 0, ["2000-02-29"] = 951782400000, ["2024-03-01"] = 1709251200000,
+      ["2023-11-14T22:13:20Z"] = NOW, ["2023-11-14 22:13:20"] = NOW, ["2023-11-15T00:13:20+02:00"] = NOW,
+      ["2023-11-14T16:43:20-0530"] = NOW, ["2023-11-14T22:13:20.5"] = NOW + 500, ["2023-11-14T22:13"] = NOW - 20000,
+    }
+    for text, ms in pairs(cases) do assert.equal(ms, values.time(text, NOW), text) end
+  end)
+
+  it("is nothing else", function()
+    for _, text in ipairs { "", "d", "-1d", "1.5d", "1y", "2023-02-29", "1900-02-29", "2023-13-01", "2023-00-10",
+      "2023-01-32", "2023-1-1", "2023-01-01T25:00", "2023-01-01T10", "2023-01-01T10:60", "2023-01-01T10:00X",
+      "2023-01-01T10:00+25:00", "170000000000", "17000000000000", "2023-01-01T10:00:61" } do
+      local ms, message = values.time(text, NOW)
+      assert.is_nil(ms, text)
+      assert.is_truthy(message:find("is not a time", 1, true))
+    end
+  end)
+
+  it("is shown in UTC", function()
+    assert.equal("2023-11-14 22:13:20", values.show_time(NOW))
+    assert.equal("2023-11-14 22:13:20.007", values.show_time(NOW + 7))
+    assert.equal("2023-11-14T22:13:20.007Z", values.show_time(NOW + 7, "iso"))
+    assert.equal("1700000000007", values.show_time(NOW + 7, "ms"))
+    assert.matches("^2023%-11%-1%d %d%d:%d%d:20 %a+", values.show_time(NOW + 7, "local"))
+  end)
+end)
+
+describe("a duration on the command line", function()
+  it("is a whole number with its unit, and nothing else", function()
+    for text, ms in pairs { ["45s"] = 45000, ["30m"] = 1800000, ["2h"] = 7200000, ["1d"] = 86400000,
+      ["2w"] = 1209600000, ["0s"] = 0, ["99999s"] = 99999000 } do
+      assert.equal(ms, values.duration(text), text)
+    end
+    for _, text in ipairs { "", "5", "s", "-5s", "1.5h", "5 s", "5S", "100000s", "5y", "1h30m" } do
+      assert.is_nil(values.duration(text), text)
+    end
+  end)
+end)
+
+describe("a state", function()
+  it("is its number and its name; alone where it has none", function()
+    assert.equal("5 SUCCESS", values.deposit_state(5))
+    assert.equal("7 SUCCESS", values.withdrawal_state "7")
+    assert.equal("99", values.deposit_state(99))
+    assert.equal("x", values.withdrawal_state "x")
+    assert.equal("nil", values.deposit_state(nil))
+  end)
+end)
+
+describe("a word for a shell", function()
+  it("is one word of exactly this text", function()
+    local texts, words = { "", "a", "a b", "it's", "$HOME", "`id`", "a;b", "*", "~", "#x", "a\nb", "\\", "\"q\"", "!x",
+      "--coin", "k=v", "T/x:y@z,+", "ä", "'" }, {}
+    for i, text in ipairs(texts) do words[i] = values.shell_word(text) end
+    local pipe = assert(io.popen("printf '%s\\0' " .. table.concat(words, " ")))
+    assert.equal(table.concat(texts, "\0") .. "\0", pipe:read "*a")
+    pipe:close()
+    assert.equal("T/x:y@z,+", values.shell_word "T/x:y@z,+") -- what needs no quotes gets none
+  end)
+end)

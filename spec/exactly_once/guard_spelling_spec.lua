@@ -1,0 +1,60 @@
+-- SPDX-License-Identifier: MIT
+-- The guard rail no_duplicates, where one move is written in two ways.
+
+local purser = require "purser"
+
+local path, journal, sent
+
+before_each(function()
+  path, sent = os.tmpname(), 0
+  os.remove(path)
+  journal = assert(purser.journal.open { sqlite = path })
+end)
+
+after_each(function()
+  journal:close()
+  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
+end)
+
+-- How many of these moves are sent while the first has no known end.
+local function sent_of(group, method, list)
+  local client = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
+    rate_limit = false, retry = false, journal = journal, account = "treasury", guard = { no_duplicates = true },
+    transport = { sleep = function() end, send = function()
+      sent = sent + 1
+      return nil, { message = "the answer was lost" }
+    end } })
+  for _, params in ipairs(list) do
+    local value, err = client[group][method](client[group], params)
+    assert.is_nil(value)
+    assert.is_true(err.outcome == "unknown" or err.code == "guard.no_duplicates", tostring(err))
+  end
+  return sent
+end
+
+local function transfer(fields)
+  local params = { fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "5" }
+  for name, value in pairs(fields) do params[name] = value end
+  return params
+end
+
+describe("no_duplicates rejects a move that differs", function()
+  it("in the case of its asset", function()
+    assert.are.equal(1, sent_of("wallet", "withdraw", { { coin = "USDT", address = "TSample", amount = "5" },
+      { coin = "usdt", address = "TSample", amount = "5.0" } }))
+  end)
+
+  it("in the case of a sub-account's name", function()
+    assert.are.equal(2, sent_of("sub_account", "transfer", { transfer { toAccount = "Desk1" },
+      transfer { toAccount = "desk1", asset = "usdt" }, transfer { fromAccount = "desk1" },
+      transfer { fromAccount = "DESK1" } }))
+  end)
+end)
+
+describe("no_duplicates allows a move that differs", function()
+  it("in its sub-account, its asset, its amount or its direction", function()
+    assert.are.equal(5, sent_of("sub_account", "transfer", { transfer { toAccount = "desk1" },
+      transfer { toAccount = "desk2" }, transfer { toAccount = "desk1", asset = "USDC" },
+      transfer { toAccount = "desk1", amount = "5.01" }, transfer { fromAccount = "desk1" } }))
+  end)
+end)

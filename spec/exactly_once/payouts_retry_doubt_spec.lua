@@ -1,0 +1,65 @@
+-- SPDX-License-Identifier: MIT
+-- A payment that failed, at a service whose history shows later that it may have been made.
+
+local json = require "purser.json"
+local purser = require "purser"
+
+local path, now, records, sent
+
+local transport = { sleep = function(_, ms) now = now + ms end }
+
+function transport.send(_, request)
+  if request.method == "GET" then return { status = 200, headers = "", body = json.encode(records) } end
+  sent = sent + 1
+  return { status = 400, headers = "", body = '{"code":10101,"msg":"Insufficient balance"}' }
+end
+
+local function remove()
+  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
+end
+
+before_each(function()
+  now, records, sent, path = 1700000000000, json.list {}, 0, os.tmpname()
+  remove()
+end)
+
+after_each(function() remove() end)
+
+-- A queue with one payment that the service rejected and does not show.
+local function queue_with_a_failed_payment()
+  local journal = assert(purser.journal.open { sqlite = path })
+  local client = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
+    rate_limit = false, transport = transport, clock = function() return now end, journal = journal,
+    account = "treasury", retry = false })
+  local payouts = assert(purser.payouts.new { client = client, journal = journal, worker = "one", retry_ms = 1,
+    idle_ms = 1 })
+  assert(payouts:add("one", "wallet.withdraw", { coin = "USDT", address = "TSample", amount = "5" }))
+  assert.are.equal(1, assert(payouts:run()).failed)
+  return payouts
+end
+
+local function record_of(amount)
+  return json.list { { id = "w1", coin = "USDT", address = "TSample", amount = amount, status = 7, transactionFee = "0",
+    applyTime = now } }
+end
+
+describe("retry of a failed payment", function()
+  it("rejects one of which a record is shown that may be its", function()
+    local payouts = queue_with_a_failed_payment()
+    records = record_of "5"
+    local ok, err = payouts:retry "one"
+    assert.is_nil(ok)
+    assert.are.same({ "payouts.undecided", "w1" }, { err.code, err.details.candidates[1].id })
+    assert.are.equal("failed", payouts:find "one".state)
+    assert.is_true(payouts:retry("one", { force = true }))
+    assert.are.equal("waiting", payouts:find "one".state)
+  end)
+
+  it("puts back one of which none is shown", function()
+    local payouts = queue_with_a_failed_payment()
+    records = record_of "6"
+    assert.is_true(payouts:retry "one")
+    assert(payouts:run())
+    assert.are.equal(2, sent)
+  end)
+end)

@@ -1,0 +1,29 @@
+-- SPDX-License-Identifier: MIT
+-- What modules of the command print, without a process of its own:
+--
+--   local code, out, err = printed(report.bad_input, "no %s", "file")
+--
+-- There is no terminal to ask on, whatever the tests run on, and no line of progress.
+
+local colour = require "purser.cli.colour"
+local terminal = require "purser.cli.terminal"
+
+---@param fn function
+---@return any result, string out, string err
+return function(fn, ...)
+  local out, err = {}, {}
+  local function pen(list)
+    return { flush = function() return true end, write = function(_, ...)
+      list[#list + 1] = table.concat { ... }
+      return true
+    end }
+  end
+  local settings, stderr, when = terminal.settings, io.stderr, colour.when
+  terminal.settings = { no_input = true, quiet = settings.quiet, json = settings.json, time = settings.time,
+    output = pen(out) }
+  io.stderr, colour.when = pen(err), "never" -- luacheck: ignore 122
+  local ok, result = pcall(fn, ...)
+  terminal.settings, io.stderr, colour.when = settings, stderr, when -- luacheck: ignore 122
+  if not ok then error(result, 0) end
+  return result, table.concat(out), table.concat(err)
+end
