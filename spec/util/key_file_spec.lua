@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Files with the key of one account. (spec/cli/sources_spec.lua has what the command makes of them,
+-- Files with the key of one account. (spec/cli/credentials_spec.lua has what the command makes of them,
 -- spec/secrets_spec.lua where the secret is in memory.)
 
 local core = require "purser.core"
