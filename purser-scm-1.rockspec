@@ -311,6 +311,7 @@ build = {
     ["purser.util.redact.token"] = "lua/purser/util/redact/token.lua",
     ["purser.util.renamed"] = "lua/purser/util/renamed.lua",
     ["purser.util.suggest"] = "lua/purser/util/suggest.lua",
+    ["purser.util.transport_options"] = "lua/purser/util/transport_options.lua",
     ["purser.vault"] = "lua/purser/vault.lua",
     ["purser.version"] = "lua/purser/version.lua",
     ["purser.workflow.address"] = "lua/purser/workflow/address.lua",

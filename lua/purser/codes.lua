@@ -45,7 +45,8 @@ M.list = {
     cure = "read the message; ask the platform", on = signed },
   ["400"] = { meaning = "The start time is more than 90 days back; with the message `api key required`, the key is "
       .. "missing.",
-    cure = "ask for a window within the last 90 days; check that no proxy removes the key's header", on = signed },
+    cure = "where it is the time, ask for a window within the last 90 days; where it is the key, check that no proxy "
+      .. "removes its header", on = signed },
   ["401"] = { meaning = "The request is not authorised.",
     cure = "check `api_key`, and that no proxy removes its header", on = signed },
   ["403"] = { meaning = "Access is forbidden, often because of too many requests.",

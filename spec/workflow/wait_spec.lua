@@ -73,7 +73,7 @@ describe("wait_withdrawal", function()
     assert.equal(NOW + 40000, sim:now())
     record, err = client.wallet:wait_withdrawal("nosuch", { deadline_ms = 5000 })
     assert.is_nil(record)
-    assert.truthy(err.message:find("was not to be found after 5000 ms", 1, true))
+    assert.truthy(err.message:find("was not found after 5000 ms", 1, true))
   end)
 
   it("reads again after a failure that passes, and ends at one that does not", function()

@@ -29,7 +29,7 @@ local M = {}
 ---@field intent purser.Intent|nil  what was sent, when its outcome is unknown: client:reconcile takes it
 ---@field clock_corrected boolean|nil  700003: whether the client's clock was set right: the call may be repeated
 ---@field details table|nil     what only this kind of failure has, such as the last `record` that a wait saw
----@field advice string|nil      what finds out the outcome, when it is unknown and the operation was not a read
+---@field advice string|nil      what finds out the outcome, of a write call when it is unknown
 
 local kinds = {
   argument = true, config = true, transport = true, http = true, api = true, decode = true, throttled = true,

@@ -231,6 +231,28 @@ local own_rules = {
   day_offset_minutes = { -840, 840, says = "the minutes by which the service's days are ahead of UTC (-840 to 840)" },
 }
 
+-- What the command calls the times of a walk.
+local shell_names = { since = "from", ["until"] = "to" }
+
+-- What travels with every request: the check of the call has its own message for it.
+local travels_along = { timestamp = true, signature = true, recvWindow = true }
+
+-- The operation's parameters that the walk sets.
+local function set_by_walk(row)
+  local names = { "startTime", "endTime" }
+  names[#names + 1] = row.paging.page
+  names[#names + 1] = row.paging.size
+  return names
+end
+
+-- Those that it does not set.
+local function filters_of(row)
+  local filters = {}
+  for name, param in pairs(row.by_name) do filters[name] = param end
+  for _, name in ipairs(set_by_walk(row)) do filters[name] = nil end
+  return filters
+end
+
 -- The walk's own parameters taken apart from the operation's. Returns both, or nil and an error.
 local function take_words(row, params)
   local own, rest = {}, {}
@@ -239,10 +261,11 @@ local function take_words(row, params)
   end
   for name, value in pairs(params) do
     if own_rules[name] then own[name] = value else rest[name] = value end
-    local meant = not own_rules[name] and not row.by_name[name]
-      and suggest.find(tostring(name), suggest.names_of(own_rules, row.by_name))
-    if meant and own_rules[meant] then
-      return nil, errors.parameter(row, name, ('is not known (did you mean "%s"?)'):format(meant))
+    if not own_rules[name] and not row.by_name[name] and not travels_along[name] then
+      local known = suggest.names_of(own_rules, filters_of(row))
+      local meant = shell_names[name] or suggest.find(tostring(name), known)
+      return nil, errors.parameter(row, name, meant and ('is not known (did you mean "%s"?)'):format(meant)
+        or "is not known", not meant and "there are " .. table.concat(known, ", ") or nil)
     end
   end
   local message, wrong, hint = option_schema.check(own, own_rules, "parameter")
@@ -258,8 +281,8 @@ local function take_words(row, params)
   if own.from and own.to and own.from > own.to then
     return nil, errors.parameter(row, "from", "is later than `to`", "exchange them")
   end
-  for _, name in ipairs { "startTime", "endTime", row.paging.page or false, row.paging.size } do
-    if name and rest[name] ~= nil then
+  for _, name in ipairs(set_by_walk(row)) do
+    if rest[name] ~= nil then
       return nil, errors.parameter(row, name, "is set by the walk", "give `from` and `to` for the times")
     end
   end

@@ -112,7 +112,7 @@ local function wait(client, times, what, read, judge, progress)
     client:sleep(math.max(1, math.min(pause, left)))
     pause = math.min(math.floor(pause * GROWTH), times.max_ms)
   end
-  local state = words or (value ~= nil and "was not as requested") or "was not to be found"
+  local state = words or (value ~= nil and "was not as requested") or "was not found"
   return nil, failure("unknown", ("%s %s after %d ms%s"):format(what, state, times.deadline_ms,
     last_err and "; the last read failed: " .. tostring(last_err) or ""), value, true)
 end

@@ -19,6 +19,7 @@ local errors = require "purser.call.errors"
 local failure = require "purser.exactly_once.journal.failure"
 local intents = require "purser.exactly_once.intent"
 local json = require "purser.json"
+local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local private = require "purser.util.private"
@@ -31,6 +32,7 @@ local schedule = require "purser.schedule"
 local validate = require "purser.call.validate"
 local witness = require "purser.exactly_once.payouts.witness"
 local worker = require "purser.exactly_once.payouts.worker"
+local suggest = lazy "purser.util.suggest"
 
 ---@class purser.Payouts
 local Payouts = { __name = "purser.payouts" }
@@ -170,6 +172,18 @@ local function check_ids(self, tx, prepared)
   end
 end
 
+-- Whether a table has payments where a list has none, which would not be added: it is one payment itself, or a list
+-- with a gap or with a payment under a name.
+local function hides_payments(list)
+  local count = 0 -- not #list, which may be any end of a list with gaps
+  for i in ipairs(list) do count = i end
+  for place, value in pairs(list) do
+    if type(place) == "number" and place > count or place == "key" then return true end
+    if type(place) ~= "number" and type(value) == "table" then return true end
+  end
+  return false
+end
+
 local ADD_LOCK = 7078803
 
 --- Adds payments, all or none: a list of { key =, operation =, params = }. Returns { added =, repeated = }; or nil and
@@ -180,6 +194,10 @@ function Payouts:add_all(list)
   local prepared = {}
   if type(list) ~= "table" then
     return nil, errors.argument(nil, ("the payments are a %s"):format(type(list)), "give a list of them")
+  end
+  if hides_payments(list) then
+    return nil, errors.argument(nil, "the payments are no list", "give a list without gaps: { { key =, operation =, "
+      .. "params = }, ... }")
   end
   for i, entry in ipairs(list) do
     if type(entry) ~= "table" then
@@ -228,6 +246,8 @@ local function read(self, fn)
   return result
 end
 
+local states = { waiting = true, taken = true, sent = true, done = true, failed = true, undecided = true }
+
 ---@alias purser.payment_states "waiting"|"taken"|"sent"|"done"|"failed"|"undecided"
 
 ---@class purser.Payment
@@ -274,6 +294,11 @@ end
 ---@param state purser.payment_states|nil
 ---@return purser.Payment[]|nil payments, purser.Error|nil err
 function Payouts:list(state)
+  if state ~= nil and not states[state] then
+    return nil, errors.option(("payouts:list: there is no state %s%s"):format(type(state) == "string"
+      and ('"%s"'):format(state) or "that is a " .. type(state), suggest.among(state, states)), "state",
+      "give one of " .. table.concat(suggest.names_of(states), ", "))
+  end
   return read(self, function(tx) return queue.list(tx, self.queue, self.account, state) end)
 end
 

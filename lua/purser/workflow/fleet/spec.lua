@@ -98,7 +98,8 @@ function M.check(given)
   check_words("fleet option", given, fleet_rules, problems)
   local group = given.group or "sub_account"
   if group ~= "sub_account" and group ~= "broker" then
-    problems[#problems + 1] = 'fleet: group is "sub_account" or "broker"'
+    problems[#problems + 1] = ('fleet: group is %s; it must be "sub_account" or "broker"'):format(
+      type(group) == "string" and ('"%s"'):format(group) or "a " .. type(group))
     return problems
   end
   if not private.state_of(given.client) then
