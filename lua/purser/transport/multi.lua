@@ -395,6 +395,7 @@ end
 ---@return purser.transport.multi|nil
 ---@return string|nil message
 function M.new(options)
+  if type(options or {}) ~= "table" then return nil, ("the options are a %s; give a table"):format(type(options)) end
   local of_libcurl, of_host = split_options(options or {})
   if not of_libcurl then return nil, of_host end
   local multi, message = M.handle(of_libcurl)

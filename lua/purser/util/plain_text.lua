@@ -28,7 +28,9 @@ local HIDDEN = {
   { 0xFE00, 0xFE0F, "zero-width character" },
   { 0xFEFF, 0xFEFF, "zero-width character" },
   { 0xFFA0, 0xFFA0, "zero-width character" },
-  { 0xFFF9, 0xFFFB, "zero-width character" },
+  { 0xFFF0, 0xFFFB, "zero-width character" },
+  { 0x1BCA0, 0x1BCA3, "zero-width character" },
+  { 0x1D173, 0x1D17A, "zero-width character" },
   { 0xE0000, 0xE0FFF, "zero-width character" },
 }
 

@@ -57,8 +57,10 @@ function M.find(unknown, names, max_distance)
   local requested = unknown:sub(1, 64):lower():gsub("[_%-]", "")
   local best, best_distance = nil, max_distance or math.max(2, math.floor(#requested / 3))
   for _, name in ipairs(names) do
-    local d = distance(requested, (name:lower():gsub("[_%-]", "")))
-    if d < best_distance or not best and d == best_distance then best, best_distance = name, d end
+    local plain = name:lower():gsub("[_%-]", "")
+    local d = distance(requested, plain)
+    local is_alike = d < math.max(#requested, #plain) -- they share a letter
+    if is_alike and (d < best_distance or not best and d == best_distance) then best, best_distance = name, d end
   end
   return best and best_distance > NEAR and longer(unknown, names) or best
 end

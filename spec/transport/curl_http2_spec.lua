@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The promise of transport_spec.lua over HTTP/2: at most one request on the wire, whatever becomes of its stream.
+-- The promise of curl_spec.lua over HTTP/2: at most one request on the wire, whatever becomes of its stream.
 
 local curl = require "purser.transport.curl"
 local multi = require "purser.transport.multi"

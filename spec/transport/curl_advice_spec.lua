@@ -1,10 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- What an error says about a proxy, a port that speaks TLS or none, a file of authorities, and a window that is too
--- long.
+-- What an error says about a proxy, a port that speaks TLS or none, and a file of authorities.
 
 local purser = require "purser"
-
-local NOW, DAY = 1700000000000, 86400000
 
 local function new(options)
   local all = { api_key = "k", secret_key = "s", base_url = "http://127.0.0.1:1", retry = false }
@@ -49,37 +46,5 @@ describe("an error", function()
       "https://proxy.example:443/" } do
       assert(new { proxy = proxy, allow_insecure = true })
     end
-  end)
-
-  it("of a window that is too long names the walk", function()
-    local sim = purser.sim.new { start_time = NOW }
-    local account = assert(sim:account { role = "main" })
-    local _, err = assert(new { base_url = "http://localhost", transport = sim:transport(), api_key = account.api_key,
-      secret_key = account.secret_key, clock = function() return sim:now() end })
-      .wallet:deposit_history { startTime = NOW - 20 * DAY, endTime = NOW }
-    assert.matches("a window is at most 7 days here: `each_deposit` walks longer ones", err.hint, 1, true)
-  end)
-
-  it("of a decimal quotes what is none, when it is short and plain", function()
-    assert.equal('"abc": a decimal begins with a digit, or with - and a digit', select(2, purser.decimal "abc"))
-    assert.is_nil(select(2, purser.decimal "\27[31m"):find "\27")
-    assert.is_nil(select(2, purser.decimal(("x"):rep(100))):find "xx")
-  end)
-
-  it("of a journal that was cut says where to get it from", function()
-    local path = os.tmpname()
-    os.remove(path)
-    assert(purser.journal.open { sqlite = path }):close()
-    local file = assert(io.open(path, "r+b"))
-    local text = file:read "*a"
-    file:close()
-    file = assert(io.open(path, "wb"))
-    file:write(text:sub(1, #text - 9000))
-    file:close()
-    os.execute("chmod 600 " .. path)
-    local opened, err = purser.journal.open { sqlite = path }
-    for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
-    assert.is_nil(opened)
-    assert.matches("restore it from a copy", err.hint)
   end)
 end)
