@@ -136,8 +136,8 @@ local function amounts_of(record)
   local amount, fee = amount_of(record.amount), amount_of(record.transactionFee)
   if not amount then return { "" } end
   local step = decimal(step_of(record.amount))
-  local amounts = { amount, amount - step, amount + step }
-  if fee then amounts[4], amounts[5] = amount + fee, amount - fee end
+  local amounts = { amount, amount - step }
+  if fee then amounts[3], amounts[4] = amount + fee, amount - fee end
   return amounts
 end
 
@@ -173,12 +173,6 @@ function M.contradicts(params, record)
   end
   local address = params.address
   return type(address) == "string" and type(record.address) == "string" and not holds(record.address, address)
-end
-
---- Whether a record may have been made between two times.
-function M.within(record, time_name, first, last)
-  local at = record[time_name]
-  return type(at) ~= "number" or (at >= first and at <= last)
 end
 
 return M
