@@ -105,7 +105,7 @@ describe("an id", function()
   local shown_ids = { [ID] = true, [ID:upper()] = true, [ID:sub(1, 20)] = true, ["x-" .. ID] = true,
     [ID:sub(1, 8)] = true, [ID:sub(1, 7)] = false, [("y"):rep(32)] = false, [ID:sub(1, -2) .. "y"] = false }
 
-  it("may be one that is shown in another case, cut to eight characters or more, or with something around it", function()
+  it("may be one that is shown in another case, cut to eight characters at least, or with others around it", function()
     for shown, may in pairs(shown_ids) do assert.equal(may, compare.may_be_id(ID, shown), shown) end
     assert.is_true(compare.may_be_id(ID:sub(1, 8), "x" .. ID))
     assert.is_false(compare.may_be_id(ID:sub(1, 7), "x" .. ID))

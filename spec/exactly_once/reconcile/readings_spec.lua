@@ -65,7 +65,8 @@ describe("a reading", function()
   end)
 
   it("serves no look for an earlier window", function()
-    assert.equal(1, read_again(pass(0), nil, SENT - 3 * HOUR))
+    assert.equal(0, read_again(pass(0), nil, SENT - 66000))
+    assert.equal(1, read_again(pass(0), nil, SENT - 66001))
   end)
 
   it("serves no look for later records than it asked for, but for those that could not exist yet", function()
@@ -75,6 +76,12 @@ describe("a reading", function()
       all(nil, nil, last)
       assert.equal(again, #asked - 1)
     end
+    asked, shared, now = {}, readings.new(), NOW + 614001
+    for _, wide in ipairs { false, true } do
+      all(nil, nil, nil, wide)
+      all(nil, nil, NOW + 40 * HOUR, wide) -- what was made in the half minute after the reading began may be shown
+    end
+    assert.equal(4, #asked)
     assert.equal(0, read_again(pass(3 * HOUR), nil, nil, NOW + 50 * HOUR))
   end)
 
