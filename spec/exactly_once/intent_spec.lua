@@ -18,7 +18,7 @@ local transfer = { clientTranId = "one", toAccount = "Desk", fromAccountType = "
 
 describe("an intent", function()
   it("keeps what travelled, but no password and no value that the operation does not know", function()
-    local values = changed(withdrawal, { funds_password = "correct horse", timestamp = 5, tag = "7" })
+    local values = changed(withdrawal, { password = "correct horse", funds_password = "correct horse", timestamp = 5, tag = "7" })
     local intent = intents.new(operations.by_name["broker.withdraw"], values, { "tag" }, 1700000000000, 5000, "a", "c")
     assert.same({ operation = "broker.withdraw", params = withdrawal, extra = { "tag" }, sent_at = 1700000000000,
       recv_window = 5000, account = "a", call_id = "c" }, intent)
@@ -28,6 +28,7 @@ describe("an intent", function()
   it("can have made a record until it is too old, and as long after as records may be late", function()
     assert.equal(15, intents.made_until({ sent_at = 5, recv_window = 7 }, 3))
     assert.equal(15, intents.made_until({ sent_at = "5", recv_window = "7" }, 3)) -- a row of the journal
+    assert.equal(60000, intents.MAX_WINDOW_MS)
     assert.equal(8, intents.made_until({ sent_at = 5 }, 3))
   end)
 end)

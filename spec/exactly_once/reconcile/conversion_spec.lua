@@ -90,7 +90,9 @@ describe("a batch of converted coins", function()
     local batches = {}
     for i = 1, 10 do batches[i] = batch("DOGE", "COIN" .. i) end
     local function stands_still() return { data = batches, totalRecords = 1000 } end
-    local answer = reconciled(function(of) return of.name == "convertible_balances" and {} or stands_still() end)
+    local answer = reconciled(function(of) 
+      return of.name == "convertible_balances" and { { asset = "BTC" } } or stands_still()
+    end)
     assert.equal("undecided", answer.outcome)
     assert.equal(0, #answer.candidates)
   end)
@@ -125,6 +127,22 @@ describe("a conversion that no batch shows", function()
       local answer = with_coins(coins)
       assert.equal("undecided", answer.outcome)
       assert.matches("none of the coins can be converted any more", answer.reason)
+    end
+  end)
+
+  it("is an error where the journal cannot be read", function()
+    for _, unread in ipairs { "equal_calls", "other_calls" } do
+      local journal = { equal_calls = function() return {}, 0 end, other_calls = function() return {} end,
+        known_records = function() return {} end }
+      journal[unread] = function() return nil, "disk I/O error" end
+      local service = listing_service(function(of)
+        local batch = { convertTime = NOW, convertDetails = { { asset = "BTC" } } }
+        return of.name == "convertible_balances" and {} or { data = { batch }, totalRecords = 1 }
+      end, { journal = journal })
+      local answer, err = reconcile.reconcile(service, { operation = "wallet.convert", params = { asset = "BTC" },
+        sent_at = NOW, id = "i" })
+      assert.is_nil(answer)
+      assert.same({ "journal", "unknown" }, { err.phase, err.outcome })
     end
   end)
 

@@ -48,6 +48,14 @@ describe("the service of a client", function()
     assert.is_true(made:signs_as "other")
   end)
 
+  it("waits by the client's transport", function()
+    local made, transport = of(answering "[]")
+    local slept = 0
+    function transport.sleep(_, ms) slept = slept + ms end
+    made:pause(700)
+    assert.equal(700, slept)
+  end)
+
   it("says by how much the clock was set right, and nothing before it was", function()
     local made, _, state = of(answering "[]")
     assert.is_nil(made:correction())
