@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What is kept of a call, and which calls are equal: of equal ones each may have made a record that the other looks for.
+-- What is kept of a call, and which calls are equal: each of these may have made a record that the other looks for.
 
 local intents = require "purser.exactly_once.intent"
 local operations = require "purser.api.operations"
@@ -18,7 +18,8 @@ local transfer = { clientTranId = "one", toAccount = "Desk", fromAccountType = "
 
 describe("an intent", function()
   it("keeps what travelled, but no password and no value that the operation does not know", function()
-    local values = changed(withdrawal, { password = "correct horse", funds_password = "correct horse", timestamp = 5, tag = "7" })
+    local values = changed(withdrawal, { password = "correct horse", funds_password = "correct horse", timestamp = 5,
+      tag = "7" })
     local intent = intents.new(operations.by_name["broker.withdraw"], values, { "tag" }, 1700000000000, 5000, "a", "c")
     assert.same({ operation = "broker.withdraw", params = withdrawal, extra = { "tag" }, sent_at = 1700000000000,
       recv_window = 5000, account = "a", call_id = "c" }, intent)

@@ -90,7 +90,7 @@ describe("a batch of converted coins", function()
     local batches = {}
     for i = 1, 10 do batches[i] = batch("DOGE", "COIN" .. i) end
     local function stands_still() return { data = batches, totalRecords = 1000 } end
-    local answer = reconciled(function(of) 
+    local answer = reconciled(function(of)
       return of.name == "convertible_balances" and { { asset = "BTC" } } or stands_still()
     end)
     assert.equal("undecided", answer.outcome)

@@ -92,8 +92,8 @@ end)
 describe("the questions of a look", function()
   -- Which questions are asked where each way gives these answers: narrow, plain, broad.
   local function questions(operation, params, answers, fields)
-    local words, look, service = {}, nil, nil
-    look, service = look_at(operation, params, {}, fields)
+    local words = {}
+    local look, service = look_at(operation, params, {}, fields)
     look.reading = { records = {}, first = NOW - HOUR, last = NOW + HOUR }
     if fields and fields.known then look.reading.records = fields.known(service) end
     local answer, err = look:narrow_then_broad(function(_, narrow)

@@ -268,7 +268,7 @@ describe("a state that was requested", function()
   end)
 
   it("of a withdrawal is cancelled, or too late, or not cancelled when it must be", function()
-    local function with(record, at) 
+    local function with(record, at)
       return outcome("wallet.cancel_withdrawal", { id = "w1" }, { changed(record, { applyTime = NOW }) }, at)
     end
     assert.equal("done", with({ id = "w1", status = 9 }, EARLY))
