@@ -31,7 +31,7 @@ local function look_once(operation, params, shown, at, fields)
     if of.result.rows then return { rows = records, total = #shown } end
     return of.result.page and { data = records, totalRecords = #shown } or records
   end, changed({ now = at or LATE }, fields))
-  local intent = { operation = operation, params = params, sent_at = NOW, recv_window = 5000 }
+  local intent = { operation = operation, params = params, sent_at = NOW, recv_window = 5000, id = "i" }
   local look = looks.new(service, row, intent, {})
   look:begin()
   local answer, err, why = strategies[row.reconcile.strategy](look)
@@ -100,6 +100,49 @@ describe("a call that only its content identifies", function()
     assert.equal(NOTHING_YET, answer)
     assert.equal(NOW + 17000, look.deadline)
     assert.equal("undecided", with({ moved }, LATE, { recent_calls = known })) -- its record should be there by now
+    assert.equal("undecided", with({ moved }, NOW + 17000, { recent_calls = known }))
+  end)
+
+  it("is undecided where equal calls got ids that are not listed, and were sent near enough", function()
+    for sent_at, word in pairs { [NOW - 20000] = "undecided", [NOW - 20001] = "done", [NOW + 14000] = "undecided",
+      [NOW + 14001] = "done" } do
+      local known = recent_calls.new()
+      recent_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,
+        sent_at = sent_at, recv_window = 5000, call_id = "other" }, "t9")
+      assert.equal(word, with({ moved }, LATE, { recent_calls = known }), sent_at - NOW)
+      if word == "undecided" then -- one more has no known end
+        recent_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer",
+          params = move, sent_at = NOW, recv_window = 5000, call_id = "open" })
+        assert.equal("undecided", with({ moved }, LATE, { recent_calls = known }))
+      end
+    end
+  end)
+
+  it("is undecided where an equal record is shown some hours away", function()
+    local word, answer = with { changed(moved, { timestamp = NOW - 8 * HOUR }),
+      changed(moved, { tranId = "t2", timestamp = NOW - 7 * HOUR }) }
+    assert.equal("undecided", word)
+    assert.equal("t2 1", answer.candidates[1].tranId .. " " .. #answer.candidates) -- t2 would else be of the future
+    assert.matches("some hours from the call", answer.reason)
+    assert.equal("nothing yet", with({ changed(moved, { timestamp = NOW - 8 * HOUR }) }, EARLY))
+    assert.matches("in part", select(2, with { moved, changed(moved, { tranId = "t2", asset = "usdt" }) }).reason)
+  end)
+
+  it("is an error where the journal cannot be read", function()
+    local names = { "equal_calls", "other_calls", "known_records" }
+    for _, unread in ipairs(names) do
+      local journal = { equal_calls = function() return {}, 0 end, other_calls = function() return {} end,
+        known_records = function() return {} end }
+      journal[unread] = function() return nil, "disk I/O error" end
+      for _, case in ipairs { { "wallet.transfer", move }, { "sub_account.transfer", changed(move,
+        { clientTranId = ID }) } } do
+        if case[1] == "wallet.transfer" or unread ~= "other_calls" then -- an id needs no other calls
+          local answer, err = look_once(case[1], case[2], {}, LATE, { journal = journal })
+          assert.is_nil(answer)
+          assert.equal("journal", err.phase)
+        end
+      end
+    end
   end)
 
   it("is undecided where this client has forgotten what it made then", function()
@@ -138,8 +181,26 @@ describe("a record that a call of another content may have made", function()
   end)
 
   it("is not that of a call whose id it does not show", function()
-    assert.equal("undecided", with(changed(same, { withdrawOrderId = ID })))
-    assert.equal("undecided", with(changed(same, { withdrawOrderId = ID }), nil, { withdrawOrderId = ID:upper() }))
+    for shown, word in pairs { [ID] = "undecided", [ID:upper()] = "undecided", [("y"):rep(32)] = "done",
+      [""] = "undecided" } do
+      local known = recent_calls.new()
+      local params = { coin = "USDT", address = "TSample", amount = "20", remark = "rent" }
+      recent_calls.note(known, operations.by_name["wallet.withdraw"], { operation = "wallet.withdraw", sent_at = NOW,
+        params = changed(params, { withdrawOrderId = ID }), recv_window = 5000 })
+      assert.equal(word, outcome("broker.withdraw", changed(params, { network = "TRX" }), { changed(params, { id = "w1",
+        withdrawOrderId = shown, applyTime = NOW + 400 }) }, LATE, { recent_calls = known }), shown)
+    end
+  end)
+
+  it("is not that of a call between other accounts than it shows", function()
+    for shown, word in pairs { SPOT = "done", FUTURES = "undecided", futures = "undecided", [""] = "undecided" } do
+      local known = recent_calls.new()
+      local params = { fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "2" }
+      recent_calls.note(known, operations.by_name["broker.transfer"], { operation = "broker.transfer", sent_at = NOW,
+        params = changed(params, { toAccountType = "FUTURES" }), recv_window = 5000 })
+      assert.equal(word, outcome("sub_account.transfer", params, { changed(params, { tranId = "t1",
+        toAccountType = shown, timestamp = NOW + 400 }) }, LATE, { recent_calls = known }), shown)
+    end
   end)
 end)
 
@@ -229,7 +290,8 @@ describe("a name", function()
       assert.matches(reason, answer.reason)
       assert.equal("nothing yet", with(record, EARLY))
     end
-    assert.equal("nothing yet", with { subAccount = "desk0001", timestamp = NOW - 900000 }) -- it is older
+    assert.equal("nothing yet", with { subAccount = "desk0001", timestamp = NOW - 6001 }) -- it is older
+    assert.equal("undecided", with { subAccount = "DESK0001", timestamp = NOW - 6000 })
     assert.equal("nothing yet", with { subAccount = "Other001", timestamp = NOW })
   end)
 end)
@@ -253,6 +315,8 @@ describe("a state that was requested", function()
     assert.equal("undecided", with({ network = "" }, LATE))
     assert.equal("undecided", with({ network = "trx" }, LATE))
     assert.equal("nothing yet", with({ network = "trx" }, EARLY))
+    address.network = "trx"
+    assert.equal("undecided", with({ network = "TRX" }, LATE))
   end)
 
   it("of something that must be gone is decided late, for what is missing may be too new to be listed", function()
