@@ -5,6 +5,7 @@ local errors = require "purser.call.errors"
 local listing_service = require "listing_service"
 local looks = require "purser.exactly_once.reconcile.look"
 local operations = require "purser.api.operations"
+local readings = require "purser.exactly_once.reconcile.readings"
 local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
 
 local NOW, HOUR, DAY = 1700000000000, 3600000, 86400000
@@ -57,7 +58,30 @@ describe("the window of a call", function()
   end)
 end)
 
+describe("an answer that leaves the call undecided", function()
+  it("since a reading does not show all there is says so of the look, until the next begins", function()
+    local look = look_at("wallet.transfer", move)
+    local candidates = { {} }
+    assert.same({ outcome = "undecided", candidates = candidates, reason = "why" },
+      look:doubt({ incomplete = "why" }, candidates))
+    look.plain = true
+    assert.is_true(look.doubted)
+    look:begin()
+    assert.same({ false, false }, { look.doubted, look.plain })
+  end)
+end)
+
 describe("a list", function()
+  it("is read once for looks that share their readings", function()
+    local fields = { readings = readings.new() }
+    local reading = look_at("wallet.transfer", move, { { tranId = "t1", timestamp = NOW } }, fields):list(NOW, NOW)
+    local second = look_at("wallet.transfer", move, {}, fields):list(NOW, NOW)
+    assert.equal(1, #asked)
+    assert.equal(reading.records, second.records)
+    assert.equal(reading.shared, second.shared)
+    assert.same({ asked[1][1], asked[1][2] }, { second.first - NOW, second.last - NOW })
+  end)
+
   it("is asked for the call's window by an early look and a narrow question", function()
     look_at("wallet.transfer", move, {}, { now = NOW + 10 }):list(NOW - 6000, NOW + 14000)
     look_at("wallet.transfer", move, {}):list(NOW - 6000, NOW + 14000, true)
@@ -85,6 +109,8 @@ describe("a list", function()
     local first = NOW
     for _, window in ipairs(asked) do first = math.min(first, NOW + window[1]) end
     assert.is_true(first >= NOW - DAY + 60000 - 1000, first - NOW)
+    assert.equal(NOW - 90 * DAY + 60000, look_at("wallet.withdraw", {}, {}, { now = NOW }):earliest())
+    assert.equal(0, look_at("broker.create_api_key", {}):earliest())
     assert.is_true(first <= NOW - 6000)
   end)
 end)
@@ -95,13 +121,15 @@ describe("the questions of a look", function()
     local words = {}
     local look, service = look_at(operation, params, {}, fields)
     look.reading = { records = {}, first = NOW - HOUR, last = NOW + HOUR }
-    if fields and fields.known then look.reading.records = fields.known(service) end
+    for name, value in pairs(fields and fields.reading and fields.reading(service) or {}) do
+      look.reading[name] = value
+    end
     local answer, err = look:narrow_then_broad(function(_, narrow)
       local word = narrow and "narrow" or look.plain and "plain" or "broad"
       words[#words + 1] = word
       local given = answers[word]
       if errors.is(given) then return nil, given end
-      look.doubted = given == "doubt"
+      if given == "doubt" then look.doubted = true end
       return given == nil and looks.NOTHING_YET or { outcome = given == "doubt" and "undecided" or given }
     end)
     return table.concat(words, " "), answer and answer.outcome or err and err.message, look.doubted
@@ -136,11 +164,36 @@ describe("the questions of a look", function()
       local words, answer, doubted = questions("sub_account.transfer", transfer, { plain = outcome, broad = "done" })
       assert.same({ "narrow plain broad", "done", false }, { words, answer, doubted }, outcome)
     end
-    local function known(service)
-      return { known_record(service, -20000, -20000), known_record(service, 20000, 20000) }
+  end)
+
+  -- The questions of a call that the plain one does not show, where these known calls are shown at their time.
+  local function after_plain(known, last, incomplete)
+    return (questions("wallet.transfer", move, { plain = "not_done" }, { reading = function(service)
+      local records = {}
+      for i, sent in ipairs(known) do records[i] = known_record(service, sent, sent) end
+      return { records = records, last = NOW + (last or HOUR), incomplete = incomplete }
+    end }))
+  end
+
+  it("end with the plain one where known calls before and after the call are shown", function()
+    assert.equal("narrow plain", after_plain { -6000, 14000 })
+    for _, known in ipairs { { -5999, 14000 }, { -6000, 13999 }, { -6000 }, { 14000 }, {} } do
+      assert.equal("narrow plain broad", after_plain(known))
     end
-    assert.same({ "narrow plain", "not_done", false }, { questions("wallet.transfer", move, { plain = "not_done" },
-      { known = known }) })
+    assert.equal("narrow plain broad", after_plain({ -6000, 14000 }, HOUR, "it turns no pages"))
+  end)
+
+  it("end with the plain one where one before is shown, and nothing after the call can be hidden", function()
+    assert.equal("narrow plain", after_plain({ -6000 }, 14000 + ASKED))
+    assert.equal("narrow plain broad", after_plain({ -6000 }, 14000 + ASKED - 1))
+  end)
+
+  it("are two for a list that has no time, and one where a reading is shared, early", function()
+    assert.equal("narrow broad", (questions("broker.create_sub_account", { subAccount = "Desk0001" }, {})))
+    local shared = { readings = readings.new() }
+    assert.equal("plain broad", (questions("wallet.transfer", move, {}, shared)))
+    shared.now = NOW + 10
+    assert.equal("broad", (questions("wallet.transfer", move, {}, shared)))
   end)
 
   it("end with an error", function()
@@ -183,6 +236,35 @@ describe("what a reading proves", function()
     assert.is_nil(look:misplaced())
     _, look = shift_of { { -20000, -20000 + 11001 } }
     assert.equal("k-20000", look:misplaced().tranId)
+  end)
+end)
+
+describe("a record some hours from the call", function()
+  -- By how much the history is shifted if the record is the call's, where another is shown at `newest`.
+  local function shift_of(at, newest, claimed)
+    local look = look_at("wallet.transfer", move)
+    local reading = { records = { { tranId = "k", timestamp = newest } }, first = NOW - DAY, last = NOW + DAY }
+    look.reading = reading
+    return (look:shift_of({ timestamp = at }, reading, claimed or {}))
+  end
+
+  it("may be the call's where nothing would then be of the future, by any clock", function()
+    local newest = NOW + 60000 + 6000 - 8 * HOUR
+    assert.equal(-8 * HOUR, shift_of(NOW - 8 * HOUR, newest))
+    assert.is_nil(shift_of(NOW - 8 * HOUR, newest + 1))
+  end)
+
+  it("is not the call's where a record of an equal call is shown at its time", function()
+    assert.equal(8 * HOUR, shift_of(NOW + 8 * HOUR, NOW - 30000))
+    assert.is_nil(shift_of(NOW + 8 * HOUR, NOW - 30000, { k = NOW - 30000 }))
+    local look, service = look_at("wallet.transfer", move)
+    local reading = { records = { known_record(service, -30000, -30000) }, first = NOW - DAY, last = NOW + DAY }
+    look.reading = reading
+    assert.is_nil((look:shift_of({ timestamp = NOW + 8 * HOUR }, reading, {})))
+  end)
+
+  it("shows nothing of other calls where only a state counts", function()
+    assert.is_nil(look_at("wallet.cancel_withdrawal", { id = "w1" }):misplaced())
   end)
 end)
 
