@@ -136,9 +136,9 @@ local function write(id, fields)
   for name, value in pairs(fields) do row[name] = value end
   assert(journal.db:rows([[INSERT INTO purser_intents (id, account, operation, params, digest, sent_at, recv_window,
     queue, payment, charges, state, record_id, record, message, ended_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, '', '', '', $8, $9, $10, '', '')]], id, row.account, row.operation, json.encode(row.params),
-    intents.digest(operations.by_name[row.operation], row.params), ("%013d"):format(row.sent_at), row.recv_window,
-    row.state, row.record_id, row.record))
+    VALUES ($1, $2, $3, $4, $5, $6, $7, '', '', '', $8, $9, $10, '', '')]], id, row.account, row.operation,
+    json.encode(row.params), intents.digest(operations.by_name[row.operation], row.params),
+    ("%013d"):format(row.sent_at), row.recv_window, row.state, row.record_id, row.record))
 end
 
 local own = { id = "own", operation = "wallet.transfer", params = MOVE, account = "treasury", sent_at = NOW,

@@ -187,6 +187,114 @@ describe("a payment that failed", function()
   end)
 end)
 
+describe("another look at a payment", function()
+  local errors = require "purser.call.errors"
+  local rejection = errors.new { kind = "api", outcome = "rejected", message = "no such account" }
+  local unread = errors.new { kind = "api", outcome = "unknown", message = "busy" }
+  local locked = errors.new { kind = "config", outcome = "unknown", phase = "journal", message = "locked" }
+
+  -- What the look says; and what becomes of a payment that was left undecided, and of one that failed: it is put back,
+  -- or the code of the error.
+  for words, case in pairs {
+    ["that shows that it was not made"] = { { outcome = "not_done" }, true, true },
+    ["that leaves it undecided"] = { { outcome = "undecided", reason = "two match", candidates = { 1, 2 } },
+      "payouts.undecided", true },
+    ["that finds it"] = { { outcome = "done", record = { tranId = "r1" } }, "payouts.done", "payouts.done" },
+    ["that the service rejects"] = { rejection, "payouts.not_checked", true },
+    ["that fails"] = { unread, "payouts.not_checked", "payouts.not_checked" },
+    ["that the journal keeps from being made"] = { locked, false, false },
+  } do
+    it(words .. " decides whether it is put back", function()
+      for i, state in ipairs { "undecided", "failed" } do
+        payouts = payouts_with { queue = state }
+        leave_undecided(false)
+        assert(journal.db:rows("UPDATE purser_payments SET state = $1 WHERE queue = $1", state))
+        client.reconcile = function()
+          if errors.is(case[1]) then return nil, case[1] end
+          return case[1]
+        end
+        local put_back, err = payouts:retry "a"
+        client.reconcile = nil
+        if case[i + 1] == true then
+          assert.is_true(put_back, state)
+          assert.equal("waiting", assert(payouts:find "a").state)
+        else
+          assert.is_nil(put_back, state)
+          if case[i + 1] then assert.equal(case[i + 1], err.code) else assert.equal(case[1], err) end
+          assert.equal(case[i + 1] == "payouts.done" and "done" or state, assert(payouts:find "a").state)
+        end
+        assert.same(case[i + 1] == "payouts.undecided" and { 1, 2 } or nil, err and err.details
+          and err.details.candidates)
+      end
+    end)
+  end
+
+  it("is not made where the journal cannot be read, and the payment stays as it is", function()
+    for _, options in ipairs { {}, { force = true } } do
+      payouts = payouts_with { queue = options.force and "forced" or "looked for" }
+      leave_undecided(false)
+      journal.entries = function() return nil, locked end
+      local put_back, err = payouts:retry("a", options)
+      journal.entries = nil
+      assert.same({ nil, locked }, { put_back, err })
+      assert.equal("undecided", assert(payouts:find "a").state)
+    end
+  end)
+end)
+
+describe("a person's word", function()
+  it("ends the call that was undecided, and changes no other", function()
+    for state, ended in pairs { undecided = "not_done", rejected = "rejected", done = "done" } do
+      payouts = payouts_with { queue = state }
+      leave_undecided(false)
+      local intent = assert(payouts:find "a").intent
+      assert(journal.db:rows("UPDATE purser_intents SET state = $1 WHERE id = $2", state, intent))
+      assert.is_true(payouts:retry("a", { force = true }))
+      local entry = assert(journal:entries { id = intent })[1]
+      assert.equal(ended, entry.state)
+      if ended == "not_done" then assert.equal("a person said that it was not executed", entry.message) end
+      assert.is_true(assert(payouts:find "a").approved)
+    end
+  end)
+
+  it("counts also where the call is missing from the journal", function()
+    leave_undecided(false)
+    assert(journal.db:rows "DELETE FROM purser_intents")
+    assert.is_true(payouts:retry("a", { force = true }))
+  end)
+end)
+
+describe("a payment that was never sent", function()
+  it("is put back, and one that was undecided is looked for in the histories again", function()
+    for state, is_looked_for in pairs { undecided = true, failed = false } do
+      payouts = payouts_with { queue = state }
+      assert(payouts:add("a", TRANSFER, move "5"))
+      assert(journal.db:rows("UPDATE purser_payments SET state = $1 WHERE queue = $1", state))
+      payouts.history = {}
+      assert.is_true(payouts:retry "a")
+      assert.equal(is_looked_for, payouts.history == nil)
+    end
+  end)
+end)
+
+describe("many payments", function()
+  it("are put back as each would be, with the error of every other", function()
+    payouts = payouts_with { history_check = "never" }
+    for i, key in ipairs { "found", "lost" } do
+      assert(payouts:add(key, TRANSFER, move(tostring(i))))
+      sim:fault { kind = key == "found" and "lost_answer" or "reset", when = key == "lost" and "before" or nil,
+        operation = TRANSFER }
+      leave_next_undecided()
+      assert(payouts:run())
+    end
+    assert(payouts:add("waiting", TRANSFER, move "3"))
+    local put_back, others = payouts:retry_all { "found", "lost", "waiting", "none" }
+    assert.same({ "lost" }, put_back)
+    assert.equal("payouts.done", others.found.code)
+    assert.same({ false, false }, { others.waiting, others.none })
+  end)
+end)
+
 describe("options of retry", function()
   it("are checked", function()
     for words, options in pairs { ["a table"] = 5, ['did you mean "force"'] = { forse = true },

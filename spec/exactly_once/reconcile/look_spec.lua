@@ -155,8 +155,10 @@ describe("the questions of a look", function()
       local words, answer, doubted = questions("sub_account.transfer", transfer, { narrow = outcome, broad = "done" })
       assert.same({ "narrow plain broad", "done", false }, { words, answer, doubted }, outcome)
     end
-    assert.equal("narrow", (questions("broker.create_sub_account", { subAccount = "Desk0001" },
-      { narrow = "not_done" })))
+    local name = { subAccount = "Desk0001" }
+    assert.equal("narrow", (questions("broker.create_sub_account", name, { narrow = "not_done" })))
+    assert.same({ "narrow broad", "done", false }, { questions("broker.create_sub_account", name,
+      { narrow = "doubt", broad = "done" }) })
   end)
 
   it("do not end with the plain one but for what is done, unless nothing can be hidden", function()
