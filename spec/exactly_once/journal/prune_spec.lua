@@ -112,6 +112,48 @@ describe("pruning", function()
     assert.same({ 1, 1 }, { assert(payouts:report()).total, assert(payouts:report()).done })
   end)
 
+  it("keeps what begins or ends at the very time, and the period that it is in", function()
+    local before = long_ago
+    within(function(tx)
+      write(tx, "at", before)
+      write(tx, "older", before - 1)
+      pay(tx, "at", { state = "done", intent = "at", added_at = before })
+      pay(tx, "older", { state = "done", intent = "older", added_at = before - 1 })
+      for name, length in pairs { ends = before, ended = before - 1 } do -- the first period of such a length
+        tx:rows("INSERT INTO purser_spending (bucket, amount) VALUES ($1, '5')", ("%s USDT %d 0"):format(name, length))
+      end
+    end)
+    assert.same({ intents = 1, payments = 1, periods = 1 }, assert(journal:prune { before = before }))
+    assert.same({ "at" }, ids(assert(journal:entries())))
+    assert.matches("^ends ", assert(journal.db:rows "SELECT bucket FROM purser_spending")[1].bucket)
+  end)
+
+  it("keeps how far it went, which no earlier time takes back", function()
+    for _, case in ipairs { { 300, 300 }, { 200, 200 }, { 400, 200 } } do
+      local at = core.now_ms() - case[1] * DAY
+      assert(journal:prune { before = at })
+      local rows = assert(journal.db:rows "SELECT value FROM purser_meta WHERE name = 'pruned_before'")
+      assert.is_true(math.abs(tonumber(rows[1].value) - (core.now_ms() - case[2] * DAY)) < DAY)
+    end
+  end)
+
+  it("is an error where the journal cannot be written", function()
+    within(function(tx) write(tx, "old", long_ago) end)
+    assert(journal.db:rows "PRAGMA query_only = 1")
+    local counts, err = prune(200)
+    assert.is_nil(counts)
+    assert.same({ "config", "journal" }, { err.kind, err.phase })
+    assert(journal.db:rows "PRAGMA query_only = 0")
+    assert.equal(1, assert(prune(200)).intents)
+  end)
+
+  it("takes any number of payments, in steps", function()
+    within(function(tx)
+      for i = 1, 1100 do pay(tx, ("p%05d"):format(i), { state = "done", intent = "", added_at = long_ago }) end
+    end)
+    assert.equal(1100, assert(prune(200)).payments)
+  end)
+
   it("takes any number of rows, in steps", function()
     within(function(tx)
       for i = 1, 2500 do
@@ -145,7 +187,8 @@ describe("pruning", function()
       end
     end)
     assert.equal(1, assert(prune(200)).periods)
-    assert.equal(1, #assert(journal.db:rows "SELECT bucket FROM purser_spending"))
+    assert.same({ { bucket = ("my account USDT %d %d"):format(DAY, today) } },
+      assert(journal.db:rows "SELECT bucket FROM purser_spending"))
   end)
 
   it("does not make a process that has not written for long think that the journal was put back", function()
