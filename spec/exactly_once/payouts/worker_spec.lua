@@ -110,3 +110,125 @@ describe("what concerns all payments alike", function()
     assert.equal(3, assert(payouts:run()).done)
   end)
 end)
+
+describe("what becomes of a payment", function()
+  local queues = 0
+
+  -- Runs one payment whose requests get this answer, or error. Returns it, and how many were sent.
+  local function run(operation, answer, options)
+    local sent = 0
+    at.client = at.client_with()
+    private.states[at.client]._transport = at.transport(function(request, inner)
+      if request.method == "GET" then return inner:send(request) end
+      sent = sent + 1
+      return answer(request, inner)
+    end)
+    queues = queues + 1
+    local all = { history_check = "never", queue = "q" .. queues }
+    for name, value in pairs(options or {}) do all[name] = value end
+    local payouts = at.payouts_with(all)
+    assert(payouts:add("a", operation, operation == at.TRANSFER and at.move "1" or at.own "1"))
+    local report, err = payouts:run()
+    return assert(payouts:find "a"), sent, report, err
+  end
+
+  local function reject(code)
+    return function()
+      return { status = 400, headers = "", body = ('{"code":%d,"msg":"the service says no"}'):format(code) }
+    end
+  end
+
+  local function not_sent()
+    return nil, { kind = "transport", outcome = "not_sent", message = "no route" }
+  end
+
+  local function lost_before()
+    return nil, { kind = "transport", outcome = "unknown", message = "lost" }
+  end
+
+  it("that the service rejects is to fail; one with an id is looked for by it first", function()
+    for _, operation in ipairs { "wallet.transfer", at.TRANSFER } do
+      local reads = at.counted("sub_account.transfer_history", "received")
+      local payment, sent = run(operation, reject(10101))
+      assert.same({ "failed", 1, 1 }, { payment.state, payment.attempts, sent })
+      assert.matches("the service says no", payment.message)
+      assert.equal(operation == at.TRANSFER, at.counted("sub_account.transfer_history", "received") > reads)
+    end
+  end)
+
+  it("that was executed though it was rejected is to be done, where it carries an id", function()
+    local payment = run(at.TRANSFER, function(request, inner)
+      inner:send(request)
+      return reject(33333)()
+    end)
+    assert.equal("done", payment.state)
+    assert.is_string(payment.record_id)
+    assert.is_nil(payment.message)
+  end)
+
+  it("that could not be sent is to be sent again, so many times", function()
+    for operation, number in pairs { ["wallet.transfer"] = 1, [at.TRANSFER] = 3 } do
+      local payment, sent = run(operation, not_sent, { attempts = number })
+      assert.same({ "failed", number, number }, { payment.state, payment.attempts, sent })
+      assert.matches(("gave up after %d attempts: "):format(number), payment.message, 1, true)
+    end
+  end)
+
+  it("that was certainly not executed is to be sent again, so many times", function()
+    for _, operation in ipairs { "wallet.transfer", at.TRANSFER } do
+      local payment, sent = run(operation, lost_before, { attempts = 2 })
+      assert.same({ "failed", 2, 2 }, { payment.state, payment.attempts, sent })
+      assert.matches("gave up after 2 attempts: it was not executed", payment.message, 1, true)
+    end
+  end)
+
+  it("that was outside of the service's window, or that a firewall rejected, is to be sent again", function()
+    for _, answer in ipairs { reject(700003), function() return { status = 403, headers = "", body = "<html>" } end } do
+      local times = 0
+      local payment, sent = run("wallet.transfer", function(request, inner)
+        times = times + 1
+        if times == 1 then return answer() end
+        return inner:send(request)
+      end)
+      assert.equal("done", payment.state, payment.message)
+      assert.is_true(sent >= 2)
+    end
+    assert.equal(2, at.counted("wallet.transfer", "applied"))
+  end)
+
+  it("that is throttled is to wait for as long as the service says", function()
+    local began, times = at.sim:now(), 0
+    local payment = run("wallet.transfer", function(request, inner)
+      times = times + 1
+      if times > 1 then return inner:send(request) end
+      return { status = 429, headers = "Retry-After: 0\r\n", body = "" }
+    end)
+    assert.equal("done", payment.state)
+    assert.is_true(at.sim:now() - began < 60000)
+  end)
+
+  it("that cannot be looked for, and was not rejected, is to be undecided", function()
+    at.sim:fault { kind = "reject", operation = "wallet.transfer_history", times = 100 }
+    local payment, sent = run("wallet.transfer", lost_before)
+    assert.same({ "undecided", 1 }, { payment.state, sent })
+    assert.matches("it cannot be looked for", payment.message)
+  end)
+
+  it("whose intent is missing from the journal is to be undecided", function()
+    local payouts = at.payouts_with { history_check = "never" }
+    assert(payouts:add("a", "wallet.transfer", at.own "1"))
+    set "state = 'sent', intent = 'none', lease_until = '', worker = 'dead'"
+    assert.equal(1, assert(payouts:run()).undecided)
+    assert.matches("intent is missing", assert(payouts:find "a").message)
+    assert.equal(0, at.counted("wallet.transfer", "received"))
+  end)
+
+  it("that a guard rail rejects is to fail, unsent", function()
+    at.client = at.client_with { guard = { max_amount = { USDT = "0.5" } } }
+    local payouts = at.payouts_with { history_check = "never" }
+    assert(payouts:add("a", "wallet.transfer", at.own "1"))
+    assert.equal(1, assert(payouts:run()).failed)
+    assert.matches("max_amount", assert(payouts:find "a").message)
+    assert.equal(0, assert(payouts:find "a").attempts)
+  end)
+end)
