@@ -220,4 +220,47 @@ describe("a witness file", function()
     assert.equal("config", err.kind)
     assert.matches("witness file", err.message)
   end)
+
+  it("that cannot be read or written ends the run with an error, and so does its journal", function()
+    local payouts = witnessed()
+    at.add(payouts, 1, 1)
+    assert(payouts.witness_db:rows "PRAGMA query_only = 1")
+    local report, err = payouts:run()
+    assert.is_nil(report)
+    assert.matches("the witness file", err.message)
+    assert.equal(0, at.counted(at.TRANSFER, "received"))
+    assert(payouts.witness_db:rows "PRAGMA query_only = 0")
+    local rows = at.journal.db.rows
+    for _, name in ipairs { "journal_id", "SELECT value FROM purser_meta WHERE name = $1" } do
+      at.journal.db.rows = function(self, sql, ...)
+        if sql:find(name, 1, true) then return nil, "disk I/O error" end
+        return rows(self, sql, ...)
+      end
+      report, err = payouts:run()
+      assert.is_nil(report)
+      assert.matches("disk I/O error", err.message)
+    end
+    at.journal.db.rows = nil
+    assert.equal(0, at.counted(at.TRANSFER, "received"))
+    assert.equal(1, assert(payouts:run()).done)
+  end)
+
+  it("that is not written at the end of a run is an error, and does not speak for the journal", function()
+    local payouts = witnessed()
+    at.add(payouts, 1, 1)
+    private.states[at.client]._transport = at.transport(function(request, inner)
+      if request.operation == at.TRANSFER then assert(payouts.witness_db:rows "PRAGMA query_only = 1") end
+      return inner:send(request)
+    end)
+    local report, err = payouts:run()
+    assert.is_nil(report)
+    assert.matches("the witness file", err.message)
+    assert(payouts.witness_db:rows "PRAGMA query_only = 0")
+    reopen()
+    local first = looks()
+    payouts = witnessed()
+    at.add(payouts, 2, 2)
+    assert.equal(2, assert(payouts:run()).done)
+    assert.is_true(looks() > first)
+  end)
 end)
