@@ -39,17 +39,28 @@ local function is_others(intent, id)
 end
 
 describe("two intents", function()
-  it("are of one call where they are one table, or have one name, or one id in the journal", function()
-    local one = { call_id = "a", id = "1" }
-    assert.is_true(recent_calls.is_same(one, one))
-    assert.is_true(recent_calls.is_same(one, { call_id = "a", id = "2" }))
-    assert.is_false(recent_calls.is_same(one, { call_id = "b", id = "1" }))
-    assert.is_true(recent_calls.is_same({ id = "1" }, one))
-    assert.is_false(recent_calls.is_same({ id = "2" }, one))
-    assert.is_nil(recent_calls.is_same({}, {}))
-    local nameless = {}
-    assert.is_true(recent_calls.is_same(nameless, nameless))
-    assert.is_nil(recent_calls.is_same({ call_id = "a" }, { id = "1" }))
+  -- Whether they are noted as one call; their times differ.
+  local function are_one(one, other)
+    known = recent_calls.new()
+    local first, second = intent_of(one), intent_of(other)
+    second.sent_at = NOW + 1
+    return note(first) == note(second)
+  end
+
+  it("are of one call where they have one name, or one id in the journal", function()
+    assert.is_true(are_one({ call_id = "a", id = "1" }, { call_id = "a", id = "2" }))
+    assert.is_false(are_one({ call_id = "a", id = "1" }, { call_id = "b", id = "1" }))
+    assert.is_true(are_one({ call_id = "a", id = "1" }, { id = "1" }))
+    assert.is_false(are_one({ call_id = "a", id = "1" }, { id = "2" }))
+    assert.is_false(are_one({}, {}))
+    assert.is_false(are_one({ call_id = "a" }, { id = "1" }))
+  end)
+
+  it("are of one call where they are one table, whatever became of its time", function()
+    local intent = intent_of {}
+    local entry = note(intent)
+    intent.sent_at = NOW + 1
+    assert.equal(entry, note(intent))
   end)
 end)
 

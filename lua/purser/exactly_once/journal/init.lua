@@ -23,7 +23,7 @@ local postgresql = require "purser.util.database.postgresql"
 local private = require "purser.util.private"
 local prune = require "purser.exactly_once.journal.prune"
 local schema = require "purser.exactly_once.journal.schema"
-local guards = lazy "purser.exactly_once.guard"
+local spending = lazy "purser.exactly_once.guard.spending"
 
 local time_text = schema.time_text
 local unpack = table.unpack or unpack -- luacheck: ignore
@@ -91,7 +91,7 @@ end
 local function give_back(tx, id)
   local row = tx:rows("SELECT charges FROM purser_intents WHERE id = $1", id)[1]
   if row and row.charges ~= "" then
-    guards.give_back(tx, row.charges)
+    spending.give_back(tx, row.charges)
     tx:rows("UPDATE purser_intents SET charges = '' WHERE id = $1", id)
   end
 end

@@ -28,11 +28,9 @@ function M.message(options)
   end
 end
 
-local undecided = "('open', 'unknown', 'undecided')"
-
-local delete_intent = "DELETE FROM purser_intents WHERE id = $1 AND state NOT IN " .. undecided .. [[
+local delete_intent = "DELETE FROM purser_intents WHERE id = $1 AND NOT (" .. schema.UNDECIDED .. [[)
   AND NOT EXISTS (SELECT 1 FROM purser_intents AS other WHERE other.digest = purser_intents.digest
-    AND other.account = purser_intents.account AND other.state IN ]] .. undecided .. [[)
+    AND other.account = purser_intents.account AND other.]] .. schema.UNDECIDED .. [[)
   AND (payment = '' OR NOT EXISTS (SELECT 1 FROM purser_payments WHERE purser_payments.account = purser_intents.account
     AND purser_payments.key = purser_intents.payment AND purser_payments.state <> 'done'
     AND (purser_payments.queue = purser_intents.queue OR purser_intents.queue = '')))]]

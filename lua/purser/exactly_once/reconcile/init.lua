@@ -15,6 +15,7 @@
 local option_schema = require "purser.util.option_schema"
 local check_intent = require "purser.exactly_once.reconcile.check_intent"
 local errors = require "purser.call.errors"
+local failure = require "purser.exactly_once.journal.failure"
 local intents = require "purser.exactly_once.intent"
 local looks = require "purser.exactly_once.reconcile.look"
 local operations = require "purser.api.operations"
@@ -149,7 +150,7 @@ end
 local function keep(service, intent, answer)
   if not (service.journal and intent.id) or answer.not_before then return answer end
   local ok, other = service.journal:reconciled(intent, answer)
-  if not ok then return nil, looks.journal_error(other) end
+  if not ok then return nil, failure.error("unknown", other) end
   return other and { outcome = "done", record = other, reason = "its answer is in the journal" } or answer
 end
 
