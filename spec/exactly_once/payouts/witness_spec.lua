@@ -78,6 +78,28 @@ describe("a witness file", function()
     assert.equal(4, at.counted(at.TRANSFER, "applied"))
   end)
 
+  it("forgets every history of a journal that was put back, also those that its next run does not ask", function()
+    assert(at.sim:account { name = "tradingdesk2", role = "sub", parent = at.account.uid })
+    local function pay(key, to_account)
+      local payouts = witnessed()
+      assert(payouts:add(key, at.TRANSFER, at.move("7", { toAccount = to_account })))
+      assert(payouts:run())
+    end
+    pay("a", "tradingdesk1")
+    pay("b", "tradingdesk2")
+    at.journal:close()
+    at.copy(at.path, at.path .. ".copy")
+    at.open()
+    pay("later", "tradingdesk2")
+    at.journal:close()
+    at.copy(at.path .. ".copy", at.path)
+    at.open()
+    pay("c", "tradingdesk1") -- from then on it is the newest again
+    reopen()
+    pay("later", "tradingdesk2")
+    assert.equal(4, at.counted(at.TRANSFER, "applied"))
+  end)
+
   it("keeps no reading that began before the connection was opened again", function()
     local payouts = witnessed { concurrency = 2 }
     at.add(payouts, 1, 2)
