@@ -275,6 +275,18 @@ describe("what failed or is undecided", function()
     assert.is_true(found_done())
     assert.same({ "done", "r1" }, { find("a").state, find("a").record_id })
   end)
+
+  it("lets go on what waited for it, when it is put back or done", function()
+    insert "b"
+    for i, decide in ipairs { function() assert.is_true(put_back(true)) end, function()
+      assert.is_true((within(function(tx) return queue.found_done(tx, "q", "a", payment, { tranId = "r1" }) end)))
+    end } do
+      set "state = 'failed', intent = 'i1' WHERE key = 'a'"
+      set "state = 'waiting', due_at = 'blocked' WHERE key = 'b'"
+      decide()
+      assert.equal(i == 1 and "a b" or "b", keys(take(one)))
+    end
+  end)
 end)
 
 describe("the journal's knowledge of a payment", function()
@@ -304,7 +316,7 @@ describe("the journal's knowledge of a payment", function()
     write { id = "lost", payment = "b", queue = "q" }
     assert.same({ id = "lost", state = "unknown", payment = "b", in_queue = false, over_at = now + 5000 }, equal_call())
     write { id = "guess", state = "undecided" }
-    assert.equal("guess", equal_call().id)
+    assert.same({ "guess", "", false }, { equal_call().id, equal_call().payment, equal_call().in_queue })
   end)
 
   it("says whether workers of this queue reconcile that call", function()
@@ -371,6 +383,10 @@ describe("the counts of a queue", function()
     assert.same({ { account = "b", payments = 1 } },
       (within(function(tx) return queue.other_accounts(tx, "q", "a") end)))
     assert.equal("k4 k7", keys(within(function(tx) return queue.list(tx, "q", "a", "done") end)))
+    insert "k0"
+    assert.same({ "k0", "k1" }, { within(function(tx) return queue.list(tx, "q", "a") end)[1].key,
+      within(function(tx) return queue.list(tx, "q", "a") end)[2].key })
+    assert(journal.db:rows "DELETE FROM purser_payments WHERE key = 'k0'")
     assert.equal(7, #within(function(tx) return queue.list(tx, "q", "a") end))
     assert.same({ "d of k1", nil }, { within(function(tx) return queue.find_digest(tx, "q", "a", "k1") end),
       within(function(tx) return queue.find_digest(tx, "q", "a", "none") end) })

@@ -148,11 +148,12 @@ describe("what becomes of a payment", function()
 
   it("that the service rejects is to fail; one with an id is looked for by it first", function()
     for _, operation in ipairs { "wallet.transfer", at.TRANSFER } do
-      local reads = at.counted("sub_account.transfer_history", "received")
+      local history = operation .. "_history"
+      local reads = at.counted(history, "received")
       local payment, sent = run(operation, reject(10101))
       assert.same({ "failed", 1, 1 }, { payment.state, payment.attempts, sent })
       assert.matches("the service says no", payment.message)
-      assert.equal(operation == at.TRANSFER, at.counted("sub_account.transfer_history", "received") > reads)
+      assert.equal(operation == at.TRANSFER, at.counted(history, "received") > reads)
     end
   end)
 
