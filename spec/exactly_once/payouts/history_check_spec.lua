@@ -327,6 +327,29 @@ describe("payments that the journal does not know to be made", function()
     assert.equal(3, assert(payouts:run()).done)
   end)
 
+  it("are looked for again after a read that failed; ten rejections in a row end the run", function()
+    for times, is_paid in pairs { [9] = true, [10] = false } do
+      local payouts = at.payouts_with { queue = "q" .. times }
+      at.add(payouts, 1, 1)
+      at.sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = times }
+      local report, err = payouts:run()
+      at.sim:disarm()
+      assert.equal(is_paid, report ~= nil and report.done == 1, tostring(err))
+      at.lose_journal()
+    end
+    local failures, payouts = 0, at.payouts_with { queue = "third" }
+    private.states[at.client]._transport = at.transport(function(request, inner)
+      if request.method == "GET" and failures < 60 then -- a read is made five times before it fails
+        failures = failures + 1
+        return nil, { kind = "transport", outcome = "unknown", message = "lost" }
+      end
+      return inner:send(request)
+    end)
+    at.add(payouts, 1, 1)
+    assert.equal(1, assert(payouts:run()).done)
+    assert.equal(60, failures)
+  end)
+
   it("are paid twice where the check is switched off", function()
     local payouts = at.payouts_with()
     at.add(payouts, 1, 2)
