@@ -29,6 +29,9 @@ local time_text = schema.time_text
 local unpack = table.unpack or unpack -- luacheck: ignore
 
 ---@class purser.Journal
+---@field private equal_calls function
+---@field private known_records function
+---@field private other_calls function
 local Journal = { __name = "purser.journal" }
 Journal.__index = Journal
 

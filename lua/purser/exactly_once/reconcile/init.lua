@@ -50,8 +50,6 @@ function M.check_options(options)
   return option_schema.check(options, rules, "reconcile option")
 end
 
-------------------------------------------------------------------------------------------- deleting an orphan
-
 -- Deletes a key whose secret is lost, and makes it again.
 local function recreate(look, answer)
   local undo = operations.by_name[look.reconcile.delete_operation]
