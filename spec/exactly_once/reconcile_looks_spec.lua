@@ -182,3 +182,36 @@ describe("a key whose secret was lost", function()
     assert.same({ nil, rejection, 1 }, { answer, err, made })
   end)
 end)
+
+describe("a call that was stamped far ahead of the clock", function()
+  local function look_at(answer)
+    return reconciled(listing_service(answer, { now = NOW - 2 * 3600000 }), nil,
+      { operation = "wallet.cancel_withdrawal", params = { id = "w1" } })
+  end
+
+  it("is done where that is shown all the same, an error where nothing can be read, and else undecided", function()
+    assert.equal("done", assert(look_at(function() return { { id = "w1", status = 9, applyTime = NOW } } end)).outcome)
+    local failure = errors.new { kind = "transport", outcome = "unknown", message = "lost" }
+    local answer, err = look_at(function() return nil, failure end)
+    assert.same({ nil, failure }, { answer, err })
+    assert.matches("ahead of the clock", assert(look_at(function() return {} end)).reason)
+  end)
+end)
+
+describe("a call that cannot be looked for", function()
+  it("is undecided where one moment of its history holds more than is shown", function()
+    local shown = {}
+    for i = 1, 1000 do shown[i] = { id = tostring(i), coin = "USDT", applyTime = NOW } end
+    local answer = assert(reconciled(listing_service(function() return shown end), nil, {
+      operation = "wallet.withdraw", params = { coin = "USDT", address = "T", amount = "2", withdrawOrderId = "o" } }))
+    assert.equal("undecided", answer.outcome)
+    assert.matches("more records at one moment", answer.reason)
+  end)
+
+  it("is that of an error without an intent", function()
+    local answer, err = reconcile.reconcile(listing_service(nothing), errors.new { kind = "transport",
+      outcome = "unknown", message = "lost" })
+    assert.is_nil(answer)
+    assert.matches("the error has no intent", err.message)
+  end)
+end)
