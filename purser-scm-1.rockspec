@@ -191,6 +191,7 @@ build = {
     ["purser.exactly_once.guard.options"] = "lua/purser/exactly_once/guard/options.lua",
     ["purser.exactly_once.guard.spending"] = "lua/purser/exactly_once/guard/spending.lua",
     ["purser.exactly_once.intent"] = "lua/purser/exactly_once/intent.lua",
+    ["purser.exactly_once.journal.calls"] = "lua/purser/exactly_once/journal/calls.lua",
     ["purser.exactly_once.journal.failure"] = "lua/purser/exactly_once/journal/failure.lua",
     ["purser.exactly_once.journal"] = "lua/purser/exactly_once/journal/init.lua",
     ["purser.exactly_once.journal.prune"] = "lua/purser/exactly_once/journal/prune.lua",

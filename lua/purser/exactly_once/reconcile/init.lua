@@ -15,6 +15,7 @@
 local option_schema = require "purser.util.option_schema"
 local check_intent = require "purser.exactly_once.reconcile.check_intent"
 local errors = require "purser.call.errors"
+local failure = require "purser.exactly_once.journal.failure"
 local intents = require "purser.exactly_once.intent"
 local looks = require "purser.exactly_once.reconcile.look"
 local operations = require "purser.api.operations"
@@ -48,8 +49,6 @@ local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, w
 function M.check_options(options)
   return option_schema.check(options, rules, "reconcile option")
 end
-
-------------------------------------------------------------------------------------------- deleting an orphan
 
 -- Deletes a key whose secret is lost, and makes it again.
 local function recreate(look, answer)
@@ -149,7 +148,7 @@ end
 local function keep(service, intent, answer)
   if not (service.journal and intent.id) or answer.not_before then return answer end
   local ok, other = service.journal:reconciled(intent, answer)
-  if not ok then return nil, looks.journal_error(other) end
+  if not ok then return nil, failure.error("unknown", other) end
   return other and { outcome = "done", record = other, reason = "its answer is in the journal" } or answer
 end
 

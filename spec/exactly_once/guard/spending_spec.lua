@@ -134,6 +134,26 @@ describe("a spending limit", function()
     rejected(spend(client, "0.01"))
   end)
 
+  it("counts a call at the first moment of a period in that alone", function()
+    now = NOON - NOON % DAY + DAY
+    assert(spend(client_with("10", DAY), "10"))
+    now = now - 1
+    assert(spend(client_with("10", DAY), "10"))
+    rejected(spend(client_with("10", DAY), "0.1"))
+  end)
+
+  it("gets back what was charged though the sums were deleted", function()
+    answer = { status = 500, body = "", headers = "" }
+    local client = client_with("10", DAY)
+    local _, err = spend(client, "6")
+    assert(journal.db:rows "DELETE FROM purser_spending")
+    assert(journal:reconciled(err.intent, { outcome = "not_done", reason = "it is not there" }))
+    assert.equal("", assert(journal.db:rows "SELECT charges FROM purser_intents")[1].charges)
+    answer = DONE
+    assert(spend(client, "10"))
+    rejected(spend(client, "0.01"))
+  end)
+
   it("gets nothing back for an intent that is not what was sent", function()
     answer = { status = 500, body = "", headers = "" }
     local client = client_with("10", DAY)
