@@ -55,6 +55,19 @@ describe("a look during which the clock was set", function()
     assert(reconciled(service))
     assert.is_true(repeated > looks - 1)
   end)
+
+  it("at each look leaves the call undecided after ten, in place of looking for ever", function()
+    local looks, service = 0
+    service = listing_service(function()
+      looks = looks + 1
+      service.corrected = looks % 2 + 1
+      assert.is_true(looks < 1000)
+      return nothing()
+    end)
+    local answer = assert(reconciled(service))
+    assert.equal("undecided", answer.outcome)
+    assert.matches("the clock was set during each look", answer.reason)
+  end)
 end)
 
 describe("a reading that is not shown to be complete", function()

@@ -68,13 +68,19 @@ end
 
 ----------------------------------------------------------------------------------------------------- the loop
 
+-- How many looks the clock may be set at: a service whose time is another one at each answer sets it at each.
+local LOOKS_WHILE_SET = 10
+
 -- One look: a reconciliation, NOTHING_YET or RETRY_LOOK; or nil and an error.
 local function look_once(look)
   local now, correction = look.service:now(), look.service:correction()
   look:begin()
   local answer, err, why = strategies[look.reconcile.strategy](look)
   if answer and (look.service:correction() ~= correction or look.service:now() < now) then
-    return NOTHING_YET -- the clock was wrong when the look began, which may have been too early
+    -- The clock was wrong when the look began, which may have been too early.
+    look.while_set = (look.while_set or 0) + 1
+    if look.while_set < LOOKS_WHILE_SET then return NOTHING_YET end
+    return looks.undecided({}, "the clock was set during each look, so nothing shows when the record must be visible")
   end
   if answer == NOTHING_YET and look.late then answer, err, why = strategies.missing(look) end
   if not answer and why then return looks.undecided({}, why) end
