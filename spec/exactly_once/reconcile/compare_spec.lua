@@ -57,7 +57,8 @@ describe("a member of a record", function()
   end)
 
   it("may agree where nothing is shown, or the same in another case", function()
-    for shown, may in pairs { USDT = true, usdt = true, [""] = true, USDC = false, ["USDT-TRX"] = true, USDTX = false } do
+    for shown, may in pairs { USDT = true, usdt = true, [""] = true, USDC = false, ["USDT-TRX"] = true,
+      USDTX = false } do
       assert.equal(may, compare.may_agree({ coin = "USDT" }, { coin = shown }, { "coin" }), shown)
     end
     assert.is_true(compare.may_agree({ coin = "USDT" }, {}, { "coin" }))
