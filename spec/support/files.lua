@@ -20,4 +20,9 @@ function M.remove(path)
   os.execute("rm -rf '" .. path .. "'")
 end
 
+--- Removes a SQLite database, with the files beside it.
+function M.remove_database(path)
+  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
+end
+
 return M
