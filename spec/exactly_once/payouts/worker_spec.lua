@@ -2,7 +2,6 @@
 -- One worker: its tasks, what it takes over, what ends its run, and what it does with each kind of answer.
 
 local at = require "payouts_setting"
-local core = require "purser.core"
 local private = require "purser.util.private"
 local purser = require "purser"
 local queue = require "purser.exactly_once.payouts.queue"
@@ -11,10 +10,7 @@ local schedule = require "purser.schedule"
 before_each(at.begin)
 after_each(at.finish)
 
--- Changes what is kept of the payments, as a clock that was wrong would have written it.
-local function set(sql, ...) assert(at.journal.db:rows("UPDATE purser_payments SET " .. sql, ...)) end
-
-local function ahead(ms) return ("%013d"):format(core.now_ms() + ms) end
+local set, ahead = at.set, at.ahead
 
 describe("tasks that wait for the journal's connection", function()
   it("take no payments beside those that another task took meanwhile", function()
