@@ -5,6 +5,7 @@
 local client_options = require "purser.client.options"
 local own = require "own_journal"
 local purser = require "purser"
+local simulated = require "simulated"
 
 -- What each takes, and what it says of a misspelt name and of a value that will not do.
 describe("every place that takes options", function()
@@ -14,10 +15,7 @@ describe("every place that takes options", function()
     sim = purser.sim.new {}
     local owner = sim:account { role = "broker", balances = { USDT = "1000" } }
     journal = own.begin()
-    client = assert(purser.new {
-      base_url = "http://localhost", transport = sim:transport(), api_key = owner.api_key,
-      secret_key = owner.secret_key, clock = function() return sim:now() end, journal = journal,
-    })
+    client = simulated.client(sim, owner, { journal = journal })
   end)
   after_each(own.finish)
 

@@ -2,17 +2,15 @@
 -- A journal to which something happens: its file is removed, others write to it, what it knows is disputed.
 
 local purser = require "purser"
+local simulated = require "simulated"
 
 local sim, account, path, journal, client
 
 local function open() return assert(purser.journal.open { sqlite = path }) end
 
 local function client_with(options)
-  local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, retry = false, rate_limit = false,
-    journal = journal, account = "treasury" }
-  for name, value in pairs(options or {}) do all[name] = value end
-  return assert(purser.new(all))
+  return simulated.client(sim, account, { retry = false, rate_limit = false, journal = journal, account = "treasury" },
+    options)
 end
 
 local function remove_files()
@@ -21,9 +19,7 @@ end
 
 before_each(function()
   path = os.tmpname()
-  sim = purser.sim.new { seed = 5 }
-  account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
-  assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+  sim, account = simulated.broker()
   journal = open()
   client = client_with()
 end)
@@ -92,9 +88,7 @@ describe("what was answered to one process", function()
   it("is not undone by another that looked for it in vain", function()
     -- one process waits for its answer, another finds the open entry and reconciles it, and the service shows records
     -- late
-    sim = purser.sim.new { seed = 5, visibility_delay_ms = 60000 }
-    account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
-    assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+    sim, account = simulated.broker { seed = 5, visibility_delay_ms = 60000 }
     sim:advance(120000)
     client = client_with { guard = { spending_limit = { USDT = "5" } } }
     local done = assert(move "4")

@@ -3,6 +3,7 @@
 
 local core = require "purser.core"
 local purser = require "purser"
+local simulated = require "simulated"
 
 local sim, account, path, folder, journal, client
 
@@ -13,11 +14,8 @@ local function open(options)
 end
 
 local function client_with(options)
-  local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, retry = false, rate_limit = false,
-    journal = journal, account = "treasury" }
-  for name, value in pairs(options or {}) do all[name] = value end
-  return assert(purser.new(all))
+  return simulated.client(sim, account, { retry = false, rate_limit = false, journal = journal, account = "treasury" },
+    options)
 end
 
 local function run(command)
@@ -30,9 +28,7 @@ before_each(function()
   os.remove(folder)
   run("umask 022 && mkdir " .. folder)
   path = folder .. "/purser's journal"
-  sim = purser.sim.new { seed = 5 }
-  account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
-  assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+  sim, account = simulated.broker()
   journal = assert(open())
   client = client_with()
 end)

@@ -4,6 +4,7 @@
 local core = require "purser.core"
 local database = require "purser.util.database"
 local purser = require "purser"
+local simulated = require "simulated"
 
 local sim, account, path, journal, client
 
@@ -18,11 +19,7 @@ local function open(options)
 end
 
 local function client_with(options)
-  local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, retry = false, rate_limit = false,
-    journal = journal }
-  for name, value in pairs(options or {}) do all[name] = value end
-  return assert(purser.new(all))
+  return simulated.client(sim, account, { retry = false, rate_limit = false, journal = journal }, options)
 end
 
 local move = { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
@@ -30,10 +27,7 @@ local move = { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountTy
 
 before_each(function()
   path = os.tmpname()
-  sim = purser.sim.new { seed = 5 }
-  account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" },
-    futures_balances = { USDT = "10" } })
-  assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+  sim, account = simulated.broker(nil, { futures_balances = { USDT = "10" } })
   journal = assert(open())
   client = client_with()
 end)

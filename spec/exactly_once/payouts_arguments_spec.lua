@@ -3,6 +3,7 @@
 
 local files = require "files"
 local purser = require "purser"
+local simulated = require "simulated"
 
 describe("payouts", function()
   local path, journal, payouts
@@ -12,9 +13,7 @@ describe("payouts", function()
     local account = sim:account { role = "main", balances = { USDT = "100" } }
     path = files.temporary()
     journal = assert(purser.journal.open { sqlite = path })
-    local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, journal = journal,
-      account = "treasury", secret_key = account.secret_key, transport = sim:transport(),
-      clock = function() return sim:now() end })
+    local client = simulated.client(sim, account, { journal = journal, account = "treasury" })
     payouts = assert(purser.payouts.new { client = client, journal = journal })
   end)
   teardown(function()

@@ -8,6 +8,7 @@ local operations = require "purser.api.operations"
 local purser = require "purser"
 local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
 local reconcile = require "purser.exactly_once.reconcile"
+local simulated = require "simulated"
 
 local NOW = 1700000000000
 local ADDRESS = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
@@ -311,9 +312,7 @@ describe("a copy of an intent", function()
   before_each(function()
     sim = purser.sim.new { seed = 5 }
     local account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
-    client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, rate_limit = false,
-      retry = false, secret_key = account.secret_key, transport = sim:transport(),
-      clock = function() return sim:now() end })
+    client = simulated.client(sim, account, { rate_limit = false, retry = false })
   end)
 
   local move = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }

@@ -3,16 +3,14 @@
 -- or of somebody in between. A call that moves funds does not take them for its own.
 
 local purser = require "purser"
+local simulated = require "simulated"
 
 local ID = ("Ab3"):rep(10) .. "Zz"
 
 local sim, account
 
 before_each(function()
-  sim = purser.sim.new { seed = 5 }
-  account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" },
-    futures_balances = { USDT = "100" } })
-  assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+  sim, account = simulated.broker(nil, { futures_balances = { USDT = "100" } })
 end)
 
 -- A client whose transport answers by `answer(number, request, send)`; `number` counts what is no read.
