@@ -106,6 +106,7 @@ describe("the guard", function()
         if closed[name] then rejected(nil, value, err) else passed(value, err) end
         assert.equal(before + (closed[name] and 0 or 1), #transport.requests, name)
       end
+      passed(client.wallet:coins())
     end)
 
     it("of " .. what .. " binds prepared requests alike", function()

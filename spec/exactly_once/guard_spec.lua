@@ -66,26 +66,6 @@ local function nothing_moved()
 end
 
 describe("a guard rail", function()
-  it("read_only lets reads pass and nothing else", function()
-    local client = assert(client_with { read_only = true })
-    assert(client.wallet:coins())
-    rejected("read_only", transfer(client, "1"))
-    rejected("read_only", client.broker:create_sub_account { subAccount = "newdesk001", note = "x" })
-    rejected("read_only", client:call("broker.enable_futures", { subAccount = "tradingdesk1" }))
-    nothing_moved()
-  end)
-
-  it("binds requests that are prepared for somebody else to send", function()
-    local withdrawal = { coin = "USDT", netWork = "TRX", address = ADDRESS, amount = "20" }
-    local client = assert(client_with { read_only = true })
-    rejected("read_only", client:prepare("wallet.withdraw", withdrawal))
-    assert(client:prepare("wallet.coins"))
-    client = assert(client_with { max_amount = { USDT = "20" } })
-    assert(client:prepare("wallet.withdraw", withdrawal))
-    client = assert(client_with({ spending_limit = { USDT = "100" } }, { journal = reopen() }))
-    rejected("spending_limit", client:prepare("wallet.withdraw", withdrawal)) -- it could not be counted
-  end)
-
   it("max_amount is the most one call may move", function()
     local client = assert(client_with { max_amount = { USDT = "10.5" } })
     rejected("max_amount", transfer(client, "10.50000000000000000001"))

@@ -141,14 +141,6 @@ describe("two processes at one journal", function()
 end)
 
 describe("two spellings of one amount", function()
-  it("are equal moves for the rail `no_duplicates`", function()
-    client = client_with { guard = { no_duplicates = true } }
-    sim:fault { kind = "lost_answer", operation = "transfer" }
-    assert.equal("unknown", select(2, move "2.50").outcome)
-    assert.equal("guard.no_duplicates", select(2, move "2.5").code)
-    assert.is_truthy(move "2.51")
-  end)
-
   it("are not taken for one another's record", function()
     client = client_with()
     local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
@@ -168,13 +160,6 @@ describe("an amount that no decimal holds", function()
       assert.is_nil(result)
       assert.same({ "argument", "amount" }, { err.kind, err.parameter })
     end
-  end)
-
-  it("nor does a blank after an asset lead around its limit", function()
-    client = client_with { guard = { max_amount = { USDT = "10" }, allow_unlisted_assets = true } }
-    local _, err = client.sub_account:transfer { toAccount = "tradingdesk1", fromAccountType = "SPOT",
-      toAccountType = "SPOT", asset = "USDT ", amount = "11" }
-    assert.equal("guard.max_amount", err.code)
   end)
 end)
 

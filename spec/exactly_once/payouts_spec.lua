@@ -215,31 +215,6 @@ describe("a run", function()
     assert.equal(2, at.sim:counts()["sub_account.transfer"].received)
   end)
 
-  it("asks again whether a payment that was put back and rejected had been made", function()
-    local payouts = payouts_with { history_check = "never" }
-    assert(payouts:add("a", "sub_account.transfer", move("1")))
-    -- it was made, its answer was nonsense, and so was the history: a person puts back what was undecided
-    at.sim:fault { kind = "lost_answer", operation = "sub_account.transfer" }
-    at.sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 10 }
-    assert.equal(1, assert(payouts:run()).undecided)
-    assert.is_true(payouts:retry("a", { force = true }))
-    local report = assert(payouts:run())
-    assert.equal(1, report.done)
-    assert.equal(1, at.sim:counts()["sub_account.transfer"].received)
-    assert.equal("1", paid())
-  end)
-
-  it("lets the guard rails reject", function()
-    at.client = client_with { guard = { max_amount = { USDT = "5" } } }
-    local payouts = payouts_with()
-    assert(payouts:add_all { { key = "a", operation = "sub_account.transfer", params = move("5") },
-      { key = "b", operation = "sub_account.transfer", params = move("6") } })
-    local report = assert(payouts:run())
-    assert.equal(1, report.done)
-    assert.equal(1, report.failed)
-    assert.matches("max_amount", assert(payouts:list "failed")[1].message)
-  end)
-
   it("ends with the error when the journal cannot be written, and goes on later", function()
     local payouts = payouts_with { concurrency = 2 }
     local total = add(payouts, 6)

@@ -153,16 +153,6 @@ describe("what becomes of a payment", function()
     end
   end)
 
-  it("that was executed though it was rejected is to be done, where it carries an id", function()
-    local payment = run(at.TRANSFER, function(request, inner)
-      inner:send(request)
-      return reject(33333)()
-    end)
-    assert.equal("done", payment.state)
-    assert.is_string(payment.record_id)
-    assert.is_nil(payment.message)
-  end)
-
   it("that could not be sent is to be sent again, so many times", function()
     for operation, number in pairs { ["wallet.transfer"] = 1, [at.TRANSFER] = 3 } do
       local payment, sent = run(operation, not_sent, { attempts = number })
