@@ -16,8 +16,7 @@ end)
 -- A client whose transport answers by `answer(number, request, send)`; `number` counts what is no read.
 local function client_with(answer)
   local inner, number = sim:transport(), 0
-  return assert(purser.new { base_url = "http://localhost", api_key = account.api_key, rate_limit = false,
-    secret_key = account.secret_key, clock = function() return sim:now() end, retry = false,
+  return simulated.client(sim, account, { rate_limit = false, retry = false,
     transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
       if request.method == "GET" then return inner:send(request) end
       number = number + 1
@@ -37,6 +36,15 @@ local function is_unknown(result, err, words)
   assert.same({ "decode", "unknown", "decode", false }, { err.kind, err.outcome, err.phase, err.retryable })
   assert.matches(words, err.message)
   assert.is_table(err.intent)
+end
+
+-- A client whose every call is answered as the first one was.
+local function client_with_one_answer()
+  local first
+  return client_with(function(_, _, send)
+    first = first or send()
+    return first
+  end)
 end
 
 describe("an answer that was given before", function()
@@ -79,11 +87,7 @@ describe("an answer that was given before", function()
   end)
 
   it("is not that of an equal call without an id either", function()
-    local first
-    local client = client_with(function(_, _, send)
-      first = first or send()
-      return first
-    end)
+    local client = client_with_one_answer()
     local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
     assert(client.wallet:transfer(params))
     local result, err = client.wallet:transfer(params)
@@ -92,11 +96,7 @@ describe("an answer that was given before", function()
   end)
 
   it("is not that of a call of another operation", function()
-    local first
-    local client = client_with(function(_, _, send)
-      first = first or send()
-      return first
-    end)
+    local client = client_with_one_answer()
     assert(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" })
     local result, err = move(client, "5")
     is_unknown(result, err, "another call")
@@ -116,11 +116,7 @@ describe("an answer that was given before", function()
   end)
 
   it("may be given again to who asks with the same id, as services do", function()
-    local first
-    local client = client_with(function(_, _, send)
-      first = first or send()
-      return first
-    end)
+    local client = client_with_one_answer()
     assert(move(client, "5", { clientTranId = ID }))
     assert(move(client, "5", { clientTranId = ID }))
   end)
