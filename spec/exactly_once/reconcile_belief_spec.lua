@@ -4,6 +4,7 @@
 
 local core = require "purser.core"
 local json = require "purser.json"
+local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local purser = require "purser"
 local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
@@ -16,13 +17,10 @@ local ID = ("Ab3"):rep(10) .. "Zz"
 
 -- Reconciles an intent long after the call, where the service answers reads with `answer(asked, row)`.
 local function reconciled(operation, params, answer, known, fields)
-  local now = NOW + 60000
   local intent = { operation = operation, params = params, sent_at = NOW, recv_window = 5000 }
   for name, value in pairs(fields or {}) do intent[name] = value end
-  return reconcile.reconcile({ read = function(_, row, asked) return answer(asked, row) end,
-    now = function() return now end,
-    correction = function() end, pause = function(_, ms) now = now + ms end,
-    recent_calls = known or recent_calls.new(), visibility_delay_ms = 3000, recv_window = 5000 }, intent)
+  return reconcile.reconcile(listing_service(function(row, asked) return answer(asked, row) end,
+    { recent_calls = known }), intent)
 end
 
 -- A client of a service that executes each write call and loses its answer, and answers reads with `body(target)`.
