@@ -30,14 +30,10 @@ after_each(function()
 end)
 
 local function move(amount, opts)
-  return client.sub_account:transfer({ toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT",
-    asset = "USDT", amount = amount }, opts)
+  return client.sub_account:transfer(simulated.transfer(amount), opts)
 end
 
-local function received()
-  local count = sim:counts()["sub_account.transfer"]
-  return count and count.received or 0
-end
+local function received() return simulated.counted(sim, "sub_account.transfer", "received") end
 
 describe("a journal whose file", function()
   it("was removed keeps calls from being sent that nobody could find again", function()

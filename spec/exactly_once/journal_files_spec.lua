@@ -39,14 +39,10 @@ after_each(function()
 end)
 
 local function move(amount, opts)
-  return client.sub_account:transfer({ toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT",
-    asset = "USDT", amount = amount }, opts)
+  return client.sub_account:transfer(simulated.transfer(amount), opts)
 end
 
-local function received()
-  local count = sim:counts()["sub_account.transfer"]
-  return count and count.received or 0
-end
+local function received() return simulated.counted(sim, "sub_account.transfer", "received") end
 
 local function rejected_with(pattern)
   local before = received()
@@ -193,8 +189,7 @@ describe("a journal that is put back to an older state while it is open", functi
 
   it("keeps payments from being added and taken", function()
     local payouts = assert(purser.payouts.new { client = client, journal = journal })
-    local params = { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
-      amount = "3" }
+    local params = simulated.transfer "3"
     put_back(function() assert(payouts:add("a", "sub_account.transfer", params)) end)
     assert.matches("older than it was", select(2, payouts:add("b", "sub_account.transfer", params)).message)
     assert.matches("older than it was", select(2, payouts:run()).message)

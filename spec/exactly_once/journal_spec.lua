@@ -22,8 +22,7 @@ local function client_with(options)
   return simulated.client(sim, account, { retry = false, rate_limit = false, journal = journal }, options)
 end
 
-local move = { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
-  amount = "2.50" }
+local move = simulated.transfer "2.50"
 
 before_each(function()
   path = os.tmpname()
@@ -37,10 +36,7 @@ after_each(function()
   remove_files()
 end)
 
-local function applied(name)
-  local count = sim:counts()[name]
-  return count and count.applied or 0
-end
+local function applied(name) return simulated.counted(sim, name, "applied") end
 
 describe("an intent", function()
   it("is on disk, and open, when the request leaves", function()

@@ -85,10 +85,7 @@ local function lose(name, fault)
   return err, who
 end
 
-local function applied(name)
-  local count = sim:counts()[name]
-  return count and count.applied or 0
-end
+local function applied(name) return simulated.counted(sim, name, "applied") end
 
 describe("a lost answer", function()
   for _, row in ipairs(operations.list) do

@@ -25,10 +25,7 @@ local function client_with(answer)
 end
 
 local function move(client, amount, fields)
-  local params = { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
-    amount = amount }
-  for name, value in pairs(fields or {}) do params[name] = value end
-  return client.sub_account:transfer(params)
+  return client.sub_account:transfer(simulated.transfer(amount, fields))
 end
 
 local function is_unknown(result, err, words)

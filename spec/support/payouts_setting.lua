@@ -9,6 +9,7 @@
 local core = require "purser.core"
 local files = require "files"
 local purser = require "purser"
+local simulated = require "simulated"
 
 local M = { TRANSFER = "sub_account.transfer" }
 
@@ -31,12 +32,7 @@ function M.payouts_with(options)
 end
 
 --- The parameters of a transfer, which carries an id.
-function M.move(amount, fields)
-  local params = { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
-    amount = amount }
-  for name, value in pairs(fields or {}) do params[name] = value end
-  return params
-end
+M.move = simulated.transfer
 
 --- The parameters of wallet.transfer, which carries none.
 function M.own(amount)
@@ -53,10 +49,7 @@ function M.add(payouts, first, last)
 end
 
 --- How often the service got an operation (`word` "received"), or executed it ("applied").
-function M.counted(operation, word)
-  local count = M.sim:counts()[operation]
-  return count and count[word] or 0
-end
+function M.counted(operation, word) return simulated.counted(M.sim, operation, word) end
 
 --- A transport to the service whose requests go through send(request, inner); `inner` sends them.
 function M.transport(send)
@@ -99,11 +92,8 @@ function M.begin(options)
   M.path = os.tmpname()
   os.remove(M.path)
   -- an id that was used before is executed once more, so the service prevents nothing
-  M.sim = purser.sim.new { seed = 5, repeated_ids = "execute", key_days = options.key_days,
-    clock = options.clock }
-  M.account = assert(M.sim:account { name = "Acme", role = "broker", balances = { USDT = options.balance or "100000" },
-    futures_balances = { USDT = "10" } })
-  assert(M.sim:account { name = "tradingdesk1", role = "sub", parent = M.account.uid })
+  M.sim, M.account = simulated.broker({ seed = 5, repeated_ids = "execute", key_days = options.key_days,
+    clock = options.clock }, { balances = { USDT = options.balance or "100000" }, futures_balances = { USDT = "10" } })
   M.open()
 end
 

@@ -36,4 +36,18 @@ function M.broker(options, fields)
   return sim, account
 end
 
+--- The parameters of a transfer to that sub-account, which carries an id.
+function M.transfer(amount, fields)
+  local params = { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+    amount = amount }
+  for name, value in pairs(fields or {}) do params[name] = value end
+  return params
+end
+
+--- How often a simulator got an operation (`word` "received"), or executed it ("applied").
+function M.counted(sim, operation, word)
+  local count = sim:counts()[operation]
+  return count and count[word] or 0
+end
+
 return M

@@ -37,14 +37,10 @@ after_each(function()
 end)
 
 local function move(amount, id)
-  return client.sub_account:transfer { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT",
-    asset = "USDT", amount = amount, clientTranId = id }
+  return client.sub_account:transfer(simulated.transfer(amount, { clientTranId = id }))
 end
 
-local function received()
-  local count = sim:counts()[HISTORY]
-  return count and count.received or 0
-end
+local function received() return simulated.counted(sim, HISTORY, "received") end
 
 describe("a look after a restart", function()
   -- Makes so many transfers, a second apart, and looks for one that never arrived. Returns how often it asked.
