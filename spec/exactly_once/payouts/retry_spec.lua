@@ -197,7 +197,9 @@ describe("another look at a payment", function()
   -- or the code of the error.
   for words, case in pairs {
     ["that shows that it was not made"] = { { outcome = "not_done" }, true, true },
-    ["that leaves it undecided"] = { { outcome = "undecided", reason = "two match", candidates = { 1, 2 } },
+    ["that shows what may be its record"] = { { outcome = "undecided", reason = "two match", candidates = { 1, 2 } },
+      "payouts.undecided", "payouts.undecided" },
+    ["that leaves it undecided without a record"] = { { outcome = "undecided", reason = "too old", candidates = {} },
       "payouts.undecided", true },
     ["that finds it"] = { { outcome = "done", record = { tranId = "r1" } }, "payouts.done", "payouts.done" },
     ["that the service rejects"] = { rejection, "payouts.not_checked", true },
@@ -223,7 +225,7 @@ describe("another look at a payment", function()
           if case[i + 1] then assert.equal(case[i + 1], err.code) else assert.equal(case[1], err) end
           assert.equal(case[i + 1] == "payouts.done" and "done" or state, assert(payouts:find "a").state)
         end
-        assert.same(case[i + 1] == "payouts.undecided" and { 1, 2 } or nil, err and err.details
+        assert.same(case[i + 1] == "payouts.undecided" and case[1].candidates or nil, err and err.details
           and err.details.candidates)
       end
     end)
