@@ -315,6 +315,30 @@ describe("a database that was put back", function()
   end)
 end)
 
+describe("a pooler that gives a transaction the session of another connection", function()
+  it("keeps calls from being sent, since its prepared statements may be other ones", function()
+    local journal, sim = open(), purser.sim.new { seed = 6 }
+    local account = assert(sim:account { name = "pooled", balances = { USDT = "100" } })
+    local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
+      secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
+      journal = journal, account = "pooled", rate_limit = false })
+    local function move(amount)
+      return client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+        amount = amount }
+    end
+    assert(move "1")
+    assert(journal.db:rows "SET purser.session = 'of another connection'") -- as its own connection set it
+    local result, err = move "2"
+    assert.is_nil(result)
+    assert.equal("not_sent", err.outcome)
+    assert.matches("pooler in session mode", err.message)
+    assert.equal(1, sim:counts()["wallet.transfer"].applied)
+    local rows = assert(journal.db:rows "SELECT id FROM purser_intents WHERE account = 'pooled'")
+    assert.equal(1, #rows)
+    journal:close()
+  end)
+end)
+
 describe("a journal of version 1", function()
   it("becomes one of version 2 with all its rows", function()
     local db = assert(database.open { postgresql = options_with() })
