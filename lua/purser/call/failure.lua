@@ -6,7 +6,7 @@
 --   4xx                         rejected (api); 408 is unknown
 --   4xx without a service code  http: a proxy or firewall answered, before or after the service did, so it is unknown
 --                               for all but reads
---   418, 429                    rejected (throttled)
+--   418, 429                    rejected (throttled); unknown where the body shows a result of a write call
 --   403 with a page of HTML     throttled: the firewall's "too often"; unknown for all but reads
 --   3xx, 5xx and the rest       unknown (http, or api when the body is the service's)
 --
@@ -83,10 +83,16 @@ local function outcome_of(row, profile, status, code, body)
   return "rejected", ""
 end
 
+-- Whether the body of an answer says, next to no code, that the call succeeded.
+local function claims_success(row, body)
+  return shows_record(row, body) or body:lower():find '"success"%s*:%s*"?true' ~= nil
+end
+
 -- The same of an answer without a code: of a proxy or a firewall.
-local function outcome_without_code(row, status)
+local function outcome_without_code(row, status, body)
   if status < 400 or status > 499 or status == 408 then return "unknown" end
-  return (row.effect == "read" or is_pause(status)) and "rejected" or "unknown"
+  if row.effect == "read" then return "rejected" end
+  return is_pause(status) and not claims_success(row, body) and "rejected" or "unknown"
 end
 
 local function cure_of(code)
@@ -138,7 +144,7 @@ function M.of_status(row, profile, status, body, headers)
   if code then
     err = rejection(row, profile, status, code, filled(message, MESSAGE_BYTES), body)
   else
-    err = { kind = "http", outcome = outcome_without_code(row, status), http_status = status, operation = row.full_name,
+    err = { kind = "http", outcome = outcome_without_code(row, status, body), http_status = status, operation = row.full_name,
       phase = "receive", retryable = status >= 500 and row.effect == "read", message = filled(message, MESSAGE_BYTES) }
   end
   err.retry_after = retry_after_of(headers)
@@ -150,7 +156,8 @@ function M.of_status(row, profile, status, body, headers)
   end
   if is_pause(status) then
     err.kind, err.retryable = "throttled", err.outcome == "rejected" or row.effect == "read"
-    err.message = err.message or message == nil and "the service asks for a pause" or nil
+    err.message = err.message or message == nil and "the service asks for a pause"
+      .. (err.outcome == "unknown" and row.effect ~= "read" and not code and WITH_RESULT or "") or nil
     err.hint = err.outcome == "rejected" and "wait before the next call: one within the pause makes it longer" or nil
   end
   if not err.message and status >= 300 and status < 400 then
