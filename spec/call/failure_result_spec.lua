@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Answers that ask for a pause and show the result of a write call as well: a machine in between may have answered after
--- the service had executed the call, so the call is not sent again before it was looked for.
+-- Answers that reject a write call and show its result as well, or a code that is not the service's: a machine in
+-- between may have answered after the service had executed the call, so it is looked for before it is sent again.
 
 local purser = require "purser"
 
@@ -32,6 +32,27 @@ describe("an answer 429 or 418 to a write call", function()
       local _, err = client_of(429, body).wallet:withdraw(withdrawal)
       assert.equal("rejected", err.outcome, body)
       assert.is_true(err.retryable)
+    end
+  end)
+end)
+
+describe("a code that repeats the HTTP status", function()
+  it("proves nothing of a write call where the service has no such code: a gateway wrote it", function()
+    for _, status in ipairs { 404, 409, 421, 425, 499 } do
+      for _, body in ipairs { '{"code":%d}', '{"code":"%d","message":"closed"}' } do
+        local _, err = client_of(status, body:format(status)).wallet:withdraw(withdrawal)
+        assert.equal("unknown", err.outcome, body)
+        assert.matches("a machine in between", err.message)
+        _, err = client_of(status, body:format(status)).wallet:withdrawal_history {}
+        assert.equal("rejected", err.outcome, body)
+      end
+    end
+  end)
+
+  it("is a rejection where the service has it, and so is every other code", function()
+    for status, code in pairs { [400] = 400, [401] = 401, [403] = 403, [429] = 429, [404] = 33333, [409] = 10101 } do
+      local _, err = client_of(status, ('{"code":%d}'):format(code)).wallet:withdraw(withdrawal)
+      assert.equal("rejected", err.outcome, code)
     end
   end)
 end)

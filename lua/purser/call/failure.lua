@@ -62,6 +62,8 @@ local function is_firewall(status, body, headers)
   return body:find "^%s*<" ~= nil or tostring(header(headers, "content-type")):find("text/html", 1, true) ~= nil
 end
 
+local function codes_get(code) return codes.get(code) end
+
 -- Whether the body of a rejection shows what a write call would have made. One that has a member twice may.
 local function shows_record(row, body)
   if row.effect == "read" then return false end
@@ -72,6 +74,15 @@ end
 local WITH_RESULT = " (the answer holds the id of a result as well, so it proves nothing)"
 local NO_ERROR = " (this code means success, and the HTTP status does not, so the answer proves nothing)"
 
+local NOT_ITS_CODE = " (the service has no such code: a machine in between answered, perhaps after the service had)"
+
+-- Whether a code repeats the HTTP status, as gateways write it, and is none of the service's.
+local function is_gateway_code(status, code)
+  if code ~= tostring(status) then return false end
+  local ok, known = pcall(codes_get, code)
+  return not ok or not known
+end
+
 -- What an answer with a code proves of a call, and where that is nothing but for the code's own meaning, why. A code
 -- that proves nothing does so whatever else is there.
 local function outcome_of(row, profile, status, code, body)
@@ -79,6 +90,7 @@ local function outcome_of(row, profile, status, code, body)
   if shows_record(row, body) then return "unknown", WITH_RESULT end
   if status >= 200 and status <= 299 then return "rejected", "" end
   if status < 400 or status > 499 or status == 408 then return "unknown", "" end
+  if row.effect ~= "read" and is_gateway_code(status, code) then return "unknown", NOT_ITS_CODE end
   if row.effect ~= "read" and profile.success_codes[code] then return "unknown", NO_ERROR end
   return "rejected", ""
 end
@@ -96,7 +108,7 @@ local function outcome_without_code(row, status, body)
 end
 
 local function cure_of(code)
-  local known = codes.get(code)
+  local known = codes_get(code)
   return known and known.cure
 end
 
