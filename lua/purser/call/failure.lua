@@ -76,9 +76,10 @@ local NO_ERROR = " (this code means success, and the HTTP status does not, so th
 
 local NOT_ITS_CODE = " (the service has no such code: a machine in between answered, perhaps after the service had)"
 
--- Whether a code repeats the HTTP status, as gateways write it, and is none of the service's.
+-- Whether a code repeats the HTTP status, as gateways write it, and is none of the service's. A pause is a rejection
+-- whoever asks for it.
 local function is_gateway_code(status, code)
-  if code ~= tostring(status) then return false end
+  if code ~= tostring(status) or is_pause(status) then return false end
   local ok, known = pcall(codes_get, code)
   return not ok or not known
 end
