@@ -50,7 +50,8 @@ describe("a code that repeats the HTTP status", function()
   end)
 
   it("is a rejection where the service has it, and so is every other code", function()
-    for status, code in pairs { [400] = 400, [401] = 401, [403] = 403, [429] = 429, [418] = 418, [404] = 33333, [409] = 10101 } do
+    for status, code in pairs { [400] = 400, [401] = 401, [403] = 403, [429] = 429, [418] = 418, [404] = 33333,
+      [409] = 10101 } do
       local _, err = client_of(status, ('{"code":%d}'):format(code)).wallet:withdraw(withdrawal)
       assert.equal("rejected", err.outcome, code)
     end

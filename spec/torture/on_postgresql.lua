@@ -239,7 +239,8 @@ describe("a write call that a finaliser makes within a transaction", function()
       secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
       journal = journal, account = "nested", rate_limit = false })
     local function move()
-      return client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" }
+      return client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+        amount = "1" }
     end
     assert(move())
     local err

@@ -157,8 +157,9 @@ function M.of_status(row, profile, status, body, headers)
   if code then
     err = rejection(row, profile, status, code, filled(message, MESSAGE_BYTES), body)
   else
-    err = { kind = "http", outcome = outcome_without_code(row, status, body), http_status = status, operation = row.full_name,
-      phase = "receive", retryable = status >= 500 and row.effect == "read", message = filled(message, MESSAGE_BYTES) }
+    err = { kind = "http", outcome = outcome_without_code(row, status, body), http_status = status,
+      operation = row.full_name, phase = "receive", retryable = status >= 500 and row.effect == "read",
+      message = filled(message, MESSAGE_BYTES) }
   end
   err.retry_after = retry_after_of(headers)
   if not code and is_firewall(status, body, headers) then

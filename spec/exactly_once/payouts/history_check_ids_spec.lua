@@ -11,7 +11,9 @@ local function transport()
   return { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
     local response, failure = inner:send(request)
     if response and request.operation == "sub_account.transfer_history" then
-      response.body = response.body:gsub('("clientTranId":%s*)"([^"]*)"', function(name, id) return name .. spell(id) end)
+      response.body = response.body:gsub('("clientTranId":%s*)"([^"]*)"', function(name, id)
+        return name .. spell(id)
+      end)
     end
     return response, failure
   end }

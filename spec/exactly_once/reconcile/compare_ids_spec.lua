@@ -133,8 +133,8 @@ describe("a name that a service shows cut or hidden leaves undecided", function(
   it("whether a key was made", function()
     for _, group in ipairs { "broker", "sub_account" } do
       for _, shown in ipairs { "bot", "bot***", "12", "bot_0012" } do
-        check(group .. ".create_api_key", { subAccount = "desk1", note = "bot 0012", permissions = "SPOT_ACCOUNT_READ" },
-          copy(key, { subAccount = "desk1", note = shown }), "undecided")
+        check(group .. ".create_api_key", { subAccount = "desk1", note = "bot 0012",
+          permissions = "SPOT_ACCOUNT_READ" }, copy(key, { subAccount = "desk1", note = shown }), "undecided")
       end
     end
   end)
@@ -159,8 +159,8 @@ describe("a name that a service shows cut or hidden leaves undecided", function(
 end)
 
 it("An index finds exactly the ids that may be the one that was sent, each once", function()
-  local shown = { ID, ID:upper(), "Ab3", "A", "Ab3***Zz", "null", "-", "pay7", "pay_7", "7", "12", "0012", "12.0", DIGITS,
-    "1.2345678901234567e31", "1.2e31", "12345678901234567000000000000000", "1e18", ("9"):rep(18), "1000000000000000000",
+  local shown = { ID, ID:upper(), "Ab3", "A", "Ab3***Zz", "null", "-", "pay7", "pay_7", "7", "12", "0012", "12.0",
+    DIGITS, "1.2345678901234567e31", "1.2e31", "12345678901234567000000000000000", "1e18", ("9"):rep(18), "1000000000000000000",
     ("y"):rep(32), "1e400", "2e400" }
   local records = {}
   for i, id in ipairs(shown) do records[i] = { id = id } end
