@@ -160,7 +160,8 @@ end)
 
 it("An index finds exactly the ids that may be the one that was sent, each once", function()
   local shown = { ID, ID:upper(), "Ab3", "A", "Ab3***Zz", "null", "-", "pay7", "pay_7", "7", "12", "0012", "12.0",
-    DIGITS, "1.2345678901234567e31", "1.2e31", "12345678901234567000000000000000", "1e18", ("9"):rep(18), "1000000000000000000",
+    DIGITS, "1.2345678901234567e31", "1.2e31", "12345678901234567000000000000000", "1e18", ("9"):rep(18),
+    "1000000000000000000",
     ("y"):rep(32), "1e400", "2e400" }
   local records = {}
   for i, id in ipairs(shown) do records[i] = { id = id } end
