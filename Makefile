@@ -79,7 +79,7 @@ export LUA BUILD
 export LUA_PATH  := $(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;
 export LUA_CPATH := $(CURDIR)/$(BUILD)/?.so;;
 
-.PHONY: all demo test spec test-all test-one lint c-tests install uninstall clean help setup setup-test
+.PHONY: all demo test spec test-all test-one nginx-modules lint c-tests install uninstall clean help setup setup-test
 
 all: $(MODULES)
 
@@ -93,17 +93,21 @@ test: setup-test
 	@$(LUA) tools/test.lua
 
 test-all:
-	@tools/setup build test versions
+	@tools/setup build test hosts versions
 	@tools/test-all
 
 # Prints the name of each check as it ends. A file is found whatever its name ends in: _spec.lua or _test.lua.
 SPEC ?= spec
-spec: all $(SPEC_TOOLS)
+spec: all $(SPEC_TOOLS) nginx-modules
 	@$(LUA) /usr/bin/busted --output=TAP $(if $(filter %.lua,$(SPEC)),--pattern=.) $(SPEC)
 
 # The specs on one Lua. The stages are counted by a Lua that is always there.
-test-one: all $(SPEC_TOOLS)
+test-one: all $(SPEC_TOOLS) nginx-modules
 	@lua5.4 tools/test.lua specs
+
+# Debian's nginx runs LuaJIT, whatever Lua the specs run on.
+nginx-modules:
+	@$(if $(filter luajit,$(LUA)),,$(MAKE) -s LUA=luajit BUILD=build/luajit all)
 
 setup:
 	@tools/setup build

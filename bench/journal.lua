@@ -142,7 +142,7 @@ local works = {
       return queue.first_sent_at(tx, { account = "bench", queue = "history" }, { key = "key" .. n })
     end))
     intent.params = transfer(n)
-    assert(side.journal:equal_calls(intent, intent.sent_at - 60000))
+    assert(side.journal:equal_calls(intent, intent.sent_at - 60000, 0))
     assert(side.journal:reconciled(intent, { outcome = "done", record = { tranId = "found" } }))
   end },
   { "entries { id = }", 200, function(side)

@@ -383,6 +383,13 @@ describe("decimal", function()
     assert.is_true(collectgarbage("count") - before < 64)
   end)
 
+  it("quotes in its message what is none, when it is short and plain", function()
+    assert.equal('"abc": a decimal begins with a digit, or with - and a digit', select(2, decimal "abc"))
+    for _, text in ipairs { "\27[31m", ("x"):rep(100) } do
+      assert.is_nil(select(2, decimal(text)):find(text:sub(1, 3), 1, true))
+    end
+  end)
+
   it("has no operator that divides, and the message names what does", function()
     local function quotient(a, b) return a / b end
     local function rest(a, b) return a % b end

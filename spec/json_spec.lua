@@ -28,6 +28,9 @@ describe("json", function()
     assert.has_error(function() json.encode(nil) end)
     assert.has_error(function() json.encode { [2] = "a hole" } end)
     assert.has_error(function() json.encode { a = 1, [true] = 2 } end)
+    for _, value in ipairs { { "a", amount = "5" }, json.list { x = 1 }, { b = { "a", [true] = 1 } } } do
+      assert.error_matches(function() json.encode(value) end, "a list also has members by name")
+    end
     assert.error_matches(function() json.encode { a = {} } end, "mark it")
   end)
 

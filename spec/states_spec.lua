@@ -64,3 +64,33 @@ describe("a state", function()
     assert.equal("SUCCESS", states.name("deposit", 5))
   end)
 end)
+
+describe("the names of states in a call", function()
+  local function sent(operation, params)
+    local target
+    local client = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
+      transport = { send = function(_, request)
+        target = request.target
+        return { status = 200, headers = "", body = "[]" }
+      end } })
+    local result, err = client:call(operation, params)
+    return result and target:match("status=([^&]*)"), err
+  end
+
+  it("are sent as they are to the broker's histories, and as numbers to the wallet's", function()
+    assert.equal("PENDING", sent("broker.deposit_history", { status = "PENDING" }))
+    assert.equal("4", sent("broker.all_deposit_history", { status = 4 }))
+    assert.equal("4", sent("wallet.deposit_history", { status = "PENDING" }))
+    assert.equal("7", sent("wallet.withdrawal_history", { status = "SUCCESS" }))
+    local _, err = sent("wallet.deposit_history", { status = "CANCEL" })
+    assert.equal("argument", err.kind)
+  end)
+
+  it("are understood by the simulator", function()
+    local sim = purser.sim.new { start_time = 1700000000000 }
+    local broker = sim:account { role = "broker", email = "b@example.org" }
+    local client = assert(purser.new { base_url = "http://localhost", api_key = broker.api_key,
+      secret_key = broker.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
+    assert.same({}, assert(client.broker:all_deposit_history { status = "SUCCESS" }))
+  end)
+end)

@@ -87,7 +87,8 @@ for _, line in ipairs(lines_of("cat " .. STATE)) do
   if field then declared[field] = true end
 end
 local OTHERS = {} -- of argparse
-local NAMES = "options commands aliases mincount choices name maxargs public_aliases hidden arguments convert"
+local NAMES = "options commands aliases mincount choices name maxargs public_aliases hidden arguments convert groups "
+  .. "description"
 for name in NAMES:gmatch "%S+" do
   OTHERS["_" .. name] = true
 end

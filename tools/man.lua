@@ -28,7 +28,7 @@ local function list(out, title, elements, name_of)
   if #shown == 0 then return end
   out[#out + 1] = ".SH " .. title
   for _, element in ipairs(shown) do
-    local text = element._description or element._summary or ""
+    local text = element._summary or element._description or ""
     local choices = element._choices or {}
     if choices[1] then text = text .. " One of: " .. table.concat(choices, ", ") end
     out[#out + 1] = ".TP\n.B " .. plain(name_of(element)) .. "\n" .. plain(text)
@@ -42,7 +42,10 @@ local function page(command, words)
     ".SH NAME\n" .. plain(name) .. " \\- " .. plain((summary:gsub("%.$", ""))),
     ".SH SYNOPSIS\n.nf\n" .. plain((command:get_usage():gsub("^Usage: ", ""))) .. "\n.fi" }
   if command._description then
-    out[#out + 1] = ".SH DESCRIPTION\n" .. (plain(command._description):gsub("\n", "\n.br\n"))
+    local text = plain(command._description)
+    -- a table of actions keeps its lines; what else has several lines breaks where they do
+    text = text:find "\n  " and ".nf\n" .. text .. "\n.fi" or text:gsub("\n", "\n.br\n")
+    out[#out + 1] = ".SH DESCRIPTION\n" .. text
   end
   list(out, "COMMANDS", command._commands, function(one) return one._name end)
   list(out, "ARGUMENTS", command._arguments, function(one) return one._name end)

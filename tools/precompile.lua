@@ -13,7 +13,7 @@ M.first_read = {
   "api.profiles", "api.resolve_profile", "call.call_options", "call.pipeline", "call.validate", "api.parameters",
   "api.text", "call.response", "util.plain_text", "call.unwrap", "api.shapes", "call.retry", "call.clock",
   "api.operations", "libcurl", "transport.curl", "api.wallet", "exactly_once.run", "util.private", "util.frozen",
-  "util.loopback", "util.lazy", "util.digest", "call.rate_limit.pools", "call.rate_limit.process",
+  "util.loopback", "util.lazy", "util.digest", "call.rate_limit.process",
 }
 
 local function path_of(folder, name)

@@ -16,7 +16,15 @@ function M.write(path, text)
   assert(file:close())
 end
 
---- What a command prints, line by line.
+--- What a command prints.
+function M.output_of(command)
+  local pipe = assert(io.popen(command))
+  local text = pipe:read "*a"
+  pipe:close()
+  return text
+end
+
+--- The same, line by line.
 function M.lines_of(command)
   local pipe, lines = assert(io.popen(command)), {}
   for line in pipe:lines() do lines[#lines + 1] = line end

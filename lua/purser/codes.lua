@@ -45,7 +45,8 @@ M.list = {
     cure = "read the message; ask the platform", on = signed },
   ["400"] = { meaning = "The start time is more than 90 days back; with the message `api key required`, the key is "
       .. "missing.",
-    cure = "ask for a window within the last 90 days; check that no proxy removes the key's header", on = signed },
+    cure = "where it is the time, ask for a window within the last 90 days; where it is the key, check that no proxy "
+      .. "removes its header", on = signed },
   ["401"] = { meaning = "The request is not authorised.",
     cure = "check `api_key`, and that no proxy removes its header", on = signed },
   ["403"] = { meaning = "Access is forbidden, often because of too many requests.",
@@ -95,8 +96,7 @@ M.list = {
     cure = "read it with `deposit_addresses`", on = { "*.create_deposit_address" } },
   ["700001"] = { meaning = "The API key has the wrong form.", cure = "copy it again, without blanks", on = signed },
   ["700002"] = { meaning = "The signature is not valid.",
-    cure = SIGNATURE,
-    on = signed },
+    cure = SIGNATURE, on = signed },
   ["700003"] = { meaning = "The timestamp is outside of the accepted window.",
     cure = "set the machine's clock, or give a larger `recv_window` on a slow line", on = signed },
   ["700004"] = { meaning = "A mandatory parameter is missing.", cure = "compare with the operation's table",

@@ -41,6 +41,9 @@ local suggest = lazy "purser.util.suggest"
 ---@field vault purser.modules.vault        keys in files that only this user can read
 ---@field states purser.modules.states      states of deposits and withdrawals by number and name
 ---@field utc purser.modules.utc            UTC times to and from epoch milliseconds
+---@field codes purser.modules.codes        the service's codes: what each means, and what cures it
+---@field csv purser.modules.csv            lines of CSV that a spreadsheet does not run
+---@field json purser.modules.json          JSON with exact numbers and members in order
 ---@field sim purser.modules.sim            the simulator
 ---@field journal purser.modules.journal    journals of what is sent
 ---@field payouts purser.modules.payouts    queues of payments
@@ -95,7 +98,8 @@ local profiles = "purser.api.profiles"
 -- Members that are loaded or made at their first use: the name of a module, or a function that makes the member.
 local members = {
   decimal = "purser.decimal", secrets = "purser.secrets", fleet = "purser.workflow.fleet", sim = "purser.sim",
-  vault = "purser.vault", states = "purser.states", utc = "purser.utc",
+  vault = "purser.vault", states = "purser.states", utc = "purser.utc", codes = "purser.codes", csv = "purser.csv",
+  json = "purser.json",
   journal = "purser.exactly_once.journal", payouts = "purser.exactly_once.payouts",
   profiles = function() return frozen(require(profiles)) end,
   rate_limit = function() return rate_limit.new end,

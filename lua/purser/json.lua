@@ -6,7 +6,7 @@
 --
 -- Strings must be UTF-8. Integers are written exactly; a float is rejected, since its digits are not what was meant:
 -- send a string, or the literal text through `json.raw`. A plain table with elements is a list, one with string keys an
--- object in the order of its sorted keys; an empty one is neither, so it has to be marked.
+-- object in the order of its sorted keys; one with both is an error. An empty one is neither, so it has to be marked.
 
 local plain_text = require "purser.util.plain_text"
 
@@ -69,6 +69,9 @@ local function enclose(out, open, close, newline, indent, each)
 end
 
 local function write_list(out, list, newline, indent, depth)
+  for key in pairs(list) do
+    if type(key) ~= "number" then error("a list also has members by name; give a list or an object", 0) end
+  end
   enclose(out, "[", "]", newline, indent, function(begin)
     for i = 1, #list do write(out, list[i], begin(), indent, depth) end
   end)

@@ -3,23 +3,22 @@
 -- changes the locale, and never depends on the one it finds.
 
 local comma = require "comma_locale"
+local files = require "files"
 
 local topics = {
-  "bind/golden", "bind/decoder", "bind/layout", "bind/signer", "json", "json_suite", "decimal", "sim/operations",
-  "api/contract", "api/parameters", "call/unwrap", "sim/render",
+  "bind/golden", "bind/decoder", "bind/layout", "bind/signer", "json", "json_suite", "decimal", "sim_operations",
+  "api/broker", "api/sub_account", "api/wallet", "api/parameters", "call/unwrap", "sim/render",
 }
 
 describe("in a locale with a decimal comma", function()
   local folder
 
   setup(function()
-    folder = os.tmpname()
-    os.remove(folder)
-    assert(os.execute("mkdir " .. folder))
+    folder = files.folder()
     comma.make(folder)
   end)
 
-  teardown(function() os.execute("rm -r " .. folder) end)
+  teardown(function() files.remove(folder) end)
 
   for _, topic in ipairs(topics) do
     it("all of " .. topic .. "_spec holds", function()

@@ -233,6 +233,19 @@ describe("the console", function()
     browser:wait "return document.querySelector('.detail') === null"
   end)
 
+  it("opens and closes a detail by a click anywhere in its row, and not while a text is marked", function()
+    local time = browser:find "#requests tbody tr .time"
+    browser:click(time)
+    browser:wait "return document.querySelector('.detail') !== null"
+    assert.equal("true", browser:run "return document.querySelector('#requests .open').getAttribute('aria-expanded')")
+    browser:run "getSelection().selectAllChildren(document.querySelector('#requests .time'))"
+    browser:run "document.querySelector('#requests tbody tr').click()"
+    assert.is_true(browser:run "return document.querySelector('.detail') !== null")
+    browser:run "getSelection().removeAllRanges()"
+    browser:click(time)
+    browser:wait "return document.querySelector('.detail') === null"
+  end)
+
   it("filters the requests", function()
     local filter = browser:find "#filter"
     browser:type(filter, "Withdraw rejected")

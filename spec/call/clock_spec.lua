@@ -3,6 +3,7 @@
 
 local private = require "purser.util.private"
 local purser = require "purser"
+local schedule = require "purser.schedule"
 local service_clock = require "purser.call.clock"
 
 local NOW = 1700000000000
@@ -76,6 +77,16 @@ describe("sync_clock", function()
     assert.equal(sim:now(), client:now())
     assert.equal(0, client:sync_clock())
   end)
+
+  it("is an error, and nothing is asked, where the option clock gives no time", function()
+    for _, time in ipairs { "soon", 5.5, 0 / 0, -1, {} } do
+      local sim, client = world(0, { clock = function() return time end })
+      local correction, err = client:sync_clock()
+      assert.is_nil(correction)
+      assert.same({ "config", "not_sent", "clock" }, { err.kind, err.outcome, err.option })
+      assert.same({}, sim:requests())
+    end
+  end)
 end)
 
 describe("the host's clock", function()
@@ -119,5 +130,65 @@ describe("the host's clock", function()
     monotonic = monotonic + 3600000 -- what it counts with would be an hour off
     assert(client.wallet:deposit_history {})
     assert.equal(1, received(sim, "wallet.deposit_history"))
+  end)
+end)
+
+describe("a service that finds every timestamp wrong", function()
+  it("is asked for its time once a call, though it rejects that, too", function()
+    local asked = 0
+    local client = assert(purser.new {
+      base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s", retry = false,
+      transport = { send = function(_, request)
+        if request.target:find("/time", 1, true) then asked = asked + 1 end
+        return { status = 400, body = '{"code":700003,"msg":"x"}', headers = "" }
+      end },
+    })
+    for i = 1, 3 do
+      local _, err = client.wallet:deposit_history()
+      assert.same({ "700003", false, i }, { err.code, err.clock_corrected, asked })
+    end
+    assert.equal("700003", select(2, client:server_time()).code)
+  end)
+end)
+
+describe("a burst of calls by a wrong clock", function()
+  -- Asks for the service's time when `count` calls met 700003; their answers come in the order of `rests`.
+  local function times_asked(count, rest_of)
+    local now, asked, rejected = 1700000000000, 0, 0
+    local client = assert(purser.new {
+      base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s", retry = false, rate_limit = false,
+      clock = function() return now - 100000 end,
+      transport = { send = function(_, request)
+        if request.target:find("/time", 1, true) then
+          asked = asked + 1
+          schedule.sleep(20)
+          return { status = 200, body = ('{"serverTime":%d}'):format(now), headers = "" }
+        end
+        schedule.sleep(rest_of(request))
+        if tonumber(request.target:match "timestamp=(%d+)") == now then
+          return { status = 200, body = "[]", headers = "" }
+        end
+        rejected = rejected + 1
+        return { status = 400, body = '{"code":700003,"msg":"x"}', headers = "" }
+      end },
+    })
+    local calls = {}
+    for i = 1, count do calls[i] = function() return client.wallet:deposit_history() end end
+    local results, errors = schedule.all(calls)
+    for i = 1, count do assert(results[i], errors[i]) end
+    assert.equal(count, rejected)
+    return asked
+  end
+
+  it("asks for the service's time once", function()
+    assert.equal(1, times_asked(50, function() return 1 end))
+  end)
+
+  it("asks once, too, where rejections come after the clock was set right", function()
+    local turn = 0
+    assert.equal(1, times_asked(50, function()
+      turn = turn + 1
+      return turn % 5 * 30
+    end))
   end)
 end)

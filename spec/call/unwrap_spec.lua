@@ -447,20 +447,6 @@ describe("regression:", function()
     end
   end)
 
-  it("ping and server_time answer any status with a result or an error", function()
-    assert.is_true(client:parse("ping", 200, "{}"))
-    assert.equal(5, client:parse("server_time", 201, '{"serverTime":5}'))
-    for _, status in ipairs { 200, 201, 204, 301, 400, 429, 500 } do
-      for _, name in ipairs { "ping", "server_time" } do
-        local result, err = client:parse(name, status, "")
-        assert.is_nil(result)
-        assert.equal(name, err.operation)
-        assert.equal(status, err.http_status)
-      end
-    end
-    assert.equal("unknown", select(2, client:parse("server_time", 200, '{"serverTime":"x"}')).outcome)
-  end)
-
   it("a transport whose response is no answer leaves the outcome unknown, and raises nothing", function()
     local body = '{"id":"1"}'
     for _, bad in ipairs { {}, { status = 200 }, { body = body }, { status = "200", body = body },

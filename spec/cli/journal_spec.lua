@@ -87,13 +87,13 @@ describe("purser journal", function()
   it("makes no journal to look at one, and says which is missing", function()
     local none = at.folder() .. "/none"
     for _, words in ipairs { { "list" }, { "show", "x" }, { "recover" } } do
-      at.rejected({ "journal", words[1], words[2] or "--json", "--journal", none }, none .. " cannot be read")
+      at.rejected({ "journal", words[1], words[2] or "--json", "--journal", none }, "there is no file " .. none)
       assert.is_nil(core.file_mode(none))
     end
     at.rejected({ "journal", "list" }, "journal: the file is missing; give --journal FILE")
     at.rejected({ "journal", "show", "--journal", path }, "the id is missing")
     at.rejected({ "journal", "show", "nosuchid", "--journal", path }, "no call has the id nosuchid")
     local other = at.file "this is no database, and is longer than nothing"
-    at.rejected({ "journal", "list", "--journal", other }, "journal: " .. other)
+    at.rejected({ "journal", "list", "--journal", other }, ("the journal %q cannot be opened"):format(other))
   end)
 end)

@@ -184,7 +184,7 @@ describe("the output options", function()
     assert.matches("wallet%.deposit_history: 20 records, up to %d+%-", shown(50, words .. "1"))
     assert.equal("", shown(50, words .. "2 -q"))
     local waiting = "wait withdrawal none --deadline 2s"
-    assert.matches("withdrawal none is not to be found yet, %d s left", shown(50, waiting))
+    assert.matches("withdrawal none is not found yet, %d s left", shown(50, waiting))
     assert.is_nil(shown(50, waiting .. " -q"):find("left", 1, true))
   end)
 end)

@@ -1,83 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- One way to check options (purser.allowed): what is rejected, in which words, and how it is given: docs/errors.md.
+-- The options of purser.new, and one way to check options everywhere: what is rejected, in which words, and how it is
+-- given: docs/errors.md.
 
-local option_schema = require "purser.util.option_schema"
+local client_options = require "purser.client.options"
 local purser = require "purser"
-
-describe("a rule", function()
-  local function matching(rule, values)
-    local matches = {}
-    for i, value in ipairs(values) do matches[i] = option_schema.matches(value, rule) end
-    return matches
-  end
-
-  it("names types", function()
-    assert.same({ true, false, false }, matching("string", { "x", 1, {} }))
-    assert.same({ true, false, true }, matching("string or table", { "x", 1, {} }))
-    assert.same({ true, true, true, true }, matching("any", { "x", 1, {}, false }))
-  end)
-
-  it("bounds whole numbers", function()
-    assert.same({ false, true, true, false, false, false, false },
-      matching({ 1, 10 }, { 0, 1, 10.0, 11, 1.5, 0 / 0, "5" }))
-    assert.same({ true, false, false }, matching({ 1 }, { 1 / 0, -1 / 0, 0 / 0 }))
-    assert.same({ true, false, false }, matching({ 1, option_schema.EXACT }, { 2 ^ 53, 2 ^ 54, 1 / 0 }))
-    assert.same({ true, true, false, false },
-      matching(option_schema.TIME, { 1700000000000, 1.7e12, 1700000000, 17000000000000 }))
-  end)
-
-  it("lists choices", function()
-    assert.same({ true, false, false }, matching({ "wait", "reject" }, { "reject", "", 1 }))
-  end)
-end)
-
-describe("a message", function()
-  local rules = {
-    name = "string", vault = "function or table", size = { 1, 10 }, pause_ms = { 0 }, since = option_schema.TIME,
-    mode = { "wait", "reject" }, goal = { "a", "b", "c" },
-  }
-
-  it("names the option, what it is and what it must be", function()
-    for _, case in ipairs {
-      { { name = 5 }, 'option "name" is a number; it must be a string' },
-      { { vault = 5 }, 'option "vault" is a number; it must be a function or table' },
-      { { size = 11 }, 'option "size" is 11; it must be a whole number from 1 to 10' },
-      { { size = "5" }, 'option "size" is a string; it must be a whole number from 1 to 10' },
-      { { pause_ms = 0.5 }, 'option "pause_ms" is 0.5; it must be a whole number of milliseconds from 0' },
-      { { since = 1700000000 }, 'option "since" is 1700000000; it must be a time in epoch milliseconds (13 digits)' },
-      { { mode = "wit" }, 'option "mode" is "wit"; it must be wait or reject' },
-      { { mode = true }, 'option "mode" is a boolean; it must be wait or reject' },
-      { { goal = "d" }, 'option "goal" is "d"; it must be one of a, b, c' },
-    } do
-      assert.equal(case[2], option_schema.text(case[1], rules, "option"))
-      local message, name, hint = option_schema.check(case[1], rules, "option")
-      assert.equal(next(case[1]), name)
-      assert.equal(case[2], message .. "; " .. hint)
-    end
-  end)
-
-  it("hints at the nearest name, or lists all", function()
-    assert.equal('option "siez" is not known (did you mean "size"?)', (option_schema.check({ siez = 1 }, rules,
-      "option")))
-    assert.equal('option "else" is not known; there are budget, window',
-      (option_schema.text({ ["else"] = 1 }, { window = "any", budget = "any" }, "option")))
-    assert.matches('option "1" is not known', (option_schema.check({ "x" }, rules, "option")), 1, true)
-    assert.equal("retry options are given as a string; give a table", (option_schema.text("x", rules,
-      "retry option")))
-  end)
-
-  it("is about the first in the order of the names, whatever the order in the table", function()
-    for _ = 1, 20 do
-      local given = {}
-      for _, name in ipairs { "zz", "size", "mode", "name" } do given[name] = {} end
-      assert.equal("mode", select(2, option_schema.check(given, rules, "option")))
-    end
-  end)
-
-  it("quotes a value only where it is one of a few", function()
-    assert.is_nil((option_schema.text({ size = "s3cret" }, rules, "option")):find("s3cret", 1, true))
-  end)
-end)
 
 -- What each takes, and what it says of a misspelt name and of a value that will not do.
 describe("every place that takes options", function()
@@ -247,5 +173,84 @@ describe("purser.new", function()
       assert.is_nil(rejection { base_url = base, proxy = "" })
     end
     assert.is_nil(rejection { base_url = "https://example.org", proxy = "http://127.0.0.1:3128" })
+  end)
+end)
+
+describe("a base URL", function()
+  it("is split into its origin, as it was given, and its path", function()
+    for url, parts in pairs {
+      ["https://api.example.org"] = { "https://api.example.org", "" },
+      ["https://api.example.org/"] = { "https://api.example.org", "" },
+      ["HTTPS://Api.Example.org:8443/v1/x//"] = { "https://Api.Example.org:8443", "/v1/x" },
+      ["https://[2001:db8::1]:443/a%20b"] = { "https://[2001:db8::1]:443", "/a%20b" },
+      ["http://127.0.0.1:65535"] = { "http://127.0.0.1:65535", "" },
+    } do
+      assert.same(parts, { client_options.split_url(url, false) })
+    end
+  end)
+
+  it("that is none, or that hides something, is rejected with what to do", function()
+    for url, words in pairs {
+      ["https://a b"] = "holds a blank", ["https://a\n"] = "holds a blank", ["https://a\0.example"] = "control",
+      ["ftp://a"] = "not that of a service", ["https://"] = "not that of a service", ["https:a"] = "not that of a",
+      ["https://a?b=c"] = "not that of a service", ["https://a/#b"] = "not that of a service", [""] = "not that",
+      ["https://api.mexc.com@evil.example"] = "a user name or password", ["https://u:p@a"] = "a user name or password",
+      ["https://a:"] = "a host or port", ["https://a:0"] = "a host or port", ["https://a:65536"] = "a host or port",
+      ["https://a:80:90"] = "a host or port", ["https://a:8x"] = "a host or port", ["https://:80"] = "a host or port",
+      ["https://[::1"] = "a host or port", ["https://[::1]x"] = "a host or port",
+      ["https://a/\195\164"] = "beyond ASCII", ["http://a"] = "to another machine",
+    } do
+      local origin, message, hint = client_options.split_url(url, false)
+      assert.is_nil(origin, url)
+      assert.matches(words, message, 1, true)
+      assert.is_string(hint)
+    end
+    assert.equal("allow_insecure", (select(4, client_options.split_url("http://a", false))))
+    assert.equal("http://a", (client_options.split_url("http://a", true)))
+  end)
+end)
+
+describe("the form of a proxy", function()
+  local function message_of(proxy)
+    local message, option, hint = client_options.check { proxy = proxy }
+    if message then assert.same({ "proxy", true }, { option, hint:find("HOST:PORT", 1, true) ~= nil }) end
+    return message
+  end
+
+  it("is a host, with a port and a kind that are known", function()
+    for _, proxy in ipairs { "", "proxy.example", "proxy.example:3128", "http://127.0.0.1:1/", "HTTPS://u:p@host:443",
+      "socks5h://[::1]:1080", "socks4a://h", "user:p@ss@host:65535", "host_name:0" } do
+      assert.is_nil(message_of(proxy), proxy)
+    end
+  end)
+
+  it("that cannot be is rejected, and never quoted, for it may hold a password", function()
+    for proxy, words in pairs {
+      ["ftp://hidden@host:1"] = "is of a kind that is not known", ["socks6://hidden"] = "is of a kind",
+      ["http://hidden@"] = "names no host", ["http://"] = "names no host", ["http:///hidden"] = "names no host",
+      ["hidden@host:"] = "has no port", ["hidden@host:65536"] = "has no port", ["host:1:hidden"] = "has no port",
+      ["http://[::1]hidden"] = "has no port", ["host:1/hidden"] = "has no port",
+    } do
+      local message = message_of(proxy)
+      assert.matches('option "proxy" ' .. words, message, 1, true)
+      assert.is_nil(message:find("hidden", 1, true))
+    end
+  end)
+end)
+
+describe("where a key comes from", function()
+  it("is one place", function()
+    for _, case in ipairs {
+      { { secret_key = "hidden", secret_key_file = "f" }, '"secret_key" and "secret_key_file" are given together' },
+      { { secret_key_file = "f", secret_key_env = "E" }, '"secret_key_file" and "secret_key_env" are given together' },
+      { { credentials = print, api_key = "hidden" }, '"credentials" is given together with a key' },
+      { { credentials = print, secret_key_env = "E" }, '"credentials" is given together with a key' },
+    } do
+      local message = client_options.check(case[1])
+      assert.equal(case[2], message)
+    end
+    for _, given in ipairs { { credentials = print }, { secret_key = "s", api_key = "k" }, { secret_key_env = "E" } } do
+      assert.is_nil((client_options.check(given)))
+    end
   end)
 end)

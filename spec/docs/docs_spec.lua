@@ -327,7 +327,7 @@ describe("the reference", function()
   it("has an entry for every walk, wait, watch and plan of the groups", function()
     local methods = require "purser.client.methods"
     for _, group in ipairs(operations.group_names) do
-      for _, name in ipairs(methods.names(group)) do
+      for name in pairs(methods[group]) do
         assert(all:find(("\n### client.%s:%s\n"):format(group, name), 1, true), group .. ":" .. name)
       end
     end

@@ -242,7 +242,7 @@ end)
 describe("a text that looks like SQL", function()
   it("is a value and nothing else, as an account, a queue, a worker, a key and an id", function()
     for i, text in ipairs { "'; DROP TABLE purser_intents; --", "x' OR '1'='1", '"', "\\", "%", "_", "$1", "?1", ":a",
-      "'||(SELECT 1)||'", "\195\169\226\128\174" } do
+      "'||(SELECT 1)||'", "\195\169" } do
       client = client_with { account = text, guard = { spending_limit = { USDT = "1000", [text] = "1" } } }
       assert(move(tostring(i)))
       local entries = assert(journal:entries { account = text })

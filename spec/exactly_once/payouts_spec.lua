@@ -411,6 +411,8 @@ describe("options", function()
       ['did you mean "worker"'] = { client = client, journal = journal, workers = "x" },
       ["whole number"] = { client = client, journal = journal, concurrency = 0.5 },
       ["has no client"] = { journal = journal },
+      ['"queue" is empty'] = { client = client, journal = journal, queue = "" },
+      ['"worker" is empty'] = { client = client, journal = journal, worker = "" },
       ["same journal"] = { client = client_with { journal = assert(purser.journal.open { sqlite = path }) },
         journal = journal },
     } do

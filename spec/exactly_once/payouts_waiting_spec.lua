@@ -1,10 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- Payouts never wait without an end or a reason: after undecided payments, after clocks, after other accounts.
 
-local private = require "purser.util.private"
 local purser = require "purser"
 local queue = require "purser.exactly_once.payouts.queue"
-local schedule = require "purser.schedule"
 
 local sim, account, path, journal, client
 
@@ -174,50 +172,6 @@ describe("times that were written while the clock was wrong", function()
   end)
 end)
 
-describe("the progress", function()
-  local function reason_of(payouts)
-    local reason
-    payouts.progress, payouts.progress_ms = function(progress)
-      reason = reason or progress.waiting_for
-      if reason then payouts:stop() end
-    end, 1
-    assert(payouts:run())
-    return reason
-  end
-
-  it("says when the next payment is due, and why it was put off", function()
-    local payouts = payouts_with()
-    assert(payouts:add("a", TRANSFER, move "1"))
-    set("due_at = $1, message = 'the service asked for a pause'", ahead(600000))
-    assert.matches("^the next is due in %d+ s %(the service asked for a pause%)$", reason_of(payouts))
-  end)
-
-  it("says which lease it waits for", function()
-    local payouts = payouts_with()
-    assert(payouts:add("a", TRANSFER, move "1"))
-    set("state = 'taken', worker = 'other', lease_until = $1", ahead(600000))
-    assert.matches("^other workers have 1, the first lease ends in %d+ s$", reason_of(payouts))
-  end)
-
-  it("says that the histories are looked at first", function()
-    local payouts = payouts_with()
-    assert(payouts:add("a", TRANSFER, move "1"))
-    local inner, task = sim:transport(), require "purser.schedule"
-    private.states[client]._transport = { send = function(_, request) return inner:send(request) end,
-      sleep = function(_, ms)
-        inner:sleep(ms)
-        task.sleep(25)
-      end }
-    assert.matches("cannot show that it is the newest", reason_of(payouts))
-  end)
-
-  it("shows it in its line", function()
-    assert.equal("1 of 3 payments (33 %), 0/s, 1 blocked, waits: the next is due in 2 s", purser.payouts.progress_line {
-      total = 3, finished = 1, rate = 0, failed = 0, undecided = 0, blocked = 1,
-      waiting_for = "the next is due in 2 s" })
-  end)
-end)
-
 describe("a queue in which another account has payments", function()
   it("has those of each account for itself, and the report counts the others", function()
     local first = payouts_with()
@@ -252,110 +206,5 @@ describe("a queue in which another account has payments", function()
     assert.matches('account = "treasury"', err.hint, 1, true)
     assert.is_nil((payouts:run()))
     assert.equal(nil, sim:counts()[TRANSFER])
-  end)
-end)
-
-describe("a run that waits for the rate limit", function()
-  it("says so in its progress, with the time that is left", function()
-    local service, said, looks = sim:transport(), nil, 0
-    local transport = { send = function(_, request) return service:send(request) end }
-    -- The other tasks run until the progress was reported; then the service's clock goes on.
-    function transport.sleep(_, ms)
-      while ms >= 1000 and not said and looks < 500 do
-        looks = looks + 1
-        schedule.sleep(5)
-      end
-      return service:sleep(ms)
-    end
-    client = client_with { transport = transport, rate_limit = purser.rate_limit {
-      pools = { ip = { capacity = 1, window_ms = 10000 } }, now = function() return sim:now() end } }
-    local payouts = payouts_with { concurrency = 1, history_check = "never", progress_ms = 1,
-      progress = function(progress)
-        if (progress.waiting_for or ""):find "rate limit" then said = said or purser.payouts.progress_line(progress) end
-      end }
-    assert(payouts:add("a", TRANSFER, move "1"))
-    assert(payouts:add("b", TRANSFER, move "2"))
-    assert.equal(2, assert(payouts:run()).done)
-    assert.matches("waits: the rate limit has room in %d+ s$", said)
-  end)
-end)
-
-describe("tasks that wait for the journal's connection", function()
-  it("take no payments beside those that another task took meanwhile", function()
-    journal:close()
-    journal = assert(purser.journal.open { sqlite = path, sleep = schedule.sleep })
-    client = client_with()
-    local payouts = payouts_with { concurrency = 4, history_check = "never" }
-    for i = 1, 20 do assert(payouts:add("p" .. i, TRANSFER, move(tostring(i)))) end
-    local begun, sent, held, take_waiting = journal.db.kind, false, 0, queue.take_waiting
-    -- each transaction lets the other tasks run, as a database does that another process has locked
-    journal.db.kind = setmetatable({ connection_error = function(db)
-      schedule.sleep(1)
-      return begun.connection_error(db)
-    end }, { __index = begun })
-    function queue.take_waiting(...)
-      held = math.max(held, #payouts.hand)
-      return take_waiting(...)
-    end
-    finally(function() queue.take_waiting = take_waiting end)
-    local inner = sim:transport()
-    private.states[client]._transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
-      if not sent then schedule.sleep(5) end -- the others take their turns
-      sent = true
-      return inner:send(request)
-    end }
-    assert.equal(20, assert(payouts:run()).done)
-    assert.equal(0, held)
-  end)
-end)
-
-describe("a payment that another run of the same worker name left behind", function()
-  it("is taken over when its lease ends, and no run renews it for ever", function()
-    local first = payouts_with { history_check = "never" }
-    assert(first:add("a", TRANSFER, move "1"))
-    sim:fault { kind = "lost_answer", operation = TRANSFER }
-    local inner = sim:transport()
-    private.states[client]._transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
-      local response, failure = inner:send(request)
-      first:stop()
-      return response, failure
-    end }
-    assert(first:run())
-    assert.equal(1, assert(first:report()).sent)
-    set("worker = 'two', lease_until = $1", ahead(3600000))
-    client = client_with()
-    local calls, second = 0, nil
-    second = payouts_with { history_check = "never", lease_ms = 200, progress_ms = 10, progress = function()
-      calls = calls + 1
-      if calls == 1 then set("worker = 'one', lease_until = $1", ahead(100)) end -- the first run is only ending now
-      if calls == 200 then second:stop() end
-    end }
-    assert.equal(1, assert(second:run()).done)
-  end)
-end)
-
-describe("a progress function that raises", function()
-  it("ends the run, and nothing is paid afterwards", function()
-    local waits = client_with { clock = function()
-      if schedule.current() and schedule.can_wait() then schedule.sleep(1) end
-      return sim:now()
-    end }
-    local calls = 0
-    local payouts = payouts_with { client = waits, concurrency = 2, history_check = "never", progress_ms = 1,
-      progress = function()
-        calls = calls + 1
-        if calls == 2 then error("the screen is gone", 0) end
-      end }
-    for i = 1, 100 do assert(payouts:add("invoice-" .. i, TRANSFER, move(tostring(i)))) end
-    local ok, raised = pcall(payouts.run, payouts)
-    assert.is_false(ok)
-    assert.equal("the screen is gone", raised)
-    assert.equal(2, calls)
-    local counts = assert(payouts:report())
-    assert.equal(0, counts.sent)
-    assert.is_true(counts.done < 100)
-    schedule.run(function() schedule.sleep(300) end)
-    assert.same(counts, assert(payouts:report()))
-    assert.equal(100, assert(payouts:run()).done)
   end)
 end)

@@ -291,48 +291,6 @@ describe("what a service shows in another way", function()
   end)
 end)
 
-describe("a batch of converted coins", function()
-  local row = operations.by_name["wallet.convert"]
-
-  local function with(known, batches, params)
-    return assert(reconciled("wallet.convert", params or { asset = "BTC,ETH" }, function(_, of)
-      if of.name == "convertible_balances" then return { { asset = "BTC", balance = "1" } } end
-      return { data = batches, totalRecords = #batches, totalPageNum = 1, page = 1 }
-    end, known))
-  end
-
-  local function batch(...)
-    local details = {}
-    for i, coin in ipairs { ... } do details[i] = { asset = coin } end
-    return { totalConvert = "1", convertTime = NOW, convertDetails = details }
-  end
-
-  it("is the call's when nothing else of this client could have made it", function()
-    assert.equal("done", with(nil, { batch "BTC" }).outcome)
-    assert.equal("done", with(nil, { batch "BTC" }, { asset = "btc" }).outcome)
-    assert.equal("not_done", with(nil, {}).outcome)
-    assert.equal("not_done", with(nil, { batch("BTC", "DOGE") }).outcome)
-    assert.equal("undecided", with(nil, { batch() }).outcome)
-  end)
-
-  it("is not taken to be the call's where an earlier call for these coins has no id either", function()
-    for _, coins in ipairs { "BTC,ETH", "BTC", "ETH,BTC", "btc" } do
-      local known = recent_calls.new()
-      recent_calls.note(known, row, { operation = row.full_name, params = { asset = coins }, sent_at = NOW - 2000 })
-      assert.equal("undecided", with(known, { batch "BTC" }).outcome)
-    end
-    for coins, at in pairs { ETH = NOW - 2000, ["BTC,ETH"] = NOW - 60000 } do
-      local known = recent_calls.new()
-      recent_calls.note(known, row, { operation = row.full_name, params = { asset = coins }, sent_at = at })
-      assert.equal("done", with(known, { batch "BTC" }).outcome)
-    end
-    local rejected = recent_calls.new()
-    recent_calls.note(rejected, row, { operation = row.full_name, params = { asset = "BTC,ETH" }, sent_at = NOW }, nil,
-      true)
-    assert.equal("done", with(rejected, { batch "BTC" }).outcome)
-  end)
-end)
-
 describe("an intent that was written by hand", function()
   it("may have numbers and lists where texts travel", function()
     local name = { subAccount = 12345678, note = "n" }

@@ -2,9 +2,7 @@
 -- Reconciling on an account that is so busy that its histories grow with each request.
 
 local reconcile = require "purser.exactly_once.reconcile"
-local readings = require "purser.exactly_once.reconcile.readings"
 local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
-local schedule = require "purser.schedule"
 
 local NOW = 1700000000000
 local HOUR = 3600000
@@ -125,91 +123,5 @@ describe("a look before a record must be visible", function()
       if not seen[at] then times[#times + 1], seen[at] = at, true end
     end
     assert.same({ 0, 1000, 3000, 7000, 9000 }, times)
-  end)
-end)
-
-describe("readings that many calls share", function()
-  local now, records, turns_pages
-
-  local function add()
-    local id = ("%032d"):format(#records)
-    table.insert(records, 1, { tranId = id, clientTranId = "other" .. id, amount = "7", asset = "USDT",
-      fromAccountType = "SPOT", toAccountType = "SPOT", timestamp = now })
-  end
-
-  -- A service whose list gets one record more before its second page is shown, when `grows` says so.
-  local function service_that(grows)
-    now, records, turns_pages = NOW, {}, true
-    add()
-    now = now + HOUR
-    return { now = function() return now end, correction = function() end, pause = function(_, ms) now = now + ms end,
-      visibility_delay_ms = 3000, recv_window = 5000, recent_calls = recent_calls.new(), readings = readings.new(),
-      read = function(_, _, asked)
-        now = now + 50
-        if asked.page == 2 and grows() then add() end
-        local inside, page = {}, {}
-        for _, record in ipairs(records) do
-          if record.timestamp >= asked.startTime and record.timestamp <= asked.endTime then
-            inside[#inside + 1] = record
-          end
-        end
-        local from = turns_pages and (asked.page - 1) * asked.limit or 0
-        for i = from + 1, math.min(#inside, from + asked.limit) do page[#page + 1] = inside[i] end
-        return page
-      end }
-  end
-
-  local function reconciled(service)
-    return assert(reconcile.reconcile(service, { operation = calls[1][1], params = calls[1][2], sent_at = now,
-      recv_window = 5000 }))
-  end
-
-  it("decide by no list that grew while its pages were turned, however often it was read before", function()
-    local grows = false
-    local service = service_that(function()
-      local was = grows
-      grows = false
-      return was
-    end)
-    for _ = 1, 4 do assert.equal("not_done", reconciled(service).outcome) end
-    grows = true
-    local answer = reconciled(service)
-    assert.equal("not_done", answer.outcome, answer.reason)
-    assert.equal(2, #records)
-  end)
-
-  it("are waited for without polling: a wait takes one turn of a task, and one reading serves all", function()
-    local service, reads, pauses = service_that(function() return false end), 0, 0
-    local inner = service.read
-    function service.read(...)
-      reads = reads + 1
-      schedule.sleep(2)
-      return inner(...)
-    end
-    function service.pause() pauses = pauses + 1 end
-    local sent_at, outcomes = now - 60000, {}
-    local function look(number)
-      return function()
-        local params = { clientTranId = ID:sub(1, -3) .. "y" .. number, fromAccountType = "SPOT",
-          toAccountType = "SPOT", asset = "USDT", amount = "2" }
-        outcomes[number] = assert(reconcile.reconcile(service, { operation = calls[1][1], params = params,
-          sent_at = sent_at, recv_window = 5000 })).outcome
-      end
-    end
-    schedule.run(look(1))
-    local reads_of_one = reads
-    service.readings, reads = readings.new(), 0
-    schedule.run(function() schedule.all { look(1), look(2), look(3), look(4) } end)
-    assert.same({ "not_done", "not_done", "not_done", "not_done" }, outcomes)
-    assert.equal(reads_of_one, reads)
-    assert.equal(0, pauses)
-  end)
-
-  it("leave a call undecided when the list turns no pages", function()
-    local service = service_that(function() return false end)
-    turns_pages = false
-    local answer = reconciled(service)
-    assert.equal("undecided", answer.outcome)
-    assert.matches("turn its pages", answer.reason)
   end)
 end)

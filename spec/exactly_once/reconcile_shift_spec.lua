@@ -5,7 +5,6 @@ local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
 local operations = require "purser.api.operations"
 local readings = require "purser.exactly_once.reconcile.readings"
 local reconcile = require "purser.exactly_once.reconcile"
-local shift = require "purser.exactly_once.reconcile.shift"
 
 local NOW = 1700000000000
 local HOUR = 3600000
@@ -199,19 +198,6 @@ describe("an equal record some hours from the call", function()
   end)
 end)
 
-describe("a shift", function()
-  it("is a whole number of quarters of an hour, 14 hours at most", function()
-    local first, last = NOW - 6000, NOW + 14000
-    assert.equal(0, shift.of(NOW, first, last))
-    assert.equal(0, shift.of(nil, first, last))
-    assert.equal(8 * HOUR, shift.of(NOW + 8 * HOUR, first, last))
-    assert.equal(-8 * HOUR, shift.of(NOW - 8 * HOUR - 5000, first, last))
-    assert.equal(20700000, shift.of(NOW + 20700000, first, last))
-    assert.is_nil(shift.of(NOW + 8 * HOUR + 100000, first, last))
-    assert.is_nil(shift.of(NOW + 15 * HOUR, first, last))
-  end)
-end)
-
 -- The histories of these have windows, and their calls an amount by which a known one can be another.
 local with_windows = {
   { "wallet.withdraw", withdrawal }, { "broker.transfer", transfer }, { "sub_account.transfer", transfer },
@@ -371,64 +357,6 @@ describe("a history whose filter or clock is off by less than a zone", function(
         end
       end
     end
-  end)
-end)
-
-describe("what shows that a history is not shifted", function()
-  local row = operations.by_name["wallet.transfer"]
-
-  local function proven(records, first, last, known)
-    return shift.covered(records, "timestamp", first, last, function(record) return known[record.tranId] end, 6000,
-      11000)
-  end
-
-  it("is what lies between two records in their place", function()
-    local one, two = { tranId = "1", timestamp = NOW }, { tranId = "2", timestamp = NOW + 50000 }
-    local known = { ["1"] = NOW - 400, ["2"] = NOW + 50400 }
-    assert.same({ earliest = NOW, latest = NOW + 50000 }, proven({ two, one }, NOW - 60000, NOW + 60000, known))
-    assert.same({ earliest = NOW, latest = NOW - 400 }, proven({ two, one }, NOW - 60000, NOW + 60000,
-      { ["1"] = NOW - 400 }))
-    local nothing = { earliest = math.huge, latest = -math.huge }
-    assert.same(nothing, proven({ two, one }, NOW - 60000, NOW + 60000, {}))
-    assert.same(nothing, proven({}, NOW - 60000, NOW + 60000, known))
-  end)
-
-  it("is not there when one record has another place or another window", function()
-    local good, other = { tranId = "k", timestamp = NOW }, { tranId = "o", timestamp = NOW + 1000 }
-    local function with_other(sent_at)
-      local found = proven({ good, other }, NOW - 6000, NOW + 14000, { k = NOW, o = sent_at or NOW })
-      return found.earliest <= NOW, found.misplaced
-    end
-    assert.same({ true }, { with_other() })
-    assert.same({ true }, { with_other(NOW + 7000) })
-    assert.same({ true }, { with_other(NOW - 10000) })
-    assert.same({ false, other }, { with_other(NOW + 7001) })
-    assert.same({ false, other }, { with_other(NOW - 10001) })
-    other.timestamp = NOW + 15000
-    assert.same({ false }, { with_other(NOW + 15000) })
-    other.timestamp = nil
-    assert.same({ false }, { with_other() })
-  end)
-
-  it("is no call that was matched by its content, that has an equal one, or of another operation", function()
-    local function sent_at(operation, equal, by_content)
-      local noted = recent_calls.new()
-      local function note(at, id)
-        return recent_calls.note(noted, row, { operation = row.full_name, params = moved, sent_at = at }, id)
-      end
-      local entry = note(NOW, "k")
-      if equal then note(NOW + 1, nil) end
-      entry.by_content = by_content
-      return recent_calls.sent_at(noted, "k", operation, 5000)
-    end
-    assert.equal(NOW, sent_at "wallet.transfer")
-    assert.is_nil(sent_at "wallet.withdraw")
-    assert.is_nil(sent_at("wallet.transfer", true))
-    assert.is_nil(sent_at("wallet.transfer", false, true))
-    local service = service_of({ record_of(row, moved, NOW + 400) }, row, 0, 0)
-    assert.equal("done", reconciled("wallet.transfer", moved, service).outcome)
-    assert.is_table(service.recent_calls.by_id.t1)
-    assert.is_nil(recent_calls.sent_at(service.recent_calls, "t1", "wallet.transfer", 5000))
   end)
 end)
 

@@ -106,7 +106,7 @@ end)
 
 describe("the texts by which records of a history are kept", function()
   local amounts = { ["-5"] = "5", ["4999.9999999999991"] = "5000", ["1000000000000000000"] = "999999999999999999",
-    ["5"] = "5", ["4.99"] = "5" }
+    ["5"] = "5", ["4.99"] = "4.995", ["5.00"] = "4.995" }
 
   it("find what may be the record of a payment", function()
     for shown, requested in pairs(amounts) do

@@ -13,6 +13,7 @@ FUZZ_TEXT    := $(patsubst %,src/core/%.c,address ip key_lines secret secret_tex
 FUZZ_ANSWER  := $(wildcard src/core/*.c src/bind/*.c)
 FUZZ_RUN      = -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 \
   -artifact_prefix=build/fuzz/$(@:fuzz-%=%)- build/fuzz/$(@:fuzz-%=%)-corpus
+FUZZ_API     := $(patsubst %,spec/fuzz/fuzz_%.c,api api_names api_world)
 FUZZ_HEADERS  = $(wildcard src/core/*.h src/bind/*.h)
 
 .PHONY: fuzz fuzz-decode fuzz-query fuzz-text fuzz-answer fuzz-api
@@ -66,8 +67,8 @@ build/fuzz/answer: spec/fuzz/fuzz_answer.c $(FUZZ_ANSWER) $(FUZZ_HEADERS)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(FUZZ_ANSWER) -Isrc/bind $(shell pkg-config --cflags --libs lua5.4) \
 	  $(CORE_CFLAGS) $(CORE_LIBS) $(HTTP_LIBS)
 
-build/fuzz/api: spec/fuzz/fuzz_api.c $(FUZZ_ANSWER) $(wildcard src/httpd/*.[ch]) $(FUZZ_HEADERS)
+build/fuzz/api: $(FUZZ_API) spec/fuzz/fuzz_api.h $(FUZZ_ANSWER) $(wildcard src/httpd/*.[ch]) $(FUZZ_HEADERS)
 	@tools/setup build fuzz
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(FUZZ_ANSWER) $(wildcard src/httpd/*.c) -Isrc/bind -Isrc/httpd \
+	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(FUZZ_API) $(FUZZ_ANSWER) $(wildcard src/httpd/*.c) -Isrc/bind -Isrc/httpd \
 	  $(shell pkg-config --cflags --libs lua5.4) $(CORE_CFLAGS) $(HTTPD_CFLAGS) $(CORE_LIBS) $(HTTP_LIBS) $(HTTPD_LIBS)

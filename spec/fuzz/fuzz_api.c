@@ -7,39 +7,24 @@
  * allocation that the program chooses, or bring one back. A raised error is an answer like any other. A finding is what
  * a sanitizer says.
  *
- * Functions and methods are found by looking, so a new one is fuzzed from its first day. Nothing leaves the machine and
- * nothing is executed: connect, getaddrinfo and popen are replaced below. Standard input and the terminal whose echo is
- * switched are the target's own. */
+ * fuzz_api_names.c finds what may be called, and fuzz_api_world.c keeps the program from the rest of the machine. */
 #define _GNU_SOURCE
+#include "fuzz_api.h"
+
 #include <arpa/inet.h>
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <netdb.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <lauxlib.h>
-#include <lua.h>
-#include <lualib.h>
 
 int LLVMFuzzerInitialize(int *count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int luaopen_purser_core(lua_State *L);
-int luaopen_purser_http(lua_State *L);
-int luaopen_purser_httpd(lua_State *L);
 
-enum { POOL = 24, NAMES_MAX = 128, MEMORY = 64 << 20, STEPS = 200, CLIENTS = 4 };
+enum { POOL = 24, MEMORY = 64 << 20, STEPS = 200, CLIENTS = 4 };
 
 /* ---- the input ---- */
 
@@ -50,79 +35,7 @@ static unsigned byte(void)
     return at < end ? *at++ : 0;
 }
 
-/* ---- what the program may call ---- */
-
-typedef struct call_name {
-    int module; /* its place in `modules`; -1: a method */
-    char name[32];
-} call_name;
-
-static const struct {
-    const char *name;
-    lua_CFunction open;
-} modules[] = {{"core", luaopen_purser_core}, {"http", luaopen_purser_http}, {"httpd", luaopen_purser_httpd}};
-
-enum { MODULES = sizeof modules / sizeof *modules };
-
-static call_name names[NAMES_MAX];
-static size_t name_count;
-
-/* These make files, load code, take over signals, and hide the process from the sanitizer that looks for leaks. */
-static bool is_left_out(const char *name)
-{
-    static const char *const out[] = {"create_private", "write_private", "library", "catch_signals", "harden_process"};
-    for (size_t i = 0; i < sizeof out / sizeof *out; i++)
-        if (strcmp(out[i], name) == 0) return true;
-    return false;
-}
-
-static int by_name(const void *one, const void *other)
-{
-    const call_name *a = one, *b = other;
-    return a->module != b->module ? a->module - b->module : strcmp(a->name, b->name);
-}
-
-/* Adds the functions of the table on top. Sorted afterwards: Lua's own order changes from state to state. */
-static void add_names(lua_State *L, int module)
-{
-    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
-        if (!lua_iscfunction(L, -1) || is_left_out(lua_tostring(L, -2))) continue;
-        if (name_count == NAMES_MAX) abort(); /* make NAMES_MAX larger */
-        call_name found = {.module = module};
-        snprintf(found.name, sizeof found.name, "%s", lua_tostring(L, -2));
-        bool known = false;
-        for (size_t i = 0; i < name_count; i++) known = known || by_name(&names[i], &found) == 0;
-        if (!known) names[name_count++] = found;
-    }
-}
-
-static void open_modules(lua_State *L)
-{
-    for (int i = 0; i < MODULES; i++) luaL_requiref(L, modules[i].name, modules[i].open, 0);
-    lua_settop(L, 0);
-}
-
-static void find_names(lua_State *L)
-{
-    for (int i = 0; i < MODULES; i++) {
-        luaL_requiref(L, modules[i].name, modules[i].open, 0);
-        add_names(L, i);
-    }
-    lua_pushvalue(L, LUA_REGISTRYINDEX);
-    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) { /* metatables are in the registry by their names */
-        if (lua_type(L, -2) != LUA_TSTRING || strncmp(lua_tostring(L, -2), "purser.", 7) != 0) continue;
-        lua_getfield(L, -1, "__index");
-        if (lua_istable(L, -1)) add_names(L, -1);
-        lua_pop(L, 1);
-    }
-    lua_settop(L, 0);
-    qsort(names, name_count, sizeof *names, by_name);
-}
-
 /* ---- words that mean something somewhere ---- */
-
-static int terminal, keyboard;
-static char key_path[] = "/tmp/purser-fuzz-XXXXXX", keys_path[] = "/tmp/purser-fuzz-XXXXXX";
 
 static const char *const words[] = {
     /* types and shapes */
@@ -205,8 +118,7 @@ static void pop_to_pool(lua_State *L, unsigned place)
 /* A trap: the collector rests until the call that was armed makes its n-th allocation, and runs a whole cycle there. */
 static unsigned trap, allocations_left;
 
-static bool sending; /* the blocking transport is at work: nothing here would answer it */
-static bool ending;  /* the state ends: Lua finalises no object that is made now, so none is */
+static bool ending; /* the state ends: Lua finalises no object that is made now, so none is */
 
 static void push_made(lua_State *L)
 {
@@ -400,60 +312,6 @@ static void visit(lua_State *L)
     }
 }
 
-int connect(int fd, const struct sockaddr *address, socklen_t len)
-{
-    const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)address;
-    bool loopback = address->sa_family == AF_INET && ntohl(four->sin_addr.s_addr) >> 24 == 127;
-    if (loopback && !sending) return (int)syscall(SYS_connect, fd, address, len);
-    errno = ECONNREFUSED;
-    return -1;
-}
-
-int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **found)
-{
-    int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
-    struct addrinfo numeric = hints ? *hints : (struct addrinfo){0};
-    numeric.ai_flags = AI_NUMERICHOST;
-    *(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
-    return real(host, service, &numeric, found);
-}
-
-/* A command writes itself, and ends as its first character says. */
-FILE *popen(const char *command, const char *type)
-{
-    int fd = memfd_create("fuzzed command", MFD_CLOEXEC);
-    if (fd < 0 || write(fd, command, strlen(command)) < 0 || lseek(fd, 0, SEEK_SET) < 0) abort();
-    return fdopen(fd, type);
-}
-
-int pclose(FILE *pipe)
-{
-    char first = 0;
-    if (pread(fileno(pipe), &first, 1, 0) < 0) abort();
-    fclose(pipe);
-    return first & 1 ? 256 : 0;
-}
-
-/* No terminal but the target's own is changed: the one that it was started from may be a person's. */
-int tcsetattr(int fd, int when, const struct termios *settings)
-{
-    (void)when;
-    if (fd == terminal) return ioctl(fd, TCSETS, settings);
-    errno = ENOTTY;
-    return -1;
-}
-
-static void own_terminal(void)
-{
-    static const char keys[] = "api_key = k\nsecret_key = fuzzed-secret\n";
-    int input = memfd_create("fuzzed input", 0);
-    keyboard = posix_openpt(O_RDWR | O_NOCTTY);
-    if (keyboard < 0 || grantpt(keyboard) || unlockpt(keyboard)) abort();
-    terminal = open(ptsname(keyboard), O_RDWR | O_NOCTTY);
-    if (terminal < 0 || input < 0 || write(input, keys, sizeof keys - 1) < 0 || dup2(input, STDIN_FILENO) < 0) abort();
-    close(input);
-}
-
 /* ---- the program ---- */
 
 static void push_integer(lua_State *L)
@@ -526,6 +384,12 @@ static int step(lua_State *L)
     return 0;
 }
 
+static void open_modules(lua_State *L)
+{
+    for (int i = 0; i < MODULES; i++) luaL_requiref(L, modules[i].name, modules[i].open, 0);
+    lua_settop(L, 0);
+}
+
 static int program(lua_State *L)
 {
     open_modules(L);
@@ -561,26 +425,10 @@ static void *allocate(void *context, void *block, size_t old_size, size_t new_si
     return moved;
 }
 
-static void write_file(char *path, const char *text)
-{
-    int fd = mkstemp(path); /* mode 0600 */
-    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text)) abort();
-    close(fd);
-}
-
-static void remove_files(void)
-{
-    unlink(key_path);
-    unlink(keys_path);
-}
-
 int LLVMFuzzerInitialize(int *count, char ***arguments)
 {
     (void)count, (void)arguments;
-    own_terminal();
-    write_file(key_path, "fuzzed-secret\n");
-    write_file(keys_path, "# keys\napi_key = k\nsecret_key = fuzzed-secret\n");
-    atexit(remove_files);
+    make_world();
     lua_State *L = luaL_newstate();
     find_names(L);
     lua_close(L);

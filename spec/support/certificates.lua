@@ -12,10 +12,9 @@ end
 
 --- `subjects` maps a name to `{ alt = "IP:127.0.0.1", expired = true }`; each name gets NAME.crt and NAME.key.
 function M.make(subjects)
-  local folder = os.tmpname()
-  os.remove(folder)
+  local folder = files.folder()
   local key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
-  run("mkdir -p " .. folder .. "/authorities")
+  run("mkdir " .. folder .. "/authorities")
   local path = function(name) return folder .. "/" .. name end
   run(("openssl req -x509 %s -subj '/CN=Purser test authority' -days 2 -keyout %s -out %s"):format(
     key, path("ca.key"), path("ca.crt")))
@@ -39,7 +38,7 @@ function M.pin(made, name)
 end
 
 function M.remove(made)
-  run("rm -r " .. made.folder)
+  files.remove(made.folder)
 end
 
 return M

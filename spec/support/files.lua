@@ -10,4 +10,14 @@ function M.temporary(text)
   return path
 end
 
+--- A new folder that only this user can enter. Whoever asked for it removes it (`remove`).
+function M.folder()
+  return assert(M.output_of("mktemp -d"):match "%S+")
+end
+
+--- Removes a folder with all that is in it, or a file.
+function M.remove(path)
+  os.execute("rm -rf '" .. path .. "'")
+end
+
 return M

@@ -9,12 +9,7 @@ local meta = { __index = methods }
 
 local M = {}
 
-local function output_of(command)
-  local pipe = assert(io.popen(command))
-  local text = pipe:read("*a")
-  pipe:close()
-  return text
-end
+local output_of = files.output_of
 
 --- Where nginx is, or nil.
 M.program = output_of("PATH=$PATH:/usr/sbin command -v nginx"):match("%S+")
@@ -66,9 +61,7 @@ end
 --- Runs a whole configuration; `prepare(port, folder)` returns its text. `command` goes in front of nginx's own, such
 -- as "taskset -c 1" or "env NAME=value".
 function M.run(prepare, command)
-  local folder = os.tmpname()
-  os.remove(folder)
-  assert(os.execute("mkdir -p " .. folder))
+  local folder = files.folder()
   local port = M.free_port()
   files.write(folder .. "/nginx.conf", prepare(port, folder))
   local said = output_of(("%s %s -p %s/ -e %s/error.log -c nginx.conf 2>&1"):format(command or "", M.program, folder,
@@ -125,7 +118,7 @@ function methods:stop()
       socket.sleep(0.01)
     end
   end
-  os.execute("rm -rf " .. self.folder)
+  files.remove(self.folder)
 end
 
 return M

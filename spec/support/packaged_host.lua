@@ -18,14 +18,7 @@ local service = require "service"
 
 local READS, RESETS, DELAY_MS, LIMIT_S = 20, 5, 300, 240
 
-local function output_of(command)
-  local pipe = assert(io.popen(command))
-  local text = pipe:read "*a"
-  pipe:close()
-  return text
-end
-
-local ROOT = output_of("pwd"):match "[^\n]+"
+local ROOT = files.output_of("pwd"):match "[^\n]+"
 
 local methods = {}
 methods.__index = methods
@@ -74,7 +67,7 @@ end
 --- `files`: texts by name of file; `replaced`: pairs of pattern and text; `values`: further words to fill. Returns what
 --- the host said, and its report. Raises unless the service got the 20 reads and one withdrawal, which it executed.
 function methods:run(page, options)
-  local folder = output_of("mktemp -d"):match "%S+"
+  local folder = files.folder()
   local values = { ROOT = ROOT, FOLDER = folder }
   for name, value in pairs(options.values or {}) do values[name] = fill(tostring(value), values) end
   for name, text in pairs(options.files or {}) do files.write(folder .. "/" .. name, fill(text, values)) end
@@ -90,8 +83,8 @@ function methods:run(page, options)
     count(self, "wallet.withdraw", "received"), count(self, "wallet.withdraw", "applied")
   assert(world:fault { kind = "slow", delay_ms = DELAY_MS, probability = 1 })
   assert(world:fault { kind = "reset", when = "before", operation = "wallet.deposit_history", times = RESETS })
-  local said = output_of(("cd %s && %s timeout -k 5 %d %s 2>&1"):format(folder, environment(self, options, folder),
-    LIMIT_S, fill(options.command, values)))
+  local said = files.output_of(("cd %s && %s timeout -k 5 %d %s 2>&1"):format(folder,
+    environment(self, options, folder), LIMIT_S, fill(options.command, values)))
   assert(world:disarm())
   local report = read_if_there(folder .. "/report")
   os.execute("rm -rf " .. folder)
@@ -117,7 +110,7 @@ end
 function methods:lua(lua, text)
   local path = files.temporary(text)
   local variables = environment(self, { lua = lua }, "/tmp")
-  local said = output_of(("%s timeout %d %s %s 2>&1"):format(variables, LIMIT_S, lua, path))
+  local said = files.output_of(("%s timeout %d %s %s 2>&1"):format(variables, LIMIT_S, lua, path))
   os.remove(path)
   return said
 end

@@ -9,13 +9,6 @@ local meta = { __index = methods }
 
 local M = {}
 
-local function output_of(command)
-  local pipe = assert(io.popen(command))
-  local text = pipe:read "*a"
-  pipe:close()
-  return text
-end
-
 local function free_port()
   local server = assert(socket.bind("127.0.0.1", 0))
   local _, port = server:getsockname()
@@ -35,7 +28,8 @@ end
 
 local function launch(server)
   local folder = server.folder
-  server.pid = output_of(("redis-server %s/redis.conf >>%s/log 2>&1 & echo $!"):format(folder, folder)):match "%d+"
+  local command = ("redis-server %s/redis.conf >>%s/log 2>&1 & echo $!"):format(folder, folder)
+  server.pid = files.output_of(command):match "%d+"
   for _ = 1, 3000 do
     if is_up(server) then return end
     socket.sleep(0.01)
@@ -47,9 +41,7 @@ end
 ---@param options { password: string|nil, more: string|nil }|nil
 function M.start(options)
   options = options or {}
-  local folder = os.tmpname()
-  os.remove(folder)
-  assert(os.execute("mkdir -m 700 -p " .. folder))
+  local folder = files.folder()
   local server = setmetatable({ folder = folder, port = free_port(), password = options.password,
     socket = folder .. "/socket" }, meta)
   files.write(folder .. "/redis.conf", ("bind 127.0.0.1\nport %d\nunixsocket %s\nunixsocketperm 700\ndir %s\n"
@@ -78,7 +70,7 @@ end
 
 function methods:stop()
   self:kill()
-  os.execute("rm -rf " .. self.folder)
+  files.remove(self.folder)
 end
 
 return M

@@ -3,23 +3,18 @@
 
 local files = require "files"
 
-local function output_of(command)
-  local pipe = assert(io.popen(command .. " 2>&1"))
-  local text = pipe:read "*a"
-  pipe:close()
-  return text
-end
+local function output_of(command) return files.output_of(command .. " 2>&1") end
 
 describe("the C modules", function()
   local folder
 
   setup(function()
-    folder = output_of("mktemp -d"):match "%S+"
+    folder = files.folder()
     for place in output_of("pkg-config --cflags-only-I lua5.4"):gmatch "%-I(%S+)" do
       os.execute(("cp %s/*.h %s"):format(place, folder))
     end
   end)
-  teardown(function() os.execute("rm -r " .. folder) end)
+  teardown(function() files.remove(folder) end)
 
   local function compile(bits)
     local changed, count = files.read(folder .. "/luaconf.h"):gsub("(\n#define LUA_32BITS[ \t]+)[01]", "%1" .. bits)

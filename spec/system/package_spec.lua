@@ -1,5 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- The packages must hold every file, and the version must be written once.
+-- The packages must hold every file.
+
+local files = require "files"
 
 local function load_rockspec(path)
   local rockspec = {}
@@ -58,8 +60,7 @@ describe("precompiled modules", function()
 
   it("do what the source does, and name its lines", function()
     local lua = os.getenv "LUA" or "lua5.4"
-    local folder = os.tmpname()
-    os.remove(folder)
+    local folder = files.folder()
     local script = [[
       local world = assert(require("purser.sim").new { seed = 1 })
       local account = world:account { name = "A", role = "main", balances = { USDT = "5" } }
@@ -73,13 +74,13 @@ describe("precompiled modules", function()
       local command = ("LUA_PATH='%s/?.lua;%s/?/init.lua;;' %s -e '%s' 2>&1"):format(path, path, lua, script)
       return table.concat(lines_of(command), "\n")
     end
-    assert(os.execute(("mkdir %s && cp -R lua/purser %s/"):format(folder, folder)))
+    assert(os.execute(("cp -R lua/purser %s/"):format(folder)))
     assert(os.execute(("%s tools/precompile.lua %s/purser ./lua/purser"):format(lua, folder)))
     local file = assert(io.open(folder .. "/purser/call/validate.lua", "rb"))
     local first = file:read(1)
     file:close()
     local precompiled, source = run(folder), run "./lua"
-    os.execute("rm -r " .. folder)
+    files.remove(folder)
     assert.equal("\27", first)
     assert.equal(source, precompiled)
     assert.matches("true.*asset", precompiled)
@@ -87,8 +88,7 @@ describe("precompiled modules", function()
 end)
 
 describe("make install", function()
-  local folder = os.tmpname()
-  os.remove(folder)
+  local folder
   local clone = lines_of("pwd")[1]
   local bare = "cd / && env -u LUA_PATH -u LUA_CPATH "
 
@@ -103,8 +103,8 @@ describe("make install", function()
     return said, said:find("status 0", 1, true) ~= nil
   end
 
-  before_each(function() assert(os.execute("mkdir -p " .. folder)) end)
-  after_each(function() os.execute("rm -rf " .. folder) end)
+  before_each(function() folder = files.folder() end)
+  after_each(function() files.remove(folder) end)
 
   -- A PREFIX that Lua does not look into left the command without its modules.
   it("makes a command that finds its modules wherever it is, and says what scripts need; uninstall takes all away",
@@ -216,28 +216,25 @@ describe("make", function()
   end)
 
   it("ends with the packages of a missing header, and compiles nothing else before", function()
-    local folder = os.tmpname()
-    os.remove(folder)
+    local folder = files.folder()
     local said = table.concat(lines_of(("env -u LD_PRELOAD ${MAKE:-make} -s BUILD=%s CC=\"gcc -nostdinc\" 2>&1"):format(
       folder)), "\n")
-    os.execute("rm -rf " .. folder)
+    files.remove(folder)
     assert.matches("libssl-dev", said, 1, true)
     for file in said:gmatch "(src/[%w_/]+%.c):%d" do assert.matches("check_deps%.c$", file) end
   end)
 
   it("says which Lua's headers are missing", function()
-    local folder = os.tmpname()
-    os.remove(folder)
+    local folder = files.folder()
     local said = table.concat(lines_of(
       ("env -u LD_PRELOAD PKG_CONFIG_LIBDIR=/nowhere ${MAKE:-make} -s BUILD=%s LUA=lua5.1 2>&1"):format(folder)), "\n")
-    os.execute("rm -rf " .. folder)
+    files.remove(folder)
     assert.matches("the headers of lua5.1 are missing. Debian: liblua5.1-0-dev", said, 1, true)
   end)
 end)
 
 describe("a C core that does not fit", function()
-  local folder = os.tmpname()
-  os.remove(folder)
+  local folder = files.folder()
   local lua = os.getenv "LUA" or "lua5.4"
 
   local function said_with(path)
@@ -256,7 +253,7 @@ describe("a C core that does not fit", function()
       said_with(folder .. "/?.so"))
     assert(os.execute(("unset LD_PRELOAD; mkdir -p %s/.git && cp -R bin lua %s/"):format(folder, folder)))
     local program = lines_of(("BUILD=. %s %s/bin/purser --version 2>&1"):format(lua, folder))
-    os.execute("rm -rf " .. folder)
+    files.remove(folder)
     assert.equal(1, #program)
     assert.matches("was built for another Lua than this one", program[1])
   end)
@@ -298,14 +295,13 @@ end)
 
 describe("the line of the licence", function()
   it("goes after a first line of `#!`, once, and keeps the file's mode", function()
-    local folder = os.tmpname()
-    os.remove(folder)
+    local folder = files.folder()
     local said = lines_of(([[(exec 2>&1; unset LD_PRELOAD
       mkdir -p %s/tools && cp tools/spdx %s/tools/ && cd %s && git init -q . &&
       printf '#!/bin/sh\necho a\n' >run && chmod 755 run && printf 'int a;\n' >a.c && printf 'return 1\n' >a.lua &&
       printf 'text\n' >a.md && git add . && tools/spdx add && tools/spdx add && tools/spdx check &&
       head -n 3 run a.c a.lua a.md && ls -l run | cut -c1-10)]]):format(folder, folder, folder))
-    os.execute("rm -rf " .. folder)
+    files.remove(folder)
     assert.same(sorted { "==> run <==", "#!/bin/sh", "# SPDX-License-Identifier: MIT", "echo a", "", "==> a.c <==",
       "/* SPDX-License-Identifier: MIT */", "int a;", "", "==> a.lua <==", "-- SPDX-License-Identifier: MIT",
       "return 1", "", "==> a.md <==", "text", "-rwxr-xr-x" }, said)
@@ -373,36 +369,5 @@ describe("a missing header", function()
       "brew install libmicrohttpd" } do
       assert(output:find(package, 1, true), package .. " is not named")
     end
-  end)
-end)
-
-describe("the version", function()
-  local version = require "purser.version"
-
-  it("is what the module says", function()
-    assert.matches("^%d+%.%d+%.%d+$", version)
-    assert.equal(version, require("purser")._VERSION)
-  end)
-
-  it("is that of the rockspecs, unless they follow the repository", function()
-    if purser.version ~= "scm-1" then assert.equal(version, (purser.version:gsub("%-%d+$", ""))) end
-  end)
-
-  it("is at the top of the changelog: released, or still to be", function()
-    local file = assert(io.open "CHANGELOG.md")
-    local text = file:read "*a"
-    file:close()
-    local headings = {}
-    for heading in text:gmatch "\n## %[([^%]]+)%]" do headings[#headings + 1] = heading end
-    if headings[1] == "Unreleased" then
-      assert.not_equal(version, headings[2], version .. " is released; the next version needs another number")
-    else
-      assert.equal(version, headings[1])
-    end
-  end)
-
-  it("is written in no other file", function()
-    local found = lines_of(("git grep -lF '%s' -- lua src bin '*.rockspec' Makefile tools examples"):format(version))
-    assert.same({ "lua/purser/version.lua" }, found)
   end)
 end)

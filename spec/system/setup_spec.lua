@@ -49,16 +49,14 @@ describe("tools/setup", function()
   end)
 
   setup(function()
-    folder = os.tmpname()
-    os.remove(folder)
-    assert(os.execute("mkdir " .. folder))
+    folder = files.folder()
     for name, body in pairs(commands) do
       files.write(folder .. "/" .. name, "#!/bin/sh\n" .. body .. "\n")
       assert(os.execute(("chmod 755 %s/%s"):format(folder, name)))
     end
   end)
 
-  teardown(function() os.execute("rm -r " .. folder) end)
+  teardown(function() files.remove(folder) end)
 
   it("does nothing where all is there", function()
     local text, code, asked = set_up(("HAVE='%s'"):format(packages "build test hosts"), "build test hosts")
@@ -103,13 +101,11 @@ describe("tools/without-services", function()
   local MARK = "# Written by Purser's tools/without-services."
 
   before_each(function()
-    place = os.tmpname()
-    os.remove(place)
-    assert(os.execute("mkdir " .. place))
+    place = files.folder()
     policy = place .. "/policy-rc.d"
   end)
 
-  after_each(function() os.execute("rm -r " .. place) end)
+  after_each(function() files.remove(place) end)
 
   -- What a shell script says in which `without` runs a command under the policy.
   local function run(script)

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- The blocking transport against a peer that misbehaves at every point: whatever it does, a request that moves money
--- reaches the wire once, and the caller knows what that means. Together with transport_not_sent_spec.lua (names,
--- connections, TLS), transport_request_spec.lua (what goes out), transport_answer_spec.lua (what comes) and
--- transport_object_spec.lua each row of docs/outcomes.md that loopback can provoke is provoked.
+-- reaches the wire once, and the caller knows what that means. Together with curl_not_sent_spec.lua (names,
+-- connections, TLS), curl_request_spec.lua (what goes out), curl_answer_spec.lua (what comes) and
+-- curl_object_spec.lua each row of docs/outcomes.md that loopback can provoke is provoked.
 
 local curl = require "purser.transport.curl"
 local money_request = require "money_request"

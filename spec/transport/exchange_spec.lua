@@ -144,6 +144,18 @@ describe("an exchange over a host's socket", function()
     end
   end)
 
+  it("has ten seconds where the request names no time", function()
+    local given
+    local host = new_host { connect = function(_, left_ms)
+      given = left_ms
+      return nil, "no"
+    end }
+    local one = request()
+    one.timeout_ms = nil
+    local _, failure = exchange.run(one, host)
+    assert.same({ 10000, "not_sent" }, { given, failure.outcome })
+  end)
+
   it("sends nothing that has no form", function()
     local outcome, message, seen = fails(nil, { target = "a b" })
     assert.equal("not_sent", outcome)

@@ -161,13 +161,20 @@ describe("the multi transport", function()
     assert.matches("tiemout", select(2, multi.new { tiemout = 1 }))
   end)
 
+  it("needs a table of options, if any", function()
+    for _, wrong in ipairs { 5, "url", true } do
+      assert.same({ nil, ("the options are a %s; give a table"):format(type(wrong)) }, { multi.new(wrong) })
+    end
+    assert(multi.new()):close()
+  end)
+
   it("knows no host that is not there", function()
     local _, failure = transport({ base_url = "http://127.0.0.1:1" }):send(withdrawal())
     assert.equal("curl 7", failure.code)
     assert.equal("not_sent", failure.outcome)
   end)
 
-  -- The same promise as in transport_spec.lua, through the other way of driving libcurl.
+  -- The same promise as in curl_spec.lua, through the other way of driving libcurl.
   local ends = {
     "arrive close", "arrive reset", "head close", "head reset", "head body close", "head body reset",
     "head body " .. peers.send "HTTP/1.1 200 OK\r\nContent-" .. " close",

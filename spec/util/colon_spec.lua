@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- A method called with a dot is an error at the line of the caller, and not inside Purser's files.
 
+local files = require "files"
 local purser = require "purser"
 
 describe("a method called with a dot", function()
@@ -8,19 +9,16 @@ describe("a method called with a dot", function()
   local owner = sim:account { role = "broker", email = "a@example.org", balances = { USDT = "10" } }
 
   local function objects()
-    local path, vault_path = os.tmpname(), os.tmpname()
-    os.remove(path)
-    os.remove(vault_path)
-    local journal = assert(purser.journal.open { sqlite = path })
-    local vault = assert(purser.vault.open(vault_path))
+    local folder = files.folder()
+    local journal = assert(purser.journal.open { sqlite = folder .. "/journal" })
+    local vault = assert(purser.vault.open(folder .. "/vault"))
     local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key, journal = journal,
       secret_key = owner.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
     local queue = assert(purser.payouts.new { client = client, journal = journal, queue = "q" })
     finally(function()
       journal:close()
       vault:close()
-      for _, ending in ipairs { "", "-wal", "-shm" } do os.remove(path .. ending) end
-      os.remove(vault_path)
+      files.remove(folder)
     end)
     return {
       journal = { journal, "close", "entries" }, vault = { vault, "close", "list", "keys" },

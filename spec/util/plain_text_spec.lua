@@ -18,6 +18,8 @@ describe("a text of others", function()
     { "a line separator", "a\226\128\168b", "a\\u{2028}b", "line separator U+2028" },
     { "what stands for no letter", "a\227\133\164\239\190\160", "a\\u{3164}\\u{FFA0}", "zero-width character U+3164" },
     { "a variation selector", "a\239\184\143", "a\\u{FE0F}", "zero-width character U+FE0F" },
+    { "what only shapes a shorthand or a score", "a\240\155\178\160\240\157\133\179", "a\\u{1BCA0}\\u{1D173}",
+      "zero-width character U+1BCA0" },
     { "a tag character", "\243\160\128\129", "\\u{E0001}", "zero-width character U+E0001" },
     { "a byte that is not UTF-8", "a\255b", "a\\xFFb", "byte FF, which is not UTF-8" },
     { "a character that is cut off", "a\226\130", "a\\xE2\\x82", "byte E2, which is not UTF-8" },
@@ -62,7 +64,7 @@ end)
 describe("an error", function()
   it("is one line of a log, whatever it quotes", function()
     local err = require("purser.call.errors").argument("coin", 'parameter "coin" is "x\npurser: all is well\27[2J"')
-    assert.equal('spec/util/plain_text_spec.lua:64: '
+    assert.equal('spec/util/plain_text_spec.lua:66: '
       .. 'parameter "coin" is "x\\x0Apurser: all is well\\x1B[2J" [outcome not_sent]', tostring(err))
   end)
 end)

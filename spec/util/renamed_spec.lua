@@ -27,12 +27,12 @@ local function message_of(value, err)
 end
 
 local function retry(options)
-  local path = files.temporary()
-  local journal = assert(purser.journal.open { sqlite = path })
+  local folder = files.folder()
+  local journal = assert(purser.journal.open { sqlite = folder .. "/journal" })
   local payer = assert(new { journal = journal, account = "treasury" })
   local message = message_of(assert(purser.payouts.new { client = payer, journal = journal }):retry("rent", options))
   journal:close()
-  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
+  files.remove(folder)
   return message
 end
 

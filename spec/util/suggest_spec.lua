@@ -1,12 +1,55 @@
 -- SPDX-License-Identifier: MIT
--- What an unknown name was meant to be.
+-- What an unknown name was meant to be. (renamed_spec.lua has the old names.)
 
 local suggest = require "purser.util.suggest"
+
+local NAMES = { "late_arrival_ms", "parallel", "id", "at" }
 
 describe("an unknown name", function()
   it("gets the nearest one, and an exchange of neighbours is one change", function()
     assert.equal("USDT", suggest.find("USTD", { "USDC", "USDT" }))
-    assert.equal("late_arrival_ms", suggest.find("late_arival_ms", { "late_arrival_ms", "parallel" }))
-    assert.is_nil(suggest.find("something_else", { "late_arrival_ms", "parallel" }))
+    assert.equal("late_arrival_ms", suggest.find("late_arival_ms", NAMES))
+    assert.equal("late_arrival_ms", suggest.find("LateArrival-MS", NAMES))
+    assert.equal("id", suggest.find("di", NAMES))
+  end)
+
+  it("gets none that has nothing in common with it, however short both are", function()
+    for _, name in ipairs { "something_else", "", "1", "x", "zz", ("parallel"):rep(100000) } do
+      assert.is_nil(suggest.find(name, NAMES), name:sub(1, 20))
+    end
+  end)
+
+  it("may be bound to fewer changes", function()
+    assert.equal("parallel", suggest.find("paralel", NAMES, 1))
+    assert.is_nil(suggest.find("parael", NAMES, 1))
+  end)
+
+  it("gets its new name where it is an old one that has one here, before any that is nearer", function()
+    assert.equal("reconcile", suggest.find("settle", { "settled", "reconcile" }))
+    assert.equal("rate_limit", suggest.find("budget", { "rate_limit" }))
+    assert.equal("settled", suggest.find("settle", { "settled" }))
+  end)
+end)
+
+describe("a hint", function()
+  it("is a question, or nothing", function()
+    assert.equal(' (did you mean "parallel"?)', suggest.hint("paralel", NAMES))
+    assert.equal("", suggest.hint("something_else", NAMES))
+    assert.equal(' (did you mean "at"?)', suggest.among("att", { at = 1 }, { id = 2 }))
+    assert.equal("", suggest.among(true, { at = 1 }))
+  end)
+
+  it("lists the names with a part in common, or else all, where none is near", function()
+    local map = { list_deposits = 1, deposit_address = 1, withdraw = 1 }
+    assert.equal("; there are deposit_address, list_deposits", suggest.hint_or_list("deposits", map))
+    assert.equal("; there are deposit_address, list_deposits, withdraw", suggest.hint_or_list("quux", map))
+    assert.equal("; there are deposit_address, list_deposits, withdraw", suggest.hint_or_list(5, map))
+    assert.equal(' (did you mean "withdraw"?)', suggest.hint_or_list("withdarw", map))
+  end)
+end)
+
+describe("the names of maps", function()
+  it("are given once each, in order", function()
+    assert.same({ "a", "b", "c" }, suggest.names_of({ b = 1, a = 1 }, { c = 1, b = 2 }, {}))
   end)
 end)

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- client.sub_account:each_balance: the balances of all sub-accounts, each once.
 
+local balances = require "purser.workflow.balances"
 local purser = require "purser"
 
 describe("each_balance", function()
@@ -45,6 +46,21 @@ describe("each_balance", function()
     table.sort(seen)
     assert.equal(1, failures)
     assert.same(EXPECTED, seen)
+  end)
+
+  it("returns an error for a sub-account without a name and for a balance without an asset", function()
+    local accounts, list = { { note = "n" } }, { { free = "1" } }
+    local fake = { sub_account = { balances = function() return list end }, now = function() return 1700000000000 end }
+    function fake.call(_, _, params) return params.page == 1 and accounts or {} end
+    for _, words in ipairs { "a sub-account without a name", "a balance without an asset" } do
+      local balance, err = balances.each(fake):next()
+      assert.is_nil(balance)
+      assert.same({ "decode", "unknown" }, { err.kind, err.outcome })
+      assert.matches(words, err.message, 1, true)
+      accounts = { { subAccount = "desk1" } }
+    end
+    list = { { asset = "BTC", free = "1", locked = "0" } }
+    assert.same({ subAccount = "desk1", asset = "BTC", free = "1", locked = "0" }, (balances.each(fake):next()))
   end)
 
   it("raises the error in a `for`, and rejects a parameter that is not known", function()

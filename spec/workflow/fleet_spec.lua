@@ -289,6 +289,28 @@ describe("a fleet", function()
     assert.same({}, assert(fleet:rotate { ends_within_ms = 14 * DAY })) -- by its list of addresses
   end)
 
+  it("rejects an account that it does not have, for nothing to do would look like done", function()
+    local sim, fleet = world()
+    for _, name in ipairs { "rotate", "retire" } do
+      local done, err = fleet[name](fleet, { account = "traders1" })
+      assert.is_nil(done)
+      assert.same({ "account", "traders1 is no account of this fleet" }, { err.option, err.message })
+      assert(fleet:apply())
+      assert.same({}, fleet[name](fleet, { account = "traders01", note = "no such note" }))
+    end
+    assert.equal(3, received(sim, "sub_account.create_api_key"))
+  end)
+
+  it("is not planned from a list that has an account without a name", function()
+    for group in pairs { sub_account = 1, broker = 1 } do
+      local _, fleet = world { group = group }
+      fleet.client = { call = function() return { { note = "n" } } end, now = function() return NOW end }
+      local plan, err = fleet:plan()
+      assert.is_nil(plan)
+      assert.same({ "decode", group .. ".list_sub_accounts" }, { err.kind, err.operation })
+    end
+  end)
+
   it("reports every problem of a declaration at once", function()
     local fleet, err = purser.fleet.new { client = {}, vault = 1, accounts = {
       { name = "short", note = "x", keys = { { note = "a#b", permissions = { "SPOT_FLY" } }, { nots = "x" } } },
@@ -310,100 +332,5 @@ describe("a fleet", function()
     assert(other:apply())
     private.states[other.client]._transport.sim:freeze "traders02"
     assert.truthy(tostring(assert(other:plan())):find("traders02 is frozen", 1, true))
-  end)
-end)
-
-describe("the balances of a fleet", function()
-  local function free(client, name)
-    local found = {}
-    for _, balance in ipairs(assert(client.sub_account:balances { subAccount = name, accountType = "SPOT" })) do
-      found[balance.asset] = balance.free
-    end
-    return found
-  end
-
-  it("are distributed and swept, exactly", function()
-    local sim, fleet, client = world()
-    assert(fleet:apply())
-    local out = assert(fleet:distribute { asset = "USDT", amounts = { traders01 = "100.10", traders02 = "0.3" } })
-    assert.equal("parent -> traders01  100.1 USDT  (planned)\nparent -> traders02  0.3 USDT  (planned)", tostring(out))
-    assert.same({ USDT = "100.4" }, out:totals())
-    assert(out:execute())
-    assert(assert(fleet:distribute { asset = "BTC", each = "0.5" }):execute())
-    local back = assert(fleet:sweep { to = "parent", leave = { USDT = "10.1" } })
-    assert.same({ USDT = "90", BTC = "1" }, back:totals())
-    back = assert(fleet:sweep { to = "parent", leave = { usdt = "10.1" }, assets = { "usdt", "btc" } })
-    assert.same({ USDT = "90", BTC = "1" }, back:totals())
-    assert(back:execute())
-    assert.same({ USDT = "10.1" }, free(client, "traders01"))
-    assert.same({ USDT = "0.3" }, free(client, "traders02"))
-    assert.equal("nothing to move", tostring(assert(fleet:sweep { to = "parent", leave = "10.1" })))
-    assert(sim:verify())
-  end)
-
-  it("are never moved twice, whatever becomes of the answers", function()
-    for _, lag in ipairs { 0, 2000 } do
-      local sim, fleet, client = world { lag = lag }
-      assert(fleet:apply())
-      sim:advance(3000)
-      local out = assert(fleet:distribute { asset = "USDT", each = "100" })
-      sim:fault { kind = "lost_answer", operation = "sub_account.transfer", times = 1 }
-      assert(out:execute()) -- looked up by its id
-      assert.equal(2, received(sim, "sub_account.transfer"))
-      assert(out:execute()) -- nothing is left to do
-      assert.equal(2, received(sim, "sub_account.transfer"))
-      assert.same({ USDT = "100" }, free(client, "traders01"))
-      assert(sim:verify())
-    end
-  end)
-
-  it("are moved again when it is certain that they were not", function()
-    local sim, fleet, client = world()
-    assert(fleet:apply())
-    local out = assert(fleet:distribute { asset = "USDT", each = "100" })
-    sim:fault { kind = "reset", when = "before", operation = "sub_account.transfer", times = 1 }
-    assert(out:execute())
-    assert.equal(3, received(sim, "sub_account.transfer"))
-    assert.same({ USDT = "100" }, free(client, "traders01"))
-    assert.same({ USDT = "100" }, free(client, "traders02"))
-  end)
-
-  it("stop at a move that nobody knows about, and send nothing after it", function()
-    for _, kind in ipairs { "lost_answer", "reset" } do
-      local sim, fleet, client = world()
-      assert(fleet:apply())
-      local out = assert(fleet:distribute { asset = "USDT", each = "100" })
-      sim:fault { kind = kind, operation = "sub_account.transfer", times = 1 }
-      sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 2 }
-      for _ = 1, 2 do
-        local done, err = out:execute()
-        assert.is_nil(done)
-        assert.equal("traders01", err.details.move.to)
-        assert.equal(1, received(sim, "sub_account.transfer"))
-        assert.same({}, free(client, "traders02"))
-      end
-      assert(out:execute())
-      assert.same({ USDT = "100" }, free(client, "traders01"))
-      assert.same({ USDT = "100" }, free(client, "traders02"))
-      assert(sim:verify())
-    end
-  end)
-
-  it("go on after a rejection", function()
-    local sim, fleet, client = world()
-    assert(fleet:apply())
-    local out = assert(fleet:distribute { asset = "USDT", amounts = { traders01 = "900", traders02 = "200" } })
-    local done, err = out:execute()
-    assert.is_nil(done)
-    assert.same({ "10101", "traders02" }, { err.code, err.details.move.to })
-    assert(sim:deposit { account = sim.accounts.list[1].uid, coin = "USDT", network = "TRX", amount = "500" })
-    sim:advance(DAY)
-    assert(out:execute())
-    assert.same({ USDT = "200" }, free(client, "traders02"))
-    assert(sim:verify())
-    local _, problem = fleet:distribute { asset = "USDT", amounts = { traders09 = "1" } }
-    assert.equal("argument", problem.kind)
-    _, problem = fleet:sweep { to = "elsewhere" }
-    assert.equal("argument", problem.kind)
   end)
 end)

@@ -202,9 +202,8 @@ local limit_headers = set_of [[
   x-ratelimit-limit x-ratelimit-remaining x-ratelimit-reset x-ratelimit-used x-rate-limit-limit x-rate-limit-remaining
   x-rate-limit-reset]]
 
---- Whether a header is about weights and limits; a name may end in its window, such as -10s.
----@param name string  in lower case
-function M.is_limit(name)
+-- Whether a header is about weights and limits; a name may end in its window, such as -10s.
+local function is_limit(name)
   return limit_headers[name] == true or limit_headers[name:match "^(.-)%-%d%d?[smhd]$" or ""] == true
 end
 
@@ -219,7 +218,7 @@ function M.header(name, value)
     return is_known and true or "token"
   elseif name == profiles.default.key_header:lower() then
     return "token"
-  elseif M.is_limit(name) then
+  elseif is_limit(name) then
     return #value <= 7 and value:find "^%d+$" ~= nil or "token"
   end
 end

@@ -1,9 +1,11 @@
 -- SPDX-License-Identifier: MIT
 -- The conventions of a profile that a user gives as a table, checked one by one; profiles.lua lists them.
 
+local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"
-local suggest = require "purser.util.suggest"
 local profiles = require "purser.api.profiles"
+local operations = lazy "purser.api.operations"
+local suggest = lazy "purser.util.suggest"
 
 local M = {}
 
@@ -31,11 +33,12 @@ local tables = {
   weights = 'by operation, such as { ["wallet.transfer"] = 50 }',
 }
 
-local pool_rules = { capacity = { 1, 2 ^ 31 }, window_ms = { 1, 86400000 }, scope = { "ip", "account" },
+--- What a pool may be.
+M.pool_rules = { capacity = { 1, 2 ^ 31 }, window_ms = { 1, 86400000 }, scope = { "ip", "account" },
   counts = { "weight", "requests" } }
 
 local function is_pool(name, pool)
-  return type(name) == "string" and name:find "^%w[%w_]*$" and option_schema.check(pool, pool_rules,
+  return type(name) == "string" and name:find "^%w[%w_]*$" and option_schema.check(pool, M.pool_rules,
     "pool option") == nil
     and pool.capacity and pool.window_ms
 end
@@ -79,12 +82,24 @@ local function check_convention(name, value)
   end
 end
 
--- What travels with every request needs a name of its own.
+local function is_parameter(name)
+  for _, row in ipairs(operations.every) do
+    if row.by_name[name] then return true end
+  end
+end
+
+-- What travels with every request needs a name of its own: under that of a parameter it would take its place.
 local function check_names(profile)
   local time, window, signature = profile.timestamp_name, profile.recv_window_name, profile.signature_name
   if time == window or time == signature or window == signature then
     return 'profile conventions "timestamp_name", "recv_window_name" and "signature_name" are not three names',
       "give each a name of its own"
+  end
+  for _, convention in ipairs { "timestamp_name", "recv_window_name", "signature_name" } do
+    local name = profile[convention]
+    if name ~= profiles.default[convention] and is_parameter(name) then
+      return ('profile convention "%s" is the parameter "%s"'):format(convention, name), "give it a name of its own"
+    end
   end
 end
 

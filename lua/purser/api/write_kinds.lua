@@ -79,6 +79,9 @@ M.memo = {
   check = function(value)
     local text, message, more = clean_text(value)
     if not text or more then return text, message, more end
+    if text:find "^ " or text:find " $" then
+      return nil, "begins or ends with a blank, which cannot be seen", "remove it"
+    end
     local plain, what = plain_text.is_plain(text)
     if plain then return text end
     return nil, ("holds a %s, which cannot be seen"):format(what), "copy it again from its source"

@@ -11,7 +11,7 @@
 local core = require "purser.core"
 local errors = require "purser.call.errors"
 local lazy = require "purser.util.lazy"
-local service_time = lazy "purser.call.service_time"
+local calendar = lazy "purser.util.calendar"
 
 local M = {}
 
@@ -71,22 +71,64 @@ function Clock:jumped()
   return true
 end
 
+-- How far the service's time may lie from the host's. A clock is not wrong by more unless it was never set; and whoever
+-- answers in the service's place must not have requests signed for another year.
+local FARTHEST_MS = 86400000
+
+-- Why a time is not believed, or nil.
+local function doubt(self, time)
+  local apart = time - self.wall()
+  if math.abs(apart) <= FARTHEST_MS then return nil end
+  return ("the service's time is %.0f hours %s this machine's clock, and more than 24 are not believed; set it, "
+    .. "or give the option clock"):format(math.floor(math.abs(apart) / 3600000), apart > 0 and "ahead of" or "behind")
+end
+
+-- The service's time was `time` when `counted` was read.
+local function set(self, time, counted)
+  local apart = self.monotonic and self.wall() - self.monotonic() -- a user's clock may raise
+  self.offset, self.apart, self.corrections = time - counted, apart, self.corrections + 1
+end
+
 --- Learns from the service's own time. `ask()` returns it in epoch ms, or nil and an error: it is taken to be that of
 --- the middle of the call. Returns by how much the clock was corrected, or nil and the error.
 ---@param ask fun(): integer|nil, any
 ---@return integer|nil correction_ms, any err
 function Clock:learn(ask)
-  local learn, problem = lazy.try(service_time, "learn")
-  if learn then return learn(self, ask) end
-  return nil, errors.new { kind = "config", outcome = "not_sent",
-    message = "what sets the clock cannot be loaded: " .. problem }
+  local before, wrong, hint = self:read()
+  if not before then return nil, errors.config(wrong, hint, "clock") end
+  local sent = self:count()
+  local time, err = ask()
+  if not time then return nil, err end
+  local received = self:count()
+  wrong = doubt(self, time)
+  if wrong then
+    return nil, errors.new { kind = "decode", outcome = "rejected", message = wrong }
+  end
+  set(self, time + math.floor((received - sent) / 2), received)
+  return self.offset + sent - before
+end
+
+local months = {
+  Jan = 1, Feb = 2, Mar = 3, Apr = 4, May = 5, Jun = 6, Jul = 7, Aug = 8, Sep = 9, Oct = 10, Nov = 11, Dec = 12,
+}
+
+-- The time of a Date header in epoch ms; or nil, also where the calendar cannot be loaded any more.
+local function parse_date(text)
+  local day, month, year, hour, minute, second =
+    (text or ""):match("^%a%a%a, (%d%d) (%a%a%a) (%d%d%d%d) (%d%d):(%d%d):(%d%d) GMT$")
+  local days_of = months[month] and lazy.try(calendar, "days")
+  if not days_of then return nil end
+  local days = days_of(year, months[month], day)
+  return math.floor(((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
 end
 
 --- Learns from a Date header. It counts whole seconds, so the clock is late by one at most, which a request's window
 --- bears; it would not bear one that is ahead. Returns true, or nil when there is no such header, or none to believe.
 function Clock:learn_date(text)
-  local learn_date = lazy.try(service_time, "learn_date")
-  return learn_date and learn_date(self, text)
+  local time = parse_date(text)
+  if not time or doubt(self, time) then return nil end
+  set(self, time, self:count())
+  return true
 end
 
 return M

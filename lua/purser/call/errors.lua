@@ -29,7 +29,7 @@ local M = {}
 ---@field intent purser.Intent|nil  what was sent, when its outcome is unknown: client:reconcile takes it
 ---@field clock_corrected boolean|nil  700003: whether the client's clock was set right: the call may be repeated
 ---@field details table|nil     what only this kind of failure has, such as the last `record` that a wait saw
----@field advice string|nil      what finds out the outcome, when it is unknown and the operation was not a read
+---@field advice string|nil      what finds out the outcome, of a write call when it is unknown
 
 local kinds = {
   argument = true, config = true, transport = true, http = true, api = true, decode = true, throttled = true,
@@ -142,6 +142,23 @@ end
 function M.config(message, hint, option)
   return M.new { kind = "config", outcome = "not_sent", message = message, hint = hint, option = option,
     where = where() }
+end
+
+--- A read whose answer does not show what its records are known by.
+---@param operation string
+---@param message string
+---@param hint string|nil
+function M.undecodable(operation, message, hint)
+  return M.new { kind = "decode", outcome = "unknown", phase = "decode", operation = operation, retryable = true,
+    message = message, hint = hint }
+end
+
+--- The metamethod `__call` of what a `for` walks: its next value. It raises the error, because a walk that ended early
+--- would look like one that is done.
+function M.iterate(walk)
+  local value, err = walk:next()
+  if err then error(err, 0) end
+  return value
 end
 
 --- Whether `value` is an error made here.

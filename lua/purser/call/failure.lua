@@ -114,6 +114,7 @@ local function cure_of(code)
 end
 
 local PARAMETER_WRONG = "33333"
+local WRONG_PATH = "base_url may end in a path that is not the service's"
 
 -- What to do about the service's code, or nil. A write call of unknown outcome has its advice, and one that is not sent
 -- must not end in another error: the file may not open any more.
@@ -135,7 +136,8 @@ local function rejection(row, profile, status, code, message, body)
   return {
     kind = code == TOO_MANY and "throttled" or "api", outcome = outcome, code = code, http_status = status,
     operation = row.full_name, phase = "receive",
-    message = (message or "the service gave no reason") .. why, hint = hint_of(row, outcome, code),
+    message = (message or "the service gave no reason") .. why,
+    hint = hint_of(row, outcome, code) or status == 404 and WRONG_PATH or nil,
     retryable = row.effect == "read" and (status >= 500 or code == TOO_MANY or profile.unknown_codes[code] == true),
   }
 end
@@ -180,7 +182,7 @@ function M.of_status(row, profile, status, body, headers)
   elseif not err.message then
     err.message = ("HTTP %d with %d bytes that are not the service's (%s)"):format(status, #body,
       clean(tostring(header(headers, "content-type") or "no content type"), 100))
-    err.hint = status == 404 and "base_url may end in a path that is not the service's"
+    err.hint = status == 404 and WRONG_PATH
       or row.effect == "read" and "a firewall or proxy may stand in between" or nil
   end
   return errors.new(err)

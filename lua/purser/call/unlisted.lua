@@ -38,35 +38,41 @@ local function unknown(row, name)
     #names == 0 and "remove it: this operation has none" or "there are " .. table.concat(names, ", "))
 end
 
+-- The parameter whose plain text has this name; nil where none has.
+local function plain_of(row, name)
+  for _, param in ipairs(row.params) do
+    if param.plain == name then return param end
+  end
+end
+
 --- Takes a parameter that the row does not list under that name: a password given in plain, whose hash is put under
 --- the parameter's own name. Returns true, or nil and the error of any other.
 function M.take(row, params, name, value, values)
-  for _, param in ipairs(row.params) do
-    if param.plain == name then
-      if params[param[1]] ~= nil then
-        return argument_error(row, name, ('is given together with "%s"'):format(param[1]), "give one of them")
-      end
-      if type(value) ~= "string" or value == "" then
-        return argument_error(row, name, "is not a text", "pass a string that is not empty")
-      end
-      local digest, problem = core.md5_hex(value)
-      if not digest then
-        return nil, errors.new { kind = "config", outcome = "not_sent", phase = "check", parameter = name,
-          operation = row.full_name, message = ('parameter "%s" cannot be hashed: %s'):format(name, problem),
-          hint = ('give its hexadecimal MD5 as "%s"'):format(param[1]) }
-      end
-      values[param[1]] = digest
-      return true
-    end
+  local param = plain_of(row, name)
+  if not param then return unknown(row, name) end
+  if params[param[1]] ~= nil then
+    return argument_error(row, name, ('is given together with "%s"'):format(param[1]), "give one of them")
   end
-  return unknown(row, name)
+  if type(value) ~= "string" or value == "" then
+    return argument_error(row, name, "is not a text", "pass a string that is not empty")
+  end
+  local digest, problem = core.md5_hex(value)
+  if not digest then
+    return nil, errors.new { kind = "config", outcome = "not_sent", phase = "check", parameter = name,
+      operation = row.full_name, message = ('parameter "%s" cannot be hashed: %s'):format(name, problem),
+      hint = ('give its hexadecimal MD5 as "%s"'):format(param[1]) }
+  end
+  values[param[1]] = digest
+  return true
 end
 
 local MAX_EXTRA, MAX_EXTRA_NAME_BYTES = 32, 128
 
 -- What is wrong with the name of an extra parameter under this profile, and what to do; or nil.
 local function extra_error(row, name, profile)
-  if row.by_name[name] then return "is known", "pass it among the parameters, not as extra_params" end
+  if row.by_name[name] or plain_of(row, name) then
+    return "is known", "pass it among the parameters, not as extra_params"
+  end
   if reserved[name] then return unpack(reserved[name]) end
   if name == profile.timestamp_name or name == profile.recv_window_name or name == profile.signature_name then
     return "is set by Purser, as the profile says", "remove it"

@@ -49,6 +49,16 @@ function M.normal(words)
   return list
 end
 
+--- Whether errors are wanted as JSON: what argparse does not understand is reported so, too.
+---@param words string[]
+---@return boolean
+function M.wants_json(words)
+  for i, word in ipairs(words) do
+    if word == "--json" or word == "--format=json" or word == "--format" and words[i + 1] == "json" then return true end
+  end
+  return false
+end
+
 -- The parser of the command that the words name, and how many words that takes.
 local function leaf(parser, words)
   for i, word in ipairs(words) do
@@ -128,6 +138,18 @@ function M.with_one_hyphen(parser, words)
   for _, word in ipairs(words) do
     if word:find "^%-%a%a" and options["-" .. word] then return word end
   end
+end
+
+--- What the help says of an argument.
+---@param parser table  of argparse
+---@param words string[]
+---@param name string
+---@return string
+function M.help_of(parser, words, name)
+  for _, argument in ipairs((leaf(parser, words))._arguments) do
+    if argument._name == name then return argument._description or "" end
+  end
+  return ""
 end
 
 --- The options that must be given and were not, by their names.

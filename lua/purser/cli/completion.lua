@@ -177,7 +177,8 @@ end
 
 -- What may stand where the last word is being typed.
 local function candidates(parser, words)
-  if words[1] == "help" and #words > 1 then words = { (table.unpack or unpack)(words, 2) } end -- luacheck: ignore
+  local is_help = words[1] == "help" and #words > 1
+  if is_help then words = { (table.unpack or unpack)(words, 2) } end -- luacheck: ignore
   local row_name, used, at = {}, {}, 1
   while at < #words do
     local found
@@ -204,7 +205,8 @@ local function candidates(parser, words)
     return list
   end
   for _, command in ipairs(parser._commands) do list[#list + 1] = command._public_aliases[1] end
-  if at == 1 then list[#list + 1], list[#list + 2] = "help", "version" end
+  if at == 1 and is_help then list[#list + 1] = "credentials"
+  elseif at == 1 then list[#list + 1], list[#list + 2] = "help", "version" end
   local argument = parser._arguments[#words - at + 1]
   for _, choice in ipairs(argument and (argument._choices or argument.suggested) or {}) do list[#list + 1] = choice end
   if argument and not argument._choices and not argument.takes_no_file then list[#list + 1] = "<file>" end

@@ -41,18 +41,20 @@ function M.define(command)
     command:option("--recv-window", "How old a request may be when it arrives, in ms."):argname("<ms>")
       :convert(M.whole),
   }
-  command:flag("--debug", "Print each request and how it ended on standard error, key and signature left out.")
-  command:flag("-q --quiet", "Print the result and errors alone.")
-  command:flag("--no-input", "Never ask; a question is an error.")
   command:group("Connection", (table.unpack or unpack)(options)) -- luacheck: ignore
+  command:group("Messages",
+    command:flag("--debug", "Print each request and how it ended on standard error, key and signature left out."),
+    command:flag("-q --quiet", "Print the result and errors alone."),
+    command:flag("--no-input", "Never ask; a question is an error."))
 end
 
 --- Adds the options of commands that write.
 function M.define_writes(command)
-  command:option("--journal", "Journal (SQLite file) in which each write call is recorded before it is sent; or set "
-    .. "PURSER_JOURNAL."):argname("<file>")
-  command:option("--guard", "JSON file of the rules that no call may break (docs/guard-rails.md); or set PURSER_GUARD.")
-    :argname("<file>")
+  command:group("Safety",
+    command:option("--journal", "Journal (SQLite file) in which each write call is recorded before it is sent; or set "
+      .. "PURSER_JOURNAL."):argname("<file>"),
+    command:option("--guard", "JSON file of the rules that no call may break (docs/guard-rails.md); or set "
+      .. "PURSER_GUARD."):argname("<file>"))
 end
 
 -- The journal and the guard rails that the options or the environment name, as options of purser.new; or nil and a

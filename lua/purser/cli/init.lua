@@ -11,6 +11,7 @@ local files = lazy "purser.util.files"
 local command_parser = lazy "purser.cli.parser"
 local operation_command = lazy "purser.cli.operation"
 local operations = lazy "purser.api.operations"
+local output = lazy "purser.cli.output"
 local record = lazy "purser.cli.record"
 local renamed = lazy "purser.util.renamed"
 local suggest = lazy "purser.util.suggest"
@@ -35,11 +36,26 @@ local function suggestion(arguments, unknown)
     local name = suggest.find(requested, names)
     return name and ("did you mean `purser %s %s`?"):format(group, name)
   end
+  if unknown == arguments[1] and suggest.find(unknown, { "credentials" }) then
+    return "did you mean `purser help credentials`?"
+  end
   local found = {}
   for _, row in ipairs(operations.every) do
     if row.name == requested then found[#found + 1] = ("`purser %s %s`"):format(row.group, row.name) end
   end
   return #found > 0 and "an operation comes after its group: " .. table.concat(found, ", ") or nil
+end
+
+-- `wallet coins --coin USDT`: an option that is none, but a member of the records that are listed. Or nil.
+local function filter_for(arguments, message)
+  local name = message:match "^unknown option '%-%-([%w_]+)'$"
+  local row = name and operations.by_name[("%s.%s"):format(arguments[1], arguments[2] or ""):gsub("%-", "_")]
+  if not row or row.result.record then return nil end
+  for _, member in ipairs(output.members(row)) do
+    if member == name then
+      return ("%s lists all; to see only some, give --filter %s=VALUE"):format(row.full_name, name)
+    end
+  end
 end
 
 -- Every option and command of a parser of argparse and of the commands below it that the arguments name.
@@ -86,9 +102,13 @@ end
 -- Says what argparse did not understand, and where the help is.
 local function report_usage(parser, arguments, message)
   message = with_place(parser, arguments, with_new_name(parser, arguments, message))
+  local lacks = message:match "^missing argument '(.-)'$"
+  if lacks then message = message .. ": " .. words.help_of(parser, arguments, lacks) end
   local missing = message:find "^missing option" and words.missing(parser, arguments) or {}
   if #missing > 1 then message = "missing options '" .. table.concat(missing, "', '") .. "'" end
   terminal.say("%s", (message:gsub("\n", "; "):gsub("; Did you mean", "; did you mean")))
+  local filter = filter_for(arguments, message)
+  if filter then terminal.say("%s", filter) end
   local unknown = message:match("^unknown command '(.-)'")
   local hint = unknown and not message:find("Did you mean", 1, true) and suggestion(arguments, unknown)
   if hint then terminal.say("%s", hint) end
@@ -202,6 +222,7 @@ function run(arguments)
   local command_words
   arguments = words.normal(arguments)
   if arguments[1] == "record" then arguments, command_words = record.split(arguments) end
+  terminal.settings.json = words.wants_json(arguments)
   local parser = command_parser.build(requested_operation(arguments))
   local parsed, options = parser:pparse(arguments)
   raise_interruption(parsed, options)

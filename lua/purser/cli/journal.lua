@@ -34,10 +34,11 @@ local function open(options)
   local path = options.journal or credentials.variable "PURSER_JOURNAL"
   if not path then return nil, report.bad_input("journal: the file is missing; give --journal FILE") end
   if not core.file_mode(path) then -- to look must make none
-    return nil, report.bad_input("journal: %s cannot be read; is it the file of --journal?", path)
+    return nil, report.bad_input("journal: there is no file %s; give the --journal that the write calls were given",
+      path)
   end
   local journal, err = purser.journal.open { sqlite = path }
-  if not journal then return nil, report.bad_input("journal: %s: %s", path, report.sentence(err)) end
+  if not journal then return nil, report.bad_input("%s", report.sentence(err)) end
   return journal
 end
 

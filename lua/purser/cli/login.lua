@@ -59,10 +59,13 @@ function M.start(options)
   if (api_key .. secret):find "[%c%s]" then
     return report.bad_input("login: the key or its secret holds a blank or a control character; nothing was kept")
   end
-  os.execute("umask 077; mkdir -p " .. values.shell_word(credentials.folder()))
+  os.execute("umask 077; mkdir -p " .. values.shell_word(credentials.folder()) .. " 2>/dev/null")
   local ok, reason = key_file.write(path, { base_url = options.base_url, profile = options.profile, api_key = api_key,
     secret_key = secret }, true)
-  if not ok then return report.bad_input("login: %s cannot be written: %s", path, tostring(reason)) end
+  if not ok then
+    return report.bad_input("login: %s cannot be written: %s; nothing was kept; make its folder writable, or set "
+      .. "XDG_CONFIG_HOME", path, tostring(reason))
+  end
   report.note("kept in %s; next: purser doctor --account %s", path, options.name or "default")
   return report.DONE
 end

@@ -130,7 +130,10 @@ function M.start(options)
   local row, found = find(word)
   if not row and #found == 0 then
     local names = {}
-    for i, known in ipairs(operations.every) do names[i] = known.full_name end
+    for _, known in ipairs(operations.every) do
+      names[#names + 1] = known.full_name
+      names[#names + 1] = known.name
+    end
     return report.bad_input("no operation has %q in its facts%s; `purser operations` lists them all", word,
       suggest.hint(word, names))
   end

@@ -89,11 +89,12 @@ end
 
 -------------------------------------------------------------------------------------------------------- columns
 
--- What a table shows of records that are too wide for a screen; CSV and JSON always hold all of it.
+-- What a table shows of records that are too wide for a screen, the columns that 80 places have room for first; CSV and
+-- JSON always hold all of it.
 local narrow = {
-  coin = { "coin", "networkList.netWork", "networkList.network", "networkList.depositEnable",
-    "networkList.withdrawEnable", "networkList.withdrawFee", "networkList.withdrawMin",
-    "networkList.withdrawIntegerMultiple", "networkList.minConfirm" },
+  coin = { "coin", "networkList.netWork", "networkList.withdrawEnable", "networkList.withdrawFee",
+    "networkList.withdrawMin", "networkList.depositEnable", "networkList.minConfirm",
+    "networkList.withdrawIntegerMultiple", "networkList.network" },
   deposit = { "insertTime", "coin", "amount", "network", "status", "address", "memo", "txId", "confirmTimes",
     "unlockConfirm" },
   withdrawal = { "applyTime", "coin", "amount", "transactionFee", "network", "status", "address", "memo", "id",
@@ -401,7 +402,7 @@ function M.filtered(row, result, filters)
 end
 
 local function define_filter(command)
-  command:option("--filter", "Only records whose member has this value, as name=value; may be repeated.")
+  return command:option("--filter", "Only records whose member has this value, as name=value; may be repeated.")
     :argname("<name=value>"):count("*")
 end
 
@@ -410,30 +411,32 @@ end
 ---@param row table|nil
 ---@param own table|nil  default: the format, if not table; filters: whether the command filters without a row
 function M.define(command, row, own)
-  local default, formats_here = own and own.default or "table", {}
+  local default, formats_here, options = own and own.default or "table", {}, {}
+  local function add(option) options[#options + 1] = option end
   for _, name in ipairs(M.formats) do
     if name ~= "table" or default == "table" then formats_here[#formats_here + 1] = name end
   end
   local help = table.concat(formats_here, ", ", 1, #formats_here - 1) .. " or " .. formats_here[#formats_here] .. "."
-  command:option("--format", (help:gsub(default, default .. " (default)"))):argname("<format>"):choices(formats_here)
-    :default(default):show_default(false)
-  command:flag("--json", "The same as --format json, and errors as JSON on standard error.")
-  command:flag("--csv", "The same as --format csv.")
+  add(command:option("--format", (help:gsub(default, default .. " (default)"))):argname("<format>")
+    :choices(formats_here):default(default):show_default(false))
+  add(command:flag("--json", "The same as --format json, and errors as JSON on standard error."))
+  add(command:flag("--csv", "The same as --format csv."))
   if row then
-    command:option("--columns", "Members to show, joined by commas (table and csv); `purser operations NAME` lists "
-      .. "them."):argname("<names>")
-    if not row.result.record then define_filter(command) end
+    add(command:option("--columns", "Members to show, joined by commas (table and csv); `purser operations NAME` lists "
+      .. "them."):argname("<names>"))
+    if not row.result.record then add(define_filter(command)) end
   elseif own and own.filters then
-    define_filter(command)
+    add(define_filter(command))
   end
-  command:option("--time", "Times as utc (tables), local, iso or ms (csv)."):argname("<style>")
-    :choices { "utc", "local", "iso", "ms" }
-  command:option("--output", "File for the result, written whole or not at all."):argname("<file>")
-  command:option("--color", "auto (a terminal, unless NO_COLOR is set), always or never."):argname("<when>")
-    :choices { "auto", "always", "never" }
-  command:flag("--no-pager", "Do not show a long table through the program that PAGER names.")
-  command:flag("--raw", "csv: the exact texts, for programs; otherwise a cell that a spreadsheet would run gets a '"
-    .. " before it, and what hides is shown as an escape.")
+  add(command:option("--time", "Times as utc (tables), local, iso or ms (csv)."):argname("<style>")
+    :choices { "utc", "local", "iso", "ms" })
+  add(command:option("--output", "File for the result, written whole or not at all."):argname("<file>"))
+  add(command:option("--color", "auto (a terminal, unless NO_COLOR is set), always or never."):argname("<when>")
+    :choices { "auto", "always", "never" })
+  add(command:flag("--no-pager", "Do not show a long table through the program that PAGER names."))
+  add(command:flag("--raw", "csv: the exact texts, for programs; otherwise a cell that a spreadsheet would run gets a '"
+    .. " before it, and what hides is shown as an escape."))
+  command:group("Output", (table.unpack or unpack)(options)) -- luacheck: ignore
 end
 
 --- What is wrong with the output options together, or nil.

@@ -120,27 +120,50 @@ local samples = {
   permissions = "SPOT_ACCOUNT_READ", address = "T...", memo = "77", new_name = "desk01", client_id = "order-17",
   area_code = "86",
 }
-local sample_of = { coin = "USDT", asset = "USDT", network = "TRX", subAccount = "desk01", toAccount = "desk01",
-  id = "766a...", tranId = "766a...", note = "till" }
+local sample_of = { coin = "USDT", asset = "USDT", network = "TRX", netWork = "TRX", subAccount = "tradingdesk1",
+  toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "FUTURES", id = "766a...", tranId = "766a...",
+  note = "till", apiKey = "mx0...", UID = "12345678" }
 
+-- A value of a parameter, for the example.
 local function sample(row, param)
-  local choices = param[2] == "choice" and parameters.choices[param.choices]
-  if choices then return choices[param[1] == "toAccountType" and choices[1] == "SPOT" and 2 or 1] end
-  if param[1] == "toAccount" and row.by_name.areaCode then return "name@mail.example" end -- what EMAIL takes
-  return sample_of[param[1]] or samples[param[2]] or "TEXT"
+  local payee = row.by_name.toAccountType
+  payee = payee and payee.choices and parameters.choices[payee.choices][1] -- how another user is named, or SPOT
+  if param[1] == "toAccount" and payee == "EMAIL" then return sample_of.UID end
+  if param[1] == "toAccountType" then return payee == "EMAIL" and "UID" or sample_of.toAccountType end
+  return param[2] == "choice" and parameters.choices[param.choices][1] or sample_of[param[1]] or samples[param[2]]
+    or "TEXT"
 end
 
--- A command line with what the operation cannot do without.
+-- A command line with what the operation cannot do without. A long one is continued as a shell takes it.
 local function example_of(row)
-  local words = { "purser", row.group, row.name }
+  local words = { ("purser %s %s"):format(row.group, row.name) }
+  local function add(word)
+    local last = words[#words]
+    if #last + #word < 66 then words[#words] = last .. " " .. word
+    else words[#words], words[#words + 1] = last .. " \\", "  " .. word end
+  end
   for _, param in ipairs(row.params) do
     if param.required or row.by_name.netWork == param then
-      words[#words + 1] = ("--%s %s"):format(param[1], param.plain and "env:HASH" or sample(row, param))
+      add(("--%s %s"):format(param[1], param.plain and "env:HASH" or sample(row, param)))
     end
   end
-  if row.by_name.startTime then words[#words + 1] = "--since 7d" end
-  if M.creates_key(row) then words[#words + 1] = "--secret-file new.keys" end
-  return table.concat(words, " ")
+  if row.by_name.startTime then add "--since 7d" end
+  if M.creates_key(row) then add "--secret-file new.keys" end
+  return table.concat(words, "\n")
+end
+
+-- Puts the options of the command itself before those that many commands share, which stand in groups.
+local function own_options_first(command, place)
+  local grouped, own = {}, {}
+  for _, group in ipairs(command._groups) do
+    for _, element in ipairs(group) do grouped[element] = true end
+  end
+  for _, option in ipairs(command._options) do
+    if not grouped[option] and option._aliases[1] ~= "-h" then own[#own + 1] = option end
+  end
+  if #own == 0 then return end
+  command:group("Options", (table.unpack or unpack)(own)) -- luacheck: ignore
+  table.insert(command._groups, place, table.remove(command._groups))
 end
 
 local function fill_operation(command, row)
@@ -157,6 +180,7 @@ local function fill_operation(command, row)
   command:option("--extra", "A parameter that this version does not know, as name=value; may be repeated.")
     :argname("<name=value>"):count("*")
   connection.define(command)
+  own_options_first(command, #options > 0 and 2 or 1)
   command:epilog(("Example: %s\nMore: purser operations %s; docs/%s"):format(example_of(row), row.full_name,
     row.live and "live.md" or "operations-" .. row.group:gsub("_", "-") .. ".md"))
 end
@@ -211,7 +235,9 @@ function M.build(requested)
   for _, name in ipairs { "payouts", "journal", "watch", "export", "wait", "withdraw-plan", "fleet", "operations",
     "doctor", "limits", "record", "login", "sim", "completion" } do
     local module = require("purser.cli." .. name:gsub("-", "_"))
-    module.define(parser:command(name):summary(module.summary))
+    local command = parser:command(name):summary(module.summary)
+    module.define(command)
+    own_options_first(command, 1)
   end
   return parser
 end

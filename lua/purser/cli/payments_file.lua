@@ -34,18 +34,6 @@ local function row_of(name)
     table.concat(known, ", "))
 end
 
--- Blanks at the ends, and those of other widths than the usual one: U+A0, 1680, 2000 to 200A, 202F, 205F, 2800, 3000.
-local BLANKS = { "^%s", "%s$", "\194\160", "\225\154\128", "\226\128[\128-\138\175]", "\226\129\159",
-  "\226\160\128", "\227\128\128" }
-
--- Whether a key may differ from another one by what cannot be seen.
-local function has_hidden(key)
-  for _, blank in ipairs(BLANKS) do
-    if key:find(blank) then return true end
-  end
-  return plain_text.clean(key) ~= key
-end
-
 local function read_payment(header, record, otherwise)
   local cells = {}
   for i, text in ipairs(record) do
@@ -54,7 +42,7 @@ local function read_payment(header, record, otherwise)
   end
   local key, name = cells.key, cells.operation or otherwise
   if not key then return nil, "has no key; give each payment one of its own" end
-  if has_hidden(key) then
+  if plain_text.has_hidden(key) then
     return nil, ('payment "%s": the key begins or ends with a blank, or holds characters that cannot be seen; with and '
       .. "without them it would be paid twice, so remove them"):format(plain_text.clean(key))
   end

@@ -37,7 +37,7 @@ function M.define(command)
     .. "else with 0: for status that means that others may still be waiting to be sent.")
   command:argument("action", "plan, run, status, report, retry; or the file."):argname("<action>")
     .suggested = { "plan", "run", "status", "report", "retry" }
-  command:argument("subject", "The file; of retry the key."):argname("<file>"):args("?")
+  command:argument("file", "The file; of retry the key."):target("subject"):argname("<file>"):args("?")
   command:option("--operation", "The operation of payments without a column `operation`, such as wallet.withdraw.")
     :argname("<name>")
   command:option("--queue", "Name of the queue (default)."):argname("<name>")
@@ -220,9 +220,27 @@ end
 
 ------------------------------------------------------------------------------------------------------------- paying
 
+-- What is to be said where the account has no payments in a queue in which other accounts have some: its name may be
+-- misspelt, and then the list would be paid once more. Nil otherwise; or nil and an error.
+local function other_accounts(options, at)
+  local counts, err = at.queue:report()
+  if not counts then return nil, err end
+  if counts.total > 0 or not counts.other_accounts[1] then return nil end
+  local names = {}
+  for i, other in ipairs(counts.other_accounts) do names[i] = ('"%s" (%d)'):format(other.account, other.payments) end
+  return ('the account "%s" has no payments in the queue "%s" of %s, which holds those of %s'):format(
+    at.client:account(), options.queue or "default", at.path, table.concat(names, ", "))
+end
+
 -- Adds what the file has, after a question. Returns nil when the run may begin, else the exit code.
 local function add(options, at)
   local path = options.subject
+  local others, problem = other_accounts(options, at)
+  if problem then return failure(problem) end
+  if others and options.yes then
+    return report.bad_input("payouts: %s; correct --account, or give a queue of its own (--queue NAME), or confirm the "
+      .. "first list without --yes", others)
+  end
   local payments, text, bad, totals = planned(options, at.client, path, at.queue)
   if not payments then return text end
   if bad > 0 then
@@ -239,6 +257,7 @@ local function add(options, at)
         tostring(total.amount + total.fees), total.source ~= "" and " from " .. payments_plan.payer(total) or "",
         total.is_short and ": NOT COVERED by the balance of " .. total.balance or "") }
     end
+    fields[#fields + 1] = others and { "warning", others .. ". Under another name a list is paid once more" } or nil
     local code = confirm.ask(options, "This moves money", at.sources, fields)
     if code then return code end
   end
@@ -275,6 +294,8 @@ function actions.status(options)
   if not at then return code end
   local counts, err = at.queue:report()
   if not counts then return failure(err) end
+  local others = other_accounts(options, at)
+  if others then report.say("warning: %s", others) end
   return show_counts(counts, options.format) and code_of(counts) or report.NOT_WRITTEN
 end
 
@@ -283,6 +304,8 @@ function actions.report(options)
   if not at then return code end
   local list, err = at.queue:list()
   if not list then return failure(err) end
+  local others = other_accounts(options, at)
+  if others then report.say("warning: %s", others) end
   return show_list(list, options) and report.DONE or report.NOT_WRITTEN
 end
 

@@ -38,8 +38,10 @@ end
 
 local function say_failure(client, err)
   client:close()
-  report.say("it could not be checked: the coins and networks cannot be read; --unchecked sends it as typed")
-  return nil, report.failure(operations.by_name["wallet.coins"], {}, err)
+  local code = report.failure(operations.by_name["wallet.coins"], {}, err)
+  report.say("nothing was sent, because the coins and networks cannot be read%s",
+    err.outcome == "rejected" and "; --unchecked sends it as typed" or "")
+  return nil, code
 end
 
 --- What a plan says, as labels and values.

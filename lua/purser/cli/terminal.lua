@@ -93,17 +93,28 @@ end
 -- A character and how many columns it may take: all but ASCII is taken for wide.
 local CHARACTER = "[%z\1-\127\194-\244][\128-\191]*"
 
--- The parts of a text that fit `room` columns each.
-local function parts_of(text, room)
-  local parts, part, used = {}, {}, 0
-  for character in text:gmatch(CHARACTER) do
-    local taken = #character == 1 and 1 or 2
-    if used + taken > room and used > 0 then
-      parts[#parts + 1], part, used = table.concat(part), {}, 0
-    end
-    part[#part + 1], used = character, used + taken
+-- How many bytes of a text, from `first` on, fit `room` columns.
+local function bytes_that_fit(text, first, room)
+  local used, bytes = 0, 0
+  for character in text:sub(first, first + 4 * room):gmatch(CHARACTER) do
+    used = used + (#character == 1 and 1 or 2)
+    if used > room and bytes > 0 then break end
+    bytes = bytes + #character
   end
-  parts[#parts + 1] = table.concat(part)
+  return bytes
+end
+
+-- The parts of a text that fit `room` columns each: between words where there is a blank, else anywhere.
+local function parts_of(text, room)
+  local parts, first = {}, 1
+  repeat
+    local bytes = math.max(1, bytes_that_fit(text, first, room))
+    if first + bytes <= #text then
+      local _, blank = text:sub(first, first + bytes - 1):find "^.+ "
+      bytes = blank or bytes
+    end
+    parts[#parts + 1], first = text:sub(first, first + bytes - 1), first + bytes
+  until first > #text
   return parts
 end
 

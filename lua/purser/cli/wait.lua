@@ -33,7 +33,7 @@ end
 
 -- How far it is, as a line.
 local function progress_of(at)
-  return ("%s %s, %d s left%s"):format(at.what, at.state or "is not to be found yet", math.ceil(at.left_ms / 1000),
+  return ("%s %s, %d s left%s"):format(at.what, at.state or "is not found yet", math.ceil(at.left_ms / 1000),
     at.error and "; the last read failed: " .. at.error.message or "")
 end
 

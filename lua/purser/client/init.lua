@@ -12,16 +12,18 @@ local operations = require "purser.api.operations"
 local options_ = require "purser.client.options"
 local pipeline = require "purser.call.pipeline"
 local private = require "purser.util.private"
+local response = require "purser.call.response"
 local run = require "purser.exactly_once.run"
 local digest = lazy "purser.util.digest"
 local history = lazy "purser.history"
-local prepared = lazy "purser.client.prepared"
 local reconcile = lazy "purser.exactly_once.reconcile"
+local reconcile_advice = lazy "purser.exactly_once.reconcile.advice"
 local reconcile_service = lazy "purser.exactly_once.reconcile.service"
 local suggest = lazy "purser.util.suggest"
 local unsigned = lazy "purser.call.unsigned"
 local wait = lazy "purser.workflow.wait"
 local workflows = lazy "purser.client.methods"
+local write_call = lazy "purser.exactly_once.write_call"
 
 local states = private.states
 
@@ -65,9 +67,34 @@ end
 function State:prepare(name, params, opts)
   local row, err = row_of(name)
   if not row then return nil, err end
-  err = run.not_allowed(self, row) or row.effect ~= "read" and run.load_write_calls(row)
+  local is_write = row.effect ~= "read"
+  err = run.not_allowed(self, row) or is_write and run.load_write_calls(row)
   if err then return nil, err end
-  return prepared.request(self, row, params, opts or pipeline.no_options)
+  opts = opts or pipeline.no_options
+  local values, layout = pipeline.check_call(self, row, params, opts)
+  if not values then return nil, layout end
+  local rejection = is_write and self._guard and self._guard:check_prepared(row, values)
+  if rejection then return nil, rejection end
+  local request
+  request, err = pipeline.build(self, row, layout, values, opts)
+  if not request then
+    err.operation = row.full_name
+    return nil, err
+  end
+  local headers = {}
+  for header, value in pairs(request.headers) do headers[header] = value end
+  if opts.info and is_write then
+    opts.info.intent, err = write_call.intent_of(self, row, values, opts)
+    if not opts.info.intent then return nil, err end
+  end
+  return { method = request.method, url = request.base_url .. request.target, headers = headers, body = request.body }
+end
+
+-- The intent that was given to parse, or the `info` that holds it; nil when it is not that of this operation.
+local function intent_for(row, given)
+  local intent = type(given) == "table" and (given.intent or given)
+  if type(intent) ~= "table" or intent.operation ~= row.full_name or type(intent.params) ~= "table" then return nil end
+  return intent
 end
 
 --- Turns the answer to a prepared request into `result | nil, err`.
@@ -80,7 +107,17 @@ end
 function State:parse(name, status, body, headers, intent)
   local row, err = row_of(name)
   if not row then return nil, err end
-  return prepared.answer(self, row, status, body, headers, intent)
+  if row.unsigned then return unsigned.answer(row, self.profile, status, body, headers) end
+  local value
+  value, err = response.answer(row, self.profile, status, body, headers)
+  intent = row.reconcile and intent_for(row, intent)
+  if intent then value, err = write_call.believe_prepared(self, row, intent, value, err) end
+  if value ~= nil then return value end
+  if err.outcome == "unknown" and row.reconcile then
+    local advice = reconcile_advice.of
+    err.advice, err.intent = advice(row, intent and intent.params), intent
+  end
+  return nil, err
 end
 
 -- An intent as it is now, whatever its table does later.
@@ -210,7 +247,7 @@ local function meant_by(name)
   if type(name) ~= "string" or name:find "^_" then return nil end
   local groups = {}
   for _, group in ipairs(operations.group_names) do
-    if operations.by_name[group .. "." .. name] or workflows.method(group, name) then
+    if operations.by_name[group .. "." .. name] or workflows[group][name] then
       groups[#groups + 1] = ("client.%s:%s"):format(group, name)
     end
   end
@@ -278,7 +315,7 @@ end
 
 -- A method that is more than one operation. It is given what users hold: it may keep that in what it returns.
 local function workflow_of(group, name)
-  local workflow = workflows.method(group, name)
+  local workflow = workflows[group][name]
   return workflow and function(held, ...)
     local self = state_of_group(held, group, name)
     return workflow(faces[self] or make_face(self), ...)

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- The methods of a client's groups that are more than one operation: client.wallet:each_deposit{...} and the like.
 --
--- A workflow is a function(client, ...); the groups find it here when no operation has the name. Modules are loaded
--- when one of their methods is first used. For editors, tools/docs/annotations.lua reads this file.
+-- By group and name, each is a function(client, ...); a group of a client looks here when no operation has the name.
+-- Modules are loaded when one of their methods is first used. For editors, tools/docs/annotations.lua reads this file.
 
 local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
@@ -49,21 +49,6 @@ end
 
 function M.sub_account.each_balance(client, params)
   return private.veil(balances.each(client, params))
-end
-
---- The method of a group by its name, made to be called with a client; or nil.
----@param group string
----@param name string
----@return (fun(client: purser.Client, ...): any)|nil
-function M.method(group, name)
-  return M[group][name]
-end
-
---- The names of a group's methods.
-function M.names(group)
-  local names = {}
-  for name in pairs(M[group]) do names[#names + 1] = name end
-  return names
 end
 
 return M

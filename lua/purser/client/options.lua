@@ -6,7 +6,6 @@ local core = require "purser.core"
 local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"
 local loopback = lazy "purser.util.loopback"
-local proxy = lazy "purser.client.proxy"
 
 local M = {}
 
@@ -29,6 +28,27 @@ local SECURE = "use https://, or allow_insecure = true if you must"
 local function is_port(text)
   local digits = text:match("^:(%d+)$")
   return text == "" or digits ~= nil and #digits <= 5 and tonumber(digits) >= 1 and tonumber(digits) <= 65535
+end
+
+local proxy_schemes = { http = true, https = true, socks4 = true, socks4a = true, socks5 = true, socks5h = true }
+
+-- What is wrong with the form of a proxy, which may hold a password and is not quoted; or nil.
+local function problem_of_proxy(proxy)
+  local scheme, rest = proxy:match "^(%a[%w+.-]*)://(.*)$"
+  if scheme and not proxy_schemes[scheme:lower()] then return "is of a kind that is not known" end
+  local host = (rest or proxy):gsub("/$", ""):match "([^@]*)$"
+  local name, port = host:match "^(%[[%x:.]+%])(.*)$"
+  if not name then name, port = host:match "^([%w._-]+)(.*)$" end
+  if not name then return "names no host" end
+  if port ~= "" and not (port:find "^:%d%d?%d?%d?%d?$" and tonumber(port:sub(2)) < 65536) then
+    return "has no port that is a number from 0 to 65535"
+  end
+end
+
+--- Whether requests to that URL would reach a proxy readable. Returns nil, or a message, the option and what to do.
+function M.check_proxied(url, options)
+  if options.allow_insecure or not url:find "^[Hh][Tt][Tt][Pp]:" then return nil end
+  return '"proxy" would see the key and the signature of every request to an http:// base_url', "allow_insecure", SECURE
 end
 
 --- Splits a base URL into origin ("https://host:port") and path prefix; or nil, a message and what to do.
@@ -91,7 +111,9 @@ local function check_reachable(options)
     return ('option "ca_file": %s cannot be read'):format(options.ca_file), "ca_file",
       "name the file of the authorities"
   end
-  if options.proxy and options.proxy ~= "" then return proxy.check(options.proxy) end
+  local problem = options.proxy and options.proxy ~= "" and problem_of_proxy(options.proxy)
+  if not problem then return nil end
+  return 'option "proxy" ' .. problem, "proxy", "give http://HOST:PORT, https://HOST:PORT or socks5h://HOST:PORT"
 end
 
 --- Checks all options of purser.new. Returns nil, or a message, the option and what to do.
@@ -106,6 +128,7 @@ function M.check(options)
   if options.journal and type(options.journal.begin) ~= "function" then
     return 'option "journal" is no journal', "journal", "give one that purser.journal.open made"
   end
+  if options.account == "" then return 'option "account" is empty', "account", "give a name, or leave it out" end
   if options.account and options.account:find("%c") then
     return 'option "account" holds a line break or another control character', "account", "remove it"
   end

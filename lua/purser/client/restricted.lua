@@ -99,11 +99,7 @@ function Walk:collect() return hand_out(self.walk:collect()) end
 --- The same.
 function Walk:cursor() return self.walk:cursor() end
 
-function Walk:__call()
-  local record, err = self:next()
-  if err then error(err, 0) end
-  return record
-end
+Walk.__call = errors.iterate
 
 function Walk:__tostring() return tostring(self.walk) end
 

@@ -8,7 +8,7 @@
 -- asked for once more by the next walk: a record may show up late. Their number is small: they are of one millisecond,
 -- or of the last minute.
 
-local digests = require "purser.history.digest"
+local record_id = require "purser.history.record_id"
 
 local M = {}
 
@@ -19,21 +19,22 @@ Tail.__index = Tail
 ---@param operation string
 ---@param time integer  everything up to and with this time has been delivered
 ---@param known table<string, integer>|nil  hashes of records after it that an earlier walk delivered, and how often
-function M.new(operation, time, known)
+---@param late_arrival_ms integer           how far after it these records lie at most
+function M.new(operation, time, known, late_arrival_ms)
   local has_old = false
-  for digits in pairs(known or {}) do has_old = has_old or digests.is_old(digits) end
+  for digits in pairs(known or {}) do has_old = has_old or record_id.is_md5(digits) end
   return setmetatable({
-    operation = operation, time = time, known = known or {}, has_old = has_old, first = 1, last = 0,
-    times = {}, keys = {},
+    operation = operation, time = time, known = known or {}, known_to = time + late_arrival_ms, has_old = has_old,
+    first = 1, last = 0, times = {}, keys = {},
   }, Tail)
 end
 
 -- The digest by which an earlier walk knows a record, and how often it delivered it; nil where it knows none.
 local function find(self, key, id)
-  for _, digits in ipairs { digests.of(key), id and digests.of(id) or nil } do
+  for _, digits in ipairs { record_id.digest(key), id and record_id.digest(id) or nil } do
     if self.known[digits] then return digits, self.known[digits] end
   end
-  local old = self.has_old and digests.old_of(id or key)
+  local old = self.has_old and record_id.md5_digest(id or key)
   if old and self.known[old] then return old, self.known[old] end
 end
 
@@ -63,15 +64,16 @@ function Tail:advance(time)
   end
 end
 
---- The walk is at its end, and everything up to and with `time` is complete.
+--- The walk is at its end, and everything up to and with `time` is complete. What an earlier walk delivered and this
+--- one did not meet may lie after that: it stays known until a walk gets beyond it.
 function Tail:finish(time)
-  self.known = {}
+  if time >= self.known_to then self.known = {} end
   self:advance(time)
 end
 
 function Tail:text()
   local hashes = {}
-  for i = self.first, self.last do hashes[#hashes + 1] = digests.of(self.keys[i]) end
+  for i = self.first, self.last do hashes[#hashes + 1] = record_id.digest(self.keys[i]) end
   for digits, count in pairs(self.known) do
     for _ = 1, count do hashes[#hashes + 1] = digits end
   end
@@ -89,8 +91,8 @@ function M.read(text, operation)
   if name ~= operation then return nil, ("is one of %s, not of %s"):format(name, operation) end
   local known = {}
   for written in list:gmatch("m?%x+") do
-    local digits = version == "1" and digests.old(written) or written
-    if digests.is_old(digits) and digests.old_problem() then return nil, digests.old_problem() end
+    local digits, problem = record_id.read_digest(version, written)
+    if problem then return nil, problem end
     known[digits] = (known[digits] or 0) + 1
   end
   return math.floor(tonumber(time)), known

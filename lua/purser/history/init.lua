@@ -179,12 +179,7 @@ function Walk:next()
   return lists.next(self)
 end
 
---- As an iterator: raises the error.
-function Walk:__call()
-  local record, err = self:next()
-  if err then error(err, 0) end
-  return record
-end
+Walk.__call = errors.iterate
 
 --- Everything that is left, as a list; or nil and an error.
 ---@return any[]|nil records, purser.Error|nil err
@@ -217,8 +212,8 @@ end
 
 function Walk:__tostring()
   local name = self.source and self.source.row.full_name or "nothing"
-  if self.from then return ("purser.walk (%s from %d to %d)"):format(name, self.from, self.to) end
-  return ("purser.walk (%s)"):format(name)
+  local from, to = self.from and (" from %d"):format(self.from) or "", self.to and (" to %d"):format(self.to) or ""
+  return ("purser.walk (%s%s%s)"):format(name, from, to)
 end
 
 ---@class purser.WalkParams  what a walk takes besides the parameters of its operation
@@ -236,43 +231,63 @@ local own_rules = {
   day_offset_minutes = { -840, 840, says = "the minutes by which the service's days are ahead of UTC (-840 to 840)" },
 }
 
-local function reject(row, name, message, hint)
-  local err = errors.argument(name, message, hint)
-  err.operation = row.full_name
-  return nil, err
+-- What the command calls the times of a walk.
+local shell_names = { since = "from", ["until"] = "to" }
+
+-- What travels with every request: the check of the call has its own message for it.
+local travels_along = { timestamp = true, signature = true, recvWindow = true }
+
+-- The operation's parameters that the walk sets.
+local function set_by_walk(row)
+  local names = { "startTime", "endTime" }
+  names[#names + 1] = row.paging.page
+  names[#names + 1] = row.paging.size
+  return names
 end
 
-local function argument_error(row, name, message, hint)
-  return reject(row, name, ('parameter "%s" %s'):format(name, message), hint)
+-- Those that it does not set.
+local function filters_of(row)
+  local filters = {}
+  for name, param in pairs(row.by_name) do filters[name] = param end
+  for _, name in ipairs(set_by_walk(row)) do filters[name] = nil end
+  return filters
 end
 
 -- The walk's own parameters taken apart from the operation's. Returns both, or nil and an error.
 local function take_words(row, params)
   local own, rest = {}, {}
   if type(params) ~= "table" then
-    return reject(row, nil, ("the parameters are a %s"):format(type(params)), "give a table")
+    return nil, errors.parameter(row, nil, ("the parameters are a %s"):format(type(params)), "give a table")
   end
   for name, value in pairs(params) do
     if own_rules[name] then own[name] = value else rest[name] = value end
-    local meant = not own_rules[name] and not row.by_name[name]
-      and suggest.find(tostring(name), suggest.names_of(own_rules, row.by_name))
-    if meant and own_rules[meant] then
-      return argument_error(row, name, ('is not known (did you mean "%s"?)'):format(meant))
+    if not own_rules[name] and not row.by_name[name] and not travels_along[name] then
+      local known = suggest.names_of(own_rules, filters_of(row))
+      local meant = shell_names[name] or suggest.find(tostring(name), known)
+      return nil, errors.parameter(row, name, meant and ('is not known (did you mean "%s"?)'):format(meant)
+        or "is not known", not meant and "there are " .. table.concat(known, ", ") or nil)
     end
   end
   local message, wrong, hint = option_schema.check(own, own_rules, "parameter")
-  if message then return reject(row, wrong, message, hint) end
+  if message then
+    local err = errors.argument(wrong, message, hint)
+    err.operation = row.full_name
+    return nil, err
+  end
   for _, number in ipairs { "from", "to", "parallel", "late_arrival_ms", "shows_at_least",
     "day_offset_minutes" } do
     own[number] = own[number] and math.floor(own[number])
   end
-  for _, name in ipairs { "startTime", "endTime", row.paging.page or false, row.paging.size } do
-    if name and rest[name] ~= nil then
-      return argument_error(row, name, "is set by the walk", "give `from` and `to` for the times")
+  if own.from and own.to and own.from > own.to then
+    return nil, errors.parameter(row, "from", "is later than `to`", "exchange them")
+  end
+  for _, name in ipairs(set_by_walk(row)) do
+    if rest[name] ~= nil then
+      return nil, errors.parameter(row, name, "is set by the walk", "give `from` and `to` for the times")
     end
   end
   if own.day_offset_minutes and not (row.window and row.window.from_midnight) then
-    return argument_error(row, "day_offset_minutes", "is only for a history that begins at a midnight",
+    return nil, errors.parameter(row, "day_offset_minutes", "is only for a history that begins at a midnight",
       "leave it out, except for broker.all_deposit_history")
   end
   return own, rest
@@ -286,7 +301,7 @@ local function begin(self, from, to, known)
   self.width, self.goal = self.max_window, window_reader.goal(self.source)
   self.complete_to, self.through = from - 1, from - 1
   self.queue = { from <= to and { first = from, last = to, depth = 0 } or nil }
-  self.tail = cursors.new(self.source.row.full_name, from - 1, known)
+  self.tail = cursors.new(self.source.row.full_name, from - 1, known, self.late_arrival_ms)
 end
 
 local BEHIND_MS = 1000 -- what lies further ahead shows that the clock is behind
@@ -294,9 +309,9 @@ local BEHIND_MS = 1000 -- what lies further ahead shows that the clock is behind
 -- What is said of a beginning that lies too far back.
 local function beyond(row, own, from, earliest)
   local words = retention.words(row.window, own.day_offset_minutes)
-  return select(2, argument_error(row, own.cursor and "cursor" or "from",
+  return errors.parameter(row, own.cursor and "cursor" or "from",
     ("is %d, beyond the reach of this history (%s); "
-    .. "the earliest time it shows is now %d"):format(from, words, earliest)))
+    .. "the earliest time it shows is now %d"):format(from, words, earliest))
 end
 
 -- Sets a walk through time up as the user's parameters say. Returns nil, or an error.
@@ -305,14 +320,14 @@ local function set_up(self, own)
   local earliest = retention.earliest(row.window, now, own.day_offset_minutes)
   local from, known = own.from, nil
   if own.cursor ~= nil then
-    if self.filtered then return select(2, argument_error(row, "cursor", no_cursor(row, self.filtered))) end
+    if self.filtered then return errors.parameter(row, "cursor", no_cursor(row, self.filtered)) end
     local time, detail = cursors.read(own.cursor, row.full_name)
-    if not time then return select(2, argument_error(row, "cursor", detail)) end
+    if not time then return errors.parameter(row, "cursor", detail) end
     from, known = math.max(from or 0, time + 1), detail
   end
   if not from and not earliest then
-    return select(2, argument_error(row, "from",
-      "is required: how far this history reaches back is documented nowhere"))
+    return errors.parameter(row, "from",
+      "is required: how far this history reaches back is documented nowhere")
   end
   if from and earliest and from < earliest then return beyond(row, own, from, earliest) end
   self.earliest = earliest
@@ -337,8 +352,7 @@ end
 --- A walk over every record of the operation `row`.
 ---@param client purser.Client
 ---@param row table
----@param params table|nil  `from`, `to`, `cursor`, `parallel`, `late_arrival_ms`, `shows_at_least`,
----  `day_offset_minutes`, and the operation's own
+---@param params table|nil  purser.WalkParams, and the operation's own
 ---@param opts table|nil    the options of each call
 ---@return purser.Walk
 function M.walk(client, row, params, opts)
@@ -348,23 +362,22 @@ function M.walk(client, row, params, opts)
     self.problem = rest
     return self
   end
-  local wrong
+  local wrong, hint
   self.source.shown = own.shows_at_least
-  local hint
   self.source.params, self.source.keep, self.filtered, hint = pages.split(row, rest)
   if not self.source.params then
     wrong, self.filtered = self.filtered, nil
-    self.problem = select(2, argument_error(row, wrong, self.source.keep, hint))
+    self.problem = errors.parameter(row, wrong, self.source.keep, hint)
   elseif row.paging.time_member then
     self.problem = set_up(self, own)
   elseif own.cursor then
-    self.problem = select(2, argument_error(row, "cursor", "is only for histories by time", "leave it out"))
+    self.problem = errors.parameter(row, "cursor", "is only for histories by time", "leave it out")
   else
     self.from, self.to = own.from, own.to
     lists.begin(self)
     if (own.from or own.to) and not row.by_name.startTime then
-      self.problem = select(2, argument_error(row, own.from and "from" or "to", "is only for histories by time",
-        "leave it out"))
+      self.problem = errors.parameter(row, own.from and "from" or "to", "is only for histories by time",
+        "leave it out")
     end
   end
   return self
@@ -386,7 +399,7 @@ function M.pages(client, row, params, opts)
   local message, name, hint
   self.source.params, message, name, hint = pages.split(row, sent)
   self.source.keep = message
-  if not self.source.params then self.problem = select(2, argument_error(row, name, message, hint)) end
+  if not self.source.params then self.problem = errors.parameter(row, name, message, hint) end
   self.from, self.to = params.startTime, params.endTime
   lists.begin(self)
   return self

@@ -8,8 +8,7 @@ local unwrap = require "purser.call.unwrap"
 local M = {}
 
 -- No service shows fewer records at once than this.
-local FEWEST_SHOWN = 10
-M.FEWEST_SHOWN = FEWEST_SHOWN
+M.FEWEST_SHOWN = 10
 
 ---@class purser.history.source
 ---@field run fun(row: table, params: table): any, purser.Error|nil
@@ -76,8 +75,7 @@ end
 --- The error of an answer that makes no sense, so that it does not pass for one that lacks a record.
 ---@param source purser.history.source
 function M.senseless(source)
-  return errors.new { kind = "decode", outcome = "unknown", phase = "decode", operation = source.row.full_name,
-    retryable = true, message = "the answer has records or pages that make no sense" }
+  return errors.undecodable(source.row.full_name, "the answer has records or pages that make no sense")
 end
 
 --- How many records at the front of a page are the last of the page before, in the same order. A list that grows at its
@@ -132,7 +130,7 @@ end
 -- Whether answers as long as this one are complete. A service may show fewer records at once than it was asked for, and
 -- not say so; but what it showed once it shows again, so that a shorter answer was not cut.
 local function is_short(source, count)
-  return count < FEWEST_SHOWN or count < (source.shown or 0)
+  return count < M.FEWEST_SHOWN or count < (source.shown or 0)
 end
 
 --- Asks for a page. Returns all its records, the total and the number of pages where the service gives them, and

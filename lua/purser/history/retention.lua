@@ -14,7 +14,9 @@ M.MARGIN_MS = 60000
 local function months_before(ms, count)
   local date = calendar.civil(ms)
   local index = date.year * 12 + date.month - 1 - count
-  return calendar.days(math.floor(index / 12), index % 12 + 1, date.day) * DAY + ms % DAY
+  local year, month = math.floor(index / 12), index % 12 + 1
+  local day = math.min(date.day, calendar.days_in(year, month) + 1)
+  return calendar.days(year, month, day) * DAY + ms % DAY
 end
 
 --- The earliest time the history shows at `now`, or nil when no limit is documented. A history that begins at a

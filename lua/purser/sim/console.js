@@ -244,7 +244,8 @@ const rowOf = (request) => {
     labelled("HTTP", ["lost_answer", "reset"].includes(request.fault) ? "none" : String(request.status)),
     labelled("code", request.code));
   row.words = [name, request.outcome, request.fault, request.status, request.code, request.method].join(" ").toLowerCase();
-  open.addEventListener("click", () => {
+  row.addEventListener("click", () => { // a press of the button is a click in its row
+    if (!getSelection().isCollapsed) return; // a text was marked, to be copied
     const shown = open.getAttribute("aria-expanded") === "true";
     open.setAttribute("aria-expanded", String(!shown));
     if (shown) row.nextElementSibling.remove(); else row.after(detailOf(request));

@@ -28,7 +28,7 @@ local schedule = require "purser.schedule"
 ---@class purser.modules.exchange
 local M = {}
 
-local CHUNK = 16384
+local CHUNK, TIMEOUT_MS = 16384, 10000
 local TIME_RAN_OUT = "the time ran out (%d ms)"
 
 -- Whether the request may go to this URL over such a socket; else nil and why.
@@ -47,7 +47,7 @@ end
 -- Calls a method of the socket within the time that is left; nil and why when none is.
 local function within(call, host, name, argument)
   local left = left_ms(call)
-  if left <= 0 then return nil, TIME_RAN_OUT:format(call.request.timeout_ms) end
+  if left <= 0 then return nil, TIME_RAN_OUT:format(call.timeout_ms) end
   if host.limit then host.limit(call.socket, left) end
   return call.socket[name](call.socket, argument)
 end
@@ -64,14 +64,14 @@ local function receive(call, host)
     if whole == false and is_over then whole, message = reader:finish() end
   until whole ~= false
   if whole then return reader end
-  return nil, message or TIME_RAN_OUT:format(call.request.timeout_ms)
+  return nil, message or TIME_RAN_OUT:format(call.timeout_ms)
 end
 
 local function run(call, host)
-  local socket, message = host.connect(call.url, call.request.timeout_ms)
+  local socket, message = host.connect(call.url, call.timeout_ms)
   if not socket then return nil, message or "no connection" end
   call.socket = socket
-  if left_ms(call) <= 0 then return nil, TIME_RAN_OUT:format(call.request.timeout_ms) end
+  if left_ms(call) <= 0 then return nil, TIME_RAN_OUT:format(call.timeout_ms) end
   call.sends = 1
   local ok
   ok, message = within(call, host, "send", call.bytes)
@@ -92,7 +92,8 @@ end
 ---@return purser.transport.response|nil
 ---@return purser.transport.failure|nil
 function M.run(request, host)
-  local call = { request = request, sends = 0, ends_ms = core.monotonic_ms() + request.timeout_ms }
+  local timeout_ms = request.timeout_ms or TIMEOUT_MS
+  local call = { timeout_ms = timeout_ms, sends = 0, ends_ms = core.monotonic_ms() + timeout_ms }
   local message
   call.bytes, message = http1.request(request)
   call.url = call.bytes and http1.url(request.base_url)

@@ -4,9 +4,12 @@
 -- What turns it: a loop of the program, `attach` for a loop with callbacks, or a coroutine of the host (`start`).
 
 local core = require "purser.core"
+local lazy = require "purser.util.lazy"
 local libcurl = require "purser.libcurl"
 local schedule = require "purser.schedule"
 local schema = require "purser.util.option_schema"
+local suggest = lazy "purser.util.suggest"
+local transport_options = lazy "purser.util.transport_options"
 
 ---@class purser.transport.multi: purser.Transport
 ---@field multi userdata
@@ -392,10 +395,11 @@ end
 ---@return purser.transport.multi|nil
 ---@return string|nil message
 function M.new(options)
+  if type(options or {}) ~= "table" then return nil, ("the options are a %s; give a table"):format(type(options)) end
   local of_libcurl, of_host = split_options(options or {})
   if not of_libcurl then return nil, of_host end
   local multi, message = M.handle(of_libcurl)
-  if not multi then return nil, message end
+  if not multi then return nil, transport_options.explained(message, suggest.names_of(host_rules)) end
   local host = of_host.wait and { wait = of_host.wait, wake = of_host.wake, start = of_host.start, sleepers = {},
     problem = nil, is_pumped = false, pump_waiter = nil } or nil
   return setmetatable({ multi = multi, calls = {}, closed = false, host = host,

@@ -9,6 +9,8 @@
 -- init_by_lua: workers must not share connections.
 
 local handle = require("purser.transport.multi").handle
+local lazy = require "purser.util.lazy"
+local transport_options = lazy "purser.util.transport_options"
 
 ---@class purser.transport.openresty: purser.Transport
 ---@field private multi userdata
@@ -148,10 +150,11 @@ function M.new(options)
   if ngx.get_phase() == "init" then
     return nil, "make the transport in a worker (init_worker_by_lua, or at its first use), not in init_by_lua"
   end
+  if type(options or {}) ~= "table" then return nil, ("the options are a %s; give a table"):format(type(options)) end
   local given = { max_in_flight = 256 }
   for name, value in pairs(options or {}) do given[name] = value end
   local multi, message = handle(given)
-  if not multi then return nil, message end
+  if not multi then return nil, transport_options.explained(message) end
   return setmetatable({ multi = multi, waiting = {}, timeout_ms = given.timeout_ms or 10000, pumping = false,
     closed = false }, meta)
 end

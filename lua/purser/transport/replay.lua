@@ -128,8 +128,9 @@ end
 
 local function failed(kind, outcome, message, more)
   more = more or {}
-  return nil, { kind = kind, outcome = outcome, message = message, phase = more.phase, code = more.code,
-    sends = outcome == "not_sent" and 0 or 1 }
+  local is_sent = outcome ~= "not_sent"
+  return nil, { kind = kind or "transport", outcome = is_sent and "unknown" or outcome, message = message,
+    phase = more.phase, code = more.code, sends = is_sent and 1 or 0 }
 end
 
 --- Answers a request from the recording; each exchange answers once.
@@ -189,11 +190,12 @@ local function headers_of(value)
 end
 
 local function exchange_of(line, harmless)
-  local value = core.decode(line)
+  local value = type(line) == "string" and core.decode(line)
   if type(value) ~= "table" or type(value.target) ~= "string" or type(value.method) ~= "string" then
     return nil, "is no exchange"
   end
   if value.v ~= VERSION then return nil, "is of another version" end
+  if type(value.body or "") ~= "string" then return nil, "has a body that is no text" end
   local failure = type(value.failure) == "table" and value.failure or nil
   if not failure and (type(value.status) ~= "number" or type(value.response) ~= "string") then
     return nil, "has no answer"

@@ -5,64 +5,22 @@
 -- A node is { type = "object", { name, node }, ... }, { type = "array", node, ... }, or a scalar
 -- { type = "string" | "number" | "boolean" | "null", text = its value, raw = its JSON text }.
 
+local core = require "purser.core"
 local json = require "purser.json"
 
 local M = {}
 
 local MAX_DEPTH = 200
 
-local SHORT = { b = "\b", f = "\f", n = "\n", r = "\r", t = "\t", ['"'] = '"', ["\\"] = "\\", ["/"] = "/" }
-
-local function utf8_of(point)
-  if point < 0x80 then return string.char(point) end
-  local tail = {}
-  local first = point < 0x800 and 0xC0 or point < 0x10000 and 0xE0 or 0xF0
-  local limit = point < 0x800 and 0x20 or point < 0x10000 and 0x10 or 0x08
-  while point >= limit do
-    table.insert(tail, 1, string.char(0x80 + point % 64))
-    point = math.floor(point / 64)
-  end
-  return string.char(first + point) .. table.concat(tail)
-end
-
--- The text of a string's inside; nil where an escape is none.
-local function unescape(inside)
-  local pieces, at = {}, 1
-  while true do
-    local slash = inside:find("\\", at, true)
-    pieces[#pieces + 1] = inside:sub(at, (slash or 0) - 1)
-    if not slash then return table.concat(pieces) end
-    local letter = inside:sub(slash + 1, slash + 1)
-    at = slash + 2
-    if letter == "u" then
-      local point = tonumber(inside:match("^%x%x%x%x", at) or "", 16)
-      if not point then return nil end
-      at = at + 4
-      if point >= 0xD800 and point <= 0xDBFF then
-        local low = tonumber(inside:match("^\\u([dD][c-fC-F]%x%x)", at) or "", 16)
-        if low then point, at = 0x10000 + (point - 0xD800) * 0x400 + low - 0xDC00, at + 6 end
-      end
-      pieces[#pieces + 1] = utf8_of(point)
-    elseif SHORT[letter] then
-      pieces[#pieces + 1] = SHORT[letter]
-    else
-      return nil
-    end
-  end
-end
-
--- The string that begins at `at`: its value, its JSON text, and what follows; nil where it has no end.
+-- The string that begins at `at`: its value, its JSON text, and what follows; nil where it is none.
 local function read_string(text, at)
   local from = at + 1
   while true do
-    local found = text:find('[%z\1-\31"\\]', from)
+    local found = text:find('["\\]', from)
     if not found then return nil end
-    local byte = text:sub(found, found)
-    if byte == '"' then
-      local value = unescape(text:sub(at + 1, found - 1))
-      return value, text:sub(at, found), found + 1
-    elseif byte ~= "\\" then
-      return nil
+    if text:sub(found, found) == '"' then
+      local raw = text:sub(at, found)
+      return core.decode(raw), raw, found + 1
     end
     from = found + 2
   end
@@ -72,40 +30,28 @@ local function skip(text, at) return text:match("^[ \t\r\n]*()", at) end
 
 local read
 
-local function read_members(text, at, depth)
-  local node = { type = "object" }
-  at = skip(text, at)
-  if text:sub(at, at) == "}" then return node, at + 1 end
-  while true do
-    if text:sub(at, at) ~= '"' then return nil end
-    local name, _, after = read_string(text, at)
-    if not name then return nil end
-    at = skip(text, after)
-    if text:sub(at, at) ~= ":" then return nil end
-    local value
-    value, at = read(text, skip(text, at + 1), depth)
-    if not value then return nil end
-    node[#node + 1] = { name, value }
-    at = skip(text, at)
-    local mark = text:sub(at, at)
-    if mark == "}" then return node, at + 1 end
-    if mark ~= "," then return nil end
-    at = skip(text, at + 1)
-  end
+local function read_member(text, at, depth)
+  if text:sub(at, at) ~= '"' then return nil end
+  local name, _, after = read_string(text, at)
+  at = name and skip(text, after)
+  if not name or text:sub(at, at) ~= ":" then return nil end
+  local value
+  value, at = read(text, skip(text, at + 1), depth)
+  if value then return { name, value }, at end
 end
 
-local function read_items(text, at, depth)
-  local node = { type = "array" }
+-- The node with the items that stand from `at` to the mark `close`, with commas between them.
+local function read_items(node, close, read_item, text, at, depth)
   at = skip(text, at)
-  if text:sub(at, at) == "]" then return node, at + 1 end
+  if text:sub(at, at) == close then return node, at + 1 end
   while true do
     local item
-    item, at = read(text, at, depth)
+    item, at = read_item(text, at, depth)
     if not item then return nil end
     node[#node + 1] = item
     at = skip(text, at)
     local mark = text:sub(at, at)
-    if mark == "]" then return node, at + 1 end
+    if mark == close then return node, at + 1 end
     if mark ~= "," then return nil end
     at = skip(text, at + 1)
   end
@@ -126,7 +72,8 @@ function read(text, at, depth)
   local mark = text:sub(at, at)
   if mark == "{" or mark == "[" then
     if depth >= MAX_DEPTH then return nil end
-    return (mark == "{" and read_members or read_items)(text, at + 1, depth + 1)
+    if mark == "[" then return read_items({ type = "array" }, "]", read, text, at + 1, depth + 1) end
+    return read_items({ type = "object" }, "}", read_member, text, at + 1, depth + 1)
   elseif mark == '"' then
     local value, raw, after = read_string(text, at)
     if not value then return nil end

@@ -28,7 +28,9 @@ local HIDDEN = {
   { 0xFE00, 0xFE0F, "zero-width character" },
   { 0xFEFF, 0xFEFF, "zero-width character" },
   { 0xFFA0, 0xFFA0, "zero-width character" },
-  { 0xFFF9, 0xFFFB, "zero-width character" },
+  { 0xFFF0, 0xFFFB, "zero-width character" },
+  { 0x1BCA0, 0x1BCA3, "zero-width character" },
+  { 0x1D173, 0x1D17A, "zero-width character" },
   { 0xE0000, 0xE0FFF, "zero-width character" },
 }
 
@@ -157,6 +159,20 @@ function M.as_json(json)
     end
     return table.concat(pieces)
   end))
+end
+
+-- Blanks at the ends, and those of other widths than the usual one: U+A0, 1680, 2000 to 200A, 202F, 205F, 2800, 3000.
+local BLANKS = { "^%s", "%s$", "\194\160", "\225\154\128", "\226\128[\128-\138\175]", "\226\129\159",
+  "\226\160\128", "\227\128\128" }
+
+--- Whether a text may differ from another one by what cannot be seen.
+---@param text string
+---@return boolean
+function M.has_hidden(text)
+  for _, blank in ipairs(BLANKS) do
+    if text:find(blank) then return true end
+  end
+  return M.clean(text) ~= text
 end
 
 return M

@@ -35,6 +35,17 @@ local function new_name(unknown, names)
   end
 end
 
+local NEAR = 2 -- so many letters are a slip of the fingers; more may be another word
+
+-- The shortest name that begins with an unknown one without its plural: "deposit_history" for "deposits"; or nil.
+local function longer(unknown, names)
+  local stem, found = unknown:gsub("s$", ""), nil
+  for _, name in ipairs(names) do
+    if #stem > 4 and name:sub(1, #stem) == stem and (not found or #name < #found) then found = name end
+  end
+  return found
+end
+
 --- The name of `names` (a list) that `unknown` was probably meant to be, or nil when none is near.
 ---@param unknown string
 ---@param names string[]
@@ -46,10 +57,12 @@ function M.find(unknown, names, max_distance)
   local requested = unknown:sub(1, 64):lower():gsub("[_%-]", "")
   local best, best_distance = nil, max_distance or math.max(2, math.floor(#requested / 3))
   for _, name in ipairs(names) do
-    local d = distance(requested, (name:lower():gsub("[_%-]", "")))
-    if d < best_distance or not best and d == best_distance then best, best_distance = name, d end
+    local plain = name:lower():gsub("[_%-]", "")
+    local d = distance(requested, plain)
+    local is_alike = d < math.max(#requested, #plain) -- they share a letter
+    if is_alike and (d < best_distance or not best and d == best_distance) then best, best_distance = name, d end
   end
-  return best
+  return best and best_distance > NEAR and longer(unknown, names) or best
 end
 
 --- ` (did you mean "x"?)`, or an empty string.

@@ -3,6 +3,7 @@
 -- form has one. A form that is not known here is not judged. It proves no address: it finds the wrong network and the
 -- mistyped character.
 
+local coins = require "purser.workflow.coins"
 local core = require "purser.core"
 
 local M = {}
@@ -42,12 +43,12 @@ for form, names in pairs {
   for name in names:gmatch "%S+" do form_of[name] = form end
 end
 
-local function plain(text) return (text:lower():gsub("[^%w]", "")) end
-
 local function form_of_network(network)
-  local long = network.network or ""
-  return form_of[plain(network.netWork or "")] or form_of[plain(long)]
-    or form_of[plain(long:match "%(([^()]*)%)%s*$" or "")] or form_of[plain(long:match "^([^()]*)%(" or "")]
+  local names = coins.names_of(network)
+  for level = 2, 3 do
+    local form = form_of[names[level][1]] or form_of[names[level][2]]
+    if form then return form end
+  end
 end
 
 -- The part of a form that an address has the shape of, or nil.

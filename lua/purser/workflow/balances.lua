@@ -20,18 +20,38 @@ local operations = require "purser.api.operations"
 local BalanceWalk = { __name = "purser.balance_walk" }
 BalanceWalk.__index = BalanceWalk
 
+local M = {}
+
+--- The next account of a walk over sub-accounts; nil at the end; nil and an error, also for one without a name.
+---@param accounts purser.Walk
+function M.next_account(accounts)
+  local account, err = accounts:next()
+  if not account or account.subAccount then return account, err end
+  return nil, errors.undecodable(accounts.source.row.full_name, "the list has a sub-account without a name")
+end
+
+--- The spot balances of one sub-account (B8), each with its asset; or nil and an error.
+---@param client purser.Client
+---@param account string
+---@return purser.record.balance[]|nil balances, purser.Error|nil err
+function M.read(client, account)
+  local list, err = client.sub_account:balances { subAccount = account, accountType = "SPOT" }
+  for _, balance in ipairs(list or {}) do
+    if not balance.asset then
+      return nil, errors.undecodable("sub_account.balances", "the list has a balance without an asset")
+    end
+  end
+  return list, err
+end
+
 -- The next account, then its balances; nil at the end; nil and an error. A repetition continues where it failed.
 local function read_account(self)
   if not self.account then
-    local account, err = self.accounts:next()
+    local account, err = M.next_account(self.accounts)
     if not account then return nil, err end
-    if not account.subAccount then
-      return nil, errors.new { kind = "decode", outcome = "unknown", phase = "decode",
-        operation = "sub_account.list_sub_accounts", message = "the list has a sub-account without a name" }
-    end
     self.account = account.subAccount
   end
-  local list, err = self.client.sub_account:balances { subAccount = self.account, accountType = "SPOT" }
+  local list, err = M.read(self.client, self.account)
   if not list then return nil, err end
   self.balances, self.at = list, 0
   return true
@@ -54,14 +74,7 @@ function BalanceWalk:next()
   end
 end
 
---- As an iterator: raises the error.
-function BalanceWalk:__call()
-  local balance, err = self:next()
-  if err then error(err, 0) end
-  return balance
-end
-
-local M = {}
+BalanceWalk.__call = errors.iterate
 
 --- The spot balances of all sub-accounts of this account, each with its `subAccount`.
 ---@param params? purser.sub_account.each_sub_account.params  which accounts

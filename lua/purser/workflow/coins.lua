@@ -19,13 +19,12 @@ function M.read(client, max_age_ms)
   if not list then return nil, err end
   now = client:now() -- the call may have set the client's clock right
   local coins = {}
-  for _, coin in ipairs(list) do coins[coin.coin] = coin end
+  for _, coin in ipairs(list) do
+    if coin.coin then coins[coin.coin] = coin end
+  end
   cache[client] = { coins = coins, read_at = now }
   return coins, now
 end
-
---- Forgets what was remembered of a client.
-function M.forget(client) cache[client] = nil end
 
 --- The coin of that name, in capitals or not; or nil and a message.
 function M.find(coins, name)
@@ -34,10 +33,24 @@ function M.find(coins, name)
   return nil, ("the coin %s does not exist%s"):format(tostring(name), suggest.among(name, coins))
 end
 
+--- The coins of a list as a set, in capitals as the service shows them; nil when it is no plain list of texts: one that
+--- is read as empty would leave out what was named, or keep nothing back.
+---@param list table
+---@return table<string, boolean>|nil
+function M.set_of(list)
+  local set, count = {}, 0
+  for _ in pairs(list) do count = count + 1 end
+  for i = 1, count do
+    if type(list[i]) ~= "string" then return nil end
+    set[list[i]:upper()] = true
+  end
+  return set
+end
+
 local function plain(text) return (text:lower():gsub("[^%w]", "")) end
 
--- The names of a network, from the surest: short id, long name, the long name's parts ("Tron(TRC20)": tron, trc20).
-local function names_of(network)
+--- The names of a network, from the surest: short id, long name, the long name's parts ("Tron(TRC20)": tron, trc20).
+function M.names_of(network)
   local short, long = network.netWork or "", network.network or ""
   return { { short, long }, { plain(short), plain(long) },
     { plain(long:match("%(([^()]*)%)%s*$") or ""), plain(long:match("^([^()]*)%(") or "") } }
@@ -66,7 +79,7 @@ function M.network(coin, name)
   for level = 1, 3 do
     local found, requested = {}, level == 1 and name or plain(name)
     for _, network in ipairs(networks) do
-      local names = names_of(network)[level]
+      local names = M.names_of(network)[level]
       if names[1] == requested or names[2] == requested then found[#found + 1] = network end
     end
     if #found == 1 then return found[1] end

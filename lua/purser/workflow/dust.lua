@@ -4,6 +4,7 @@
 --     local report, err = client.wallet:convert_all { except = { "BTC" } }
 
 local option_schema = require "purser.util.option_schema"
+local coins = require "purser.workflow.coins"
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
 
@@ -20,27 +21,21 @@ local M = {}
 local BATCH = 15
 local rules = { only = "table", except = "table" }
 
--- The coins of a list, in capitals as the service shows them; or nil and an error. What is no plain list would be read
--- as an empty one, and nothing would be left out.
+-- The coins of a list that may be missing; or nil and an error.
 local function set_of(list, name)
-  local set, count = {}, 0
-  for _ in pairs(list or {}) do count = count + 1 end
-  for i = 1, count do
-    local coin = list[i]
-    if type(coin) ~= "string" then
-      return nil, errors.argument(name, ('parameter "%s" is no plain list of coins'):format(name),
-        'give { "BTC", "ETH" }')
-    end
-    set[coin:upper()] = true
-  end
-  return list and set
+  local set = list and coins.set_of(list)
+  if set or not list then return set end
+  return nil, errors.argument(name, ('parameter "%s" is no plain list of coins'):format(name), 'give { "BTC", "ETH" }')
 end
 
--- Sorts the balances into those that can be converted and those that cannot, with the reason.
+-- Sorts the balances into those that can be converted and those that cannot, with the reason; or nil and an error.
 local function sort_out(balances, only, except)
   local requested, skipped = {}, {}
   for _, entry in ipairs(balances) do
     local code, reason = entry.code, nil
+    if not entry.asset then
+      return nil, errors.undecodable("wallet.convertible_balances", "the list has a balance without an asset")
+    end
     if code ~= nil and code ~= "" and code ~= "0" and code ~= "200" then
       reason = entry.message or "the service gave no reason"
     elseif except and except[entry.asset:upper()] or only and not only[entry.asset:upper()] then
@@ -84,6 +79,7 @@ function M.convert_all(client, params, opts)
   if not err then balances, err = client.wallet:convertible_balances() end
   if err then return nil, err end
   local requested, skipped = sort_out(balances, only, except)
+  if not requested then return nil, skipped end
   local report = { converted = {}, failed = {}, skipped = skipped, totalConvert = "0", convertFee = "0", batches = 0 }
   for first = 1, #requested, BATCH do
     local batch = {}

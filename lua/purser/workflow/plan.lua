@@ -204,7 +204,7 @@ end
 
 local function check_destination(plan, network, given)
   local address, memo = given.address, given.memo
-  line(plan, "to", "%s%s", tostring(address), memo and (" with memo " .. tostring(memo)) or "")
+  line(plan, "to", "%s%s", tostring(address or "?"), memo and (" with memo " .. tostring(memo)) or "")
   if type(address) ~= "string" or address == "" then
     problem(plan, "the address is missing")
     return

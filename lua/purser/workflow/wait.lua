@@ -73,11 +73,11 @@ local function failure(outcome, message, record, retryable)
 end
 
 -- Checks the options and splits the times off. Returns both; or nil and an argument error.
----@param own table  the rules of what is no time
+---@param own table|nil  the rules of what only this wait has
 local function take_times(options, own)
   options = options or {}
-  local rules, times, rest = {}, {}, {}
-  for name, rule in pairs(own) do rules[name] = rule end
+  local rules, times, rest = { progress = "function" }, {}, {}
+  for name, rule in pairs(own or {}) do rules[name] = rule end
   for name, value in pairs(defaults) do rules[name], times[name] = { 1 }, value end
   local message, name, hint = option_schema.check(options, rules, "option")
   if message then return nil, errors.option(message, name, hint) end
@@ -112,7 +112,7 @@ local function wait(client, times, what, read, judge, progress)
     client:sleep(math.max(1, math.min(pause, left)))
     pause = math.min(math.floor(pause * GROWTH), times.max_ms)
   end
-  local state = words or (value ~= nil and "was not as requested") or "was not to be found"
+  local state = words or (value ~= nil and "was not as requested") or "was not found"
   return nil, failure("unknown", ("%s %s after %d ms%s"):format(what, state, times.deadline_ms,
     last_err and "; the last read failed: " .. tostring(last_err) or ""), value, true)
 end
@@ -122,8 +122,7 @@ end
 ---@param options purser.WaitOptions
 ---@return any value, purser.Error|nil err
 function M.wait_for(client, options)
-  local times, rest = take_times(options, { read = "function", judge = "function", what = "string",
-    progress = "function" })
+  local times, rest = take_times(options, { read = "function", judge = "function", what = "string" })
   if not times then return nil, rest end
   for _, name in ipairs { "read", "judge" } do
     if not rest[name] then
@@ -146,8 +145,7 @@ local withdrawal_goals = {
   final = { [7] = "done", [8] = "done", [9] = "done" },
   cancelled = { [9] = "done", [6] = "failed", [7] = "failed", [8] = "failed" },
 }
-local withdrawal_rules = { goal = suggest.names_of(withdrawal_goals), since = option_schema.TIME, coin = "string",
-  progress = "function" }
+local withdrawal_rules = { goal = suggest.names_of(withdrawal_goals), since = option_schema.TIME, coin = "string" }
 
 local function judge_state(verdicts, names)
   return function(record)
@@ -217,7 +215,7 @@ local deposit_goals = {
   final = { [1] = "done", [5] = "done", [7] = "done", [8] = "done", [10] = "done", [12] = "done" },
 }
 for state = 1, 12 do deposit_goals.seen[state] = "done" end
-local deposit_rules = { goal = suggest.names_of(deposit_goals), since = option_schema.TIME, progress = "function" }
+local deposit_rules = { goal = suggest.names_of(deposit_goals), since = option_schema.TIME }
 
 local deposit_members = {
   txId = "string", coin = "string", network = "string", address = "string", memo = "string", amount = "string",
@@ -305,7 +303,7 @@ local RECORD_UNKNOWN = "22222"
 ---@param options purser.WaitTimes|nil
 ---@return purser.record.wallet_transfer|nil transfer, purser.Error|nil err
 function M.transfer(client, tran_id, options)
-  local times, rest = take_times(options, { progress = "function" })
+  local times, rest = take_times(options)
   if not times then return nil, rest end
   return wait(client, times, "transfer " .. tostring(tran_id), function()
     local record, err = client.wallet:get_transfer { tranId = tran_id }
@@ -316,7 +314,7 @@ end
 
 local function family_transfer(group)
   return function(client, requested, options)
-    local times, rest = take_times(options, { progress = "function" })
+    local times, rest = take_times(options)
     if not times then return nil, rest end
     if type(requested) ~= "table" or not requested.clientTranId then
       return nil, errors.argument("clientTranId", "wait_transfer has no transfer to wait for", "give its clientTranId, "

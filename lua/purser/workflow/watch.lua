@@ -18,7 +18,6 @@
 
 local decimal = require "purser.decimal"
 local option_schema = require "purser.util.option_schema"
-local digests = require "purser.history.digest"
 local errors = require "purser.call.errors"
 local history = require "purser.history"
 local record_id = require "purser.history.record_id"
@@ -82,8 +81,9 @@ local function read_cursor(self, text)
   if not since then return "is not a cursor of watch_deposits" end
   self.since = math.floor(tonumber(since))
   for written, time, states in list:gmatch("(m?%x+):(%d+):([%d%-%.]+)") do
-    local digits = version == "1" and digests.old(written) or written
-    self.has_old = self.has_old or digests.is_old(digits)
+    local digits, problem = record_id.read_digest(version, written)
+    if problem then return problem end
+    self.has_old = self.has_old or record_id.is_md5(digits)
     self.known[digits] = { time = math.floor(tonumber(time)), states = states }
   end
 end
@@ -171,8 +171,8 @@ end
 local function known_of(self, digits, records)
   for _, record in ipairs(records) do
     local _, shown = keys_of(self, record)
-    adopt(self, digits, digests.of(shown))
-    if self.has_old then adopt(self, digits, digests.old_of(shown)) end
+    adopt(self, digits, record_id.digest(shown))
+    if self.has_old then adopt(self, digits, record_id.md5_digest(shown)) end
   end
   return split(self.known[digits] and self.known[digits].states)
 end
@@ -221,7 +221,7 @@ local function look(self)
     table.insert(found[key], record)
   end
   for _, key in ipairs(order) do
-    local digits = digests.of(key)
+    local digits = record_id.digest(key)
     add_events(self, digits, known_of(self, digits, found[key]), found[key])
   end
   note_time(self, now)
@@ -305,12 +305,7 @@ function Watch:next()
   end
 end
 
---- As an iterator: raises the error.
-function Watch:__call()
-  local event, err = self:next()
-  if err then error(err, 0) end
-  return event
-end
+Watch.__call = errors.iterate
 
 --- Where the watch stands, as a plain string.
 ---@return string
@@ -341,7 +336,7 @@ local function watch(client, row, params)
   self.deadline_ms, self.shows_at_least = params.deadline_ms, params.shows_at_least
   self.begins_now = not params.since and not params.cursor
   self.since = (params.since or client:now()) - 1
-  message = params.cursor and (read_cursor(self, params.cursor) or self.has_old and digests.old_problem())
+  message = params.cursor and read_cursor(self, params.cursor)
   if message then
     self.problem = argument_error(row, "cursor", 'parameter "cursor" ' .. message, "give a text of watch:cursor()")
   end

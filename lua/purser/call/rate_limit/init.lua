@@ -14,14 +14,12 @@
 
 local core = require "purser.core"
 local lazy = require "purser.util.lazy"
-local pools_of = require "purser.call.rate_limit.pools"
 local process = require "purser.call.rate_limit.process"
 local resolve_profile = require "purser.api.resolve_profile"
 local away = lazy "purser.call.rate_limit.away"
 local digest = lazy "purser.util.digest"
 local options_ = lazy "purser.call.rate_limit.options"
 local stores = lazy "purser.call.rate_limit.stores"
-local waiting = lazy "purser.call.rate_limit.waiting"
 
 local M = {}
 
@@ -58,6 +56,53 @@ local function open_store(options)
   return store
 end
 
+-- Of the pools by name: those of the profile, with what the options say in their place.
+local function merged(options, profile)
+  local pools = {}
+  for name, pool in pairs(profile.pools) do pools[name] = pool end
+  for name, pool in pairs(options.pools or {}) do
+    local base = pools[name] or {}
+    pools[name] = pool and {
+      capacity = pool.capacity or base.capacity, window_ms = pool.window_ms or base.window_ms,
+      scope = pool.scope or base.scope, counts = pool.counts or base.counts,
+    } or nil
+  end
+  if options.requests_per_second then
+    pools.requests = { capacity = options.requests_per_second, window_ms = 1000, counts = "requests" }
+  end
+  return pools
+end
+
+-- Under these names the stores keep something else.
+local taken = { queue = true, members = true, clock = true, lock = true, free = true }
+
+-- The pools that calls take from, sorted by name: { name, capacity, window_ms, span, scope, counts, share }. A share
+-- is a pool of its own next to each. Returns nil, what is wrong and what to do.
+local function make_pools(options, profile)
+  local list, by_name, names = {}, merged(options, profile), {}
+  for name in pairs(by_name) do names[#names + 1] = name end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local pool = by_name[name]
+    if not pool.capacity or not pool.window_ms then
+      return nil, ('rate_limit pool "%s" has no capacity, or no window_ms'):format(name), "give both"
+    end
+    if taken[name] then
+      return nil, ('rate_limit pool "%s" has a name that the store needs'):format(name), "give it another name"
+    end
+    local margin = options.margin_ms or math.floor(pool.window_ms * 0.024 + 0.5)
+    local made = { name = name, capacity = pool.capacity, window_ms = pool.window_ms, span = pool.window_ms + margin,
+      margin_ms = margin, scope = pool.scope or "ip", counts = pool.counts or "weight" }
+    list[#list + 1] = made
+    local share = options.share
+    if share then
+      list[#list + 1] = setmetatable({ name = name .. ":share:" .. share.name,
+        capacity = math.max(1, math.floor(pool.capacity * share.part)) }, { __index = made })
+    end
+  end
+  return list
+end
+
 -- How this client is shown where nothing was given.
 local function member_name(options)
   local name = options.member or ("process %d"):format(core.process_id())
@@ -78,7 +123,7 @@ function M.make(options, profile)
     if not profile then return nil, problem, hint end
   end
   local pools, store
-  pools, problem, hint = pools_of(options, profile)
+  pools, problem, hint = make_pools(options, profile)
   if not pools then return nil, problem, hint end
   store, problem = open_store(options)
   if not store then return nil, problem end
@@ -147,14 +192,49 @@ local function note_member(self)
   self.store:seen(self.member)
 end
 
--- A call that may have to wait. A read call may come to it when no file can be opened any more: then it is not sent.
--- `ms` and `ticket` are what the store said where it was asked.
+-- How many milliseconds are whole seconds for a person.
+local function seconds(ms)
+  return ("%d s"):format(math.ceil(ms / 1000))
+end
+
+-- Why a call that does not fit now is not sent; nil where it waits.
+local function rejection(self, ms, waited)
+  if self.when_full == "reject" then return "the request weight is used up", ms end
+  if waited + ms > self.max_wait_ms then
+    return ("the request weight is used up, and the wait of %s is longer than max_wait_ms"):format(seconds(ms)), ms
+  end
+end
+
+local TRIES = 3
+local TOO_SLOW = "the store of the rate limit takes longer to answer than the margin allows; move it nearer, or give a "
+  .. "longer margin_ms"
+
+-- A call that may have to wait: it waits as its transport does and asks the store once more, or it is not sent. `ms`
+-- and `ticket` are what the store said where it was asked.
 local function wait(self, row, takes, priority, pause, state, info, ms, ticket)
-  local acquire, problem = lazy.try(waiting, "acquire")
-  if acquire then return acquire(self, row, takes, priority, pause, state, info, ms, ticket) end
-  if ms and ms > 0 then self.store:give_back(takes, ticket, 0) end
-  local left = not ms and 0 or ms < 0 and ticket or ms -- below 0: blocked for as long as the ticket says
-  return nil, "the rate limit has no room now, and what waits for it cannot be loaded: " .. problem, left
+  local store, number, waited, tries, at = self.store, 0, 0, 0, nil
+  while true do
+    local asked = self.now()
+    if not ms then ms, ticket, at = store:reserve(takes, priority, number) end
+    if not ms then return nil, ticket, 0 end
+    if ms < 0 then
+      return nil, ("the service asked for a pause of %s that is not over"):format(seconds(ticket)), ticket
+    elseif ms == 0 then
+      if self.now() - asked <= self.lateness_ms then return takes, at end
+      store:give_back(takes, ticket, at) -- it would arrive later than was reserved
+      number, tries = ticket, tries + 1
+      if tries == TRIES then return nil, TOO_SLOW, 0 end
+    else
+      local why, again = rejection(self, ms, waited)
+      if why then
+        store:give_back(takes, ticket, 0)
+        return nil, why, again
+      end
+      number, waited = ticket, waited + ms
+      pause(state, ms, row, info)
+    end
+    ms = nil
+  end
 end
 
 --- Waits until a call may go. Returns what it took and the store's time, for give_back; or nil, why not, and the

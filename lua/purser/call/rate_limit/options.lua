@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- The options of a rate limit, and what is wrong with them. Loaded with the first rate limit that is given any.
 
+local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"
+local profile_overrides = lazy "purser.api.profile_overrides"
 
 local M = {}
 
@@ -29,8 +31,6 @@ M.rules = {
   when_full = { "wait", "reject" }, max_wait_ms = { 0, 2 ^ 53 }, share = "table", fallback_part = "number",
   member = "string", profile = "string or table", now = "function",
 }
-local pool_rules = { capacity = { 1, 2 ^ 31 }, window_ms = { 1, 86400000 }, scope = { "ip", "account" },
-  counts = { "weight", "requests" } }
 local share_rules = { name = "string", part = "number" }
 
 local function is_part(value)
@@ -43,7 +43,7 @@ local function problem_of_pools(pools)
       return "rate_limit pools: a pool has no name", "a name is made of letters, digits and _"
     end
     if pool ~= false then
-      local problem, _, hint = option_schema.check(pool, pool_rules, "rate_limit pool option")
+      local problem, _, hint = option_schema.check(pool, profile_overrides.pool_rules, "rate_limit pool option")
       if problem then return problem, hint end
     end
   end
@@ -63,6 +63,7 @@ function M.check(options)
     return 'rate_limit option "share" has no name, or no part',
       "give name, of letters, digits and _.-, and part, a number above 0 and up to 1"
   end
+  if options.member == "" then return 'rate_limit option "member" is empty', "leave it out" end
   if options.fallback_part and not is_part(options.fallback_part) then
     return 'rate_limit option "fallback_part" is no part', "give a number above 0 and up to 1"
   end

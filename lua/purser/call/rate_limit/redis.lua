@@ -27,6 +27,8 @@ local M = {}
 local rules = { host = "string", port = { 1, 65535 }, path = "string", username = "string", password = "string",
   database = { 0, 1000000 }, allow_insecure = "boolean" }
 
+local NO_SENSE = "its answer makes no sense"
+
 -- Opens a connection, and finds out which run of the server it is.
 local function greet(self, connection)
   local options, ok, why = self.options, true, nil
@@ -39,7 +41,7 @@ local function greet(self, connection)
   if not ok then return nil, why end
   local info
   info, why = connection:ask("INFO", "server")
-  if not info then return nil, why end
+  if type(info) ~= "string" then return nil, why or NO_SENSE end
   self.run = info:match "run_id:(%x+)" or ""
   self.sha, why = connection:ask("SCRIPT", "LOAD", script)
   return self.sha, why
@@ -74,8 +76,8 @@ local function run_once(self, build, ...)
   local connection, why = connect(self)
   if not connection then return nil, why end
   local reply, problem, lost = evaluate(connection, build(self, ...))
-  if reply and type(reply) ~= "table" then -- it may be that of another command, and the next one, too
-    reply, problem, lost = nil, "its answer makes no sense", true
+  if reply and (type(reply) ~= "table" or reply[1] == nil) then -- it may be another command's, and the next one, too
+    reply, problem, lost = nil, NO_SENSE, true
   end
   if lost then
     connection:close()
@@ -86,14 +88,18 @@ local function run_once(self, build, ...)
   return reply, problem, lost
 end
 
+local function values_of(reply, problem)
+  if not reply then return nil, problem or "it gave no answer" end
+  return reply[1], reply[2], reply[3], reply[4], reply[5]
+end
+
 -- A kept connection may have been closed since it was used. Its request may have been executed all the same: then
 -- something is counted twice, never too little.
 local function run(self, build, ...)
   local kept = self.run ~= ""
   local reply, problem, lost = run_once(self, build, ...)
   if lost and kept and problem == "closed" then reply, problem = run_once(self, build, ...) end
-  if not reply then return nil, problem or "it gave no answer" end
-  return reply[1], reply[2], reply[3], reply[4], reply[5]
+  return values_of(reply, problem)
 end
 
 -- The command of an operation on what a call takes: keys, namespace, operation with two arguments, run, then four
@@ -129,8 +135,9 @@ function Store:reserve(takes, priority, number)
   return run(self, takes_words, "reserve", takes, priority, ("%d"):format(number))
 end
 
+-- It is sent once: what is given back twice would count too little.
 function Store:give_back(takes, number, at)
-  return run(self, takes_words, "give_back", takes, ("%d"):format(number), ("%d"):format(at))
+  return values_of(run_once(self, takes_words, "give_back", takes, ("%d"):format(number), ("%d"):format(at)))
 end
 
 local function simple_words(self, operation, name, first, second)

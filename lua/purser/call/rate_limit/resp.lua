@@ -29,10 +29,10 @@ local function read_reply(socket, depth)
   local line, why = socket:receive "*l"
   if not line then return nil, why, true end
   local kind, rest = line:sub(1, 1), line:sub(2)
-  if kind == ":" then return tonumber(rest) end
   if kind == "+" then return rest end
   if kind == "-" then return nil, rest end
-  local size = tonumber(rest)
+  local size = tonumber(rest:match "^%-?%d+$")
+  if kind == ":" then return size end
   if size and size > MAX_SIZE or depth > MAX_DEPTH then return nil, "the server's reply is too long", true end
   if kind == "$" and size then
     if size < 0 then return nil end

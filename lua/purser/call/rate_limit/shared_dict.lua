@@ -14,12 +14,20 @@ local M = {}
 
 local LOCK_S, SPINS, REST_S = 1, 2000, 0.001
 
+-- Keeps a text, never in the place of another one: that may still count. What is over makes room.
+local function keep(dict, method, ...)
+  local ok, why = dict[method](dict, ...)
+  if why ~= "no memory" then return ok, why end
+  dict:flush_expired()
+  return dict[method](dict, ...)
+end
+
 -- Takes the lock. Another worker has it for microseconds; that of a worker that died ends after a second.
 local function lock(self)
   self.turn = self.turn + 1
   local token = ("%d.%d"):format(ngx.worker.pid(), self.turn)
   for spin = 1, SPINS do
-    local ok, why = self.dict:add(self.namespace .. "lock", token, LOCK_S)
+    local ok, why = keep(self.dict, "safe_add", self.namespace .. "lock", token, LOCK_S)
     if ok then return token end
     if why ~= "exists" then return nil, "the dictionary is full: " .. tostring(why) end
     if spin % 100 == 0 then pcall(ngx.sleep, REST_S) end
@@ -30,8 +38,8 @@ end
 local function write(self, token, put, now)
   if self.dict:get(self.namespace .. "lock") ~= token then return nil, "the lock was lost" end
   for name, document in pairs(put) do
-    local keep = sliding_log.keep_ms(name, document, now) / 1000
-    local ok, why = self.dict:set(self.namespace .. name, documents.encode(name, document), keep)
+    local seconds = sliding_log.keep_ms(name, document, now) / 1000
+    local ok, why = keep(self.dict, "safe_set", self.namespace .. name, documents.encode(name, document), seconds)
     if not ok then return nil, "the dictionary is full: " .. tostring(why) end
   end
   return true

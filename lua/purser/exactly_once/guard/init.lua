@@ -207,9 +207,6 @@ function Guard:admit(tx, intent, row, digest)
   return table.concat(charged, "\n")
 end
 
---- Undoes what admit charged, within a transaction.
-M.give_back = spending.give_back
-
 -- What keeps rules from being remembered, or nil.
 local function memory_error(client_options)
   local journal, account = client_options.journal, client_options.account

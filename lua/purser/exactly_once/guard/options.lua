@@ -79,9 +79,10 @@ end
 
 -- Whether a table is a list without holes: any other would be read in part, or as an empty one.
 local function is_list(value)
-  local count = 0
+  local count, last = 0, 0
   for _ in pairs(value) do count = count + 1 end
-  return count == #value
+  for i in ipairs(value) do last = i end
+  return count == last
 end
 
 -- Reads a list by `read_entry`, which returns an entry; or nil, a message and what to do.

@@ -8,6 +8,7 @@
 -- SQLite (with a write-ahead log and a flush at every commit) for one host, PostgreSQL where several hosts share it.
 -- What cannot be recorded is not sent. Passwords and secret keys are never written.
 
+local calls = require "purser.exactly_once.journal.calls"
 local colon = require "purser.util.colon"
 local core = require "purser.core"
 local database = require "purser.util.database"
@@ -22,22 +23,20 @@ local postgresql = require "purser.util.database.postgresql"
 local private = require "purser.util.private"
 local prune = require "purser.exactly_once.journal.prune"
 local schema = require "purser.exactly_once.journal.schema"
-local guards = lazy "purser.exactly_once.guard"
+local spending = lazy "purser.exactly_once.guard.spending"
 
+local time_text = schema.time_text
 local unpack = table.unpack or unpack -- luacheck: ignore
 
 ---@class purser.Journal
+---@field private equal_calls function
+---@field private known_records function
+---@field private other_calls function
 local Journal = { __name = "purser.journal" }
 Journal.__index = Journal
 
 ---@class purser.modules.journal
 local M = {}
-
-local function time_text(ms)
-  return ("%013d"):format(ms)
-end
-
-M.time_text = time_text
 
 -- A record as JSON, without what must not be kept.
 local function keep(record)
@@ -95,7 +94,7 @@ end
 local function give_back(tx, id)
   local row = tx:rows("SELECT charges FROM purser_intents WHERE id = $1", id)[1]
   if row and row.charges ~= "" then
-    guards.give_back(tx, row.charges)
+    spending.give_back(tx, row.charges)
     tx:rows("UPDATE purser_intents SET charges = '' WHERE id = $1", id)
   end
 end
@@ -106,8 +105,6 @@ local only_over = {
   unknown = " AND state IN ('open', 'unknown')", undecided = " AND state IN ('open', 'unknown', 'undecided')",
   rejected = " AND state <> 'done'", not_sent = " AND state <> 'done'", not_done = " AND state <> 'done'",
 }
-
-local spent_nothing = { rejected = true, not_sent = true, not_done = true }
 
 -- What is written of a call that was done: its record, and the record's id.
 local function done_before(tx, id)
@@ -128,12 +125,12 @@ local function end_intent(self, intent, state, record, message, err)
     local _, changed = tx:rows([[UPDATE purser_intents SET state = $1, record_id = $2, record = $3, message = $4,
       ended_at = $5 WHERE id = $6]] .. (only_over[state] or ""), state, record_id, keep(record), message,
       time_text(core.now_ms()), intent.id)
-    local known = changed == 0 and spent_nothing[state] and done_before(tx, intent.id)
+    local known = changed == 0 and calls.SPENT_NOTHING[state] and done_before(tx, intent.id)
     if known then
       if payment then payment:finish(tx, "done", known.id, "") end
       return true, known.record
     end
-    if spent_nothing[state] then give_back(tx, intent.id) end
+    if calls.SPENT_NOTHING[state] then give_back(tx, intent.id) end
     if payment then payment:finish(tx, state, record_id, message, err) end
     return true
   end)
@@ -160,88 +157,9 @@ function Journal:reconciled(intent, answer)
   return end_intent(self, intent, answer.outcome, answer.record, answer.reason)
 end
 
--- How long before a record's time the call that made it can have been sent, at the very most.
-local DAY = 86400000
-
---- The records since `first` that belong to equal calls, with when those were sent, and how many equal calls have no
---- known end and can have made a record since then; or nil and a message. For purser.exactly_once.reconcile.
----@param later integer  by how much the time of a record may lie after the time that its call was accepted until
----@private
-function Journal:equal_calls(intent, first, later)
-  local ids, open = {}, 0
-  local row = operations.by_name[intent.operation]
-  local rows, message = self.db:rows([[SELECT state, record_id, sent_at, recv_window FROM purser_intents
-    WHERE digest = $1 AND account = $2 AND sent_at >= $3 AND id <> $4]], intents.digest(row, intent.params),
-    intent.account or "", time_text(math.max(0, first - DAY)), intent.id)
-  if not rows then return nil, message end
-  for _, other in ipairs(rows) do
-    if other.record_id ~= "" then
-      ids[other.record_id] = tonumber(other.sent_at)
-    elseif not spent_nothing[other.state] and intents.made_until(other, later) >= first then
-      open = open + 1
-    end
-  end
-  return ids, open
-end
-
-local PART_MS, PART_CALLS = 900000, 200
-
--- Whether a call that was done certainly made the record that is written of it: that was its answer, which shows no
--- time, or was found by the call's own id.
-local function is_certain(row, done, max_window)
-  if not row or not row.reconcile or tonumber(done.recv_window) > max_window then return false end
-  if intents.has_own_id(row, core.decode(done.params)) then return true end
-  local record = done.record ~= "" and core.decode(done.record)
-  return record and record[row.reconcile.time_member] == nil or false
-end
-
---- Records that calls of an account and operation made which were sent soon after `first`, or shortly before `last`,
---- with when those were sent; or nil and a message. Only what is certain, and of calls without an equal in the journal,
---- so that nothing else can have made the record. For purser.exactly_once.reconcile.
----@param operation string  of the calls
----@param max_window integer  the recv_window of such a call at most
----@return table<string, integer>|nil sent_at, string|nil message
----@private
-function Journal:known_records(account, operation, first, last, max_window)
-  local known, row = {}, operations.by_name[operation]
-  for _, part in ipairs { { first, math.min(last, first + PART_MS), "ASC" },
-    { math.max(first, last - PART_MS), last, "DESC" } } do
-    local rows, message = self.db:rows(([[SELECT params, record_id, record, sent_at, recv_window
-      FROM purser_intents
-      WHERE sent_at >= $1 AND sent_at <= $2 AND account = $3 AND operation = $4 AND state = 'done' AND record_id <> ''
-        AND NOT EXISTS (SELECT 1 FROM purser_intents AS other
-          WHERE other.digest = purser_intents.digest AND other.id <> purser_intents.id)
-      ORDER BY sent_at %s LIMIT %d]]):format(part[3], PART_CALLS), time_text(math.max(0, part[1])),
-      time_text(part[2]), account or "", operation)
-    if not rows then return nil, message end
-    for _, done in ipairs(rows) do
-      if is_certain(row, done, max_window) then known[done.record_id] = tonumber(done.sent_at) end
-    end
-  end
-  return known
-end
-
---- Other calls of these operations that can have made a record between two times: see recent_calls.others. Nil and a
---- message when they cannot be read.
----@param names table<string, boolean>  of operations
----@return purser.reconcile.OtherCall[]|nil others, string|nil message
----@private
-function Journal:other_calls(intent, names, first, last, later)
-  local found, digest = {}, intents.digest(operations.by_name[intent.operation], intent.params)
-  local rows, message = self.db:rows([[SELECT operation, params, digest, state, record_id, record, sent_at, recv_window
-    FROM purser_intents WHERE sent_at >= $1 AND sent_at <= $2 AND account = $3 AND id <> $4]],
-    time_text(math.max(0, first - later - intents.MAX_WINDOW_MS)), time_text(last), intent.account or "", intent.id)
-  if not rows then return nil, message end
-  for _, other in ipairs(rows) do
-    if names[other.operation] and other.digest ~= digest and not spent_nothing[other.state]
-      and intents.made_until(other, later) >= first then
-      local row, id = operations.by_name[other.operation], other.record_id ~= "" and other.record_id or nil
-      found[#found + 1] = { id = id, is_certain = is_certain(row, other, intents.MAX_WINDOW_MS), intent = {
-        operation = other.operation, params = core.decode(other.params), sent_at = tonumber(other.sent_at) } }
-    end
-  end
-  return found
-end
+-- What reconciling asks for of other calls.
+Journal.equal_calls, Journal.known_records, Journal.other_calls = calls.equal_calls, calls.known_records,
+  calls.other_calls
 
 ----------------------------------------------------------------------------------------------------- what users call
 

@@ -6,6 +6,7 @@
 
 local option_schema = require "purser.util.option_schema"
 local core = require "purser.core"
+local schema = require "purser.exactly_once.journal.schema"
 
 local M = {}
 
@@ -14,10 +15,6 @@ local REACH_DAYS = 184 -- six months: the service shows transfers for as long, a
 local STEP = 1000
 
 local rules = { before = option_schema.TIME }
-
-local function time_text(ms)
-  return ("%013d"):format(ms)
-end
 
 --- What is wrong with the options of journal:prune, and with which; or nil.
 ---@return string|nil message, string|nil name, string|nil hint
@@ -31,11 +28,9 @@ function M.message(options)
   end
 end
 
-local undecided = "('open', 'unknown', 'undecided')"
-
-local delete_intent = "DELETE FROM purser_intents WHERE id = $1 AND state NOT IN " .. undecided .. [[
+local delete_intent = "DELETE FROM purser_intents WHERE id = $1 AND NOT (" .. schema.UNDECIDED .. [[)
   AND NOT EXISTS (SELECT 1 FROM purser_intents AS other WHERE other.digest = purser_intents.digest
-    AND other.account = purser_intents.account AND other.state IN ]] .. undecided .. [[)
+    AND other.account = purser_intents.account AND other.]] .. schema.UNDECIDED .. [[)
   AND (payment = '' OR NOT EXISTS (SELECT 1 FROM purser_payments WHERE purser_payments.account = purser_intents.account
     AND purser_payments.key = purser_intents.payment AND purser_payments.state <> 'done'
     AND (purser_payments.queue = purser_intents.queue OR purser_intents.queue = '')))]]
@@ -112,7 +107,7 @@ end
 
 --- Prunes what is older than `before`, epoch ms. Returns what journal:prune returns; or nil and a message.
 function M.run(db, before)
-  before = time_text(before)
+  before = schema.time_text(before)
   local intents, message = in_steps(db, prune_intents, before, { sent_at = "", id = "" })
   if not intents then return nil, message end
   local payments

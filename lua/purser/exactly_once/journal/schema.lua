@@ -8,6 +8,11 @@ local operations = require "purser.api.operations"
 
 local M = { version = 2 }
 
+--- A time as the tables keep it.
+function M.time_text(ms)
+  return ("%013d"):format(ms)
+end
+
 -- state: open (recorded, perhaps sent), unknown, done, rejected, not_sent, not_done, undecided
 -- queue, payment: the payment of purser.payouts that the call belongs to. A queue of '' next to a payment means that
 -- version 1 did not say which one.

@@ -57,8 +57,8 @@ end
 --- Whether an error concerns all calls alike, so that retrying without a change is of no use.
 function M.ends_run(err) return err.kind == "config" or err.kind == "closed" end
 
---- Whether a read was rejected for what it asks, as far as one answer shows.
-function M.is_rejection(err) return err.kind == "argument" or err.kind == "api" and err.outcome == "rejected" end
+-- Whether a read was rejected for what it asks, as far as one answer shows.
+local function is_rejection(err) return err.kind == "argument" or err.kind == "api" and err.outcome == "rejected" end
 
 local function fail(self, message)
   self.problem = self.problem or ("the witness file: " .. tostring(message))
@@ -190,7 +190,7 @@ function M.after_failure(self, failures, err)
     return "ended"
   end
   failures.tries = failures.tries + 1
-  failures.rejections = M.is_rejection(err) and failures.rejections + 1 or 0
+  failures.rejections = is_rejection(err) and failures.rejections + 1 or 0
   if failures.rejections >= REJECTIONS then return "rejected" end
   M.sleep(self, math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(failures.tries, 10))))
 end

@@ -19,10 +19,12 @@ local errors = require "purser.call.errors"
 local failure = require "purser.exactly_once.journal.failure"
 local intents = require "purser.exactly_once.intent"
 local json = require "purser.json"
+local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local private = require "purser.util.private"
 local progress = require "purser.exactly_once.payouts.progress"
+local plain_text = require "purser.util.plain_text"
 local queue = require "purser.exactly_once.payouts.queue"
 local reconcile = require "purser.exactly_once.reconcile"
 local retry = require "purser.exactly_once.payouts.retry"
@@ -30,6 +32,7 @@ local schedule = require "purser.schedule"
 local validate = require "purser.call.validate"
 local witness = require "purser.exactly_once.payouts.witness"
 local worker = require "purser.exactly_once.payouts.worker"
+local suggest = lazy "purser.util.suggest"
 
 ---@class purser.Payouts
 local Payouts = { __name = "purser.payouts" }
@@ -81,6 +84,10 @@ local function prepare(self, key, operation, params)
   if key == "" or #key > 200 or key:find "%c" then
     return argument_error(key, "this is no key",
       "give a text of 1 to 200 characters, none of which is a control character")
+  end
+  if plain_text.has_hidden(key) then
+    return argument_error(plain_text.clean(key), "the key begins or ends with a blank, or holds characters that cannot "
+      .. "be seen; with and without them it would be paid twice", "remove them")
   end
   local row = operations.by_name[operation]
   if not row or row.effect ~= "transfer" then
@@ -165,6 +172,18 @@ local function check_ids(self, tx, prepared)
   end
 end
 
+-- Whether a table has payments where a list has none, which would not be added: it is one payment itself, or a list
+-- with a gap or with a payment under a name.
+local function hides_payments(list)
+  local count = 0 -- not #list, which may be any end of a list with gaps
+  for i in ipairs(list) do count = i end
+  for place, value in pairs(list) do
+    if type(place) == "number" and place > count or place == "key" then return true end
+    if type(place) ~= "number" and type(value) == "table" then return true end
+  end
+  return false
+end
+
 local ADD_LOCK = 7078803
 
 --- Adds payments, all or none: a list of { key =, operation =, params = }. Returns { added =, repeated = }; or nil and
@@ -175,6 +194,10 @@ function Payouts:add_all(list)
   local prepared = {}
   if type(list) ~= "table" then
     return nil, errors.argument(nil, ("the payments are a %s"):format(type(list)), "give a list of them")
+  end
+  if hides_payments(list) then
+    return nil, errors.argument(nil, "the payments are no list", "give a list without gaps: { { key =, operation =, "
+      .. "params = }, ... }")
   end
   for i, entry in ipairs(list) do
     if type(entry) ~= "table" then
@@ -223,6 +246,8 @@ local function read(self, fn)
   return result
 end
 
+local states = { waiting = true, taken = true, sent = true, done = true, failed = true, undecided = true }
+
 ---@alias purser.payment_states "waiting"|"taken"|"sent"|"done"|"failed"|"undecided"
 
 ---@class purser.Payment
@@ -269,6 +294,11 @@ end
 ---@param state purser.payment_states|nil
 ---@return purser.Payment[]|nil payments, purser.Error|nil err
 function Payouts:list(state)
+  if state ~= nil and not states[state] then
+    return nil, errors.option(("payouts:list: there is no state %s%s"):format(type(state) == "string"
+      and ('"%s"'):format(state) or "that is a " .. type(state), suggest.among(state, states)), "state",
+      "give one of " .. table.concat(suggest.names_of(states), ", "))
+  end
   return read(self, function(tx) return queue.list(tx, self.queue, self.account, state) end)
 end
 
@@ -402,6 +432,11 @@ local defaults = {
 function M.new(options)
   local problem, option, hint = option_schema.check(options, rules, "payouts option")
   if not problem and options.reconcile then problem, option, hint = reconcile.check_options(options.reconcile) end
+  for _, name in ipairs { "queue", "worker" } do
+    if not problem and options[name] == "" then
+      problem, option, hint = ('payouts option "%s" is empty'):format(name), name, "give a name, or leave it out"
+    end
+  end
   if problem then return nil, errors.config(problem, hint, option) end
   local self = { clock = core.monotonic_ms }
   for name, value in pairs(defaults) do self[name] = value end

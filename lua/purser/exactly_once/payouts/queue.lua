@@ -5,7 +5,7 @@
 local core = require "purser.core"
 local intents = require "purser.exactly_once.intent"
 local operations = require "purser.api.operations"
-local time_text = require("purser.exactly_once.journal").time_text
+local time_text = require("purser.exactly_once.journal.schema").time_text
 
 local M = {}
 

@@ -251,8 +251,8 @@ local function amounts_of(record)
   if not amount then return { "" } end
   amount = amount:abs()
   local step = decimal(step_of(record.amount))
-  local amounts = { amount, amount - step, amount + step }
-  if fee then amounts[4], amounts[5] = amount + fee, amount - fee end
+  local amounts = { amount, amount - step }
+  if fee then amounts[3], amounts[4] = amount + fee, amount - fee end
   local by = inexact_by(amount, record.amount)
   if by then amounts[#amounts + 1], amounts[#amounts + 2] = amount + by, amount - by end
   return amounts
@@ -291,12 +291,6 @@ function M.contradicts(params, record)
   local address = params.address
   return type(address) == "string" and type(record.address) == "string" and not holds(record.address, address)
     and not is_hidden_in(record.address, address)
-end
-
---- Whether a record may have been made between two times.
-function M.within(record, time_name, first, last)
-  local at = record[time_name]
-  return type(at) ~= "number" or (at >= first and at <= last)
 end
 
 return M

@@ -15,6 +15,7 @@
 local option_schema = require "purser.util.option_schema"
 local check_intent = require "purser.exactly_once.reconcile.check_intent"
 local errors = require "purser.call.errors"
+local failure = require "purser.exactly_once.journal.failure"
 local intents = require "purser.exactly_once.intent"
 local looks = require "purser.exactly_once.reconcile.look"
 local operations = require "purser.api.operations"
@@ -49,8 +50,6 @@ function M.check_options(options)
   return option_schema.check(options, rules, "reconcile option")
 end
 
-------------------------------------------------------------------------------------------- deleting an orphan
-
 -- Deletes a key whose secret is lost, and makes it again.
 local function recreate(look, answer)
   local undo = operations.by_name[look.reconcile.delete_operation]
@@ -69,13 +68,19 @@ end
 
 ----------------------------------------------------------------------------------------------------- the loop
 
+-- How many looks the clock may be set at: a service whose time is another one at each answer sets it at each.
+local LOOKS_WHILE_SET = 10
+
 -- One look: a reconciliation, NOTHING_YET or RETRY_LOOK; or nil and an error.
 local function look_once(look)
   local now, correction = look.service:now(), look.service:correction()
   look:begin()
   local answer, err, why = strategies[look.reconcile.strategy](look)
   if answer and (look.service:correction() ~= correction or look.service:now() < now) then
-    return NOTHING_YET -- the clock was wrong when the look began, which may have been too early
+    -- The clock was wrong when the look began, which may have been too early.
+    look.while_set = (look.while_set or 0) + 1
+    if look.while_set < LOOKS_WHILE_SET then return NOTHING_YET end
+    return looks.undecided({}, "the clock was set during each look, so nothing shows when the record must be visible")
   end
   if answer == NOTHING_YET and look.late then answer, err, why = strategies.missing(look) end
   if not answer and why then return looks.undecided({}, why) end
@@ -149,7 +154,7 @@ end
 local function keep(service, intent, answer)
   if not (service.journal and intent.id) or answer.not_before then return answer end
   local ok, other = service.journal:reconciled(intent, answer)
-  if not ok then return nil, looks.journal_error(other) end
+  if not ok then return nil, failure.error("unknown", other) end
   return other and { outcome = "done", record = other, reason = "its answer is in the journal" } or answer
 end
 

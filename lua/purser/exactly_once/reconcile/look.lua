@@ -153,7 +153,7 @@ local function covered_by(look)
   kept.covered = kept.covered or {}
   if not kept.covered[operation] then
     local known, message = known_records(look, reading)
-    if not known then return nil, M.journal_error(message) end
+    if not known then return nil, failure.error("unknown", message) end
     local margin = AHEAD_MS + look.skew_ms
     kept.covered[operation] = shift.covered(reading.records, look.reconcile.time_member, reading.first, reading.last,
       function(record)
@@ -228,7 +228,7 @@ function Look:equal_calls()
     return recent_calls.of(service.recent_calls, self.row, self.intent, self.first, self.later)
   end
   local claimed, open = service.journal:equal_calls(self.intent, self.first, self.later)
-  if not claimed then return nil, M.journal_error(open) end
+  if not claimed then return nil, failure.error("unknown", open) end
   return claimed, open
 end
 
@@ -257,7 +257,7 @@ function Look:other_calls()
     return recent_calls.others(service.recent_calls, self.row, self.intent, names, self.first, self.last, self.later)
   end
   local others, message = service.journal:other_calls(self.intent, names, self.first, self.last, self.later)
-  if not others then return nil, M.journal_error(message) end
+  if not others then return nil, failure.error("unknown", message) end
   return others
 end
 
@@ -286,10 +286,6 @@ function Look:is_out_of_reach()
   local days = window.retention_days or window.retention_months and window.retention_months * 30
     or UNDOCUMENTED_REACH_DAYS
   return self.intent.sent_at < self.service:now() - days * DAY_MS + shift.ASKED_MS + 3600000
-end
-
-function M.journal_error(message)
-  return failure.error("unknown", message)
 end
 
 return M

@@ -59,9 +59,9 @@ local function prune(self, now)
   end
 end
 
---- Whether two intents are of one call: a copy (decoded JSON, another process) is known by its name, or by its id in
---- the journal. Nil where nothing says.
-function M.is_same(one, other)
+-- Whether two intents are of one call: a copy (decoded JSON, another process) is known by its name, or by its id in
+-- the journal. Nil where nothing says.
+local function is_same(one, other)
   if one == other then return true end
   if one.call_id and other.call_id then return one.call_id == other.call_id end
   if one.id and other.id then return one.id == other.id end
@@ -73,7 +73,7 @@ end
 local function entry_of(list, intent)
   local alike
   for _, entry in ipairs(list) do
-    local same = M.is_same(entry.intent, intent)
+    local same = is_same(entry.intent, intent)
     if same then return entry end
     if same == nil and not alike and entry.sent_at == intent.sent_at then alike = entry end
   end

@@ -12,12 +12,12 @@ local M = {}
 
 local QUARTER_MS = 900000
 
---- By how much a history may be shifted at most.
-M.MARGIN_MS = 14 * 3600000
+-- By how much a history may be shifted at most.
+local MARGIN_MS = 14 * 3600000
 
 --- How much more is asked for on both sides, so that nothing is hidden: a filter may be shifted, and count its bounds
 --- in whole days.
-M.ASKED_MS = M.MARGIN_MS + 24 * 3600000
+M.ASKED_MS = MARGIN_MS + 24 * 3600000
 
 --- What a question for the calls' own window asks for before and after it: records of other known calls, which show
 --- that nothing is hidden, and what was lost a while before or since.
@@ -32,7 +32,7 @@ M.BEFORE_MS, M.AFTER_MS = 60000, 600000
 function M.of(at, first, last)
   if type(at) ~= "number" or at >= first and at <= last then return 0 end
   local shift = math.floor((at - first) / QUARTER_MS) * QUARTER_MS
-  if at - shift <= last and math.abs(shift) <= M.MARGIN_MS then return shift end
+  if at - shift <= last and math.abs(shift) <= MARGIN_MS then return shift end
 end
 
 --- What the records show of the clock that counts their times.

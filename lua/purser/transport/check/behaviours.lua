@@ -111,8 +111,7 @@ M.list = {
 --- Answers one question of DNS: every name is 127.0.0.1. A host whose sockets ask a name server is pointed here.
 function M.answer_name(names)
   local question, address, port = names:receivefrom()
-  if not question or #question < 17 then return end
-  local stop = question:find("\0", 13, true)
+  local stop = question and question:find("\0", 13, true)
   if not stop then return end
   local kind = question:byte(stop + 2)
   local is_address = kind == 1 -- an A record; others have no answer

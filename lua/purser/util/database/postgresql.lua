@@ -32,12 +32,17 @@ local function environment(name)
   return os.getenv(name) or ""
 end
 
+-- What libpq takes for an option: an empty one is none, so the environment's variable stands in for it.
+local function setting(value, variable)
+  return value ~= nil and value ~= "" and value or environment(variable)
+end
+
 -- Whether the connection cannot leave this machine. Without a host libpq takes that of its environment, or a socket of
 -- this machine. An address or a service in the environment may lead elsewhere. For libpq a comma begins another host,
 -- which it tries when the one before does not answer.
 local function is_local(options)
   if environment "PGHOSTADDR" ~= "" or environment "PGSERVICE" ~= "" then return false end
-  for host in ((options.host or environment "PGHOST") .. ","):gmatch "([^,]*)," do
+  for host in (setting(options.host, "PGHOST") .. ","):gmatch "([^,]*)," do
     if not (host == "" or host:find "^[/@]" or loopback.is(host)) then return false end
   end
   return true
@@ -87,7 +92,7 @@ end
 
 -- The file with the certificates of authorities: libpq's default is in the user's folder.
 local function authorities_of(options)
-  local path = options.sslrootcert or environment "PGSSLROOTCERT"
+  local path = setting(options.sslrootcert, "PGSSLROOTCERT")
   return path ~= "" and path or environment "HOME" .. "/.postgresql/root.crt"
 end
 
@@ -99,7 +104,7 @@ end
 -- LuaDBI loses libpq's reason, so what can be wrong is named.
 local function explained(message, options)
   if not message:find "no connection to the server" then return message end
-  local host = options.host or environment "PGHOST"
+  local host = setting(options.host, "PGHOST")
   local needs = is_verified(options) and ('; it needs TLS, and a certificate with that name from an authority in "%s"')
     :format(authorities_of(options)) or ""
   return ('no connection to the server "%s"%s; psql with the same settings says why'):format(host, needs)

@@ -7,8 +7,8 @@
 
 local M = {}
 
---- The declared note that a service's note stands for, and its mark.
-function M.parse_note(note)
+-- The declared note that a service's note stands for, and its mark.
+local function parse_note(note)
   local bare, mark = (note or ""):match("^(.-) #(%w%w%w%w%w%w%w%w)$")
   if bare then return bare, mark end
   return note or ""
@@ -52,7 +52,7 @@ function M.sort_out(account, keys, holds)
   local sorted = { live = {}, orphans = {}, others = {} }
   for _, declared in ipairs(account.keys or {}) do sorted.live[declared.note] = {} end
   for _, key in ipairs(keys) do
-    local bare, mark = M.parse_note(key.note)
+    local bare, mark = parse_note(key.note)
     local live = sorted.live[bare]
     if not live then
       sorted.others[#sorted.others + 1] = key

@@ -17,6 +17,7 @@
 -- secret of a key; with it, keys whose secret was lost are found by their note, and deleted. Nothing here prints or
 -- keeps a secret.
 
+local balances = require "purser.workflow.balances"
 local colon = require "purser.util.colon"
 local option_schema = require "purser.util.option_schema"
 local core = require "purser.core"
@@ -105,7 +106,7 @@ local function find_accounts(self)
   local found = {}
   local walk = history.each(self.client, self.group .. ".list_sub_accounts")
   while true do
-    local account, err = walk:next()
+    local account, err = balances.next_account(walk)
     if err then return nil, err end
     if not account then return found end
     found[account.subAccount] = account
@@ -311,6 +312,14 @@ end
 local rotate_rules = { account = "string", note = "string", max_age_ms = { 0 }, ends_within_ms = { 0 } }
 local retire_rules = { account = "string", note = "string", overlap_ms = { 0 } }
 
+-- The same, and the account that is named must be one of the fleet: "nothing to do" would look like done.
+local function check_choice(self, given, rules)
+  local err, found = check_options(given, rules), not given.account
+  for _, account in ipairs(self.accounts) do found = found or account.name == given.account end
+  return err or not found and errors.option(("%s is no account of this fleet"):format(given.account), "account",
+    "give the name of one") or nil
+end
+
 -- Calls `visit(account, declared key, live keys)` for the keys that `given.account` and `given.note` select.
 local function each_declared(self, given, visit)
   for _, account in ipairs(self.accounts) do
@@ -375,7 +384,7 @@ end
 ---@return purser.FleetStep[]|nil done, purser.Error|nil err
 function Fleet:rotate(given)
   given = given or {}
-  local err = check_options(given, rotate_rules)
+  local err = check_choice(self, given, rotate_rules)
   if err then return nil, err end
   local list
   list, err = read_until_sure(self, function() return read_rotation(self, given) end, has_creation)
@@ -388,7 +397,7 @@ end
 ---@return purser.FleetStep[]|nil done, purser.Error|nil err
 function Fleet:retire(given)
   given = given or {}
-  local err = check_options(given, retire_rules)
+  local err = check_choice(self, given, retire_rules)
   if err then return nil, err end
   local list = {}
   err = each_declared(self, given, function(account, _, live)

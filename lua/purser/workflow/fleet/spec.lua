@@ -4,6 +4,7 @@
 local option_schema = require "purser.util.option_schema"
 local kinds = require("purser.api.parameters").kinds
 local operations = require "purser.api.operations"
+local private = require "purser.util.private"
 
 local M = {}
 
@@ -46,6 +47,13 @@ local function sentence(message, hint)
   return hint and message .. " (" .. hint .. ")" or message
 end
 
+-- Whether a table is a plain list. Another would be read as an empty one, and what it declares would not be made.
+local function is_list(value)
+  local count = 0
+  for _ in pairs(value) do count = count + 1 end
+  return count == #value
+end
+
 local function check_words(where, given, rules, problems)
   for _, found in ipairs(option_schema.all(given, rules, where)) do
     problems[#problems + 1] = sentence(found[1], found[3])
@@ -64,7 +72,8 @@ end
 
 local function check_keys(group, account, where, problems)
   local row, seen = operations.by_name[group .. ".create_api_key"], {}
-  for i, key in ipairs(account.keys or {}) do
+  if not is_list(account.keys) then problems[#problems + 1] = where .. ": keys is no plain list" end
+  for i, key in ipairs(account.keys) do
     local here = ("%s key %d"):format(where, i)
     if type(key) ~= "table" then
       problems[#problems + 1] = here .. " must be a table"
@@ -89,16 +98,21 @@ function M.check(given)
   check_words("fleet option", given, fleet_rules, problems)
   local group = given.group or "sub_account"
   if group ~= "sub_account" and group ~= "broker" then
-    problems[#problems + 1] = 'fleet: group is "sub_account" or "broker"'
+    problems[#problems + 1] = ('fleet: group is %s; it must be "sub_account" or "broker"'):format(
+      type(group) == "string" and ('"%s"'):format(group) or "a " .. type(group))
     return problems
   end
-  if type(given.client) ~= "table" then problems[#problems + 1] = "fleet: client is missing" end
+  if not private.state_of(given.client) then
+    problems[#problems + 1] = "fleet: client is missing, or is not one that purser.new made"
+  end
   local vault = given.vault
   if type(vault) ~= "function" and not (type(vault) == "table" and type(vault.store) == "function") then
     problems[#problems + 1] = "fleet: vault is missing: a function that keeps a secret, or { store =, holds = }"
   end
   local row, seen = operations.by_name[group .. ".create_sub_account"], {}
-  for i, account in ipairs(type(given.accounts) == "table" and given.accounts or {}) do
+  local accounts = type(given.accounts) == "table" and given.accounts or {}
+  if not is_list(accounts) then problems[#problems + 1] = "fleet: accounts is no plain list" end
+  for i, account in ipairs(accounts) do
     local where = ("account %d"):format(i)
     if type(account) ~= "table" then
       problems[#problems + 1] = where .. " must be a table"

@@ -3,6 +3,8 @@
 -- none is made twice. A move whose outcome is unknown is reconciled (client:reconcile, by its id) before anything more
 -- is sent: it is made again only when it is certain that it was not made.
 
+local balances = require "purser.workflow.balances"
+local coins = require "purser.workflow.coins"
 local colon = require "purser.util.colon"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
@@ -43,22 +45,30 @@ local function stop(self, move, err)
   return nil, err
 end
 
+local function failure(outcome, message)
+  return errors.new { kind = "workflow", outcome = outcome, phase = "fleet", message = message }
+end
+
 local send
 
 -- Finds out what became of a move. Returns true when it was made or is made now; nil and an error that stops the rest.
 local function reconcile(self, move, opts)
   local unreconciled = move.unreconciled
+  if not unreconciled then return nil, failure("unknown", "another execute() is at this move, or was stopped at it") end
+  move.unreconciled = nil -- no other task reconciles it meanwhile and sends it, too
   local answer, err = self.client:reconcile(unreconciled)
-  if not answer then return nil, err end
-  if answer.outcome == "done" then
-    move.state, move.tranId, move.unreconciled = "done", answer.record.tranId, nil
+  if not answer then
+    move.unreconciled = unreconciled
+    return nil, err
+  elseif answer.outcome == "done" then
+    move.state, move.tranId = "done", answer.record.tranId
     if answer.record.status ~= "FAILED" then return true end
     move.state = "failed"
-    return nil, errors.new { kind = "workflow", outcome = "rejected", phase = "fleet", message = "the transfer failed" }
+    return nil, failure("rejected", "the transfer failed")
   elseif answer.outcome == "not_done" then
-    move.state, move.unreconciled = "planned", nil
     return send(self, move, opts)
   end
+  move.unreconciled = unreconciled
   return nil, unreconciled
 end
 
@@ -69,8 +79,7 @@ function send(self, move, opts)
     move.state, move.tranId = "done", result.tranId
     return true
   end
-  move.unreconciled = err
-  if err.outcome ~= "unknown" then move.state, move.unreconciled = "planned", nil end
+  if err.outcome == "unknown" then move.unreconciled = err else move.state = "planned" end
   return nil, err
 end
 
@@ -91,8 +100,7 @@ end
 function Moves:execute(opts)
   for _, move in ipairs(self.moves) do
     if move.state == "failed" then
-      return stop(self, move, errors.new { kind = "workflow", outcome = "rejected", phase = "fleet",
-        message = "this move failed; plan again" })
+      return stop(self, move, failure("rejected", "this move failed; plan again"))
     elseif move.state ~= "done" then
       local ok, err = execute(self, move, opts)
       if not ok then return stop(self, move, err) end
@@ -130,34 +138,48 @@ local function amount_of(what, text)
   return value
 end
 
--- A table by asset, or a list of assets as a set, with the assets in capitals, as the service shows them.
-local function in_capitals(given, is_list)
-  local result = {}
-  for name, value in pairs(given) do
-    if is_list then result[tostring(value):upper()] = true else result[tostring(name):upper()] = value end
+-- How much stays of an asset, as a function of its name: `leave` is a decimal for every asset, or a table by asset. Or
+-- nil and an error.
+local function kept_of(leave)
+  local by_asset, rest = {}, leave or "0"
+  if type(leave) == "table" then
+    rest = "0"
+    for asset, text in pairs(leave) do
+      local kept, err = amount_of("leave", type(asset) == "string" and text)
+      if not kept then return nil, err end
+      by_asset[asset:upper()] = kept
+    end
   end
-  return result
+  local others, err = amount_of("leave", rest)
+  return others and function(asset) return by_asset[asset:upper()] or others end, err
 end
 
 --- The moves that bring everything above `leave` (a decimal for every asset, or a table by asset) of the accounts named
 --- to the parent; `assets` limits them to a list. Reads each account's balances (B8).
 ---@return table|nil moves, purser.Error|nil err
 function M.sweep(client, group, names, options)
-  local only, leave = options.assets and in_capitals(options.assets, true), options.leave
-  if type(leave) == "table" then leave = in_capitals(leave) end
+  local only = options.assets and coins.set_of(options.assets)
+  if options.assets and not only then
+    return nil, errors.option('option "assets" is no plain list of assets', "assets", 'give { "USDT", "BTC" }')
+  end
+  local kept, err = kept_of(options.leave)
+  if not kept then return nil, err end
   local list = {}
   for _, name in ipairs(names) do
-    local balances, err = client.sub_account:balances { subAccount = name, accountType = "SPOT" }
-    if not balances then return nil, err end
-    for _, balance in ipairs(balances) do
-      local asset, keep = balance.asset:upper(), leave or "0"
-      if type(keep) == "table" then keep = keep[asset] or "0" end
-      local kept
-      kept, err = amount_of("leave", keep)
-      if not kept then return nil, err end
-      local rest = (decimal(balance.free) or decimal "0") - kept
-      if rest:sign() > 0 and (not only or only[asset]) then
-        list[#list + 1] = { from = name, asset = balance.asset, amount = tostring(rest) }
+    local held, problem = balances.read(client, name)
+    if not held then return nil, problem end
+    for _, balance in ipairs(held) do
+      if not only or only[balance.asset:upper()] then
+        local free = decimal(balance.free)
+        if not free then
+          local shown = plain_text.clean(("%s of %s is %s"):format(balance.asset, name, tostring(balance.free)))
+          return nil, errors.undecodable("sub_account.balances", ("the balance %s, which is no decimal"):format(shown),
+            "leave it out of `assets`")
+        end
+        local rest = free - kept(balance.asset)
+        if rest:sign() > 0 then
+          list[#list + 1] = { from = name, asset = balance.asset, amount = tostring(rest) }
+        end
       end
     end
   end
@@ -167,15 +189,17 @@ end
 --- The moves that bring `amounts` (name -> decimal) of an asset from the parent to its sub-accounts.
 ---@return table|nil moves, purser.Error|nil err
 function M.distribute(client, group, names, options)
+  if not options.amounts and options.each == nil then
+    return nil, errors.option('option "amounts" is missing', "amounts", "give one by account name, or `each` for all")
+  end
   local list, known = {}, {}
   for _, name in ipairs(names) do
     known[name] = true
-    local text = (options.amounts or {})[name] or options.each
-    if text ~= nil then
-      local amount, err = amount_of("amounts", text)
-      if not amount then return nil, err end
-      if amount:sign() > 0 then list[#list + 1] = { to = name, asset = options.asset, amount = tostring(amount) } end
-    end
+    local option, text = "amounts", (options.amounts or {})[name]
+    if text == nil then option, text = "each", options.each end
+    local amount, err = amount_of(option, text == nil and "0" or text)
+    if not amount then return nil, err end
+    if amount:sign() > 0 then list[#list + 1] = { to = name, asset = options.asset, amount = tostring(amount) } end
   end
   for name in pairs(options.amounts or {}) do
     if not known[name] then

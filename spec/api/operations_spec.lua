@@ -1,0 +1,92 @@
+-- SPDX-License-Identifier: MIT
+-- All rows together: which there are, and what one row says of another.
+
+local operations = require "purser.api.operations"
+local shapes = require "purser.api.shapes"
+
+-- The members of a record that the answers of a row list, as a set.
+local function members_of(row)
+  local set = {}
+  for _, field in ipairs(shapes[row.result.list or row.result.page or row.result.rows or row.result.record]) do
+    set[field[1]] = true
+  end
+  return set
+end
+
+-- All of these are in the set.
+local function hold(set, names, where)
+  for _, name in ipairs(names or {}) do assert.is_truthy(set[name], where .. ": " .. name) end
+end
+
+describe("the rows", function()
+  it("are the 40 operations of the document, and five more of the live service", function()
+    assert.equal(40, #operations.list)
+    assert.equal(45, #operations.every)
+    for _, row in ipairs(operations.every) do
+      assert.equal(row, operations.by_name[row.full_name])
+      assert.equal(row, operations.by_id[row.id])
+      assert.equal(row.group .. "." .. row.name, row.full_name)
+    end
+  end)
+
+  it("are in groups, and a name that is none of them has no rows", function()
+    assert.equal(15, #operations.groups.broker)
+    assert.is_nil(operations.groups.text)
+    assert.is_nil(operations.groups["purser.core"])
+  end)
+
+  it("are held to the vocabulary when all are read", function()
+    local kept = package.loaded["purser.api.wallet"]
+    package.loaded["purser.api.operations"], package.loaded["purser.api.wallet"] = nil, nil
+    local rows = require "purser.api.wallet"
+    rows[1].colour = "red"
+    local fresh = require "purser.api.operations"
+    assert.has_error(function() return fresh.list end,
+      "operation wallet.coins: colour is not a word of the vocabulary here")
+    package.loaded["purser.api.operations"], package.loaded["purser.api.wallet"] = operations, kept
+  end)
+
+  it("cannot be changed through what users see", function()
+    local public = require("purser").operations
+    public["wallet.withdraw"].params[1].required = false
+    assert.is_true(operations.by_name["wallet.withdraw"].params[1].required)
+    assert.equal(40, #public)
+  end)
+
+  it("reconcile a call by what its list shows and takes", function()
+    for _, row in ipairs(operations.list) do
+      local reconcile = row.reconcile or {}
+      local list = operations.by_name[reconcile.lookup]
+      if list then
+        local where, members = row.full_name, members_of(list)
+        assert.equal("read", list.effect, where)
+        hold(list.by_name, reconcile.copy_params, where)
+        hold(list.by_name, reconcile.narrow, where)
+        hold(row.by_name, reconcile.copy_params, where)
+        hold(members, { reconcile.time_member, reconcile.failed_status and "status" }, where)
+        hold(members, { reconcile.client_id }, where)
+        if reconcile.strategy ~= "conversion" then hold(members, reconcile.match_on, where) end
+        hold(members, reconcile.candidate_on, where)
+        hold(row.by_name, reconcile.match_on, where)
+        hold(row.by_name, reconcile.candidate_on, where)
+      end
+    end
+  end)
+
+  it("are walked by parameters that they have, over members that their records have", function()
+    for _, row in ipairs(operations.list) do
+      local paging = row.paging
+      if paging then
+        local where, members = row.full_name, members_of(row)
+        hold(row.by_name, { paging.size }, where)
+        hold(row.by_name, { paging.page }, where)
+        hold(row.by_name, paging.unstable_filters, where)
+        hold(members, { paging.time_member }, where)
+        hold(members, { paging.id }, where)
+        hold(members, paging.key, where)
+        local max = row.by_name[paging.size].max
+        assert.is_true(not max or paging.page_size <= max, where)
+      end
+    end
+  end)
+end)

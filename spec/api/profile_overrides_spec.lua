@@ -1,0 +1,63 @@
+-- SPDX-License-Identifier: MIT
+-- The conventions that a user gives: each is checked, and what is taken is the client's own.
+
+local profiles = require "purser.api.profiles"
+local resolve_profile = require "purser.api.resolve_profile"
+
+local SET = "is no set of texts"
+
+-- What is given, and what the message says.
+local wrong = {
+  { { algorithm = "md5" }, "algorithm" }, { { encoding = "hex64" }, "encoding" }, { { order = "random" }, "order" },
+  { { sign_body = 1 }, "sign_body" }, { { key_headers = "X" }, "key_header" }, { { base = "mexcc" }, "mexcc" },
+  { { base = {} }, "base" }, { { max_recv_window = 0 }, "max_recv_window" }, { 5, "profile convention" },
+  { { key_header = "" }, "is empty" }, { { ping_path = "/a\n" }, "control character" },
+  { { key_header = "X Key" }, "no name that can be sent" },
+  { { timestamp_name = "t&x=1" }, "no name that can be sent" },
+  { { signature_name = "" }, "is empty" }, { { recv_window_name = "a b" }, "no name that can be sent" },
+  { { timestamp_name = "signature" }, "are not three names" },
+  { { signature_name = "recvWindow" }, "are not three names" },
+  { { timestamp_name = "t", recv_window_name = "t" }, "are not three names" },
+  -- what would take the place of what a call moves, or where to
+  { { timestamp_name = "amount" }, '"timestamp_name" is the parameter "amount"' },
+  { { signature_name = "address" }, '"signature_name" is the parameter "address"' },
+  { { base = "mexc", recv_window_name = "coin" }, '"recv_window_name" is the parameter "coin"' },
+  { { success_codes = { 0, 200 } }, SET }, { { success_codes = { ["0"] = "yes" } }, SET },
+  { { unknown_codes = { [504] = true } }, SET }, { { null_lists = { "wallet.coins" } }, SET },
+  { { hosts = { "api.mexc.com" } }, SET }, { { hosts = "api.mexc.com" }, "hosts" },
+  { { pools = { ip = 300 } }, "by name, such as" }, { { pools = { ip = { capacity = 300 } } }, "by name, such as" },
+  { { pools = { ip = { capacity = 0, window_ms = 1 } } }, "by name, such as" },
+  { { pools = { ["a b"] = { capacity = 1, window_ms = 1 } } }, "by name, such as" },
+  { { pools = { { capacity = 1, window_ms = 1 } } }, "by name, such as" },
+  { { pools = { ip = { capacity = 1, window_ms = 1, scope = "host" } } }, "by name, such as" },
+  { { weights = { ["wallet.coins"] = -1 } }, "by operation" }, { { weights = { 50 } }, "by operation" },
+  { { weights = { ["wallet.coins"] = 0.5 } }, "by operation" },
+}
+
+describe("a table of conventions", function()
+  for i, case in ipairs(wrong) do
+    it(("is rejected where one is wrong, and the message names it (%d: %s)"):format(i, case[2]), function()
+      local profile, message, hint = resolve_profile(case[1])
+      assert.is_nil(profile)
+      assert.matches(case[2], message .. "; " .. (hint or ""), 1, true)
+    end)
+  end
+
+  it("is taken over, however the table changes later", function()
+    local codes, pools = { ["0"] = true }, { ip = { capacity = 7, window_ms = 1000 } }
+    local profile = assert(resolve_profile { success_codes = codes, pools = pools, base_url = "https://a.example" })
+    codes["700002"], pools.ip.capacity, pools.more = true, 1000, {}
+    assert.same({ ["0"] = true }, profile.success_codes)
+    assert.same({ ip = { capacity = 7, window_ms = 1000 } }, profile.pools)
+    assert.equal("https://a.example", profile.base_url)
+  end)
+
+  it("changes what it names and nothing else", function()
+    local profile = assert(resolve_profile { timestamp_name = "ts", weights = { ["wallet.coins"] = 0 } })
+    for name, value in pairs(profiles.default) do
+      if name ~= "timestamp_name" and name ~= "weights" then assert.equal(value, profile[name], name) end
+    end
+    assert.equal("ts", profile.timestamp_name)
+    assert.equal("timestamp", profiles.default.timestamp_name)
+  end)
+end)

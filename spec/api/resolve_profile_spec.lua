@@ -1,0 +1,41 @@
+-- SPDX-License-Identifier: MIT
+-- From what a user names to a complete profile.
+
+local profiles = require "purser.api.profiles"
+local resolve_profile = require "purser.api.resolve_profile"
+
+describe("a profile", function()
+  it("that is not named is that of the document", function()
+    assert.equal(profiles.default, resolve_profile(nil))
+    assert.equal(profiles.default, resolve_profile "default")
+  end)
+
+  it("of the live service has each convention of the document but those that it changes", function()
+    local mexc = resolve_profile "mexc"
+    for name, value in pairs(profiles.default) do
+      if profiles.mexc[name] == nil then assert.equal(value, mexc[name], name) end
+    end
+    for name, value in pairs(profiles.mexc) do
+      if name ~= "base" then assert.equal(value, mexc[name], name) end
+    end
+    assert.is_nil(mexc.base)
+    assert.same({ "query", "object", 300, 50 }, { mexc.array_body, mexc.object_body, mexc.pools.ip.capacity,
+      mexc.weights["wallet.transfer"] })
+  end)
+
+  it("is complete where a table of conventions is given, and another one each time", function()
+    local one, other = resolve_profile { order = "sorted" }, resolve_profile { base = "mexc", sign_body = true }
+    assert.same({ "sorted", false, "array" }, { one.order, one.sign_body, one.array_body })
+    assert.same({ "sent", true, "query" }, { other.order, other.sign_body, other.array_body })
+    one.order = "sent"
+    assert.equal("sorted", resolve_profile { order = "sorted" }.order)
+    assert.equal("sent", profiles.default.order)
+  end)
+
+  it("that is none is nil, with what is wrong and what to do", function()
+    local profile, message, hint = resolve_profile "mexcc"
+    assert.is_nil(profile)
+    assert.equal('profile "mexcc" is not known (did you mean "mexc"?)', message)
+    assert.equal("there are default, mexc, and a table of conventions", hint)
+  end)
+end)

@@ -1,0 +1,212 @@
+-- SPDX-License-Identifier: MIT
+-- The rule of every store, on documents in a table: when a call may go, and what is kept.
+
+local log = require "purser.call.rate_limit.sliding_log"
+local windows = require "windows"
+
+local SPAN, STEP = 10240, 80
+
+local now, kept, kv
+
+before_each(function()
+  now, kept = 1700000000000, {}
+  kv = { get = function(name) return kept[name] end, put = function(name, document) kept[name] = document end }
+end)
+
+local function takes_of(cost, capacity, name)
+  return { name or "ip", cost, capacity or 10, SPAN }
+end
+
+local function reserve(takes, priority, number, run)
+  return log.reserve(kv, now, takes, priority or 1, number or 0, run or "1")
+end
+
+describe("the rule", function()
+  it("lets no window of the span hold more than the capacity, and wastes less than a step of it", function()
+    for seed = 1, 10 do
+      math.randomseed(seed)
+      kept = {}
+      local sent, began, total = {}, now, 0
+      for _ = 1, 300 do
+        local cost = math.random(1, 5)
+        local ms, number = reserve(takes_of(cost, 40))
+        while ms > 0 do
+          now = now + ms
+          ms, number = reserve(takes_of(cost, 40), 1, number)
+        end
+        sent[#sent + 1], total = { now, cost }, total + cost
+      end
+      assert.is_true(windows.peak(sent, SPAN) <= 40)
+      assert.is_true(total >= 40 * math.floor((now - began) / (SPAN + STEP)) * 0.85, total)
+    end
+  end)
+
+  it("lets a call go to the millisecond when enough of what was sent is a span old", function()
+    assert.equal(0, (reserve(takes_of(10))))
+    local ms = reserve(takes_of(1))
+    assert.is_true(ms >= SPAN and ms <= SPAN + STEP, ms)
+  end)
+
+  it("counts a call in all of its pools, or in none", function()
+    local both = { "ip", 1, 10, SPAN, "account", 5, 5, SPAN }
+    assert.equal(0, (reserve(both)))
+    assert.is_true((reserve(both)) > 0)
+    assert.same({ 1, 5 }, { (log.pool(kv, now, "ip", SPAN)), (log.pool(kv, now, "account", SPAN)) })
+  end)
+
+  it("lets a call without a cost, and one without a pool, go at once", function()
+    assert.equal(0, (reserve(takes_of(10))))
+    assert.equal(0, (reserve(takes_of(0))))
+    assert.equal(0, (reserve {}))
+  end)
+end)
+
+describe("a ticket", function()
+  it("ranks by its priority, then by its number, and a later call goes first only where it delays none", function()
+    assert.equal(0, (reserve(takes_of(8))))
+    local first, number = reserve(takes_of(5), 1)
+    local second, second_number = reserve(takes_of(5), 1)
+    local write = reserve(takes_of(5), 0)
+    assert.equal(first, write)
+    assert.equal(first, second) -- both fit then
+    assert.is_true((reserve(takes_of(6), 1)) > first)
+    assert.equal(0, (reserve(takes_of(2), 1))) -- room that no ticket can use before
+    assert.equal(first, (reserve(takes_of(5), 1, number)))
+    assert.is_true((reserve(takes_of(5), 1, second_number)) > first) -- the write call took its time
+  end)
+
+  it("is removed a second after its time, when its owner does not come", function()
+    assert.equal(0, (reserve(takes_of(10))))
+    local ms = reserve(takes_of(10))
+    now = now + ms + 1000
+    assert.is_true((reserve(takes_of(1))) > 0)
+    now = now + 1
+    assert.equal(0, (reserve(takes_of(10))))
+  end)
+
+  it("that is given back makes room for the next", function()
+    assert.equal(0, (reserve(takes_of(10))))
+    local ms, number = reserve(takes_of(10))
+    assert.equal(1, (select(3, log.pool(kv, now, "ip", SPAN))))
+    log.give_back(kv, now, takes_of(10), number, 0)
+    assert.same({ 10, 0, 0, 0, 0 }, { log.pool(kv, now, "ip", SPAN) })
+    assert.equal(ms, (reserve(takes_of(10))))
+  end)
+end)
+
+describe("what is given back", function()
+  it("counts no more, at the time at which it was counted", function()
+    assert.equal(0, (reserve(takes_of(4))))
+    local at = now
+    now = now + 1000
+    assert.equal(0, (reserve(takes_of(6))))
+    log.give_back(kv, now, takes_of(4), 0, at)
+    assert.equal(6, (log.pool(kv, now, "ip", SPAN)))
+    assert.equal(0, (reserve(takes_of(4))))
+  end)
+
+  it("is no more than was counted then, and nothing after its window", function()
+    assert.equal(0, (reserve(takes_of(4))))
+    local at = now
+    log.give_back(kv, now, takes_of(5), 0, at)
+    log.give_back(kv, now, takes_of(1), 0, at + 5 * STEP)
+    assert.equal(4, (log.pool(kv, now, "ip", SPAN)))
+    now = now + SPAN + STEP -- its step has the place of that one now
+    assert.equal(0, (reserve(takes_of(10))))
+    log.give_back(kv, now, takes_of(4), 0, at)
+    assert.equal(10, (log.pool(kv, now, "ip", SPAN)))
+  end)
+end)
+
+describe("a pool", function()
+  it("that is blocked lets nothing go, with what is left of the longest block", function()
+    assert.equal(500, log.block(kv, now, "ip", SPAN, 500))
+    assert.equal(500, log.block(kv, now, "ip", SPAN, 100))
+    now = now + 200
+    assert.same({ -1, 300, "ip" }, { reserve { "account", 1, 10, SPAN, "ip", 1, 10, SPAN } })
+    now = now + 300
+    assert.equal(0, (reserve(takes_of(1))))
+  end)
+
+  it("is blocked for a span where no pause is named, twice as long soon after, and three days at most", function()
+    local pauses = {}
+    for i = 1, 20 do
+      pauses[i] = log.block(kv, now, "ip", SPAN, -1)
+      now = now + pauses[i]
+    end
+    assert.same({ SPAN, 2 * SPAN, 4 * SPAN }, { pauses[1], pauses[2], pauses[3] })
+    assert.equal(3 * 86400000, pauses[20])
+    now = now + 4 * pauses[20] + SPAN
+    assert.equal(SPAN, log.block(kv, now, "ip", SPAN, -1))
+  end)
+
+  it("keeps all that counts as sent just now, where its window changes or the clock is set back", function()
+    for _, change in ipairs { { 2 * SPAN, 0 }, { SPAN, -3600000 }, { SPAN, -3 * STEP } } do
+      kept = {}
+      assert.equal(0, (reserve(takes_of(7))))
+      local span = change[1]
+      now = now + change[2]
+      assert.equal(7, (log.pool(kv, now, "ip", span)))
+      local ms = log.reserve(kv, now, { "ip", 4, 10, span }, 1, 0, "1")
+      assert.is_true(ms >= span and ms <= span + 2 * STEP, ms)
+    end
+  end)
+
+  it("stays blocked for three days at most, however far the clock is set back", function()
+    log.block(kv, now, "ip", SPAN, 1000)
+    now = now - 3600000
+    assert.equal(3601000, (select(2, log.pool(kv, now, "ip", SPAN))))
+    now = now - 40 * 86400000
+    assert.equal(3 * 86400000, (select(2, log.pool(kv, now, "ip", SPAN))))
+  end)
+
+  it("is kept as long as anything in it may still count", function()
+    reserve(takes_of(1))
+    assert.is_true(log.keep_ms("ip", kept.ip, now) >= SPAN)
+    log.block(kv, now, "ip", SPAN, 86400000)
+    assert.is_true(log.keep_ms("ip", kept.ip, now) >= 86400000 + SPAN)
+    assert.equal(0, log.keep_ms("queue", kept.queue, now)) -- for ever
+    assert.equal(600000, log.keep_ms("members", {}, now))
+  end)
+
+  it("has its step where the index says", function()
+    reserve(takes_of(3))
+    assert.equal(3, kept.ip[log.index(SPAN, now)])
+  end)
+end)
+
+describe("a store that may have forgotten what was sent", function()
+  it("holds every pool for a window at its first use, and when its run is another one", function()
+    kv.may_forget = true
+    local ms, number = reserve(takes_of(1))
+    assert.equal(SPAN, ms)
+    now = now + ms
+    assert.equal(0, (reserve(takes_of(1), 1, number)))
+    assert.equal(0, (reserve(takes_of(1))))
+    ms = reserve(takes_of(1), 1, 0, "2")
+    assert.equal(SPAN, ms)
+    assert.equal(SPAN, (select(5, log.pool(kv, now, "ip", SPAN))))
+    assert.equal(SPAN, (reserve(takes_of(1, 10, "other"), 0, 0, "2"))) -- other pools, too
+  end)
+
+  it("holds for as long as it is asked to, where others may have sent", function()
+    reserve(takes_of(1))
+    log.hold(kv, now, 5000, "1")
+    log.hold(kv, now, 100, "1") -- no shorter
+    assert.equal(5000, (reserve(takes_of(1))))
+  end)
+end)
+
+describe("the members", function()
+  it("are those that were seen within ten minutes, each once", function()
+    log.seen(kv, now, "a")
+    log.seen(kv, now, "b")
+    now = now + 599999
+    log.seen(kv, now, "c")
+    log.seen(kv, now, "a")
+    assert.same({ "a", 0, "c", 0, "b", 599999 }, log.members(kv, now))
+    now = now + 1
+    log.seen(kv, now, "c")
+    assert.same({ "c", 0, "a", 1 }, log.members(kv, now))
+  end)
+end)

@@ -1,0 +1,213 @@
+-- SPDX-License-Identifier: MIT
+-- A rate limit in one process: what it lets go, in what order, and what it learns.
+
+local process = require "purser.call.rate_limit.process"
+local purser = require "purser"
+local windows = require "windows"
+
+local now
+
+local function clock() return now end
+
+local function row(weight, effect, name)
+  return { full_name = name or "wallet.coins", effect = effect or "read", weight = weight }
+end
+
+local function limit_of(capacity, options)
+  local all = { pools = { ip = { capacity = capacity, window_ms = 10000 } }, now = clock, margin_ms = 240 }
+  for name, value in pairs(options or {}) do all[name] = value end
+  return purser.rate_limit(all)
+end
+
+-- Waits by moving the clock.
+local function pause(_, ms) now = now + ms end
+
+before_each(function() now = 1000000 end)
+
+describe("a rate limit", function()
+  it("never lets more than its capacity go in any window, whatever the weights and the times", function()
+    for seed = 1, 20 do
+      math.randomseed(seed)
+      local limit, sent = limit_of(300), {}
+      for _ = 1, 400 do
+        local weight = ({ 1, 1, 10, 50 })[math.random(4)]
+        local takes, at = limit:acquire(row(weight, math.random(2) == 1 and "read" or "move"), "key", pause)
+        assert(takes, at)
+        sent[#sent + 1] = { now, weight }
+        if math.random(3) == 1 then now = now + math.random(0, 3000) end
+      end
+      assert(windows.peak(sent, 10000) <= 300)
+    end
+  end)
+
+  it("lets calls go that fit at once, and the next one when the first is a window and a margin old", function()
+    local limit = limit_of(10)
+    local started = now
+    assert(limit:acquire(row(1), "key", pause))
+    now = now + 49
+    assert(limit:acquire(row(9), "key", pause))
+    assert.equal(started + 49, now)
+    assert(limit:acquire(row(9), "key", pause))
+    assert(now - started - 49 >= 10000 and now - started - 49 <= 10320, now - started)
+  end)
+
+  it("lets a call that weighs more than a pool go when nothing else counts", function()
+    local limit = limit_of(10)
+    assert(limit:acquire(row(50), "key", pause))
+    assert.equal(1000000, now)
+    assert(limit:acquire(row(50), "key", pause))
+    assert(now >= 1010000)
+  end)
+
+  it("gives back what was not sent", function()
+    local limit = limit_of(10, { when_full = "reject" })
+    local takes, at = limit:acquire(row(10), "key", pause)
+    assert.is_nil((limit:acquire(row(1), "key", pause)))
+    now = now + 700
+    limit:give_back(takes, at)
+    assert(limit:acquire(row(10), "key", pause))
+  end)
+
+  it("knows no pool that has no capacity, no window or a name that means nothing", function()
+    for _, options in ipairs { { pools = { ip = { capacity = 0 } } }, { pools = { more = { capacity = 5 } } },
+      { pools = { ["a b"] = { capacity = 5, window_ms = 5 } } }, { pools = { ip = { windows = 5 } } },
+      { share = { name = "x", part = 0 } }, { share = { part = 0.5 } }, { fallback_part = 2 }, { store = {} },
+      { store = { redis = {}, sqlite = "x" } }, { store = { redis = { host = "redis.example" } } },
+      { store = { shared_dict = "x" } }, { store = { sqlite = "x", namespace = "a b" } }, { profile = "mexcc" },
+      { pools = { queue = { capacity = 5, window_ms = 5 } } },
+      { pools = { members = { capacity = 5, window_ms = 5 } } },
+      { pools = { clock = { capacity = 5, window_ms = 5 } } }, { member = "" }, { requests_per_second = 0 } } do
+      assert.has_error(function() purser.rate_limit(options) end)
+      local client, err = purser.new { base_url = "http://localhost", api_key = "a", secret_key = "b",
+        rate_limit = options }
+      assert.is_nil(client)
+      assert.equal("config", err.kind)
+    end
+  end)
+end)
+
+describe("the pools", function()
+  local PROFILE = { base = "mexc", pools = { ip = { capacity = 300, window_ms = 10000 },
+    account = { capacity = 500, window_ms = 20000, scope = "account" } } }
+
+  -- The pools of these options as texts: name, capacity, window and margin.
+  local function pools_of(options)
+    options.profile = PROFILE
+    local list = {}
+    for i, pool in ipairs(purser.rate_limit(options).pools) do
+      list[i] = ("%s %d/%d+%d %s %s"):format(pool.name, pool.capacity, pool.window_ms, pool.margin_ms, pool.scope,
+        pool.counts)
+    end
+    return list
+  end
+
+  it("are those of the profile, with a margin of 2.4 % unless another one is given", function()
+    assert.same({ "account 500/20000+480 account weight", "ip 300/10000+240 ip weight" }, pools_of {})
+    assert.same({ "account 500/20000+0 account weight", "ip 300/10000+0 ip weight" }, pools_of { margin_ms = 0 })
+  end)
+
+  it("are changed, left out and added by the options", function()
+    assert.same({ "ip 100/10000+240 ip weight", "more 7/1000+24 account requests", "requests 20/1000+24 ip requests" },
+      pools_of { requests_per_second = 20, pools = { ip = { capacity = 100 }, account = false,
+        more = { capacity = 7, window_ms = 1000, scope = "account", counts = "requests" } } })
+  end)
+
+  it("have a share next to each, of one at least", function()
+    assert.same({ "ip 300/10000+240 ip weight", "ip:share:a 75/10000+240 ip weight", "requests 2/1000+24 ip requests",
+      "requests:share:a 1/1000+24 ip requests" }, pools_of { share = { name = "a", part = 0.25 },
+      requests_per_second = 2, pools = { account = false } })
+  end)
+end)
+
+describe("a share", function()
+  it("is all that its clients use, and others use the rest", function()
+    local store = process.new { now = clock }
+    local options = { store = store, when_full = "reject" }
+    local all = limit_of(100, options)
+    options.share = { name = "exports", part = 0.4 }
+    local exports, other_exports = limit_of(100, options), limit_of(100, options)
+    for _ = 1, 2 do
+      assert(exports:acquire(row(10), "key", pause))
+      assert(other_exports:acquire(row(10), "key", pause))
+    end
+    assert.is_nil((exports:acquire(row(1), "key", pause)))
+    for _ = 1, 6 do assert(all:acquire(row(10), "key", pause)) end
+    assert.is_nil((all:acquire(row(1), "key", pause)))
+  end)
+end)
+
+describe("the pools of the profile mexc", function()
+  it("hold 300 for an address and 500 for each account, with the live weights", function()
+    local store = process.new { now = clock }
+    local limit = purser.rate_limit { profile = "mexc", store = store, when_full = "reject", now = clock }
+    local pools = limit:status "key"
+    assert.same({ "account", 500, "ip", 300 }, { (pools[1].pool:match "^%a+"), pools[1].capacity, pools[2].pool,
+      pools[2].capacity })
+    assert(not pools[1].pool:find("key", 1, true))
+    for _ = 1, 6 do assert(limit:acquire(row(1, "move", "sub_account.transfer"), "key", pause)) end
+    assert.is_nil((limit:acquire(row(1), "other", pause)))
+    assert.same({ 300, 300 }, { limit:status "key"[1].used, limit:status "key"[2].used })
+    assert.equal(0, limit:status "other"[1].used)
+  end)
+end)
+
+describe("what the service answers", function()
+  local function block_of(response, options)
+    local sent = 0
+    local all = { base_url = "http://localhost", api_key = "k", secret_key = "s", retry = false,
+      rate_limit = limit_of(500), transport = { send = function()
+        sent = sent + 1
+        return response
+      end } }
+    for name, value in pairs(options or {}) do all[name] = value end
+    local client = assert(purser.new(all))
+    local _, err = client.wallet:coins()
+    local other = assert(purser.new(all)) -- another client of the same rate limit
+    local _, blocked = other.wallet:withdraw { coin = "USDT", address = "TSampLeAddressThatNobodyHas1234567",
+      netWork = "TRX", amount = "1" }
+    return err, blocked, sent
+  end
+
+  it("blocks the pool for all members: 429, 418, and a 403 that is not the service's", function()
+    local bodies = { [429] = '{"code":429,"msg":"Too many requests"}', [418] = "", [403] = "<html></html>" }
+    for status, body in pairs(bodies) do
+      now = now + 1e9
+      local err, blocked, sent = block_of { status = status, body = body, headers = "Retry-After: 7\r\n" }
+      assert.equal(7, err.retry_after)
+      assert.same({ "throttled", "not_sent", 7, 1 }, { blocked.kind, blocked.outcome, blocked.retry_after, sent })
+      assert.matches("the service asked for a pause", blocked.message, 1, true)
+    end
+  end)
+
+  it("does not, where a 403 is the service's own word on a key", function()
+    local _, blocked, sent = block_of { status = 403, body = '{"code":700007,"msg":"No permission"}', headers = "" }
+    assert.same({ "rejected", 2 }, { blocked.outcome, sent })
+  end)
+
+  it("doubles the pause where none is named, and begins again after a quiet time", function()
+    local limit = limit_of(500)
+    local pauses = {}
+    for i = 1, 4 do
+      pauses[i] = limit:learn { kind = "throttled", http_status = 429 }
+      assert.equal(pauses[i], limit:learn { kind = "throttled", http_status = 429 }) -- of a call under way meanwhile
+      now = now + pauses[i]
+    end
+    assert.same({ 10240, 20480, 40960, 81920 }, pauses)
+    now = now + 81920 * 5
+    assert.equal(10240, limit:learn { kind = "http", http_status = 403 })
+  end)
+
+  it("is left alone for a week at most", function()
+    local limit = purser.rate_limit { now = clock }
+    assert.equal(7 * 86400000, limit:block(1e15))
+    assert.equal(7 * 86400000, select(3, limit:acquire(row(10), "key", error)))
+  end)
+
+  it("is not sent, and what it took is given back, when the request certainly never left", function()
+    local limit = limit_of(500)
+    local client = assert(purser.new { base_url = "http://localhost", api_key = "k", secret_key = "s", retry = false,
+      rate_limit = limit, transport = { send = function() return nil, { outcome = "not_sent", message = "no" } end } })
+    assert.equal("not_sent", select(2, client.wallet:coins()).outcome)
+    assert.equal(0, limit:status()[1].used)
+  end)
+end)

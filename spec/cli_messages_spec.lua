@@ -1,0 +1,49 @@
+-- SPDX-License-Identifier: MIT
+-- What the command says of a line that it does not understand: what there is, and as JSON where that was asked for.
+
+local command = require "command"
+local core = require "purser.core"
+
+local function said(...)
+  local code, out, err = command.run { ... }
+  assert.same({ 2, "" }, { code, out })
+  return err
+end
+
+describe("a command line that is not understood", function()
+  it("lists the actions where none is given", function()
+    assert.matches("missing argument 'action': plan, run, status, report, retry", said "payouts")
+    assert.matches("missing argument 'action': plan, apply, orphans", said "fleet")
+    assert.matches("missing argument 'kind': ", said "wait")
+  end)
+
+  it("is reported as JSON with --json, in any of its forms and places", function()
+    for _, words in ipairs { { "wallet", "coins", "--colour", "--json" }, { "--json", "walet", "coins" },
+      { "wallet", "coins", "--format", "json", "--colour" }, { "wallet", "coins", "--format=json", "--colour" } } do
+      local err = said((table.unpack or unpack)(words)) -- luacheck: ignore
+      for line in err:gmatch "[^\n]+" do assert.is_string(assert(core.decode(line)).message) end
+      assert.matches("^{", err)
+    end
+    assert.matches("^purser: ", said("wallet", "coins", "--colour"))
+  end)
+
+  it("leads to --filter from the name of a member of what is listed", function()
+    assert.matches("unknown option '%-%-coin'\npurser: wallet%.coins lists all; to see only some, give %-%-filter "
+      .. "coin=VALUE\n", said("wallet", "coins", "--coin", "USDT"))
+    assert.is_nil(said("wallet", "coins", "--verbose"):find("--filter", 1, true))
+    assert.is_nil(said("wallet", "withdraw", "--id", "x"):find("--filter", 1, true))
+  end)
+
+  it("names the topic `credentials` and an operation that were misspelt", function()
+    assert.matches("did you mean `purser help credentials`%?", said("help", "credential"))
+    assert.matches('no operation has "wihdraw" in its facts %(did you mean "withdraw"%?%)',
+      said("operations", "wihdraw"))
+  end)
+
+  it("names the journal that does not exist, once", function()
+    assert.equal("purser: journal: there is no file /nowhere/j.db; give the --journal that the write calls were "
+      .. "given\n", said("journal", "list", "--journal", "/nowhere/j.db"))
+    assert.matches('^purser: the journal "/dev/null" cannot be opened: ',
+      said("journal", "list", "--journal", "/dev/null"))
+  end)
+end)

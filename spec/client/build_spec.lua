@@ -1,0 +1,89 @@
+-- SPDX-License-Identifier: MIT
+-- What a client holds of its options.
+
+local build = require "purser.client.build"
+local files = require "spec.support.files"
+local purser = require "purser"
+
+local TRANSPORT = { send = function() end }
+
+local NONE = {} -- stands for an option that is left out
+
+-- The state of a client of these options besides its keys, and what is wrong: the message, what to do, the option.
+local function filled(options)
+  local all, state = { base_url = "http://localhost/v3/", api_key = "key", secret_key = "secret",
+    transport = TRANSPORT }, {}
+  for name, value in pairs(options) do all[name] = value end
+  for name, value in pairs(all) do
+    if value == NONE then all[name] = nil end
+  end
+  return state, build.fill(state, all)
+end
+
+describe("a client", function()
+  it("has a default for every option that was not given, and no field that is nil", function()
+    local state, message = filled {}
+    assert.is_nil(message)
+    assert.same({ "http://localhost", "/v3", 10000, 3000, "key" }, { state._origin, state._prefix, state._timeout_ms,
+      state._visibility_delay_ms, state._api_key })
+    assert.same({ true, true, false, false, false, false }, { state._correct_clock, state._generate_ids, state._hooks,
+      state._credentials, state._closed, state._waits })
+    assert.matches("^purser/%d+%.%d+%.%d+$", state._user_agent)
+  end)
+
+  it("takes the options as they are given, `false` among them, and a whole float as an integer", function()
+    local hooks = {}
+    local state = filled { correct_clock = false, generate_ids = false, recv_window = 5e3, timeout_ms = 7,
+      hooks = hooks, visibility_delay_ms = 0, user_agent = "x/1", account = "a", rate_limit = false }
+    assert.same({ 7, hooks, 0, "x/1", "a" }, { state._timeout_ms, state._hooks, state._visibility_delay_ms,
+      state._user_agent, state._account })
+    assert.same({ false, false, false }, { state._correct_clock, state._generate_ids, state._rate_limit })
+    assert.equal("5000", tostring(state._recv_window))
+  end)
+
+  it("closes what it made itself: a transport or a rate limit that was given may serve others", function()
+    local state = filled {}
+    assert.same({ false, true }, { state._own_transport, state._own_rate_limit })
+    local limit = purser.rate_limit {}
+    finally(function() limit:close() end)
+    state = filled { rate_limit = limit, transport = NONE }
+    finally(function() state._transport:close() limit:close() end)
+    assert.same({ true, false }, { state._own_transport, state._own_rate_limit })
+    assert.equal(limit, state._rate_limit)
+  end)
+
+  it("names what is wrong, what to do and the option, wherever it is found", function()
+    for _, case in ipairs {
+      { { base_url = NONE }, "missing", "simulator" },
+      { { base_url = "x" }, "not that of a service", "https", "base_url" },
+      { { base_url = "http://a" }, "another machine", "https", "allow_insecure" },
+      { { proxy = "http://p:1" }, "would see the key", "https", "allow_insecure" },
+      { { profile = "mexx" }, "mexx", "" }, { { user_agent = "a\nb" }, "control character", "remove" },
+      { { retry = { attempts = 0 } }, "attempts", "" }, { { rate_limit = 5 }, "rate_limit", "false" },
+      { { recv_window = 70000 }, "recv_window", "" }, { { api_key = NONE }, "api_key", "" },
+      { { secret_key = NONE, secret_key_env = "PURSER_SPEC_NO_SUCH" }, "secret_key_env", nil },
+      { { guard = { no_duplicates = true } }, "journal", "", "guard" },
+    } do
+      local state, message, hint, option = filled(case[1])
+      if state._signer then state._signer:close() end
+      assert.matches(case[2], message, 1, true)
+      if case[3] then assert.matches(case[3], hint or "", 1, true) end
+      if case[4] then assert.equal(case[4], option) end
+    end
+  end)
+
+  it("signs with the secret of a file as with its text", function()
+    local path = os.tmpname()
+    finally(function() os.remove(path) end)
+    files.write(path, "secret")
+    os.execute("chmod 600 " .. path)
+    local function clock() return 1700000000000 end
+    local urls = {}
+    for name, value in pairs { secret_key = "secret", secret_key_file = path } do
+      local client = assert(purser.new { base_url = "http://localhost", api_key = "key", transport = TRANSPORT,
+        clock = clock, [name] = value })
+      urls[#urls + 1] = client:prepare("wallet.coins").url
+    end
+    assert.equal(urls[1], urls[2])
+  end)
+end)

@@ -1,0 +1,214 @@
+-- SPDX-License-Identifier: MIT
+-- What is old and decided can be deleted. What a call may be reconciled by, or keeps from being paid twice, stays.
+
+local core = require "purser.core"
+local purser = require "purser"
+
+local DAY = 86400000
+local path, journal
+
+before_each(function()
+  path = os.tmpname()
+  journal = assert(purser.journal.open { sqlite = path })
+end)
+
+after_each(function()
+  journal:close()
+  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
+end)
+
+local function time_text(ms) return ("%013d"):format(ms) end
+
+-- Writes an intent as a call would.
+local function write(tx, id, sent_at, more)
+  more = more or {}
+  tx:rows([[INSERT INTO purser_intents (id, account, operation, params, digest, sent_at, recv_window, queue, payment,
+    charges, state, record_id, record, message, ended_at)
+    VALUES ($1, $2, 'wallet.transfer', '{}', $3, $4, '5000', $5, $6, '', $7, '', '', '', '')]], id,
+    more.account or "treasury", more.digest or id, time_text(sent_at), more.queue or "", more.payment or "",
+    more.state or "done")
+end
+
+local function pay(tx, key, more)
+  tx:rows([[INSERT INTO purser_payments (account, queue, key, operation, params, client_id, digest, state,
+    due_at, worker, lease_until, attempts, intent, record_id, message, added_at)
+    VALUES ('treasury', 'default', $1, 'wallet.withdraw', $2, $3, 'd', $4, '', '', '', '1', $5, 'r', 'said', $6)]], key,
+    '{"coin":"USDT"}', "client_id of " .. key, more.state, more.intent, time_text(more.added_at))
+end
+
+local function within(fn)
+  assert(journal.db:transaction(function(tx)
+    fn(tx)
+    return true
+  end))
+end
+
+local function ids(entries)
+  local list = {}
+  for i, entry in ipairs(entries) do list[i] = entry.intent.id end
+  return list
+end
+
+describe("pruning", function()
+  local long_ago
+
+  before_each(function() long_ago = core.now_ms() - 400 * DAY end)
+
+  local function prune(days) return journal:prune { before = core.now_ms() - days * DAY } end
+
+  it("deletes what is decided and old, and nothing that is open", function()
+    local recent = core.now_ms() - DAY
+    within(function(tx)
+      for _, state in ipairs { "done", "rejected", "not_sent", "not_done", "open", "unknown", "undecided" } do
+        write(tx, "old " .. state, long_ago, { state = state })
+        write(tx, "new " .. state, recent, { state = state })
+      end
+    end)
+    assert.same({ intents = 4, payments = 0, periods = 0 }, assert(prune(200)))
+    assert.same({ "old open", "old undecided", "old unknown", "new done", "new not_done", "new not_sent", "new open",
+      "new rejected", "new undecided", "new unknown" }, ids(assert(journal:entries())))
+    assert.equal(0, assert(prune(200)).intents)
+  end)
+
+  it("keeps what an equal call without a known end may still be reconciled by", function()
+    within(function(tx)
+      write(tx, "answered", long_ago, { digest = "equal" })
+      write(tx, "another", long_ago, { digest = "equal", account = "second" })
+      write(tx, "lost", long_ago + 5, { digest = "equal", state = "unknown" })
+    end)
+    assert.equal(1, assert(prune(200)).intents)
+    assert.same({ "answered", "lost" }, ids(assert(journal:entries())))
+  end)
+
+  it("keeps every attempt of a payment that is not done, and never forgets a key or an id", function()
+    within(function(tx)
+      for _, state in ipairs { "waiting", "taken", "sent", "failed", "undecided", "done" } do
+        pay(tx, state, { state = state, intent = "of " .. state, added_at = long_ago })
+        write(tx, "of " .. state, long_ago, { queue = "default", payment = state, state = "not_done" })
+      end
+      write(tx, "version 1", long_ago, { queue = "", payment = "failed", state = "not_done" })
+    end)
+    assert.same({ intents = 1, payments = 1, periods = 0 }, assert(prune(200)))
+    assert.equal(6, #assert(journal:entries()))
+    local rows = assert(journal.db:rows "SELECT key, client_id, digest, state, params, record_id FROM purser_payments")
+    assert.equal(6, #rows)
+    for _, row in ipairs(rows) do
+      assert.same({ "client_id of " .. row.key, "d", "r" }, { row.client_id, row.digest, row.record_id })
+      assert.equal(row.state == "done" and "{}" or '{"coin":"USDT"}', row.params)
+    end
+    assert.same({ intents = 0, payments = 0, periods = 0 }, assert(prune(200)))
+  end)
+
+  it("does not let a pruned payment be added once more", function()
+    local client = assert(purser.new { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s",
+      journal = journal, account = "treasury" })
+    local payouts = assert(purser.payouts.new { client = client, journal = journal })
+    local params = { coin = "USDT", netWork = "TRX", address = "T", amount = "5", withdrawOrderId = "own" }
+    assert(payouts:add("rent", "wallet.withdraw", params))
+    assert(journal.db:rows("UPDATE purser_payments SET state = 'done', added_at = $1", time_text(long_ago)))
+    assert.equal(1, assert(prune(200)).payments)
+    assert.is_false(payouts:add("rent", "wallet.withdraw", params))
+    assert.matches('is that of payment "rent"', select(2, payouts:add("again", "wallet.withdraw", params)).message)
+    assert.same({ 1, 1 }, { assert(payouts:report()).total, assert(payouts:report()).done })
+  end)
+
+  it("keeps what begins or ends at the very time, and the period that it is in", function()
+    local before = long_ago
+    within(function(tx)
+      write(tx, "at", before)
+      write(tx, "older", before - 1)
+      pay(tx, "at", { state = "done", intent = "at", added_at = before })
+      pay(tx, "older", { state = "done", intent = "older", added_at = before - 1 })
+      for name, length in pairs { ends = before, ended = before - 1 } do -- the first period of such a length
+        tx:rows("INSERT INTO purser_spending (bucket, amount) VALUES ($1, '5')", ("%s USDT %d 0"):format(name, length))
+      end
+    end)
+    assert.same({ intents = 1, payments = 1, periods = 1 }, assert(journal:prune { before = before }))
+    assert.same({ "at" }, ids(assert(journal:entries())))
+    assert.matches("^ends ", assert(journal.db:rows "SELECT bucket FROM purser_spending")[1].bucket)
+  end)
+
+  it("keeps how far it went, which no earlier time takes back", function()
+    for _, case in ipairs { { 300, 300 }, { 200, 200 }, { 400, 200 } } do
+      local at = core.now_ms() - case[1] * DAY
+      assert(journal:prune { before = at })
+      local rows = assert(journal.db:rows "SELECT value FROM purser_meta WHERE name = 'pruned_before'")
+      assert.is_true(math.abs(tonumber(rows[1].value) - (core.now_ms() - case[2] * DAY)) < DAY)
+    end
+  end)
+
+  it("is an error where the journal cannot be written", function()
+    within(function(tx) write(tx, "old", long_ago) end)
+    assert(journal.db:rows "PRAGMA query_only = 1")
+    local counts, err = prune(200)
+    assert.is_nil(counts)
+    assert.same({ "config", "journal" }, { err.kind, err.phase })
+    assert(journal.db:rows "PRAGMA query_only = 0")
+    assert.equal(1, assert(prune(200)).intents)
+  end)
+
+  it("takes any number of payments, in steps", function()
+    within(function(tx)
+      for i = 1, 1100 do pay(tx, ("p%05d"):format(i), { state = "done", intent = "", added_at = long_ago }) end
+    end)
+    assert.equal(1100, assert(prune(200)).payments)
+  end)
+
+  it("takes any number of rows, in steps", function()
+    within(function(tx)
+      for i = 1, 2500 do
+        write(tx, ("i%05d"):format(i), long_ago + i % 3, { state = i % 5 == 0 and "open" or "done" })
+      end
+    end)
+    assert.equal(2000, assert(prune(200)).intents)
+    assert.equal(500, #assert(journal:entries()))
+  end)
+
+  it("keeps what counts in a spending limit whose period is not over", function()
+    local length = 1000 * DAY
+    local number = math.floor(core.now_ms() / length)
+    within(function(tx)
+      for name, charge in pairs { year = ("my account USDT %d %d 5"):format(length, number),
+        day = ("my account USDT %d %d 5"):format(DAY, math.floor(long_ago / DAY)) } do
+        write(tx, name, long_ago)
+        tx:rows("UPDATE purser_intents SET charges = $1 WHERE id = $2", charge .. "\n" .. charge, name)
+      end
+    end)
+    assert.equal(1, assert(prune(200)).intents)
+    assert.same({ "year" }, ids(assert(journal:entries())))
+  end)
+
+  it("deletes the periods of spending limits that are over", function()
+    local today = math.floor(core.now_ms() / DAY)
+    within(function(tx)
+      for _, number in ipairs { today - 300, today } do
+        tx:rows("INSERT INTO purser_spending (bucket, amount) VALUES ($1, '5')",
+          ("my account USDT %d %d"):format(DAY, number))
+      end
+    end)
+    assert.equal(1, assert(prune(200)).periods)
+    assert.same({ { bucket = ("my account USDT %d %d"):format(DAY, today) } },
+      assert(journal.db:rows "SELECT bucket FROM purser_spending"))
+  end)
+
+  it("does not make a process that has not written for long think that the journal was put back", function()
+    within(function(tx) write(tx, "old", long_ago) end)
+    assert(journal.db:rows("UPDATE purser_generations SET changed_at = $1", time_text(long_ago)))
+    journal.db.counted.changed_at = time_text(long_ago)
+    local other = assert(purser.journal.open { sqlite = path })
+    assert.equal(1, assert(other:prune { before = core.now_ms() - 200 * DAY }).intents)
+    other:close()
+    assert.same({}, assert(journal.db:rows("SELECT name FROM purser_generations WHERE name = $1",
+      journal.db.counted.name)))
+    within(function(tx) write(tx, "next", core.now_ms()) end)
+  end)
+
+  it("rejects a time that is too near, for calls of then may still have to be reconciled", function()
+    for _, options in ipairs { {}, { before = core.now_ms() - 100 * DAY }, { before = "x" }, { age = 5 } } do
+      local counts, err = journal:prune(options)
+      assert.is_nil(counts)
+      assert.equal("argument", err.kind)
+    end
+    assert.matches("at least 184 days back", select(2, prune(100)).hint)
+  end)
+end)

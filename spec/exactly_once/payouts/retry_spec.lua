@@ -1,0 +1,308 @@
+-- SPDX-License-Identifier: MIT
+-- Putting payments back: what failed or was left undecided is looked for once more before it may be paid again.
+
+local purser = require "purser"
+
+local sim, account, path, journal, client, payouts
+
+local TRANSFER = "sub_account.transfer"
+
+local function move(amount, fields)
+  local params = { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+    amount = amount }
+  for name, value in pairs(fields or {}) do params[name] = value end
+  return params
+end
+
+local function payouts_with(options)
+  local all = { client = client, journal = journal, retry_ms = 1, idle_ms = 1, worker = "one" }
+  for name, value in pairs(options or {}) do all[name] = value end
+  return assert(purser.payouts.new(all))
+end
+
+local function client_with(options)
+  local all = { base_url = "http://localhost", transport = sim:transport(), clock = function() return sim:now() end,
+    rate_limit = false, journal = journal, retry = { attempts = 5, base_ms = 1 }, account = "treasury" }
+  if not (options and options.credentials) then
+    all.api_key, all.secret_key = account.api_key, account.secret_key
+  end
+  for name, value in pairs(options or {}) do all[name] = value end
+  return assert(purser.new(all))
+end
+
+before_each(function()
+  path = os.tmpname()
+  sim = purser.sim.new { seed = 5, key_days = 0 }
+  account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
+  assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+  journal = assert(purser.journal.open { sqlite = path })
+  client = client_with()
+  payouts = payouts_with()
+end)
+
+after_each(function()
+  journal:close()
+  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
+end)
+
+local function counted(word)
+  local count = sim:counts()[TRANSFER]
+  return count and count[word] or 0
+end
+
+-- The next look of this client shows nothing.
+local function leave_next_undecided()
+  client.reconcile = function(_, intent)
+    client.reconcile = nil
+    local answer = { outcome = "undecided", candidates = {}, reason = "nobody looked" }
+    assert(journal:reconciled(intent, answer))
+    return answer
+  end
+end
+
+-- Leaves the payment "a" undecided, which was made or was not.
+local function leave_undecided(made)
+  assert(payouts:add("a", TRANSFER, move "5"))
+  sim:fault { kind = made and "lost_answer" or "reset", when = not made and "before" or nil, operation = TRANSFER }
+  leave_next_undecided()
+  assert.equal(1, assert(payouts:run()).undecided)
+end
+
+describe("a payment that was left undecided", function()
+  it("and was made is not put back: it is done", function()
+    leave_undecided(true)
+    local put_back, err = payouts:retry "a"
+    assert.is_nil(put_back)
+    assert.same({ "workflow", "payouts.done" }, { err.kind, err.code })
+    assert.equal("5", err.details.record.amount)
+    local payment = assert(payouts:list "done")[1]
+    assert.same({ "a", err.details.record.tranId }, { payment.key, payment.record_id })
+    assert.equal("done", assert(journal:entries { id = payment.intent })[1].state)
+    assert.is_false(payouts:retry "a")
+    assert.equal(1, assert(payouts:run()).done)
+    assert.same({ 1, 1 }, { counted "received", counted "applied" })
+  end)
+
+  it("and was not made is put back, and paid once", function()
+    leave_undecided(false)
+    assert.is_true(payouts:retry "a")
+    assert.is_false(payouts:retry "a")
+    assert.equal(1, assert(payouts:run()).done)
+    assert.equal(1, counted "applied")
+  end)
+
+  it("is not put back when it cannot be looked for", function()
+    leave_undecided(true)
+    sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 100 }
+    local put_back, err = payouts:retry "a"
+    assert.is_nil(put_back)
+    assert.equal("payouts.not_checked", err.code)
+    assert.matches("cannot be looked for", err.message)
+    assert.matches("force = true", err.message, 1, true)
+    assert.equal(1, assert(payouts:report()).undecided)
+    assert.equal(1, counted "received")
+    sim:disarm()
+    assert(journal.db:rows "DELETE FROM purser_intents")
+    assert.matches("intent is missing", select(2, payouts:retry "a").message)
+    assert(journal.db:rows "PRAGMA query_only = 1")
+    assert.is_nil((payouts:retry("a", { force = true })))
+  end)
+
+  it("is put back without a look when a person says so, and even then not sent when its id is found", function()
+    leave_undecided(true)
+    assert.is_true(payouts:retry("a", { force = true }))
+    assert.equal(1, assert(payouts:run()).done)
+    assert.same({ 1, 1 }, { counted "received", counted "applied" })
+  end)
+
+  it("is looked for over all of its attempts", function()
+    -- the first attempt was made; a person put it back, the second never arrived, and hours lie between
+    leave_undecided(true)
+    assert.is_true(payouts:retry("a", { force = true }))
+    sim:advance(5 * 3600000)
+    sim:fault { kind = "reset", when = "before", operation = TRANSFER }
+    sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 11 }
+    assert.equal(1, assert(payouts:run()).undecided)
+    sim:disarm()
+    local _, err = payouts:retry "a"
+    assert.equal("payouts.done", err.code)
+  end)
+
+  it("is looked for over its own attempts, not over those of the same key in another queue", function()
+    local older = payouts_with { queue = "older" }
+    assert(older:add("a", TRANSFER, move "5"))
+    assert.equal(1, assert(older:run()).done)
+    sim:advance(200 * 86400000)
+    local began = sim:now()
+    leave_undecided(true)
+    local reconcile, sent_at = client.reconcile, nil
+    client.reconcile = function(self, intent, ...)
+      sent_at = intent.sent_at
+      return reconcile(self, intent, ...)
+    end
+    assert.equal("payouts.done", select(2, payouts:retry "a").code)
+    assert.is_true(sent_at >= began)
+  end)
+
+  it("is put back by one of two who look at the same time", function()
+    leave_undecided(false)
+    client.reconcile = function(_, ...)
+      client.reconcile = nil
+      assert.is_true(payouts:retry "a")
+      assert.equal(1, assert(payouts:run()).done)
+      return client:reconcile(...)
+    end
+    local put_back, err = payouts:retry "a"
+    assert.is_true(put_back == false or err.code == "payouts.done", tostring(err))
+    assert.equal(1, assert(payouts:run()).done)
+    assert.equal(1, counted "applied")
+  end)
+end)
+
+describe("a payment that failed", function()
+  it("is looked for as well, unless it was never sent", function()
+    client = client_with { guard = { max_amount = { USDT = "5" } } }
+    payouts = payouts_with { history_check = "never" }
+    assert(payouts:add_all { { key = "big", operation = TRANSFER, params = move "6" },
+      { key = "wrong", operation = TRANSFER, params = move("1", { toAccount = "nobody01" }) } })
+    assert.equal(2, assert(payouts:run()).failed)
+    local reconcile, looked = client.reconcile, 0
+    client.reconcile = function(...)
+      looked = looked + 1
+      return reconcile(...)
+    end
+    assert.is_true(payouts:retry "big")
+    assert.equal(0, looked)
+    assert.is_true(payouts:retry "wrong") -- the service cannot show it, but it had rejected it
+    assert.equal(1, looked)
+  end)
+
+  it("is not put back while the look fails", function()
+    payouts = payouts_with { history_check = "never" }
+    assert(payouts:add("wrong", TRANSFER, move("1", { toAccount = "nobody01" })))
+    assert.equal(1, assert(payouts:run()).failed)
+    sim:fault { kind = "server_error", operation = "sub_account.transfer_history", times = 100 }
+    assert.equal("payouts.not_checked", select(2, payouts:retry "wrong").code)
+    assert.is_true(payouts:retry("wrong", { force = true }))
+  end)
+end)
+
+describe("another look at a payment", function()
+  local errors = require "purser.call.errors"
+  local rejection = errors.new { kind = "api", outcome = "rejected", message = "no such account" }
+  local unread = errors.new { kind = "api", outcome = "unknown", message = "busy" }
+  local locked = errors.new { kind = "config", outcome = "unknown", phase = "journal", message = "locked" }
+
+  -- What the look says; and what becomes of a payment that was left undecided, and of one that failed: it is put back,
+  -- or the code of the error.
+  for words, case in pairs {
+    ["that shows that it was not made"] = { { outcome = "not_done" }, true, true },
+    ["that leaves it undecided"] = { { outcome = "undecided", reason = "two match", candidates = { 1, 2 } },
+      "payouts.undecided", true },
+    ["that finds it"] = { { outcome = "done", record = { tranId = "r1" } }, "payouts.done", "payouts.done" },
+    ["that the service rejects"] = { rejection, "payouts.not_checked", true },
+    ["that fails"] = { unread, "payouts.not_checked", "payouts.not_checked" },
+    ["that the journal keeps from being made"] = { locked, false, false },
+  } do
+    it(words .. " decides whether it is put back", function()
+      for i, state in ipairs { "undecided", "failed" } do
+        payouts = payouts_with { queue = state }
+        leave_undecided(false)
+        assert(journal.db:rows("UPDATE purser_payments SET state = $1 WHERE queue = $1", state))
+        client.reconcile = function()
+          if errors.is(case[1]) then return nil, case[1] end
+          return case[1]
+        end
+        local put_back, err = payouts:retry "a"
+        client.reconcile = nil
+        if case[i + 1] == true then
+          assert.is_true(put_back, state)
+          assert.equal("waiting", assert(payouts:find "a").state)
+        else
+          assert.is_nil(put_back, state)
+          if case[i + 1] then assert.equal(case[i + 1], err.code) else assert.equal(case[1], err) end
+          assert.equal(case[i + 1] == "payouts.done" and "done" or state, assert(payouts:find "a").state)
+        end
+        assert.same(case[i + 1] == "payouts.undecided" and { 1, 2 } or nil, err and err.details
+          and err.details.candidates)
+      end
+    end)
+  end
+
+  it("is not made where the journal cannot be read, and the payment stays as it is", function()
+    for _, options in ipairs { {}, { force = true } } do
+      payouts = payouts_with { queue = options.force and "forced" or "looked for" }
+      leave_undecided(false)
+      journal.entries = function() return nil, locked end
+      local put_back, err = payouts:retry("a", options)
+      journal.entries = nil
+      assert.same({ nil, locked }, { put_back, err })
+      assert.equal("undecided", assert(payouts:find "a").state)
+    end
+  end)
+end)
+
+describe("a person's word", function()
+  it("ends the call that was undecided, and changes no other", function()
+    for state, ended in pairs { undecided = "not_done", rejected = "rejected", done = "done" } do
+      payouts = payouts_with { queue = state }
+      leave_undecided(false)
+      local intent = assert(payouts:find "a").intent
+      assert(journal.db:rows("UPDATE purser_intents SET state = $1 WHERE id = $2", state, intent))
+      assert.is_true(payouts:retry("a", { force = true }))
+      local entry = assert(journal:entries { id = intent })[1]
+      assert.equal(ended, entry.state)
+      if ended == "not_done" then assert.equal("a person said that it was not executed", entry.message) end
+      assert.is_true(assert(payouts:find "a").approved)
+    end
+  end)
+
+  it("counts also where the call is missing from the journal", function()
+    leave_undecided(false)
+    assert(journal.db:rows "DELETE FROM purser_intents")
+    assert.is_true(payouts:retry("a", { force = true }))
+  end)
+end)
+
+describe("a payment that was never sent", function()
+  it("is put back, and one that was undecided is looked for in the histories again", function()
+    for state, is_looked_for in pairs { undecided = true, failed = false } do
+      payouts = payouts_with { queue = state }
+      assert(payouts:add("a", TRANSFER, move "5"))
+      assert(journal.db:rows("UPDATE purser_payments SET state = $1 WHERE queue = $1", state))
+      payouts.history = {}
+      assert.is_true(payouts:retry "a")
+      assert.equal(is_looked_for, payouts.history == nil)
+    end
+  end)
+end)
+
+describe("many payments", function()
+  it("are put back as each would be, with the error of every other", function()
+    payouts = payouts_with { history_check = "never" }
+    for i, key in ipairs { "found", "lost" } do
+      assert(payouts:add(key, TRANSFER, move(tostring(i))))
+      sim:fault { kind = key == "found" and "lost_answer" or "reset", when = key == "lost" and "before" or nil,
+        operation = TRANSFER }
+      leave_next_undecided()
+      assert(payouts:run())
+    end
+    assert(payouts:add("waiting", TRANSFER, move "3"))
+    local put_back, others = payouts:retry_all { "found", "lost", "waiting", "none" }
+    assert.same({ "lost" }, put_back)
+    assert.equal("payouts.done", others.found.code)
+    assert.same({ false, false }, { others.waiting, others.none })
+  end)
+end)
+
+describe("options of retry", function()
+  it("are checked", function()
+    for words, options in pairs { ["a table"] = 5, ['did you mean "force"'] = { forse = true },
+      ["boolean"] = { force = 1 } } do
+      local put_back, err = payouts:retry("a", options)
+      assert.is_nil(put_back)
+      assert.equal("argument", err.kind)
+      assert.matches(words, tostring(err))
+    end
+  end)
+end)

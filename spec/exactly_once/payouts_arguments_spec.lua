@@ -1,0 +1,51 @@
+-- SPDX-License-Identifier: MIT
+-- What a queue is asked by mistake gets an error, and never an answer that looks right.
+
+local files = require "files"
+local purser = require "purser"
+
+describe("payouts", function()
+  local path, journal, payouts
+
+  setup(function()
+    local sim = purser.sim.new { seed = 1 }
+    local account = sim:account { role = "main", balances = { USDT = "100" } }
+    path = files.temporary()
+    journal = assert(purser.journal.open { sqlite = path })
+    local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, journal = journal,
+      account = "treasury", secret_key = account.secret_key, transport = sim:transport(),
+      clock = function() return sim:now() end })
+    payouts = assert(purser.payouts.new { client = client, journal = journal })
+  end)
+  teardown(function()
+    journal:close()
+    for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
+  end)
+
+  local payment = { key = "a", operation = "wallet.withdraw", params = { coin = "USDT", address = "T", amount = "20" } }
+
+  it("takes no single payment in place of a list, and no list with a gap", function()
+    for _, list in ipairs { payment, { key = "a" }, { payment, [3] = payment },
+      { payment, nil, payment }, { nil, payment }, { payment, extra = payment } } do
+      local counts, err = payouts:add_all(list)
+      assert.is_nil(counts)
+      assert.equal("argument", err.kind)
+      assert.matches("the payments are no list; give a list without gaps", tostring(err))
+    end
+    assert.equal(0, assert(payouts:report()).total)
+    assert.same({ added = 0, repeated = 0 }, payouts:add_all {})
+    assert.same({ added = 1, repeated = 0 }, payouts:add_all { payment, n = 1 })
+  end)
+
+  it("lists no state that does not exist", function()
+    for given, hint in pairs { undecidd = 'did you mean "undecided"', finished = "give one of done, failed, sent",
+      [1] = "that is a number" } do
+      local list, err = payouts:list(given)
+      assert.is_nil(list)
+      assert.equal("state", err.option)
+      assert.is_truthy(tostring(err):find(hint, 1, true), tostring(err))
+    end
+    assert.equal(1, #assert(payouts:list "waiting"))
+    assert.equal(1, #assert(payouts:list()))
+  end)
+end)

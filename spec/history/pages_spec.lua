@@ -1,0 +1,174 @@
+-- SPDX-License-Identifier: MIT
+-- One page, and the filters that are applied here.
+
+local history = require "purser.history"
+local listed_records = require "listed_records"
+local operations = require "purser.api.operations"
+local pages = require "purser.history.pages"
+local record_id = require "purser.history.record_id"
+
+local DAY, NOW = 86400000, listed_records.NOW
+local between, client_of = listed_records.between, listed_records.client_of
+
+describe("a walk by a state", function()
+  local records = {
+    { id = "a", applyTime = NOW - DAY, status = 7 }, { id = "b", applyTime = NOW - DAY + 5, status = 2 },
+  }
+  local client = client_of(function(_, params) return between(records, params, "applyTime") end)
+
+  it("has no cursor, because a record may come into that state later", function()
+    local walk = history.each(client, "wallet.withdrawal_history", { status = 7 })
+    assert.equal(1, #assert(walk:collect()))
+    local cursor, why = walk:cursor()
+    assert.is_nil(cursor)
+    assert.matches("would never be delivered", why)
+    local saved = history.each(client, "wallet.withdrawal_history", {}):cursor()
+    local _, err = history.each(client, "wallet.withdrawal_history", { status = 7, cursor = saved }):next()
+    assert.equal("argument", err.kind)
+    assert.matches('"cursor" has no meaning together with `status`', err.message)
+    _, err = history.each(client, "wallet.deposit_history",
+      { status = 5, cursor = "purser2;wallet.deposit_history;" .. NOW .. ";" }):next()
+    assert.matches("use watch_deposits", err.message)
+  end)
+
+  it("takes the state by number and by name", function()
+    for _, status in ipairs { 2, "2", "AUDITING" } do
+      local found = assert(history.each(client, "wallet.withdrawal_history", { status = status }):collect())
+      assert.same({ "b" }, { found[1].id, found[2] })
+    end
+    local _, err = history.each(client, "wallet.withdrawal_history", { status = "AUDITNG" }):next()
+    assert.matches('did you mean "AUDITING"', err.message)
+  end)
+
+  it("finds names in records, too", function()
+    local shown = client_of(function(_, params)
+      if params.page > 1 then return {} end
+      return {
+        { txId = "1", status = "SUCCESS", insertTime = NOW - 5 }, { txId = "2", status = "4", insertTime = NOW - 9 },
+      }
+    end)
+    for _, status in ipairs { 5, "SUCCESS" } do
+      local params = { from = NOW - 50, status = status }
+      local found = assert(history.each(shown, "broker.deposit_history", params):collect())
+      assert.same({ "1" }, { found[1].txId, found[2] })
+    end
+  end)
+end)
+
+-- A source of the operation `name` whose answers are these in turn; `asked` has the parameters of each.
+local function source_of(name, answers, more)
+  local source = { row = operations.by_name[name], asked = {}, params = {}, keep = function() return true end }
+  source.paging = source.row.paging
+  source.key = record_id.of(source.paging)
+  function source.run(_, params)
+    source.asked[#source.asked + 1] = params
+    return table.remove(answers, 1)
+  end
+  for field, value in pairs(more or {}) do source[field] = value end
+  return source
+end
+
+local function transfers(count)
+  local list = {}
+  for i = 1, count do list[i] = { tranId = ("%04d"):format(i), timestamp = NOW - i } end
+  return list
+end
+
+describe("a page", function()
+  local LIST, PAGE, ROWS = "sub_account.transfer_history", "wallet.internal_transfer_history", "wallet.transfer_history"
+
+  it("is asked for with its number, its size and its window, and with the parameters of each request", function()
+    local source = source_of(LIST, { {}, {} }, { params = { fromAccountType = "SPOT" } })
+    assert(pages.ask(source, 5, 6, 3))
+    assert(pages.ask(source, 5, 6, 4, 20))
+    assert.same({ fromAccountType = "SPOT", startTime = 5, endTime = 6, page = 3, limit = 500 }, source.asked[1])
+    assert.same({ 4, 20 }, { source.asked[2].page, source.asked[2].limit })
+    assert.same({ fromAccountType = "SPOT" }, source.params)
+  end)
+
+  it("has the records, the total and the number of pages of each form", function()
+    local list = transfers(2)
+    local answer = { data = list, totalRecords = 2, totalPageNum = 1 }
+    local records, total, page_count = pages.ask(source_of(PAGE, { answer }))
+    assert.same({ list, 2, 1 }, { records, total, page_count })
+    records, total, page_count = pages.ask(source_of(ROWS, { { rows = list, total = 250 } }), 1, 2, 1)
+    assert.same({ list, 250, 3 }, { records, total, page_count })
+    records, total, page_count = pages.ask(source_of(LIST, { list }))
+    assert.same({ list }, { records, total, page_count })
+  end)
+
+  it("is short enough not to have been cut with fewer than ten records, or fewer than another had", function()
+    local answers, expected = {}, {}
+    for i, case in ipairs { { 9, true }, { 10, false }, { 12, false }, { 11, true }, { 12, false }, { 13, false } } do
+      answers[i], expected[i] = transfers(case[1]), case[2]
+    end
+    local source, short = source_of(LIST, answers), {}
+    for i = 1, #expected do short[i] = select(4, pages.ask(source, 1, 2, 1)) end
+    assert.same(expected, short)
+    assert.equal(13, source.shown)
+  end)
+
+  it("that makes no sense is an error, and for a strict source every record has a time", function()
+    local cases = {
+      { { data = transfers(3), totalRecords = 2 } }, { { data = transfers(1), totalRecords = "1" } },
+      { { data = transfers(1), totalPageNum = "1" }, strict = true }, { { data = { {} } }, strict = true },
+      { { data = { 5 } }, strict = true }, { { data = { { timestamp = 1700000000 } } }, strict = true },
+    }
+    for i, case in ipairs(cases) do
+      local source = source_of(PAGE, { case[1] }, { strict = case.strict, time = "timestamp" })
+      local records, err = pages.ask(source, 1, 2, 1)
+      assert.is_nil(records, i)
+      assert.same({ "decode", "unknown", true, PAGE }, { err.kind, err.outcome, err.retryable, err.operation })
+      if case.strict then assert(pages.ask(source_of(PAGE, { case[1] }), 1, 2, 1)) end
+    end
+  end)
+end)
+
+describe("how far a page begins with the end of the one before", function()
+  local list = transfers(9)
+  local source = source_of("sub_account.transfer_history", {})
+  local function overlap(before, page) return pages.overlap(source, before, page) end
+  local function part(from, to)
+    local made = {}
+    for i = from, to do made[#made + 1] = list[i] end
+    return made
+  end
+
+  it("is a count of records in the same order", function()
+    assert.equal(2, overlap(part(1, 5), part(4, 9)))
+    assert.equal(1, overlap(part(1, 5), part(5, 5)))
+    assert.equal(0, overlap(part(1, 5), part(6, 9)))
+  end)
+
+  it("is none where another order, the whole page or an empty one comes", function()
+    assert.equal(0, overlap(part(1, 5), { list[4], list[6], list[5] }))
+    assert.equal(0, overlap(part(1, 5), part(1, 5)))
+    assert.equal(0, overlap(part(1, 5), part(4, 4)))
+    assert.same({ 0, 0, 0 }, { overlap(nil, list), overlap({}, list), overlap(list, {}) })
+  end)
+
+  it("is none of records without an id, which may only look the same", function()
+    local rebates = source_of("broker.rebates", {})
+    assert.equal(0, pages.overlap(rebates, { { uid = "1" }, { uid = "2" } }, { { uid = "2" } }))
+  end)
+end)
+
+describe("the parameters of a history", function()
+  local row = operations.by_name["broker.deposit_history"]
+
+  it("are sent, but for the filter that would move its pages", function()
+    local given = { coin = "USDT", status = "SUCCESS" }
+    local sent, keep, name = pages.split(row, given)
+    assert.same({ { coin = "USDT" }, "status" }, { sent, name })
+    assert.same({ true, true }, { keep { status = 5 }, keep { status = "5" } })
+    assert.same({ false, false }, { keep { status = 4 }, keep {} })
+    assert.equal("SUCCESS", given.status)
+    assert.is_nil(select(3, pages.split(row, { coin = "USDT" })))
+  end)
+
+  it("are rejected where that filter has no such value", function()
+    local sent, message, name, hint = pages.split(row, { status = "SUCESS" })
+    assert.is_nil(sent)
+    assert.same({ "status", true, true }, { name, message ~= nil, hint ~= nil })
+  end)
+end)

@@ -1,0 +1,141 @@
+-- SPDX-License-Identifier: MIT
+-- Pages that are turned until they have not moved.
+
+local history = require "purser.history"
+local listed_records = require "listed_records"
+local operations = require "purser.api.operations"
+local record_id = require "purser.history.record_id"
+local turn = require "purser.history.turn"
+
+local DAY, NOW = 86400000, listed_records.NOW
+local between, client_of = listed_records.between, listed_records.client_of
+
+describe("more than a page of conversions in one millisecond", function()
+  local function conversions(order)
+    local batches = {}
+    for i = 1, 1300 do
+      batches[i] = { convertTime = NOW - DAY, totalConvert = "1", convertDetails = { { id = tostring(i) } } }
+    end
+    local client = client_of(function(_, params)
+      local inside, page = between(batches, params, "convertTime"), {}
+      order(inside)
+      for i = (params.page - 1) * params.limit + 1, math.min(#inside, params.page * params.limit) do
+        page[#page + 1] = inside[i]
+      end
+      return { data = page, totalRecords = #inside, totalPageNum = math.ceil(#inside / params.limit) }
+    end)
+    return history.each(client, "wallet.conversion_history", { from = NOW - 2 * DAY }):collect()
+  end
+
+  it("is delivered, each once, where the order stays", function()
+    assert.equal(1300, #assert(conversions(function() end)))
+  end)
+
+  it("is an error where the order changes, although the total stays", function()
+    local number = 0
+    local records, err = conversions(function(list)
+      number = number + 1
+      for i = #list, 2, -1 do
+        local j = (i * 7919 + number * 104729) % i + 1
+        list[i], list[j] = list[j], list[i]
+      end
+    end)
+    assert.is_nil(records)
+    assert.matches("their order changes", err.message)
+  end)
+end)
+
+describe("turning pages", function()
+  local NAME = "sub_account.transfer_history"
+
+  -- A source with the transfers 1 to `count`, `size` a page; `shows(page, number)` returns what it answers instead.
+  local function source_of(count, size, shows, strict)
+    local row = operations.by_name[NAME]
+    local source = { row = row, asked = 0, params = {}, strict = strict, time = strict and "timestamp",
+      key = record_id.of(row.paging), paging = setmetatable({ page_size = size }, { __index = row.paging }) }
+    function source.run(_, params)
+      source.asked = source.asked + 1
+      local page = {}
+      for i = (params.page - 1) * params.limit + 1, math.min(count, params.page * params.limit) do
+        page[#page + 1] = { tranId = ("%04d"):format(i), timestamp = NOW - i }
+      end
+      if shows then return shows(page, params.page, source.asked) end
+      return page
+    end
+    return source
+  end
+
+  local function read(source, max_pages)
+    local records, state = turn.read(source, NOW - DAY, NOW, max_pages or 10)
+    return records and #records, state
+  end
+
+  it("ends with a page that is short or empty after a full one", function()
+    for count, asked in pairs { [0] = 1, [5] = 2, [20] = 2, [25] = 3, [40] = 3 } do
+      local source = source_of(count, 20)
+      assert.same({ count, "whole" }, { read(source) })
+      assert.equal(asked, source.asked, count)
+    end
+  end)
+
+  it("ends where there are too many pages, with what was seen", function()
+    local source = source_of(100, 20)
+    assert.same({ 60, "crowded" }, { read(source, 3) })
+    assert.equal(3, source.asked)
+  end)
+
+  it("is an error where every page is the same full one", function()
+    local first
+    local records, err = turn.read(source_of(100, 20, function(page)
+      first = first or page
+      return first
+    end), NOW - DAY, NOW, 10)
+    assert.is_nil(records)
+    assert.matches("page 2 repeats what earlier pages held", err.message)
+  end)
+
+  it("begins again after a record came a second time, and says so where that goes on", function()
+    local function again(times)
+      return source_of(45, 20, function(page, number, asked)
+        if number == 2 and asked <= times * 3 then page[1] = { tranId = "0020", timestamp = NOW - 20 } end
+        return page
+      end)
+    end
+    local source = again(1)
+    assert.same({ 45, "whole" }, { read(source) })
+    assert.is_true(source.asked > 3)
+    assert.same({ 45, "repeated" }, { read(again(9)) })
+  end)
+
+  it("returns the error of a read as it is", function()
+    local problem = { message = "no", outcome = "rejected" }
+    local source = source_of(45, 20, function(page, number)
+      if number == 2 then return nil, problem end
+      return page
+    end)
+    assert.same({ nil, problem }, { turn.read(source, NOW - DAY, NOW, 10) })
+  end)
+
+  it("of a list that grows at its front is whole for a strict source, which notes what nothing shows", function()
+    local function growing(strict)
+      local grown = 0
+      return source_of(0, 20, function(_, number)
+        local page = {}
+        for i = (number - 1) * 20 + 1 - grown, math.min(45, number * 20 - grown) do
+          page[#page + 1] = { tranId = ("%04d"):format(i + 100), timestamp = NOW - 100 - i }
+        end
+        grown = grown + 1
+        return page
+      end, strict)
+    end
+    local records, err = turn.read(growing(false), NOW - DAY, NOW, 10)
+    assert.is_nil(records)
+    assert.matches("records come again on later pages", err.message)
+    local source = growing(true)
+    assert.same({ 45, "whole" }, { read(source) })
+    assert.is_nil(source.incomplete)
+    source = source_of(5, 20, function() return { { tranId = "1", timestamp = NOW } } end, true)
+    assert.same({ 1, "whole" }, { read(source) })
+    assert.matches("seems not to turn its pages", source.incomplete)
+  end)
+end)

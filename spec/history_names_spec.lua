@@ -1,0 +1,35 @@
+-- SPDX-License-Identifier: MIT
+-- A walk that is given a name it does not know: what it takes instead.
+
+local purser = require "purser"
+
+local sim = purser.sim.new { seed = 1 }
+local account = sim:account { role = "main" }
+local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
+  secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
+
+local function message_of(params)
+  local record, err = client.wallet:each_deposit(params):next()
+  assert.is_nil(record)
+  assert.equal("not_sent", err.outcome)
+  return tostring(err)
+end
+
+describe("a walk", function()
+  it("takes the shell's names of times for what it calls from and to", function()
+    assert.matches('parameter "since" is not known %(did you mean "from"%?%)', message_of { since = 1 })
+    assert.matches('parameter "until" is not known %(did you mean "to"%?%)', message_of { ["until"] = 1 })
+  end)
+
+  it("lists its own parameters and the filters, and none that it sets itself", function()
+    local text = message_of { something_else = 1 }
+    assert.matches('"something_else" is not known; there are coin, cursor, day_offset_minutes, from, ', text)
+    assert.is_nil(text:find("startTime", 1, true))
+    assert.is_nil(text:find("limit", 1, true))
+  end)
+
+  it("leaves what travels with every request to the check of the call", function()
+    assert.matches("remove it", message_of { timestamp = 1 })
+    assert.matches("recv_window", message_of { recvWindow = 1 })
+  end)
+end)

@@ -1,0 +1,12 @@
+-- SPDX-License-Identifier: MIT
+-- The public modules are members of `purser`, so that one `require` is enough.
+
+local purser = require "purser"
+
+describe("purser", function()
+  for _, name in ipairs { "codes", "csv", "decimal", "json", "secrets", "states", "utc", "vault" } do
+    it("has the module purser." .. name .. " as a member", function()
+      assert.equal(require("purser." .. name), purser[name])
+    end)
+  end
+end)

@@ -1,0 +1,37 @@
+-- SPDX-License-Identifier: MIT
+-- The manual pages: all are made from the grammar, so none can say what the command does not do.
+
+local files = require "files"
+
+local lines_of, read = files.lines_of, files.read
+
+describe("the manual pages", function()
+  local folder
+
+  setup(function()
+    folder = os.tmpname()
+    os.remove(folder)
+    assert(os.execute("mkdir " .. folder))
+    assert(os.execute(("%s tools/man.lua %s"):format(os.getenv "LUA" or "lua5.4", folder)))
+  end)
+  teardown(function() os.execute("rm -r " .. folder) end)
+
+  it("list the commands by one line each", function()
+    local commands = read(folder .. "/purser.1"):match "\n%.SH COMMANDS\n(.-)\n%.SH"
+    assert.matches("\n%.B payouts\nPay a list of payments, each once, however often it is started or killed%.\n",
+      commands)
+    for _, entry in ipairs { "plan FILE", "show ID" } do assert.is_nil(commands:find(entry, 1, true), entry) end
+  end)
+
+  it("keep a table of actions as it is, and fill other text", function()
+    assert.matches("\n%.SH DESCRIPTION\n%.nf\n.-\n  plan FILE    what would be paid.-\n%.fi\n",
+      read(folder .. "/purser-payouts.1"))
+    assert.is_nil(read(folder .. "/purser-wallet-coins.1"):match "%.SH DESCRIPTION\n%.nf")
+  end)
+
+  it("are those of the Debian package, too: none is written by hand", function()
+    assert.same({}, lines_of "git ls-files '*.1'")
+    assert.equal("build/man/*.1\n", read "debian/purser.manpages")
+    assert.matches("tools/man%.lua build/man\n", read "debian/rules")
+  end)
+end)
