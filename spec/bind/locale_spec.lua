@@ -6,8 +6,8 @@ local comma = require "comma_locale"
 local files = require "files"
 
 local topics = {
-  "bind/golden", "bind/decoder", "bind/layout", "bind/signer", "json", "json_suite", "decimal", "sim/operations",
-  "api/contract", "api/parameters", "call/unwrap", "sim/render",
+  "bind/golden", "bind/decoder", "bind/layout", "bind/signer", "json", "json_suite", "decimal", "sim_operations",
+  "api/broker", "api/sub_account", "api/wallet", "api/parameters", "call/unwrap", "sim/render",
 }
 
 describe("in a locale with a decimal comma", function()

@@ -231,6 +231,36 @@ describe("a transaction", function()
   end)
 end)
 
+describe("a write call that a finaliser makes within a transaction", function()
+  it("is not sent, and leaves that transaction whole", function()
+    local journal, sim = open(), purser.sim.new { seed = 7 }
+    local account = assert(sim:account { name = "nested", balances = { USDT = "100" } })
+    local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
+      secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
+      journal = journal, account = "nested", rate_limit = false })
+    local function move()
+      return client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+        amount = "1" }
+    end
+    assert(move())
+    local err
+    local ok, problem = journal.db:transaction(function(tx)
+      tx:rows("INSERT INTO purser_meta (name, value) VALUES ($1, $2)", "half", "1")
+      err = select(2, move()) -- a collection of garbage runs finalisers here, in this coroutine
+      tx:reject "all of it is undone"
+    end)
+    assert.is_nil(ok)
+    assert.equal("all of it is undone", problem)
+    assert.equal("not_sent", err.outcome)
+    assert.matches("a transaction is under way", err.message)
+    assert.equal(1, sim:counts()["wallet.transfer"].applied)
+    assert.same({}, (journal.db:rows "SELECT value FROM purser_meta WHERE name = 'half'"))
+    assert(move())
+    assert.equal(2, sim:counts()["wallet.transfer"].applied)
+    journal:close()
+  end)
+end)
+
 describe("a connection that was lost", function()
   it("is opened again by whatever is asked next", function()
     local journal, admin = open(), open()
@@ -312,6 +342,30 @@ describe("a database that was put back", function()
     assert.equal(2, sim:counts()["sub_account.transfer"].applied)
     journal:close()
     admin:close()
+  end)
+end)
+
+describe("a pooler that gives a transaction the session of another connection", function()
+  it("keeps calls from being sent, since its prepared statements may be other ones", function()
+    local journal, sim = open(), purser.sim.new { seed = 6 }
+    local account = assert(sim:account { name = "pooled", balances = { USDT = "100" } })
+    local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
+      secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
+      journal = journal, account = "pooled", rate_limit = false })
+    local function move(amount)
+      return client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+        amount = amount }
+    end
+    assert(move "1")
+    assert(journal.db:rows "SET purser.session = 'of another connection'") -- as its own connection set it
+    local result, err = move "2"
+    assert.is_nil(result)
+    assert.equal("not_sent", err.outcome)
+    assert.matches("pooler in session mode", err.message)
+    assert.equal(1, sim:counts()["wallet.transfer"].applied)
+    local rows = assert(journal.db:rows "SELECT id FROM purser_intents WHERE account = 'pooled'")
+    assert.equal(1, #rows)
+    journal:close()
   end)
 end)
 

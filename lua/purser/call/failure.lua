@@ -6,7 +6,7 @@
 --   4xx                         rejected (api); 408 is unknown
 --   4xx without a service code  http: a proxy or firewall answered, before or after the service did, so it is unknown
 --                               for all but reads
---   418, 429                    rejected (throttled)
+--   418, 429                    rejected (throttled); unknown where the body shows a result of a write call
 --   403 with a page of HTML     throttled: the firewall's "too often"; unknown for all but reads
 --   3xx, 5xx and the rest       unknown (http, or api when the body is the service's)
 --
@@ -62,6 +62,8 @@ local function is_firewall(status, body, headers)
   return body:find "^%s*<" ~= nil or tostring(header(headers, "content-type")):find("text/html", 1, true) ~= nil
 end
 
+local function codes_get(code) return codes.get(code) end
+
 -- Whether the body of a rejection shows what a write call would have made. One that has a member twice may.
 local function shows_record(row, body)
   if row.effect == "read" then return false end
@@ -72,6 +74,16 @@ end
 local WITH_RESULT = " (the answer holds the id of a result as well, so it proves nothing)"
 local NO_ERROR = " (this code means success, and the HTTP status does not, so the answer proves nothing)"
 
+local NOT_ITS_CODE = " (the service has no such code: a machine in between answered, perhaps after the service had)"
+
+-- Whether a code repeats the HTTP status, as gateways write it, and is none of the service's. A pause is a rejection
+-- whoever asks for it.
+local function is_gateway_code(status, code)
+  if code ~= tostring(status) or is_pause(status) then return false end
+  local ok, known = pcall(codes_get, code)
+  return not ok or not known
+end
+
 -- What an answer with a code proves of a call, and where that is nothing but for the code's own meaning, why. A code
 -- that proves nothing does so whatever else is there.
 local function outcome_of(row, profile, status, code, body)
@@ -79,18 +91,25 @@ local function outcome_of(row, profile, status, code, body)
   if shows_record(row, body) then return "unknown", WITH_RESULT end
   if status >= 200 and status <= 299 then return "rejected", "" end
   if status < 400 or status > 499 or status == 408 then return "unknown", "" end
+  if row.effect ~= "read" and is_gateway_code(status, code) then return "unknown", NOT_ITS_CODE end
   if row.effect ~= "read" and profile.success_codes[code] then return "unknown", NO_ERROR end
   return "rejected", ""
 end
 
+-- Whether the body of an answer says, next to no code, that the call succeeded.
+local function claims_success(row, body)
+  return shows_record(row, body) or body:lower():find '"success"%s*:%s*"?true' ~= nil
+end
+
 -- The same of an answer without a code: of a proxy or a firewall.
-local function outcome_without_code(row, status)
+local function outcome_without_code(row, status, body)
   if status < 400 or status > 499 or status == 408 then return "unknown" end
-  return (row.effect == "read" or is_pause(status)) and "rejected" or "unknown"
+  if row.effect == "read" then return "rejected" end
+  return is_pause(status) and not claims_success(row, body) and "rejected" or "unknown"
 end
 
 local function cure_of(code)
-  local known = codes.get(code)
+  local known = codes_get(code)
   return known and known.cure
 end
 
@@ -140,8 +159,9 @@ function M.of_status(row, profile, status, body, headers)
   if code then
     err = rejection(row, profile, status, code, filled(message, MESSAGE_BYTES), body)
   else
-    err = { kind = "http", outcome = outcome_without_code(row, status), http_status = status, operation = row.full_name,
-      phase = "receive", retryable = status >= 500 and row.effect == "read", message = filled(message, MESSAGE_BYTES) }
+    err = { kind = "http", outcome = outcome_without_code(row, status, body), http_status = status,
+      operation = row.full_name, phase = "receive", retryable = status >= 500 and row.effect == "read",
+      message = filled(message, MESSAGE_BYTES) }
   end
   err.retry_after = retry_after_of(headers)
   if not code and is_firewall(status, body, headers) then
@@ -152,7 +172,8 @@ function M.of_status(row, profile, status, body, headers)
   end
   if is_pause(status) then
     err.kind, err.retryable = "throttled", err.outcome == "rejected" or row.effect == "read"
-    err.message = err.message or message == nil and "the service asks for a pause" or nil
+    err.message = err.message or message == nil and "the service asks for a pause"
+      .. (err.outcome == "unknown" and row.effect ~= "read" and not code and WITH_RESULT or "") or nil
     err.hint = err.outcome == "rejected" and "wait before the next call: one within the pause makes it longer" or nil
   end
   if not err.message and status >= 300 and status < 400 then

@@ -184,14 +184,24 @@ end
 
 ---@class purser.Sending  what a write call gives to its attempt, to know how far it came
 ---@field sent boolean      set before the transport is called
+---@field process integer   the one that may send it
 ---@field watch table|false set to what reports the attempt to the hook `after`
 ---@field verify fun(self, value: any, err: purser.Error|nil): any, purser.Error|nil  notes what the response says
+
+-- The error of a write call in a child that was forked off by its hook: both processes have the request.
+local function forked_error(row)
+  return errors.new { kind = "transport", outcome = "unknown", phase = "send", operation = row.full_name,
+    message = "this process was forked off during the call, which is left to its parent" }
+end
 
 -- Sends a request and reads its answer: `result | nil, err`, and the response. `sending` is that of a write call,
 -- `values` are those of a read call.
 local function exchange(self, row, request, sending, values)
   if self._closed then return nil, closed_error(row) end -- by the hook, or during the pause before this attempt
-  if sending then sending.sent = true end
+  if sending then
+    sending.sent = true
+    if sending.process ~= core.process_id() then return nil, forked_error(row) end
+  end
   local response, failure = self._transport:send(request)
   if type(response) ~= "table" then return nil, transport_error(row, failure) end
   local answer = row.unsigned and unsigned.answer or interpret.answer

@@ -87,6 +87,7 @@ end
 ---@field intent purser.Intent
 ---@field entry table       its entry among the client's own calls
 ---@field sent boolean      the transport has been called
+---@field process integer   the one that sends it: a child that is forked off by a hook must not
 ---@field value any         the result, false while there is none
 ---@field err purser.Error|false
 ---@field kept boolean      its end has been written
@@ -101,7 +102,7 @@ local function begin(client, row, values, opts, payment)
   local lost = errors.new { kind = "transport", outcome = "unknown", phase = "receive", operation = row.full_name,
     message = "", advice = advice.of(row, values), intent = false }
   local call = setmetatable({ state = client, row = row, info = opts.info, intent = false, entry = false, sent = false,
-    value = false, err = false, kept = false, watch = false, lost = lost }, WriteCall)
+    value = false, err = false, kept = false, watch = false, lost = lost, process = core.process_id() }, WriteCall)
   local intent, problem = record(client, row, values, opts, payment)
   if not intent then return nil, problem end
   call.intent, lost.intent = intent, intent
@@ -216,9 +217,10 @@ local function after_raising(call, raised)
   elseif err and err.outcome ~= "unknown" then
     value = nil
   else
-    local text = call.sent and LOST or UNSENT
+    local may_have_left = call.sent or call.process ~= core.process_id()
+    local text = may_have_left and LOST or UNSENT
     lost.message = text
-    if not call.sent then
+    if not may_have_left then
       lost.outcome, lost.phase, lost.retryable, lost.advice, lost.intent = "not_sent", "send", true, nil, nil
     end
     pcall(explain, lost, text, raised)

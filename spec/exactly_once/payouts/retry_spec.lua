@@ -161,9 +161,9 @@ describe("another look at a payment", function()
   -- or the code of the error.
   for words, case in pairs {
     ["that shows that it was not made"] = { { outcome = "not_done" }, true, true },
-    ["that shows records that may be its own"] = { { outcome = "undecided", reason = "two match",
-      candidates = { 1, 2 } }, "payouts.undecided", "payouts.undecided" },
-    ["that leaves it undecided, without a record,"] = { { outcome = "undecided", reason = "too old", candidates = {} },
+    ["that shows what may be its record"] = { { outcome = "undecided", reason = "two match", candidates = { 1, 2 } },
+      "payouts.undecided", "payouts.undecided" },
+    ["that leaves it undecided without a record"] = { { outcome = "undecided", reason = "too old", candidates = {} },
       "payouts.undecided", true },
     ["that finds it"] = { { outcome = "done", record = { tranId = "r1" } }, "payouts.done", "payouts.done" },
     ["that the service rejects"] = { rejection, "payouts.not_checked", true },

@@ -120,13 +120,15 @@ local function group_of(self, state, reconcile, params)
   local key = table.concat(parts, "\n")
   local group = state.groups[key]
   if not group then
-    group = { key = key, reconcile = reconcile, asked = asked, has_names = has_names, found = {}, unnamed = {} }
+    group = { key = key, reconcile = reconcile, asked = asked, has_names = has_names, found = {}, named = {},
+      unnamed = {} }
     state.groups[key] = group
     if self.scope and state.newest then
       local kept, message = witness.kept(self, key)
       if message then fail(self, message) end
       if kept then
-        group.found, group.unnamed, group.rejection, group.read = kept.found, kept.unnamed, kept.rejection, true
+        group.found, group.named, group.unnamed = kept.found, kept.named, kept.unnamed
+        group.rejection, group.read = kept.rejection, true
       end
     end
   end
@@ -142,12 +144,20 @@ local function plain(record)
   return kept
 end
 
-local function note_content(group, record)
-  record = plain(record)
+-- Keeps a record under what its content may be.
+local function note_content(list, record)
   for _, key in ipairs(compare.content_keys(record)) do
-    group.unnamed[key] = group.unnamed[key] or {}
-    table.insert(group.unnamed[key], record)
+    list[key] = list[key] or {}
+    table.insert(list[key], record)
   end
+end
+
+-- What of a record with an id decides whether it is a payment's whose id it shows in another spelling.
+local function content_of(reconcile, record)
+  local kept = { id = intents.id_of(record), amount = record.amount, transactionFee = record.transactionFee,
+    [reconcile.client_id] = record[reconcile.client_id], [reconcile.time_member] = record[reconcile.time_member] }
+  for _, name in ipairs(reconcile.match_on) do kept[name] = record[name] end
+  return plain(kept)
 end
 
 -- Of records that show one id, one that did not fail counts: it proves that the payment was made.
@@ -159,8 +169,9 @@ local function note(group, record)
     local at = record[reconcile.time_member]
     if has_failed and group.found[client_id] then return end
     group.found[client_id] = type(at) == "number" and at or 0
+    if not has_failed then note_content(group.named, content_of(reconcile, record)) end
   elseif not has_failed then
-    note_content(group, record)
+    note_content(group.unnamed, plain(record))
   end
 end
 
@@ -293,7 +304,7 @@ local function read(self, state, group)
   self.waiting_for = group.reconcile.lookup .. " is read for payments that the journal may lack"
   local tries = 0
   while not group.read and not self.problem and not self.stopping do
-    group.found, group.unnamed, group.ids, group.rejection, tries = {}, {}, nil, nil, tries + 1
+    group.found, group.named, group.unnamed, group.rejection, tries = {}, {}, {}, nil, tries + 1
     local before = clock_error(self)
     local all = read_all(self, group)
     local set_by = clock_error(self) - before
@@ -316,15 +327,27 @@ local function may_be_of(payment, record, reconcile)
     and compare.may_agree(payment.params, record, AMOUNT)
 end
 
+-- The records of equal content that show no id, where those count; and those that show the payment's id in another
+-- spelling.
+local function equal_records(self, group, payment)
+  local list, id, name = {}, payment.client_id, group.reconcile.client_id
+  for _, key in ipairs(compare.content_lookups(payment.params)) do
+    for _, record in ipairs(self.unidentified ~= "pay" and group.unnamed[key] or {}) do
+      if may_be_of(payment, record, group.reconcile) then list[#list + 1] = record end
+    end
+    for _, record in ipairs(id and group.named[key] or {}) do
+      if compare.may_be_id(id, record[name]) and may_be_of(payment, record, group.reconcile) then
+        list[#list + 1] = record
+      end
+    end
+  end
+  return list
+end
+
 -- The records of equal content that no call known to the journal has made, and an equal call without a known end (see
 -- queue.equal_call); or nil and a problem. The call is looked for first: once it has ended its record is known.
 local function candidates_of(self, group, payment)
-  local list = {}
-  for _, key in ipairs(compare.content_lookups(payment.params)) do
-    for _, record in ipairs(group.unnamed[key] or {}) do
-      if may_be_of(payment, record, group.reconcile) then list[#list + 1] = record end
-    end
-  end
+  local list = equal_records(self, group, payment)
   if not list[1] then return list end
   local found, problem = self.journal.db:transaction(function(tx)
     local equal = queue.equal_call(tx, self, payment)
@@ -378,20 +401,8 @@ local function by_id(self, payment, at)
   end
 end
 
--- The time of the record that carries an id, or one that may be it in another spelling; nil where none does.
-local function time_of(group, id)
-  if group.found[id] then return group.found[id] end
-  if not group.ids then
-    local list = {}
-    for shown, at in pairs(group.found) do list[#list + 1] = { id = shown, at = at } end
-    group.ids = compare.index(list, "id")
-  end
-  local other = compare.alike(group.ids, id)[1]
-  return other and other.at
-end
-
 local function judge(self, group, payment)
-  local at = payment.client_id and time_of(group, payment.client_id)
+  local at = payment.client_id and group.found[payment.client_id]
   if at then
     local change = by_id(self, payment, at)
     if change and change.state == "undecided" and payment.approved then return nil end
@@ -401,7 +412,6 @@ local function judge(self, group, payment)
   if group.rejection then
     return { state = "undecided", message = "whether it was made before cannot be looked for: " .. group.rejection }
   end
-  if self.unidentified == "pay" then return nil end
   local records, second = candidates_of(self, group, payment)
   if not records then
     self.problem = second

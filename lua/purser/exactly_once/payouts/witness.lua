@@ -83,11 +83,12 @@ function M.forget(self)
 end
 
 --- Keeps what a history held, unless by then something else counts. Returns true; or nil and a message.
----@param content table  { found =, unnamed =, rejection = }
+---@param content table  { found =, named =, unnamed =, rejection = }
 ---@param counts fun(): boolean  whether it still counts; asked last, when nothing else can be written any more
 function M.keep(self, history, content, counts)
-  local text = json.encode { read = true, rejection = content.rejection,
-    found = next(content.found) and content.found or nil, unnamed = next(content.unnamed) and content.unnamed or nil }
+  local text = json.encode { read = true, keeps_named = true, rejection = content.rejection,
+    found = next(content.found) and content.found or nil, named = next(content.named) and content.named or nil,
+    unnamed = next(content.unnamed) and content.unnamed or nil }
   return self.witness_db:transaction(function(tx)
     if not counts() then return true end
     tx:rows([[INSERT INTO purser_histories (scope, history, content) VALUES ($1, $2, $3)
@@ -102,7 +103,9 @@ function M.kept(self, history)
     self.scope, history)
   if not rows then return nil, message end
   local content = rows[1] and core.decode(rows[1].content)
-  return content and { found = content.found or {}, unnamed = content.unnamed or {}, rejection = content.rejection }
+  if not content or not content.keeps_named then return nil end -- or it was kept by an older version
+  return { found = content.found or {}, named = content.named or {}, unnamed = content.unnamed or {},
+    rejection = content.rejection }
 end
 
 --- Notes that a run has ended well that did not look at the histories, of a journal that is not the newest: the next

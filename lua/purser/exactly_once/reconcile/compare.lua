@@ -87,10 +87,12 @@ local function is_hidden_in(shown, requested)
     and requested:sub(#requested - #tail + 1) == tail
 end
 
--- Whether an address may be the one that was requested: with a memo, with something else around it, or hidden in part.
+-- Whether an address may be the one that was requested: with a memo, with something else around it, cut, or hidden in
+-- part.
 local function may_be_address(requested, shown)
   requested, shown = tostring(requested), tostring(shown)
-  return M.may_name(requested, shown) or holds(shown, requested) or is_hidden_in(shown, requested)
+  return M.may_name(requested, shown) or holds(shown, requested) or holds(requested, shown)
+    or is_hidden_in(shown, requested)
 end
 
 -- A coin may be shown with its network, and with blanks around it.
@@ -114,43 +116,109 @@ end
 local may_be = { amount = may_be_amount, address = may_be_address, coin = may_be_asset, asset = may_be_asset,
   fromAccountType = may_be_account_type, toAccountType = may_be_account_type }
 
---- Whether an id that is shown may be the one that was sent: in another case, cut, or with something around it.
+-- What of an id counts that may be in another spelling: its letters and digits, in lower case.
+local function plain_id(text) return (text:lower():gsub("[^a-z0-9]", "")) end
+
+-- Words for an id that is not shown.
+local no_id = { [""] = true, null = true, none = true, ["nil"] = true, undefined = true, nan = true }
+
+-- The value of an id that is shown as a number, and the unit of its last digit that counts: by less than that it may
+-- differ from the id that was sent. Binary floating point holds 15 digits, and fewer may be shown. Nil where it is no
+-- number.
+local function number_of(shown)
+  local whole, fraction, exponent = shown:match "^(%d+)%.?(%d*)[eE]?%+?(%d*)$"
+  if not whole then return nil end
+  local value = tonumber(whole .. fraction) * 10 ^ ((tonumber(exponent) or 0) - #fraction)
+  local digits = (whole .. fraction):gsub("^0+", "")
+  if #whole == #shown and #digits < FLOAT_DIGITS then return value, 0 end
+  local count = math.max(1, math.min(#digits:gsub("0+$", ""), FLOAT_DIGITS - 1))
+  return value, 10 ^ (math.floor(math.log(value) / math.log(10) + 1e-9) + 1 - count)
+end
+
+-- Whether an id of digits may be shown as that number.
+local function may_be_number(requested, shown)
+  local value, by = number_of(shown)
+  if not value or not requested:find "^%d+$" then return false end
+  return value == tonumber(requested) or math.abs(value - tonumber(requested)) < by
+end
+
+--- Whether an id that is shown may be the one that was sent: in another case, with other signs between its letters and
+--- digits, cut however short, hidden in part, as a number, or with something around it.
 function M.may_be_id(requested, shown)
-  if type(shown) ~= "string" or type(requested) ~= "string" or shown == requested then return shown == requested end
-  local a, b = requested:lower(), shown:lower()
-  if a == b then return true end
+  if type(requested) ~= "string" or shown == nil then return shown == requested end
+  shown = tostring(shown)
+  local a, b = plain_id(requested), plain_id(shown)
+  if a == b or no_id[b] then return true end
   local long, short = #a > #b and a or b, #a > #b and b or a
-  return #short >= 8 and long:find(short, 1, true) ~= nil
+  return #short > 0 and long:find(short, 1, true) ~= nil or is_hidden_in(shown, requested)
+    or may_be_number(requested, shown)
+end
+
+-- Texts that people write beside a payment or a key are shown in as many ways as ids: a memo "007" as the number 7.
+may_be.memo, may_be.note = M.may_be_id, M.may_be_id
+
+-- By what ids of numbers are kept: values that differ in their last digits are mostly under one text. An id is looked
+-- for under those of the values next to it as well.
+local NEXT_TO = 1e-12
+local function value_key(value) return ("%.8e"):format(value) end
+
+-- Whether it shows only when ids are compared one by one that this may be one of as many letters and digits: some are
+-- hidden, or it is a number of which little is shown.
+local function is_vague(shown)
+  if no_id[plain_id(shown)] or shown:find("*", 1, true) or shown:find("..", 1, true) then return true end
+  local value, by = number_of(shown)
+  return value ~= nil and by > value * NEXT_TO
 end
 
 --- Records by the id that they show, for compare.alike.
 ---@param name string  the member that holds it
 function M.index(records, name)
-  local index = { blank = {}, by_text = {}, by_length = {} }
-  local function put(list, key, record)
+  local index = { blank = {}, vague = {}, by_text = {}, by_value = {}, by_length = {} }
+  local function put(list, key, entry)
     list[key] = list[key] or {}
-    table.insert(list[key], record)
+    table.insert(list[key], entry)
   end
   for _, record in ipairs(records) do
     local shown = record[name]
     if M.is_blank(shown) then
       table.insert(index.blank, record)
-    elseif type(shown) == "string" then
-      put(index.by_text, shown:lower(), record)
-      put(index.by_length, #shown, { record = record, shown = shown })
+    else
+      shown = tostring(shown)
+      local entry, text, value = { record = record, shown = shown }, plain_id(shown), number_of(shown)
+      if is_vague(shown) then
+        table.insert(index.vague, entry)
+      else
+        put(index.by_text, text, entry)
+        put(index.by_length, #text, entry)
+        if value then put(index.by_value, value_key(value), entry) end
+      end
     end
   end
   return index
 end
 
+-- The lists of an index that may hold records whose id is `requested`.
+local function lists_of(index, requested)
+  local text = plain_id(requested)
+  local lists, value = { index.vague, index.by_text[text] or {} }, requested:find "^%d+$" and tonumber(requested)
+  for length, list in pairs(index.by_length) do
+    if length ~= #text then lists[#lists + 1] = list end
+  end
+  for _, by in ipairs(value and { -NEXT_TO, 0, NEXT_TO } or {}) do
+    lists[#lists + 1] = index.by_value[value_key(value + value * by)]
+  end
+  return lists
+end
+
 --- The records of an index whose id is `requested`, or may be it, and those that show none. It compares only what may
 --- be equal, so that many ids can be looked for among many records.
 function M.alike(index, requested)
-  local found = {}
-  for _, record in ipairs(index.by_text[requested:lower()] or {}) do found[#found + 1] = record end
-  for length, list in pairs(index.by_length) do
-    for _, entry in ipairs(length ~= #requested and list or {}) do
-      if M.may_be_id(requested, entry.shown) then found[#found + 1] = entry.record end
+  local found, seen = {}, {}
+  for _, list in ipairs(lists_of(index, requested)) do
+    for _, entry in ipairs(list) do
+      if not seen[entry] and M.may_be_id(requested, entry.shown) then
+        found[#found + 1], seen[entry] = entry.record, true
+      end
     end
   end
   for _, record in ipairs(index.blank) do found[#found + 1] = record end

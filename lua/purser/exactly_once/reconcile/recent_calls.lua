@@ -26,16 +26,17 @@ end
 function M.new(transport, origin)
   local by_id = setmetatable({}, WEAK_VALUES)
   return { by_digest = {}, by_id = by_id, shared = transport and shared_ids(transport, origin) or by_id, pruned_at = 0,
-    accounts = {}, prefix = false, count = 0, forgotten_to = 0 }
+    accounts = {}, process = false, count = 0, forgotten_to = 0 }
 end
 
---- A name that no other call has; or nil and a message. One client is used by one process alone, so a random text that
---- is its own and a number are enough.
+--- A name that no other call has; or nil and a message: a random text of the client's own in this process, and a
+--- number.
 function M.name_call(self)
-  if not self.prefix then
+  local process = core.process_id()
+  if self.process ~= process then
     local prefix, message = core.random_token(20)
     if not prefix then return nil, message end
-    self.prefix = prefix
+    self.prefix, self.process = prefix, process
   end
   self.count = self.count + 1
   return ("%s-%d"):format(self.prefix, self.count)

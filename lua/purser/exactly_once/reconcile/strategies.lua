@@ -289,7 +289,7 @@ local function name_once(look, narrow)
       local answer, doubt = holder_of_name(look, reading, record)
       if answer then return answer end
       candidates[#candidates + 1], reason = record, doubt
-    elseif not is_older and (is_blank(shown) or tostring(shown):lower() == requested:lower()) then
+    elseif not is_older and (is_blank(shown) or compare.may_be_id(requested, shown)) then
       candidates[#candidates + 1] = record
     end
   end
@@ -344,10 +344,9 @@ end
 
 local NINETY_DAYS = 90 * 86400000
 
--- Whether a record that does not show the name that is looked for may be it: names are left out, or hidden in part.
+-- Whether a record that does not show the name that is looked for may be it: names are left out, hidden in part or cut.
 local function may_be_named(shown, requested)
-  return is_blank(shown)
-    or type(shown) == "string" and (shown:find("*", 1, true) ~= nil or shown:lower() == requested:lower())
+  return is_blank(shown) or tostring(shown):find("*", 1, true) ~= nil or compare.may_be_id(requested, shown)
 end
 
 local function state_once(look, narrow)

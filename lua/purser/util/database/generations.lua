@@ -38,17 +38,27 @@ local function was_pruned(self, tx)
   return row ~= nil and row.value > self.changed_at
 end
 
+-- Runs the statement that counts, and ends a transaction that did not run on the connection's own session. Returns how
+-- many rows it changed.
+local function change(tx, sql, ...)
+  local kind = tx.db.kind
+  local rows, changed = tx:rows(sql .. (kind.returning_session or ""), ...)
+  if not kind.returning_session then return changed end
+  if rows[1] and rows[1].session ~= tx.db.session then tx:reject(kind.POOLED) end
+  return #rows
+end
+
 --- Counts a commit, as its transaction's last statement. A commit that failed may have been made all the same, so what
 --- is remembered is the last that certainly was. Ends the transaction when the journal lacks that one.
 function M.count(self, tx)
   if self.process ~= core.process_id() then name_process(self, tx) end
   self.tried = self.tried + 1
   self.time = time_text()
-  local _, changed = tx:rows([[UPDATE purser_generations SET generation = $1, changed_at = $2 WHERE name = $3
+  local changed = change(tx, [[UPDATE purser_generations SET generation = $1, changed_at = $2 WHERE name = $3
     AND generation >= $4]], text_of(self.tried), self.time, self.name, text_of(self.confirmed))
   if changed == 1 then return end
   if self.confirmed > 0 and not was_pruned(self, tx) then tx:reject(OLDER) end
-  tx:rows("INSERT INTO purser_generations (name, generation, changed_at) VALUES ($1, $2, $3)", self.name,
+  change(tx, "INSERT INTO purser_generations (name, generation, changed_at) VALUES ($1, $2, $3)", self.name,
     text_of(self.tried), self.time)
 end
 

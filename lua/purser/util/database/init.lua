@@ -232,7 +232,12 @@ local function within(self, fn)
   return counted, result, second
 end
 
+local NESTED = "a transaction is under way in this coroutine: a finaliser or a callback made this call within it; make "
+  .. "it when the call has ended"
+
+-- PostgreSQL takes a BEGIN within a transaction, whose COMMIT would then end what is around it half done.
 local function start(self)
+  if self.busy then return nil, NESTED end
   local ok, message = ensure(self)
   if not ok then return nil, message end
   message = self.kind.connection_error(self)

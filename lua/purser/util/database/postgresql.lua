@@ -123,8 +123,18 @@ function M.connect(driver, options)
   return nil, explained(tostring(message), given)
 end
 
---- Prepares a new connection; raises when it cannot be used.
+--- What a statement returns that shows on which session it ran.
+M.returning_session = " RETURNING current_setting('purser.session', true) AS session"
+
+M.POOLED = "the connection leads to a session of the server that is shared with other connections, as a pooler's in "
+  .. "transaction mode does: prepared statements and settings of another program may take effect; connect to the "
+  .. "server itself, or use a pooler in session mode"
+
+--- Prepares a new connection; raises when it cannot be used. A name marks its session on the server: statements are
+--- prepared there, and a pooler that gives each transaction another session would run other connections' statements.
 function M.greet(db)
+  db.session = assert(core.random_token(20))
+  assert(db:rows("SET purser.session = '" .. db.session .. "'"))
   assert(db:rows("SET lock_timeout = " .. math.max(1, db.lock_timeout_ms))) -- 0 would wait for ever
   assert(db:rows "SET synchronous_commit = on")
 end
