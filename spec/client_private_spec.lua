@@ -3,16 +3,14 @@
 
 local private = require "purser.util.private"
 local purser = require "purser"
+local simulated = require "simulated"
 
 local SECRET = "HostSecretThatNoScriptMayRead0123456"
 
 local sim, account
 
 local function client_with(options)
-  local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, retry = false, rate_limit = false }
-  for name, value in pairs(options or {}) do all[name] = value end
-  return assert(purser.new(all))
+  return simulated.client(sim, account, { retry = false, rate_limit = false }, options)
 end
 
 before_each(function()

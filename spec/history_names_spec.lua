@@ -2,11 +2,11 @@
 -- A walk that is given a name it does not know: what it takes instead.
 
 local purser = require "purser"
+local simulated = require "simulated"
 
 local sim = purser.sim.new { seed = 1 }
 local account = sim:account { role = "main" }
-local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
-  secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
+local client = simulated.client(sim, account)
 
 local function message_of(params)
   local record, err = client.wallet:each_deposit(params):next()

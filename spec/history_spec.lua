@@ -5,8 +5,8 @@ local errors = require "purser.call.errors"
 local history = require "purser.history"
 local listed_records = require "listed_records"
 local operations = require "purser.api.operations"
-local purser = require "purser"
 local schedule = require "purser.schedule"
+local simulated = require "simulated"
 
 local DAY, HOUR = 86400000, 3600000
 local NOW = listed_records.NOW
@@ -292,8 +292,7 @@ describe("every history and list", function()
   it("is walked by a sub-account's own key, too: broker.deposit_history", function()
     local sim, _, broker = world()
     local sub = assert(sim:account { role = "sub", parent = broker.uid, name = "traders01" })
-    local client = assert(purser.new { base_url = "http://localhost", api_key = sub.api_key,
-      secret_key = sub.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
+    local client = simulated.client(sim, sub)
     local times = {}
     for i = 1, 500 do times[i] = NOW - 30 * DAY + i * HOUR end
     deposits(sim, sub, times)

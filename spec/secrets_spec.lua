@@ -11,29 +11,15 @@ local purser = require "purser"
 local LUA = os.getenv "LUA" or "lua5.4"
 local SECRET = "filesecretworthnothing0000012345"
 
-local made
-before_each(function() made = {} end)
-after_each(function() for _, path in ipairs(made) do os.remove(path) end end)
+local private, new_path = files.private, files.new_path
+
+after_each(files.remove_kept)
 
 local function shell(command)
   local pipe = assert(io.popen(command .. " 2>&1"))
   local output = pipe:read "*a"
   pipe:close()
   return output
-end
-
-local function private(text, mode)
-  local path = files.temporary(text)
-  made[#made + 1] = path
-  shell(("chmod %s %s"):format(mode or "600", path))
-  return path
-end
-
-local function new_path()
-  local path = os.tmpname()
-  os.remove(path)
-  made[#made + 1] = path
-  return path
 end
 
 local function rejected(pattern, value, message)

@@ -3,6 +3,7 @@
 
 local parameters = require "purser.api.parameters"
 local purser = require "purser"
+local simulated = require "simulated"
 
 local states = purser.states
 
@@ -30,8 +31,7 @@ describe("a state", function()
   it("names each record that the simulator shows", function()
     local sim = purser.sim.new()
     local account = sim:account { role = "broker", email = "a@example.org" }
-    local client = assert(purser.new { base_url = "http://localhost", transport = sim:transport(),
-      api_key = account.api_key, secret_key = account.secret_key, clock = function() return sim:now() end })
+    local client = simulated.client(sim, account)
     for number, name in ipairs(states.list "deposit") do
       local deposit = assert(sim:deposit { account = account.uid, coin = "USDT", network = "TRX", amount = "5" })
       assert(sim:set_deposit(deposit.id, name))
@@ -89,8 +89,7 @@ describe("the names of states in a call", function()
   it("are understood by the simulator", function()
     local sim = purser.sim.new { start_time = 1700000000000 }
     local broker = sim:account { role = "broker", email = "b@example.org" }
-    local client = assert(purser.new { base_url = "http://localhost", api_key = broker.api_key,
-      secret_key = broker.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
+    local client = simulated.client(sim, broker)
     assert.same({}, assert(client.broker:all_deposit_history { status = "SUCCESS" }))
   end)
 end)

@@ -5,19 +5,13 @@ local command = require "command"
 local core = require "purser.core"
 local files = require "files"
 local purser = require "purser"
+local simulated = require "simulated"
 
 local SECRET = "vaultsecretworthnothing000000012"
 
-local made
-before_each(function() made = {} end)
-after_each(function() for _, path in ipairs(made) do os.remove(path) end end)
+local new_path = files.new_path
 
-local function new_path()
-  local path = os.tmpname()
-  os.remove(path)
-  made[#made + 1] = path
-  return path
-end
+after_each(files.remove_kept)
 
 local function private(text, mode)
   local path = new_path()
@@ -148,8 +142,7 @@ describe("a vault in a file", function()
   it("keeps the keys of a fleet over its runs", function()
     local sim, path = purser.sim.new(), new_path()
     local owner = sim:account { role = "broker", email = "a@example.org" }
-    local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key,
-      secret_key = owner.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
+    local client = simulated.client(sim, owner)
     local function run()
       local vault = assert(purser.vault.open(path))
       local fleet = assert(purser.fleet.new { client = client, vault = vault, accounts = {

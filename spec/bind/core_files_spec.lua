@@ -7,16 +7,9 @@ local files = require "files"
 
 local LUA = os.getenv "LUA" or "lua5.4"
 
-local made
-before_each(function() made = {} end)
-after_each(function() for _, path in ipairs(made) do os.remove(path) end end)
+local new_path = files.new_path
 
-local function new_path(text)
-  local path = files.temporary(text)
-  made[#made + 1] = path
-  if not text then os.remove(path) end
-  return path
-end
+after_each(files.remove_kept)
 
 describe("core.file_mode of an open file", function()
   it("judges what was opened, and not what has its name by now", function()

@@ -4,6 +4,7 @@
 -- request at the millisecond at which it arrives.
 
 local purser = require "purser"
+local simulated = require "simulated"
 local sliding_log = require "purser.call.rate_limit.sliding_log"
 
 local CAPACITY, WINDOW_MS = 300, 10000
@@ -241,8 +242,7 @@ describe("a sweep of 30 sub-accounts", function()
   it("takes the 50 seconds that the pool asks for, and no 429", function()
     local sim = purser.sim.new { seed = 3, profile = "mexc", rate_limit = true }
     local owner = assert(sim:account { role = "broker", email = "a@example.org", balances = { USDT = "1" } })
-    local client = assert(purser.new { profile = "mexc", base_url = "http://localhost", transport = sim:transport(),
-      api_key = owner.api_key, secret_key = owner.secret_key, clock = function() return sim:now() end, retry = false,
+    local client = simulated.client(sim, owner, { profile = "mexc", retry = false,
       rate_limit = { now = function() return sim:now() end } })
     local accounts = {}
     for i = 1, 30 do
@@ -268,8 +268,7 @@ describe("a simulator with the limits of a profile that it does not have otherwi
   it("counts the weights of that profile, too", function()
     local sim = purser.sim.new { seed = 3, rate_limit = "mexc" }
     local owner = assert(sim:account { balances = { USDT = "100" } })
-    local client = assert(purser.new { base_url = "http://localhost", transport = sim:transport(), rate_limit = false,
-      api_key = owner.api_key, secret_key = owner.secret_key, clock = function() return sim:now() end, retry = false })
+    local client = simulated.client(sim, owner, { rate_limit = false, retry = false })
     local function move(amount)
       return client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
         amount = amount }

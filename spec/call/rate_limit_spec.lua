@@ -1,28 +1,14 @@
 -- SPDX-License-Identifier: MIT
 -- A rate limit in one process: what it lets go, in what order, and what it learns.
 
+local one = require "one_limit"
 local process = require "purser.call.rate_limit.process"
 local purser = require "purser"
 local windows = require "windows"
 
-local now
+local limit_of, pause, row = one.limit, one.pause, one.row
 
-local function clock() return now end
-
-local function row(weight, effect, name)
-  return { full_name = name or "wallet.coins", effect = effect or "read", weight = weight }
-end
-
-local function limit_of(capacity, options)
-  local all = { pools = { ip = { capacity = capacity, window_ms = 10000 } }, now = clock, margin_ms = 240 }
-  for name, value in pairs(options or {}) do all[name] = value end
-  return purser.rate_limit(all)
-end
-
--- Waits by moving the clock.
-local function pause(_, ms) now = now + ms end
-
-before_each(function() now = 1000000 end)
+before_each(one.begin)
 
 describe("a rate limit", function()
   it("never lets more than its capacity go in any window, whatever the weights and the times", function()
@@ -33,8 +19,8 @@ describe("a rate limit", function()
         local weight = ({ 1, 1, 10, 50 })[math.random(4)]
         local takes, at = limit:acquire(row(weight, math.random(2) == 1 and "read" or "move"), "key", pause)
         assert(takes, at)
-        sent[#sent + 1] = { now, weight }
-        if math.random(3) == 1 then now = now + math.random(0, 3000) end
+        sent[#sent + 1] = { one.now, weight }
+        if math.random(3) == 1 then one.now = one.now + math.random(0, 3000) end
       end
       assert(windows.peak(sent, 10000) <= 300)
     end
@@ -42,28 +28,28 @@ describe("a rate limit", function()
 
   it("lets calls go that fit at once, and the next one when the first is a window and a margin old", function()
     local limit = limit_of(10)
-    local started = now
+    local started = one.now
     assert(limit:acquire(row(1), "key", pause))
-    now = now + 49
+    one.now = one.now + 49
     assert(limit:acquire(row(9), "key", pause))
-    assert.equal(started + 49, now)
+    assert.equal(started + 49, one.now)
     assert(limit:acquire(row(9), "key", pause))
-    assert(now - started - 49 >= 10000 and now - started - 49 <= 10320, now - started)
+    assert(one.now - started - 49 >= 10000 and one.now - started - 49 <= 10320, one.now - started)
   end)
 
   it("lets a call that weighs more than a pool go when nothing else counts", function()
     local limit = limit_of(10)
     assert(limit:acquire(row(50), "key", pause))
-    assert.equal(1000000, now)
+    assert.equal(1000000, one.now)
     assert(limit:acquire(row(50), "key", pause))
-    assert(now >= 1010000)
+    assert(one.now >= 1010000)
   end)
 
   it("gives back what was not sent", function()
     local limit = limit_of(10, { when_full = "reject" })
     local takes, at = limit:acquire(row(10), "key", pause)
     assert.is_nil((limit:acquire(row(1), "key", pause)))
-    now = now + 700
+    one.now = one.now + 700
     limit:give_back(takes, at)
     assert(limit:acquire(row(10), "key", pause))
   end)
@@ -121,7 +107,7 @@ end)
 
 describe("a share", function()
   it("is all that its clients use, and others use the rest", function()
-    local store = process.new { now = clock }
+    local store = process.new { now = one.clock }
     local options = { store = store, when_full = "reject" }
     local all = limit_of(100, options)
     options.share = { name = "exports", part = 0.4 }
@@ -138,8 +124,8 @@ end)
 
 describe("the pools of the profile mexc", function()
   it("hold 300 for an address and 500 for each account, with the live weights", function()
-    local store = process.new { now = clock }
-    local limit = purser.rate_limit { profile = "mexc", store = store, when_full = "reject", now = clock }
+    local store = process.new { now = one.clock }
+    local limit = purser.rate_limit { profile = "mexc", store = store, when_full = "reject", now = one.clock }
     local pools = limit:status "key"
     assert.same({ "account", 500, "ip", 300 }, { (pools[1].pool:match "^%a+"), pools[1].capacity, pools[2].pool,
       pools[2].capacity })
@@ -171,7 +157,7 @@ describe("what the service answers", function()
   it("blocks the pool for all members: 429, 418, and a 403 that is not the service's", function()
     local bodies = { [429] = '{"code":429,"msg":"Too many requests"}', [418] = "", [403] = "<html></html>" }
     for status, body in pairs(bodies) do
-      now = now + 1e9
+      one.now = one.now + 1e9
       local err, blocked, sent = block_of { status = status, body = body, headers = "Retry-After: 7\r\n" }
       assert.equal(7, err.retry_after)
       assert.same({ "throttled", "not_sent", 7, 1 }, { blocked.kind, blocked.outcome, blocked.retry_after, sent })
@@ -190,15 +176,15 @@ describe("what the service answers", function()
     for i = 1, 4 do
       pauses[i] = limit:learn { kind = "throttled", http_status = 429 }
       assert.equal(pauses[i], limit:learn { kind = "throttled", http_status = 429 }) -- of a call under way meanwhile
-      now = now + pauses[i]
+      one.now = one.now + pauses[i]
     end
     assert.same({ 10240, 20480, 40960, 81920 }, pauses)
-    now = now + 81920 * 5
+    one.now = one.now + 81920 * 5
     assert.equal(10240, limit:learn { kind = "http", http_status = 403 })
   end)
 
   it("is left alone for a week at most", function()
-    local limit = purser.rate_limit { now = clock }
+    local limit = purser.rate_limit { now = one.clock }
     assert.equal(7 * 86400000, limit:block(1e15))
     assert.equal(7 * 86400000, select(3, limit:acquire(row(10), "key", error)))
   end)

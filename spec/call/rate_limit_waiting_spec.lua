@@ -1,28 +1,14 @@
 -- SPDX-License-Identifier: MIT
 -- A call that does not fit now: it waits, in the order of its rank, or is not sent.
 
+local one = require "one_limit"
 local process = require "purser.call.rate_limit.process"
 local purser = require "purser"
 local schedule = require "purser.schedule"
 
-local now
+local limit_of, pause, row = one.limit, one.pause, one.row
 
-local function clock() return now end
-
-local function row(weight, effect)
-  return { full_name = "wallet.coins", effect = effect or "read", weight = weight }
-end
-
-local function limit_of(capacity, options)
-  local all = { pools = { ip = { capacity = capacity, window_ms = 10000 } }, now = clock, margin_ms = 240 }
-  for name, value in pairs(options or {}) do all[name] = value end
-  return purser.rate_limit(all)
-end
-
--- Waits by moving the clock.
-local function pause(_, ms) now = now + ms end
-
-before_each(function() now = 1000000 end)
+before_each(one.begin)
 
 describe("a call that does not fit", function()
   it("is rejected, with the time at which it would fit, where that is asked for", function()
@@ -47,7 +33,7 @@ describe("a call that does not fit", function()
       assert.equal(call, of)
       assert.equal(info, its_info)
       waits[#waits + 1] = ms
-      now = now + ms
+      one.now = one.now + ms
     end, state, info))
     assert.equal(1, #waits)
     assert.is_true(waits[1] >= 10000 and waits[1] <= 10320)
@@ -63,10 +49,10 @@ describe("a call that does not fit", function()
   end)
 
   it("is not sent by a store that answers later than the margin allows, and what it took is given back", function()
-    local store = process.new { now = clock }
+    local store = process.new { now = one.clock }
     local slow = { kind = "slow", reserve = function(self, ...)
       local ms, ticket, at = store.reserve(store, ...)
-      now = now + self.takes_ms
+      one.now = one.now + self.takes_ms
       return ms, ticket, at
     end }
     for _, name in ipairs { "give_back", "block", "hold", "seen", "pool", "members", "close" } do
@@ -88,7 +74,7 @@ describe("waiting calls", function()
   local function order_of(limit, calls)
     local order, waiting = {}, {}
     local function go_on(_, ms)
-      waiting[#waiting + 1] = { at = now + ms, co = coroutine.running() }
+      waiting[#waiting + 1] = { at = one.now + ms, co = coroutine.running() }
       coroutine.yield()
     end
     for _, call in ipairs(calls) do
@@ -100,7 +86,7 @@ describe("waiting calls", function()
     while waiting[1] do
       table.sort(waiting, function(a, b) return a.at < b.at end)
       local first = table.remove(waiting, 1)
-      now = math.max(now, first.at)
+      one.now = math.max(one.now, first.at)
       coroutine.resume(first.co)
     end
     return table.concat(order, " ")
@@ -118,7 +104,7 @@ describe("waiting calls", function()
 
   it("ask once more and no oftener: at the time they were given", function()
     local asked = 0
-    local store = process.new { now = clock }
+    local store = process.new { now = one.clock }
     local reserve = store.reserve
     function store:reserve(...)
       asked = asked + 1

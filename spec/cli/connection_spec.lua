@@ -10,35 +10,15 @@ local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
 local LIVE = require("purser.api.resolve_profile")("mexc").base_url:match "^%a+://[^/]+"
 local SIM, OTHER, THIRD = "http://127.0.0.1:8081", "http://127.0.0.1:8082", "http://127.0.0.1:8083"
 
-local made
-before_each(function() made = {} end)
-after_each(function() for _, path in ipairs(made) do os.remove(path) end end)
+after_each(files.remove_kept)
 
-local function keep(path)
-  made[#made + 1] = path
-  return path
-end
-
-local function keys_file(more, mode)
-  local path = keep(files.temporary("api_key = mx0file\nsecret_key = filesecret\n" .. (more or "")))
-  os.execute(("chmod %s %s"):format(mode or "600", path))
-  return path
-end
-
-local IN_ENVIRONMENT = { PURSER_API_KEY = "mx0environment", PURSER_SECRET_KEY = "environmentsecret" }
-
--- Prepares a request and sends nothing. `environment` is added to keys.
-local function dry_run(words, environment)
-  local all, variables = { "wallet", "deposit_history", "--dry-run" }, { PURSER_PROFILE = "" }
-  for _, word in ipairs(words) do all[#all + 1] = word end
-  for name, value in pairs(IN_ENVIRONMENT) do variables[name] = value end
-  for name, value in pairs(environment) do variables[name] = value end
-  return command.run(all, variables)
+local function keys_file(more)
+  return files.private("api_key = mx0file\nsecret_key = filesecret\n" .. (more or ""))
 end
 
 describe("the service that the keys go to", function()
   local function goes_to(url, source, words, environment)
-    local code, out, err = dry_run(words, environment or {})
+    local code, out, err = command.dry_run(words, environment)
     assert.equal(0, code, err)
     assert.equal("GET " .. url .. "/", out:sub(1, #url + 5))
     local place = ("nothing is sent to %s (from %s) with the keys from "):format(url, source)
@@ -61,7 +41,7 @@ describe("the service that the keys go to", function()
     goes_to(THIRD, "--base-url", { "--base-url", THIRD, "--credentials", keys_file("base_url = " .. OTHER .. "\n") },
       { PURSER_BASE_URL = SIM })
     goes_to(THIRD, "--base-url and --profile", { "--base-url", THIRD, "--profile", "mexc" })
-    local code, _, err = dry_run({ "--profile", "default" }, { PURSER_BASE_URL = SIM })
+    local code, _, err = command.dry_run({ "--profile", "default" }, { PURSER_BASE_URL = SIM })
     assert.equal(2, code)
     assert.is_truthy(err:find("\"base_url\" is missing", 1, true) and err:find("comes from --profile", 1, true), err)
   end)
@@ -71,7 +51,7 @@ describe("the service that the keys go to", function()
     goes_to(SIM, "PURSER_BASE_URL", { "--credentials", keys_file() }, { PURSER_BASE_URL = SIM })
     goes_to(SIM, "PURSER_BASE_URL", {}, { PURSER_BASE_URL = SIM, PURSER_PROFILE = "" })
     goes_to(LIVE, "PURSER_PROFILE", {}, { PURSER_BASE_URL = "", PURSER_PROFILE = "mexc" })
-    local code, _, err = dry_run({}, { PURSER_BASE_URL = "" })
+    local code, _, err = command.dry_run({}, { PURSER_BASE_URL = "" })
     assert.equal(2, code)
     assert.is_truthy(err:find("which service?", 1, true))
   end)
@@ -135,7 +115,7 @@ end)
 
 describe("an --account without a name", function()
   it("is rejected with a file of keys, too: a queue would keep its payments under no name", function()
-    local code, out, err = dry_run({ "--credentials", keys_file(), "--account", "" }, { PURSER_BASE_URL = SIM })
+    local code, out, err = command.dry_run({ "--credentials", keys_file(), "--account", "" }, { PURSER_BASE_URL = SIM })
     assert.same({ 2, "" }, { code, out })
     assert.is_truthy(err:find("--account is empty; give the name of an account, or leave it out", 1, true), err)
   end)

@@ -7,53 +7,32 @@ local files = require "files"
 
 local SIM, OTHER = "http://127.0.0.1:8081", "http://127.0.0.1:8082"
 
-local made
-before_each(function() made = {} end)
-after_each(function() for _, path in ipairs(made) do os.remove(path) end end)
+local private = files.private
 
-local function keep(path)
-  made[#made + 1] = path
-  return path
-end
-
--- A file that only this user can read.
-local function file_with(text)
-  local path = keep(files.temporary(text))
-  os.execute("chmod 600 " .. path)
-  return path
-end
-
--- Prepares a request and sends nothing. `environment` is added to keys.
-local function dry_run(words, environment)
-  local all = { "wallet", "deposit_history", "--dry-run" }
-  local variables = { PURSER_API_KEY = "mx0environment", PURSER_SECRET_KEY = "environmentsecret", PURSER_PROFILE = "" }
-  for _, word in ipairs(words) do all[#all + 1] = word end
-  for name, value in pairs(environment) do variables[name] = value end
-  return command.run(all, variables)
-end
+after_each(files.remove_kept)
 
 describe("the keys", function()
   it("come both from one source: never the key of a file with the secret of the environment", function()
     for _, text in ipairs { "api_key = mx0file\n", "secret_key = filesecret\n" } do
-      local code, _, err = dry_run({ "--credentials", file_with(text) }, { PURSER_BASE_URL = SIM })
+      local code, _, err = command.dry_run({ "--credentials", private(text) }, { PURSER_BASE_URL = SIM })
       assert.equal(2, code)
       assert.is_truthy(err:find("give the lines api_key = ... and secret_key = ...", 1, true), err)
     end
   end)
 
   it("are what the credentials_command of a file writes, with the service that the file names", function()
-    local inner = file_with("api_key = mx0inner\nsecret_key = innersecret\n")
-    local path = file_with("base_url = " .. OTHER .. "\ncredentials_command = cat " .. inner .. "\n")
-    local code, out, err = dry_run({ "--credentials", path }, { PURSER_API_KEY = "k", PURSER_SECRET_KEY = "s" })
+    local inner = private("api_key = mx0inner\nsecret_key = innersecret\n")
+    local path = private("base_url = " .. OTHER .. "\ncredentials_command = cat " .. inner .. "\n")
+    local code, out, err = command.dry_run({ "--credentials", path }, { PURSER_API_KEY = "k", PURSER_SECRET_KEY = "s" })
     assert.equal(0, code, err)
     assert.is_truthy(err:find(OTHER .. " (from " .. path .. ") with the keys from " .. path, 1, true), err)
     assert.is_nil((out .. err):find("innersecret", 1, true))
   end)
 
   it("of a credentials_command are of that command alone, which must succeed and name no other command", function()
-    local inner = file_with("api_key = k\nsecret_key = innersecret\nbase_url = " .. SIM .. "\n")
+    local inner = private("api_key = k\nsecret_key = innersecret\nbase_url = " .. SIM .. "\n")
     local command_line = "credentials_command = cat " .. inner .. "\n"
-    local loop = file_with(command_line)
+    local loop = private(command_line)
     for text, expected in pairs {
       ["api_key = k\n" .. command_line] = "gives a credentials_command and a key of its own",
       ["base_url = " .. OTHER .. "\n" .. command_line] = "both give base_url",
@@ -61,7 +40,7 @@ describe("the keys", function()
       ["credentials_command = cat " .. loop .. "\n"] = "writes another credentials_command",
       ["credentials_command = echo api_key = k\n"] = "has no key, or no secret",
     } do
-      local code, out, err = dry_run({ "--credentials", file_with(text) }, { PURSER_BASE_URL = SIM })
+      local code, out, err = command.dry_run({ "--credentials", private(text) }, { PURSER_BASE_URL = SIM })
       assert.equal(2, code, expected)
       assert.is_truthy(err:find(expected, 1, true), err)
       assert.is_nil((out .. err):find("innersecret", 1, true))
@@ -72,8 +51,8 @@ describe("the keys", function()
   end)
 
   it("are those of the file when the environment has others", function()
-    local path = file_with "api_key = mx0file\nsecret_key = filesecret\n"
-    local _, _, err = dry_run({ "--credentials", path }, { PURSER_BASE_URL = SIM })
+    local path = private "api_key = mx0file\nsecret_key = filesecret\n"
+    local _, _, err = command.dry_run({ "--credentials", path }, { PURSER_BASE_URL = SIM })
     assert.is_truthy(err:find("with the keys from /", 1, true), err)
   end)
 

@@ -9,20 +9,9 @@ local files = require "files"
 local unpack = table.unpack or unpack -- luacheck: ignore
 local LUA = os.getenv "LUA" or "lua5.4"
 
-local made
-before_each(function() made = {} end)
-after_each(function() for _, path in ipairs(made) do os.remove(path) end end)
+local new_path = files.new_path
 
-local function keep(path)
-  made[#made + 1] = path
-  return path
-end
-
-local function new_path()
-  local path = keep(os.tmpname())
-  os.remove(path)
-  return path
-end
+after_each(files.remove_kept)
 
 describe("the secret of a new key", function()
   local name = "secretaccount1"
@@ -90,7 +79,7 @@ describe("a file of keys that the command writes", function()
     "SPOT_ACCOUNT_READ", "--yes", "--secret-file" }
 
   local function make(answer, path)
-    local text = keep(files.temporary(answer))
+    local text = new_path(answer)
     local pipe = assert(io.popen(("echo $$; exec %s spec/support/fixed_service.lua %s"):format(LUA, text)))
     local pid, port = pipe:read "*l", pipe:read "*l"
     local words, url = {}, "http://127.0.0.1:" .. port
@@ -128,7 +117,7 @@ describe("a file of keys that the command writes", function()
   end)
 
   it("is never one that was there, nor one that a link leads to", function()
-    local path, diary = new_path(), keep(files.temporary "precious")
+    local path, diary = new_path(), new_path "precious"
     os.execute(("ln -s %s %s"):format(diary, path))
     local code, _, err = make("{}", path)
     assert.equal(2, code)

@@ -3,27 +3,21 @@
 -- given: docs/errors.md.
 
 local client_options = require "purser.client.options"
+local own = require "own_journal"
 local purser = require "purser"
+local simulated = require "simulated"
 
 -- What each takes, and what it says of a misspelt name and of a value that will not do.
 describe("every place that takes options", function()
-  local sim, client, journal, path
+  local sim, client, journal
 
   before_each(function()
     sim = purser.sim.new {}
     local owner = sim:account { role = "broker", balances = { USDT = "1000" } }
-    path = os.tmpname()
-    journal = assert(purser.journal.open { sqlite = path })
-    client = assert(purser.new {
-      base_url = "http://localhost", transport = sim:transport(), api_key = owner.api_key,
-      secret_key = owner.secret_key, clock = function() return sim:now() end, journal = journal,
-    })
+    journal = own.begin()
+    client = simulated.client(sim, owner, { journal = journal })
   end)
-
-  after_each(function()
-    journal:close()
-    for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
-  end)
+  after_each(own.finish)
 
   local function new(options)
     options.base_url, options.api_key, options.secret_key = "http://localhost", "a", "b"
@@ -62,9 +56,9 @@ describe("every place that takes options", function()
       new { guard = { spending_limit = { USDT = { amount = "1", perod_ms = 3600000 } } } })
     config('entry "period_ms" is 10; it must be a whole number of milliseconds from 1000',
       new { guard = { spending_limit = { USDT = { amount = "1", period_ms = 10 } } } })
-    config('journal option "sqlit" is not known (did you mean "sqlite"?)', purser.journal.open { sqlit = path })
+    config('journal option "sqlit" is not known (did you mean "sqlite"?)', purser.journal.open { sqlit = own.path })
     config('journal option "lock_timeout_ms" is 0.5; it must be a whole number of milliseconds from 0 to 2147483647',
-      purser.journal.open { sqlite = path, lock_timeout_ms = 0.5 })
+      purser.journal.open { sqlite = own.path, lock_timeout_ms = 0.5 })
     config('postgresql option "port" is a string; it must be a whole number from 1 to 65535',
       purser.journal.open { postgresql = { port = "5432" } })
     config('payouts option "que" is not known (did you mean "queue"?)', purser.payouts.new { que = "x" })

@@ -2,15 +2,14 @@
 -- What a script can do that is given a restricted client, a sandbox's environment, and bad intentions.
 
 local purser = require "purser"
+local simulated = require "simulated"
 
 local sim, account, client
 
 before_each(function()
   sim = purser.sim.new { seed = 5 }
   account = assert(sim:account { name = "Host", role = "main", balances = { USDT = "1000" } })
-  client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
-    secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
-    retry = false, rate_limit = false, account = "host" })
+  client = simulated.client(sim, account, { retry = false, rate_limit = false, account = "host" })
 end)
 
 local function restricted(list)

@@ -3,6 +3,7 @@
 -- is sent.
 
 local new = require("recorder").new
+local own = require "own_journal"
 local purser = require "purser"
 local calls = require "write_calls"
 
@@ -60,17 +61,10 @@ local guards = {
     any(withdrawals, names_sub_account, to_users) },
 }
 
-local path, journal
+local journal
 
-before_each(function()
-  path = os.tmpname()
-  journal = assert(purser.journal.open { sqlite = path })
-end)
-
-after_each(function()
-  journal:close()
-  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
-end)
+before_each(function() journal = own.begin() end)
+after_each(own.finish)
 
 local function client_with(guard, answer)
   return new({ guard = guard, journal = journal, account = "acme", rate_limit = false },
@@ -112,6 +106,7 @@ describe("the guard", function()
         if closed[name] then rejected(nil, value, err) else passed(value, err) end
         assert.equal(before + (closed[name] and 0 or 1), #transport.requests, name)
       end
+      passed(client.wallet:coins())
     end)
 
     it("of " .. what .. " binds prepared requests alike", function()

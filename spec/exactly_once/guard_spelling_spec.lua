@@ -1,20 +1,16 @@
 -- SPDX-License-Identifier: MIT
 -- The guard rail no_duplicates, where one move is written in two ways.
 
+local own = require "own_journal"
 local purser = require "purser"
 
-local path, journal, sent
+local journal, sent
 
 before_each(function()
-  path, sent = os.tmpname(), 0
-  os.remove(path)
-  journal = assert(purser.journal.open { sqlite = path })
+  sent = 0
+  journal = own.begin()
 end)
-
-after_each(function()
-  journal:close()
-  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
-end)
+after_each(own.finish)
 
 -- How many of these moves are sent while the first has no known end.
 local function sent_of(group, method, list)

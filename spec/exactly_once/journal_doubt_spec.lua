@@ -2,17 +2,15 @@
 -- A journal to which something happens: its file is removed, others write to it, what it knows is disputed.
 
 local purser = require "purser"
+local simulated = require "simulated"
 
 local sim, account, path, journal, client
 
 local function open() return assert(purser.journal.open { sqlite = path }) end
 
 local function client_with(options)
-  local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, retry = false, rate_limit = false,
-    journal = journal, account = "treasury" }
-  for name, value in pairs(options or {}) do all[name] = value end
-  return assert(purser.new(all))
+  return simulated.client(sim, account, { retry = false, rate_limit = false, journal = journal, account = "treasury" },
+    options)
 end
 
 local function remove_files()
@@ -21,9 +19,7 @@ end
 
 before_each(function()
   path = os.tmpname()
-  sim = purser.sim.new { seed = 5 }
-  account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
-  assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+  sim, account = simulated.broker()
   journal = open()
   client = client_with()
 end)
@@ -34,14 +30,10 @@ after_each(function()
 end)
 
 local function move(amount, opts)
-  return client.sub_account:transfer({ toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT",
-    asset = "USDT", amount = amount }, opts)
+  return client.sub_account:transfer(simulated.transfer(amount), opts)
 end
 
-local function received()
-  local count = sim:counts()["sub_account.transfer"]
-  return count and count.received or 0
-end
+local function received() return simulated.counted(sim, "sub_account.transfer", "received") end
 
 describe("a journal whose file", function()
   it("was removed keeps calls from being sent that nobody could find again", function()
@@ -92,9 +84,7 @@ describe("what was answered to one process", function()
   it("is not undone by another that looked for it in vain", function()
     -- one process waits for its answer, another finds the open entry and reconciles it, and the service shows records
     -- late
-    sim = purser.sim.new { seed = 5, visibility_delay_ms = 60000 }
-    account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
-    assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+    sim, account = simulated.broker { seed = 5, visibility_delay_ms = 60000 }
     sim:advance(120000)
     client = client_with { guard = { spending_limit = { USDT = "5" } } }
     local done = assert(move "4")
@@ -147,14 +137,6 @@ describe("two processes at one journal", function()
 end)
 
 describe("two spellings of one amount", function()
-  it("are equal moves for the rail `no_duplicates`", function()
-    client = client_with { guard = { no_duplicates = true } }
-    sim:fault { kind = "lost_answer", operation = "transfer" }
-    assert.equal("unknown", select(2, move "2.50").outcome)
-    assert.equal("guard.no_duplicates", select(2, move "2.5").code)
-    assert.is_truthy(move "2.51")
-  end)
-
   it("are not taken for one another's record", function()
     client = client_with()
     local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
@@ -174,13 +156,6 @@ describe("an amount that no decimal holds", function()
       assert.is_nil(result)
       assert.same({ "argument", "amount" }, { err.kind, err.parameter })
     end
-  end)
-
-  it("nor does a blank after an asset lead around its limit", function()
-    client = client_with { guard = { max_amount = { USDT = "10" }, allow_unlisted_assets = true } }
-    local _, err = client.sub_account:transfer { toAccount = "tradingdesk1", fromAccountType = "SPOT",
-      toAccountType = "SPOT", asset = "USDT ", amount = "11" }
-    assert.equal("guard.max_amount", err.code)
   end)
 end)
 

@@ -3,6 +3,7 @@
 
 local core = require "purser.core"
 local purser = require "purser"
+local simulated = require "simulated"
 
 local sim, account, path, folder, journal, client
 
@@ -13,11 +14,8 @@ local function open(options)
 end
 
 local function client_with(options)
-  local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, retry = false, rate_limit = false,
-    journal = journal, account = "treasury" }
-  for name, value in pairs(options or {}) do all[name] = value end
-  return assert(purser.new(all))
+  return simulated.client(sim, account, { retry = false, rate_limit = false, journal = journal, account = "treasury" },
+    options)
 end
 
 local function run(command)
@@ -30,9 +28,7 @@ before_each(function()
   os.remove(folder)
   run("umask 022 && mkdir " .. folder)
   path = folder .. "/purser's journal"
-  sim = purser.sim.new { seed = 5 }
-  account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
-  assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+  sim, account = simulated.broker()
   journal = assert(open())
   client = client_with()
 end)
@@ -43,14 +39,10 @@ after_each(function()
 end)
 
 local function move(amount, opts)
-  return client.sub_account:transfer({ toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT",
-    asset = "USDT", amount = amount }, opts)
+  return client.sub_account:transfer(simulated.transfer(amount), opts)
 end
 
-local function received()
-  local count = sim:counts()["sub_account.transfer"]
-  return count and count.received or 0
-end
+local function received() return simulated.counted(sim, "sub_account.transfer", "received") end
 
 local function rejected_with(pattern)
   local before = received()
@@ -197,8 +189,7 @@ describe("a journal that is put back to an older state while it is open", functi
 
   it("keeps payments from being added and taken", function()
     local payouts = assert(purser.payouts.new { client = client, journal = journal })
-    local params = { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
-      amount = "3" }
+    local params = simulated.transfer "3"
     put_back(function() assert(payouts:add("a", "sub_account.transfer", params)) end)
     assert.matches("older than it was", select(2, payouts:add("b", "sub_account.transfer", params)).message)
     assert.matches("older than it was", select(2, payouts:run()).message)

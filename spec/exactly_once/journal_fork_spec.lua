@@ -6,6 +6,7 @@ local has_ffi, ffi = pcall(require, "ffi")
 if not has_ffi then return end
 
 local purser = require "purser"
+local simulated = require "simulated"
 
 ffi.cdef [[ int fork(void); int waitpid(int pid, int *status, int options); void _exit(int status); ]]
 
@@ -25,13 +26,10 @@ end
 describe("a journal over a fork", function()
   it("is opened again by the child, and the parent's stays whole", function()
     local path = os.tmpname()
-    local sim = purser.sim.new { seed = 5 }
-    local account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
-    assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+    local sim, account = simulated.broker()
     local journal = assert(purser.journal.open { sqlite = path })
-    local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, rate_limit = false,
-      secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
-      journal = journal, account = "treasury", guard = { spending_limit = { USDT = "5" } } })
+    local client = simulated.client(sim, account, { rate_limit = false, journal = journal, account = "treasury",
+      guard = { spending_limit = { USDT = "5" } } })
     local function move()
       return client.sub_account:transfer { toAccount = "tradingdesk1", fromAccountType = "SPOT",
         toAccountType = "SPOT", asset = "USDT", amount = "1" }

@@ -1,44 +1,15 @@
 -- SPDX-License-Identifier: MIT
 -- What is written is read in pages, by an index.
 
+local own = require "own_journal"
 local purser = require "purser"
 
-local path, journal
+local journal
 
-before_each(function()
-  path = os.tmpname()
-  journal = assert(purser.journal.open { sqlite = path })
-end)
+local within, write, ids = own.within, own.write, own.ids
 
-after_each(function()
-  journal:close()
-  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
-end)
-
-local function time_text(ms) return ("%013d"):format(ms) end
-
--- Writes an intent as a call would.
-local function write(tx, id, sent_at, more)
-  more = more or {}
-  tx:rows([[INSERT INTO purser_intents (id, account, operation, params, digest, sent_at, recv_window, queue, payment,
-    charges, state, record_id, record, message, ended_at)
-    VALUES ($1, $2, 'wallet.transfer', '{}', $3, $4, '5000', $5, $6, '', $7, '', '', '', '')]], id,
-    more.account or "treasury", more.digest or id, time_text(sent_at), more.queue or "", more.payment or "",
-    more.state or "done")
-end
-
-local function within(fn)
-  assert(journal.db:transaction(function(tx)
-    fn(tx)
-    return true
-  end))
-end
-
-local function ids(entries)
-  local list = {}
-  for i, entry in ipairs(entries) do list[i] = entry.intent.id end
-  return list
-end
+before_each(function() journal = own.begin() end)
+after_each(own.finish)
 
 describe("reading entries in pages", function()
   it("gives each once, in the order of their times, though many share one", function()

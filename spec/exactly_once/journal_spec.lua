@@ -4,6 +4,7 @@
 local core = require "purser.core"
 local database = require "purser.util.database"
 local purser = require "purser"
+local simulated = require "simulated"
 
 local sim, account, path, journal, client
 
@@ -18,22 +19,14 @@ local function open(options)
 end
 
 local function client_with(options)
-  local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, retry = false, rate_limit = false,
-    journal = journal }
-  for name, value in pairs(options or {}) do all[name] = value end
-  return assert(purser.new(all))
+  return simulated.client(sim, account, { retry = false, rate_limit = false, journal = journal }, options)
 end
 
-local move = { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
-  amount = "2.50" }
+local move = simulated.transfer "2.50"
 
 before_each(function()
   path = os.tmpname()
-  sim = purser.sim.new { seed = 5 }
-  account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" },
-    futures_balances = { USDT = "10" } })
-  assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+  sim, account = simulated.broker(nil, { futures_balances = { USDT = "10" } })
   journal = assert(open())
   client = client_with()
 end)
@@ -43,10 +36,7 @@ after_each(function()
   remove_files()
 end)
 
-local function applied(name)
-  local count = sim:counts()[name]
-  return count and count.applied or 0
-end
+local function applied(name) return simulated.counted(sim, name, "applied") end
 
 describe("an intent", function()
   it("is on disk, and open, when the request leaves", function()

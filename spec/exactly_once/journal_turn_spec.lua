@@ -3,13 +3,13 @@
 
 local core = require "purser.core"
 local purser = require "purser"
+local simulated = require "simulated"
 
 local path, sim, account
 
 local function client_of(journal)
-  return assert(purser.new { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, rate_limit = false, journal = journal,
-    account = "acme", guard = { spending_limit = { USDT = { amount = "1000", period_ms = 86400000 } } } })
+  return simulated.client(sim, account, { rate_limit = false, journal = journal, account = "acme",
+    guard = { spending_limit = { USDT = { amount = "1000", period_ms = 86400000 } } } })
 end
 
 before_each(function()

@@ -1,26 +1,21 @@
 -- SPDX-License-Identifier: MIT
 -- What a queue is asked by mistake gets an error, and never an answer that looks right.
 
-local files = require "files"
+local own = require "own_journal"
 local purser = require "purser"
+local simulated = require "simulated"
 
 describe("payouts", function()
-  local path, journal, payouts
+  local payouts
 
   setup(function()
     local sim = purser.sim.new { seed = 1 }
     local account = sim:account { role = "main", balances = { USDT = "100" } }
-    path = files.temporary()
-    journal = assert(purser.journal.open { sqlite = path })
-    local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, journal = journal,
-      account = "treasury", secret_key = account.secret_key, transport = sim:transport(),
-      clock = function() return sim:now() end })
+    local journal = own.begin()
+    local client = simulated.client(sim, account, { journal = journal, account = "treasury" })
     payouts = assert(purser.payouts.new { client = client, journal = journal })
   end)
-  teardown(function()
-    journal:close()
-    for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
-  end)
+  teardown(own.finish)
 
   local payment = { key = "a", operation = "wallet.withdraw", params = { coin = "USDT", address = "T", amount = "20" } }
 

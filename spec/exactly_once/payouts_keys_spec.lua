@@ -1,25 +1,21 @@
 -- SPDX-License-Identifier: MIT
 -- Keys of payments that look equal and are not: both would be paid.
 
+local own = require "own_journal"
 local purser = require "purser"
 
 local PARAMS = { coin = "USDT", address = "TQrYkD6Z2Rn4Vd2eDLqVnYqrXy8fvV4STm", amount = "5", netWork = "TRX" }
 
 describe("the key of a payment", function()
-  local journal, payouts, path
+  local payouts
 
   setup(function()
-    path = os.tmpname()
-    journal = assert(purser.journal.open { sqlite = path })
+    local journal = own.begin()
     local client = assert(purser.new { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s",
       journal = journal })
     payouts = assert(purser.payouts.new { client = client, journal = journal })
   end)
-
-  teardown(function()
-    journal:close()
-    os.execute(("rm -f %s %s-wal %s-shm"):format(path, path, path))
-  end)
+  teardown(own.finish)
 
   local hidden = {
     ["a blank at the end"] = "order 7 ",

@@ -2,9 +2,10 @@
 -- A payment that failed, at a service whose history shows later that it may have been made.
 
 local json = require "purser.json"
+local own = require "own_journal"
 local purser = require "purser"
 
-local path, now, records, sent
+local now, records, sent
 
 local transport = { sleep = function(_, ms) now = now + ms end }
 
@@ -14,20 +15,12 @@ function transport.send(_, request)
   return { status = 400, headers = "", body = '{"code":10101,"msg":"Insufficient balance"}' }
 end
 
-local function remove()
-  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
-end
-
-before_each(function()
-  now, records, sent, path = 1700000000000, json.list {}, 0, os.tmpname()
-  remove()
-end)
-
-after_each(function() remove() end)
+before_each(function() now, records, sent = 1700000000000, json.list {}, 0 end)
+after_each(own.finish)
 
 -- A queue with one payment that the service rejected and does not show.
 local function queue_with_a_failed_payment()
-  local journal = assert(purser.journal.open { sqlite = path })
+  local journal = own.begin()
   local client = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
     rate_limit = false, transport = transport, clock = function() return now end, journal = journal,
     account = "treasury", retry = false })

@@ -4,10 +4,12 @@
 
 local core = require "purser.core"
 local json = require "purser.json"
+local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local purser = require "purser"
 local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
 local reconcile = require "purser.exactly_once.reconcile"
+local simulated = require "simulated"
 
 local NOW = 1700000000000
 local ADDRESS = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
@@ -15,13 +17,10 @@ local ID = ("Ab3"):rep(10) .. "Zz"
 
 -- Reconciles an intent long after the call, where the service answers reads with `answer(asked, row)`.
 local function reconciled(operation, params, answer, known, fields)
-  local now = NOW + 60000
   local intent = { operation = operation, params = params, sent_at = NOW, recv_window = 5000 }
   for name, value in pairs(fields or {}) do intent[name] = value end
-  return reconcile.reconcile({ read = function(_, row, asked) return answer(asked, row) end,
-    now = function() return now end,
-    correction = function() end, pause = function(_, ms) now = now + ms end,
-    recent_calls = known or recent_calls.new(), visibility_delay_ms = 3000, recv_window = 5000 }, intent)
+  return reconcile.reconcile(listing_service(function(row, asked) return answer(asked, row) end,
+    { recent_calls = known }), intent)
 end
 
 -- A client of a service that executes each write call and loses its answer, and answers reads with `body(target)`.
@@ -311,9 +310,7 @@ describe("a copy of an intent", function()
   before_each(function()
     sim = purser.sim.new { seed = 5 }
     local account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
-    client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, rate_limit = false,
-      retry = false, secret_key = account.secret_key, transport = sim:transport(),
-      clock = function() return sim:now() end })
+    client = simulated.client(sim, account, { rate_limit = false, retry = false })
   end)
 
   local move = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }

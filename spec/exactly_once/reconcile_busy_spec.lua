@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- Reconciling on an account that is so busy that its histories grow with each request.
 
+local listing_service = require "listing_service"
+local page_of = require "paged_list"
 local reconcile = require "purser.exactly_once.reconcile"
-local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
 
 local NOW = 1700000000000
 local HOUR = 3600000
@@ -18,16 +19,10 @@ local calls = {
   { "wallet.withdraw", { coin = "USDT", address = "TSample", amount = "2", withdrawOrderId = ID } },
 }
 
-local function answer_of(row, page, total)
-  if row.result.page then return { data = page, totalRecords = total } end
-  if row.result.rows then return { rows = page, total = total } end
-  return page
-end
-
 -- A service whose histories, newest first, hold `count` records of other amounts and `made`, and get `growth` more at
 -- each request.
 local function busy_service(time, count, growth, made)
-  local now, number, records = NOW + 60000, 0, {}
+  local number, records = 0, {}
   local function add(at)
     number = number + 1
     local id = ("%032d"):format(number)
@@ -44,19 +39,13 @@ local function busy_service(time, count, growth, made)
     add(at)
   end
   if made then table.insert(records, 1, made) end
-  return { now = function() return now end, correction = function() end, pause = function(_, ms) now = now + ms end,
-    visibility_delay_ms = 3000, recv_window = 5000, recent_calls = recent_calls.new(), requests = 0,
-    read = function(self, row, asked)
-      self.requests, now = self.requests + 1, now + 50
-      for _ = 1, growth do add(now) end
-      local size, inside, page = asked.limit or asked.size, {}, {}
-      for _, record in ipairs(records) do
-        if record[time] >= asked.startTime and record[time] <= asked.endTime then inside[#inside + 1] = record end
-      end
-      local from = ((asked.page or 1) - 1) * size
-      for i = from + 1, math.min(#inside, from + size) do page[#page + 1] = inside[i] end
-      return answer_of(row, page, #inside)
-    end }
+  local service
+  service = listing_service(function(row, asked)
+    service:pause(50)
+    for _ = 1, growth do add(service.now()) end
+    return page_of(row, records, time, asked)
+  end)
+  return service
 end
 
 for _, call in ipairs(calls) do
@@ -76,7 +65,7 @@ for _, call in ipairs(calls) do
         for _, growth in ipairs { 1, 4 } do
           local answer, service = reconciled(count, growth)
           assert.equal("not_done", answer.outcome, tostring(answer.reason))
-          assert.is_true(service.requests < 100)
+          assert.is_true(service.reads < 100)
         end
       end
     end)
@@ -96,17 +85,11 @@ end
 describe("a look before a record must be visible", function()
   -- When the service was asked, in ms after the call was sent.
   local function asked_at(call)
-    local service, times = busy_service("timestamp", 0, 0), {}
-    local now, read, pause = NOW, service.read, service.pause
-    function service.now() return now end
-    function service.pause(_, ms)
-      now = now + ms
-      return pause(service, ms)
-    end
-    function service.read(...)
-      times[#times + 1] = now - NOW
-      return read(...)
-    end
+    local service, times = nil, {}
+    service = listing_service(function(row, asked)
+      times[#times + 1] = service.now() - NOW
+      return page_of(row, {}, "timestamp", asked)
+    end, { now = NOW })
     local answer = assert(reconcile.reconcile(service, { operation = call[1], params = call[2], sent_at = NOW,
       recv_window = 5000 }))
     assert.equal("not_done", answer.outcome)

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Histories that count the bounds they are asked for in whole days, of any zone: what they hide was executed.
 
+local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local page_of = require "paged_list"
 local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
@@ -38,11 +39,9 @@ end
 -- A service whose history rounds its bounds by `round`.
 local function service_of(row, records, known, now, round)
   local time = row.reconcile.time_member
-  return { now = function() return now end, correction = function() end, pause = function(_, ms) now = now + ms end,
-    visibility_delay_ms = 3000, recv_window = 5000, recent_calls = known,
-    read = function(_, through, asked)
-      return page_of(through, records, time, asked, round(asked.startTime, asked.endTime))
-    end }
+  return listing_service(function(through, asked)
+    return page_of(through, records, time, asked, round(asked.startTime, asked.endTime))
+  end, { now = now, recent_calls = known })
 end
 
 local function down(at, zone) return math.floor((at + zone) / DAY) * DAY - zone end

@@ -4,6 +4,7 @@
 local errors = require "purser.call.errors"
 local purser = require "purser"
 local reconcile = require "purser.exactly_once.reconcile"
+local simulated = require "simulated"
 
 local NOW = 1700000000000
 local TRON_ADDRESS = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
@@ -11,17 +12,13 @@ local TRON_ADDRESS = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
 local sim, account, skew
 
 local function client_with(options)
-  local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() + skew end, retry = false, rate_limit = false }
-  for name, value in pairs(options or {}) do all[name] = value end
-  return assert(purser.new(all))
+  return simulated.client(sim, account, { clock = function() return sim:now() + skew end, retry = false,
+    rate_limit = false }, options)
 end
 
 before_each(function()
-  sim, skew = purser.sim.new { seed = 5 }, 0
-  account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" },
-    futures_balances = { USDT = "100" } })
-  assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+  sim, account = simulated.broker(nil, { futures_balances = { USDT = "100" } })
+  skew = 0
 end)
 
 local function lose(client, fault)

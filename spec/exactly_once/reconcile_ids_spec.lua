@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: MIT
 -- Services that show more than one payment with one id.
 
+local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local page_of = require "paged_list"
 local readings = require "purser.exactly_once.reconcile.readings"
-local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
 local reconcile = require "purser.exactly_once.reconcile"
 
 local NOW = 1700000000000
@@ -38,10 +38,9 @@ local function records_of(row, params, id_of, newest_first)
 end
 
 local function service_of(row, records)
-  local now, time = NOW + 60000, row.reconcile.time_member
-  return { now = function() return now end, correction = function() end, pause = function(_, ms) now = now + ms end,
-    visibility_delay_ms = 3000, recv_window = 5000, recent_calls = recent_calls.new(),
-    read = function(_, through, asked) return page_of(through, records, time, asked) end }
+  return listing_service(function(through, asked)
+    return page_of(through, records, row.reconcile.time_member, asked)
+  end)
 end
 
 for _, call in ipairs(calls) do

@@ -2,6 +2,7 @@
 -- Records of other calls, which a call without an id must not take for its own.
 
 local purser = require "purser"
+local simulated = require "simulated"
 
 local ADDRESS = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
 
@@ -19,16 +20,12 @@ local function holding()
 end
 
 local function begin(path)
-  sim, held = purser.sim.new { seed = 5 }, false
+  held = false
+  sim, key_of = simulated.broker(nil, { futures_balances = { USDT = "100" } })
   inner = sim:transport()
-  local account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" },
-    futures_balances = { USDT = "100" } })
-  key_of = account
-  assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
   journal = path and assert(purser.journal.open { sqlite = path }) or nil
-  client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
-    secret_key = account.secret_key, transport = holding(), clock = function() return sim:now() end, retry = false,
-    rate_limit = false, journal = journal, account = "treasury", generate_ids = false })
+  client = simulated.client(sim, key_of, { transport = holding(), retry = false, rate_limit = false,
+    journal = journal, account = "treasury", generate_ids = false })
 end
 
 -- Makes a call whose request is held back. Returns its error and the request.
@@ -143,8 +140,7 @@ for _, with_journal in ipairs { false, true } do
 
     it("a record that shows an id may be of a program that gives ids", function()
       local err = lose("wallet.withdraw", withdrawal {})
-      local other = assert(purser.new { base_url = "http://localhost", api_key = key_of.api_key,
-        secret_key = key_of.secret_key, transport = inner, clock = function() return sim:now() end })
+      local other = simulated.client(sim, key_of)
       assert(other.wallet:withdraw(withdrawal { withdrawOrderId = "order-of-another-program" }))
       local answer = assert(client:reconcile(err))
       assert.equal("undecided", answer.outcome)

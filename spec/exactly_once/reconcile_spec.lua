@@ -3,6 +3,7 @@
 
 local purser = require "purser"
 local operations = require "purser.api.operations"
+local simulated = require "simulated"
 
 local TRON, TRON_ADDRESS = "Tron(TRC20)", "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
 local ID = ("Ab3"):rep(10) .. "Zz"
@@ -10,10 +11,7 @@ local ID = ("Ab3"):rep(10) .. "Zz"
 local sim, broker, payee, client, sub_client
 
 local function client_of(account, options)
-  local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, retry = false, rate_limit = false }
-  for name, value in pairs(options or {}) do all[name] = value end
-  return assert(purser.new(all))
+  return simulated.client(sim, account, { retry = false, rate_limit = false }, options)
 end
 
 local function setup(options)
@@ -87,10 +85,7 @@ local function lose(name, fault)
   return err, who
 end
 
-local function applied(name)
-  local count = sim:counts()[name]
-  return count and count.applied or 0
-end
+local function applied(name) return simulated.counted(sim, name, "applied") end
 
 describe("a lost answer", function()
   for _, row in ipairs(operations.list) do

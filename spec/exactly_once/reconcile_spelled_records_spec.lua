@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- Records that a service shows in another way than the document: they are not proof that the call was not executed.
 
-local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
 local compare = require "purser.exactly_once.reconcile.compare"
+local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local page_of = require "paged_list"
 local reconcile = require "purser.exactly_once.reconcile"
@@ -21,17 +21,15 @@ local calls = {
 
 -- Reconciles a call long after it was made, whose history shows one record: the call's content with other members.
 local function reconciled(operation, requested, shown)
-  local row, now = operations.by_name[operation], NOW + 60000
+  local row = operations.by_name[operation]
   local record = { tranId = "t1", id = "t1", [row.reconcile.time_member] = NOW + 400 }
   local params = {}
   for name, value in pairs(calls[operation]) do params[name], record[name] = value, value end
   for name, value in pairs(requested) do params[name], record[name] = value, value end
   for name, value in pairs(shown) do record[name] = value or nil end
-  return assert(reconcile.reconcile({ now = function() return now end, correction = function() end,
-    pause = function(_, ms) now = now + ms end, recent_calls = recent_calls.new(), visibility_delay_ms = 3000,
-    recv_window = 5000, read = function(_, through, asked)
-      return page_of(through, { record }, row.reconcile.time_member, asked)
-    end }, { operation = operation, params = params, sent_at = NOW, recv_window = 5000 }))
+  return assert(reconcile.reconcile(listing_service(function(through, asked)
+    return page_of(through, { record }, row.reconcile.time_member, asked)
+  end), { operation = operation, params = params, sent_at = NOW, recv_window = 5000 }))
 end
 
 local function check(operation, requested, shown, outcome)

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- Histories that show a record for a while, and not when it must be visible.
 
+local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local page_of = require "paged_list"
-local recent_calls = require "purser.exactly_once.reconcile.recent_calls"
 local reconcile = require "purser.exactly_once.reconcile"
 
 local NOW = 1700000000000
@@ -18,14 +18,14 @@ local calls = {
 -- The answer of a reconciliation that begins with the call. `shown(record, is_early)` changes the record that the
 -- history shows, or leaves it out.
 local function reconciled(operation, shown)
-  local row, now = operations.by_name[operation], NOW
-  return assert(reconcile.reconcile({ now = function() return now end, correction = function() end,
-    pause = function(_, ms) now = now + ms end, recent_calls = recent_calls.new(), visibility_delay_ms = 3000,
-    recv_window = 5000, read = function(_, through, asked)
-      local record = { tranId = "t1", id = "t1", status = "SUCCESS", [row.reconcile.time_member] = NOW + 400 }
-      for name, value in pairs(calls[operation]) do record[name] = value end
-      return page_of(through, { shown(record, now < NOW + 9000) }, row.reconcile.time_member, asked)
-    end }, { operation = operation, params = calls[operation], sent_at = NOW, recv_window = 5000 }))
+  local row, service = operations.by_name[operation], nil
+  service = listing_service(function(through, asked)
+    local record = { tranId = "t1", id = "t1", status = "SUCCESS", [row.reconcile.time_member] = NOW + 400 }
+    for name, value in pairs(calls[operation]) do record[name] = value end
+    return page_of(through, { shown(record, service.now() < NOW + 9000) }, row.reconcile.time_member, asked)
+  end, { now = NOW })
+  return assert(reconcile.reconcile(service,
+    { operation = operation, params = calls[operation], sent_at = NOW, recv_window = 5000 }))
 end
 
 for operation in pairs(calls) do

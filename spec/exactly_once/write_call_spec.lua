@@ -3,23 +3,20 @@
 -- or of somebody in between. A call that moves funds does not take them for its own.
 
 local purser = require "purser"
+local simulated = require "simulated"
 
 local ID = ("Ab3"):rep(10) .. "Zz"
 
 local sim, account
 
 before_each(function()
-  sim = purser.sim.new { seed = 5 }
-  account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" },
-    futures_balances = { USDT = "100" } })
-  assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+  sim, account = simulated.broker(nil, { futures_balances = { USDT = "100" } })
 end)
 
 -- A client whose transport answers by `answer(number, request, send)`; `number` counts what is no read.
 local function client_with(answer)
   local inner, number = sim:transport(), 0
-  return assert(purser.new { base_url = "http://localhost", api_key = account.api_key, rate_limit = false,
-    secret_key = account.secret_key, clock = function() return sim:now() end, retry = false,
+  return simulated.client(sim, account, { rate_limit = false, retry = false,
     transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
       if request.method == "GET" then return inner:send(request) end
       number = number + 1
@@ -28,10 +25,7 @@ local function client_with(answer)
 end
 
 local function move(client, amount, fields)
-  local params = { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
-    amount = amount }
-  for name, value in pairs(fields or {}) do params[name] = value end
-  return client.sub_account:transfer(params)
+  return client.sub_account:transfer(simulated.transfer(amount, fields))
 end
 
 local function is_unknown(result, err, words)
@@ -39,6 +33,15 @@ local function is_unknown(result, err, words)
   assert.same({ "decode", "unknown", "decode", false }, { err.kind, err.outcome, err.phase, err.retryable })
   assert.matches(words, err.message)
   assert.is_table(err.intent)
+end
+
+-- A client whose every call is answered as the first one was.
+local function client_with_one_answer()
+  local first
+  return client_with(function(_, _, send)
+    first = first or send()
+    return first
+  end)
 end
 
 describe("an answer that was given before", function()
@@ -81,11 +84,7 @@ describe("an answer that was given before", function()
   end)
 
   it("is not that of an equal call without an id either", function()
-    local first
-    local client = client_with(function(_, _, send)
-      first = first or send()
-      return first
-    end)
+    local client = client_with_one_answer()
     local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
     assert(client.wallet:transfer(params))
     local result, err = client.wallet:transfer(params)
@@ -94,11 +93,7 @@ describe("an answer that was given before", function()
   end)
 
   it("is not that of a call of another operation", function()
-    local first
-    local client = client_with(function(_, _, send)
-      first = first or send()
-      return first
-    end)
+    local client = client_with_one_answer()
     assert(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" })
     local result, err = move(client, "5")
     is_unknown(result, err, "another call")
@@ -118,11 +113,7 @@ describe("an answer that was given before", function()
   end)
 
   it("may be given again to who asks with the same id, as services do", function()
-    local first
-    local client = client_with(function(_, _, send)
-      first = first or send()
-      return first
-    end)
+    local client = client_with_one_answer()
     assert(move(client, "5", { clientTranId = ID }))
     assert(move(client, "5", { clientTranId = ID }))
   end)

@@ -17,10 +17,6 @@ lua_ssl_verify_depth 3;
 lua_ssl_protocols TLSv1.2 TLSv1.3;
 lua_shared_dict notes 1m;
 resolver 127.0.0.1:${NAMES} ipv6=off;
-init_by_lua_block {
-  local transport, message = require("purser.transport.cosocket").new()
-  in_init = tostring(transport) .. " " .. message
-}
 init_worker_by_lua_block {
   purser = require "purser"
   transport = assert(purser.transport.cosocket())
@@ -32,7 +28,6 @@ init_worker_by_lua_block {
 }
 server {
   listen 127.0.0.1:${PORT};
-  location = /init { content_by_lua_block { ngx.print(in_init) } }
   location /check/ {
     content_by_lua_block {
       local kind = ngx.var.uri:match "%l+$"
@@ -123,13 +118,6 @@ server {
       end
     }
   }
-  location = /options {
-    content_by_lua_block {
-      for _, options in ipairs { { proxy = "http://a" }, { ca_file = "x" }, { idle_mss = 1 }, { timeout_ms = 0 } } do
-        ngx.say(select(2, purser.transport.cosocket(options)))
-      end
-    }
-  }
   location = /closed {
     content_by_lua_block {
       local own = assert(purser.transport.cosocket())
@@ -209,10 +197,6 @@ describe("purser.transport.cosocket", function()
     end
   end)
 
-  it("is made in a worker, not before there are any", function()
-    assert.matches("^nil make the transport in a worker", get(server, "/init"))
-  end)
-
   it("waits in the rewrite phase and in timers", function()
     assert.matches("^%d+$", get(server, "/rewrite"))
     get(server, "/timer")
@@ -253,13 +237,8 @@ describe("purser.transport.cosocket", function()
     end
   end)
 
-  it("says what it does not support", function()
+  it("says that it sends nothing to an address over TLS", function()
     assert.matches("^not_sent .*address; use purser.transport.openresty", get(server, "/address"))
-    local lines = get(server, "/options")
-    assert.matches('"proxy" is not supported on nginx\'s sockets; use purser.transport.openresty', lines)
-    assert.matches('"ca_file" is not supported', lines)
-    assert.matches('"idle_mss" is not known %(did you mean "idle_ms"%?%)', lines)
-    assert.matches('"timeout_ms" is 0; it must be a whole number', lines)
   end)
 
   it("ends what waits when it is closed", function()

@@ -104,10 +104,6 @@ describe("purser.transport.openresty", function()
 lua_package_path "${ROOT}/lua/?.lua;${ROOT}/lua/?/init.lua;;";
 lua_package_cpath "${ROOT}/build/luajit/?.so;;";
 lua_shared_dict notes 1m;
-init_by_lua_block {
-  local transport, message = require("purser.transport.openresty").new()
-  in_init = tostring(transport) .. " " .. message
-}
 init_worker_by_lua_block {
   local purser = require "purser"
   transport = assert(purser.transport.openresty())
@@ -119,7 +115,6 @@ init_worker_by_lua_block {
 }
 server {
   listen 127.0.0.1:${PORT};
-  location = /init { content_by_lua_block { ngx.print(in_init) } }
   location = /rewrite {
     rewrite_by_lua_block { ngx.ctx.time = assert(new_client({ base_url = "${SIM}" }):server_time()) }
     content_by_lua_block { ngx.print(ngx.ctx.time) }
@@ -139,32 +134,7 @@ server {
       end)
     }
   }
-  location = /rejected {
-    content_by_lua_block {
-      local _, err = new_client({ base_url = "http://127.0.0.1:1" }):server_time()
-      ngx.print(err.outcome, " ", err.phase)
-    }
-  }
-  location = /late {
-    content_by_lua_block {
-      local client = new_client({ base_url = "http://127.0.0.1:${PORT}", timeout_ms = 500 })
-      local _, err = client.wallet:coins()
-      ngx.print(err.outcome, " ", err.phase)
-    }
-  }
   location /api/ { content_by_lua_block { ngx.sleep(5) } }
-  location = /together {
-    content_by_lua_block {
-      local client, threads = new_client({ base_url = "${SIM}" }), {}
-      for i = 1, 20 do threads[i] = ngx.thread.spawn(function() return client:server_time() end) end
-      local got = 0
-      for _, thread in ipairs(threads) do
-        local ok, time = ngx.thread.wait(thread)
-        if ok and time then got = got + 1 end
-      end
-      ngx.print(got)
-    }
-  }
   location = /closed {
     content_by_lua_block {
       local own = assert(require("purser.transport.openresty").new())
@@ -205,10 +175,6 @@ server {
     end
   end
 
-  it("is made in a worker, not before there are any", function()
-    assert.is_truthy(get("/init"):find("^nil make the transport in a worker"))
-  end)
-
   it("waits in the rewrite phase and in timers", function()
     assert.is_truthy(get("/rewrite"):find "^%d+$")
     get "/timer"
@@ -218,15 +184,6 @@ server {
   it("says so where nginx cannot wait", function()
     get "/log"
     assert.is_truthy(note("log"):find "^not_sent .*cannot wait in the phase log")
-  end)
-
-  it("distinguishes what was not sent from what nobody knows", function()
-    assert.equal("not_sent connect", get "/rejected")
-    assert.equal("unknown receive", get "/late")
-  end)
-
-  it("carries calls of light threads side by side", function()
-    assert.equal("20", get "/together")
   end)
 
   it("ends what waits when it is closed", function()

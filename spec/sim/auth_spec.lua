@@ -3,17 +3,14 @@
 
 local purser = require "purser"
 local signed = require "signed"
+local simulated = require "simulated"
 
 local ask, get, rejection = signed.ask, signed.get, signed.rejection
 
 describe("the simulator's authentication", function()
   local sim, main, broker
 
-  before_each(function()
-    sim = purser.sim.new { seed = 3 }
-    main = assert(sim:account { role = "main", balances = { USDT = "100" } })
-    broker = assert(sim:account { role = "broker", name = "House" })
-  end)
+  before_each(function() sim, main, broker = signed.main_and_broker() end)
 
   it("accepts a request signed over the query exactly as it was sent", function()
     assert.equal(200, select(2, ask(sim, main, "C1")).status)
@@ -55,10 +52,7 @@ describe("the simulator's authentication", function()
   end)
 
   it("reads the key's header in any case", function()
-    local client = assert(purser.new {
-      base_url = "http://localhost", api_key = main.api_key, secret_key = main.secret_key, transport = sim:transport(),
-      clock = function() return sim:now() end, profile = { key_header = "x-mexc-APIKEY" },
-    })
+    local client = simulated.client(sim, main, { profile = { key_header = "x-mexc-APIKEY" } })
     assert(client.wallet:coins())
   end)
 

@@ -2,7 +2,6 @@
 -- Histories: records in order of time, whatever order they come in, and pages of them, at any size.
 
 local history = require "purser.sim.history"
-local purser = require "purser"
 local signed = require "signed"
 
 local get = signed.get
@@ -11,14 +10,10 @@ local HOUR = 3600000
 describe("the simulator's histories", function()
   local sim, house, desk
   before_each(function()
-    sim = purser.sim.new { start_time = 1700000000000 }
-    house = assert(sim:account { role = "broker", balances = { USDT = "1000000" } })
-    desk = assert(sim:account { role = "sub", parent = house.uid, name = "desk0001" })
+    sim, house, desk = signed.family { start_time = 1700000000000 }
   end)
 
-  local function deposit(owner, time)
-    return assert(sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = "1", time = time })
-  end
+  local function deposit(owner, time) return signed.deposit(sim, owner, time) end
 
   it("filter by coin and status, newest first", function()
     local now = sim:now()

@@ -5,6 +5,7 @@ local core = require "purser.core"
 local live = require "purser.sim.live"
 local operations = require "purser.api.operations"
 local purser = require "purser"
+local simulated = require "simulated"
 
 local DAY = 86400000
 
@@ -13,8 +14,7 @@ local function world(profile, fields)
   local account = { role = "main", balances = { USDT = "100.10" } }
   for name, value in pairs(fields or {}) do account[name] = value end
   account = assert(sim:account(account))
-  local client = assert(purser.new { base_url = "http://localhost", transport = sim:transport(), profile = profile,
-    api_key = account.api_key, secret_key = account.secret_key, clock = function() return sim:now() end })
+  local client = simulated.client(sim, account, { profile = profile })
   return sim, client, account
 end
 

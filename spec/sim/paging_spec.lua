@@ -2,7 +2,6 @@
 -- The windows of time that histories cover, and their pages.
 
 local paging = require "purser.sim.paging"
-local purser = require "purser"
 local signed = require "signed"
 
 local get = signed.get
@@ -12,14 +11,10 @@ describe("the windows of histories", function()
   local sim, house, desk
 
   before_each(function()
-    sim = purser.sim.new { start_time = 1700000000000 }
-    house = assert(sim:account { role = "broker", balances = { USDT = "1000000" } })
-    desk = assert(sim:account { role = "sub", parent = house.uid, name = "desk0001" })
+    sim, house, desk = signed.family { start_time = 1700000000000 }
   end)
 
-  local function deposit(owner, time)
-    return assert(sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = "1", time = time })
-  end
+  local function deposit(owner, time) return signed.deposit(sim, owner, time) end
 
   it("include both ends of a window (C4)", function()
     local now = sim:now()

@@ -3,6 +3,7 @@
 
 local purser = require "purser"
 local recent = require "purser.sim.recent"
+local simulated = require "simulated"
 
 describe("the latest records", function()
   local sim, account
@@ -13,8 +14,7 @@ describe("the latest records", function()
   end)
 
   local function client_of(who)
-    return assert(purser.new { base_url = "http://localhost", transport = sim:transport(), api_key = who.api_key,
-      secret_key = who.secret_key, clock = function() return sim:now() end })
+    return simulated.client(sim, who)
   end
 
   it("are deposits, withdrawals, transfers of each kind and keys, the newest first", function()

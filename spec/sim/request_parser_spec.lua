@@ -10,11 +10,7 @@ local get, rejection = signed.get, signed.rejection
 describe("the placement of parameters:", function()
   local sim, main, broker
 
-  before_each(function()
-    sim = purser.sim.new { seed = 3 }
-    main = assert(sim:account { role = "main", balances = { USDT = "100" } })
-    broker = assert(sim:account { role = "broker", name = "House" })
-  end)
+  before_each(function() sim, main, broker = signed.main_and_broker() end)
 
   it("the service wants group A's parameters in a JSON object", function()
     local params = { subAccount = "desk0001", note = "n" }

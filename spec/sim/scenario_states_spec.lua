@@ -6,6 +6,7 @@ local core = require "purser.core"
 local purser = require "purser"
 local service = require "service"
 local signed = require "signed"
+local simulated = require "simulated"
 
 local get = signed.get
 local HOUR = 3600000
@@ -14,8 +15,7 @@ local PAYEE = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC"
 local function world()
   local sim = purser.sim.new {}
   local house = assert(sim:account { role = "main", name = "House", balances = { USDT = "100" } })
-  local client = assert(purser.new { base_url = "http://localhost", transport = sim:transport(),
-    api_key = house.api_key, secret_key = house.secret_key, clock = function() return sim:now() end })
+  local client = simulated.client(sim, house)
   return sim, house, client
 end
 

@@ -4,23 +4,15 @@
 local purser = require "purser"
 local switches = require "purser.sim.switches"
 local signed = require "signed"
+local simulated = require "simulated"
 
 local ask, get = signed.ask, signed.get
 local PAYEE = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC"
 local OWN = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "5" }
 
-local function world(options, fields)
-  local sim = purser.sim.new(options)
-  local account = { role = "broker", name = "House", balances = { USDT = "100" } }
-  for name, value in pairs(fields or {}) do account[name] = value end
-  return sim, assert(sim:account(account))
-end
+local world = signed.world
 
-local function payment(more)
-  local params = { coin = "USDT", netWork = "TRX", address = PAYEE, amount = "20" }
-  for name, value in pairs(more or {}) do params[name] = value end
-  return params
-end
+local function payment(more) return signed.payment(PAYEE, more) end
 
 describe("sub-accounts", function()
   local function create(sim, house, number)
@@ -130,8 +122,7 @@ describe("the live form", function()
   it("is read by wait_deposit, which finds a deposit by the chain's hash and by the whole id", function()
     assert(sim:deposit { account = "House", coin = "USDT", network = "TRX", amount = "1.5", tx_id = "ab12" })
     sim:advance(3600000)
-    local client = assert(purser.new { base_url = "http://localhost", transport = sim:transport(), profile = "mexc",
-      api_key = house.api_key, secret_key = house.secret_key, clock = function() return sim:now() end })
+    local client = simulated.client(sim, house, { profile = "mexc" })
     for _, id in ipairs { "ab12", "ab12:0" } do
       local deposit = assert(client.wallet:wait_deposit({ txId = id }, { since = sim:now() - 2 * 3600000 }))
       assert.equal(5, deposit.status)

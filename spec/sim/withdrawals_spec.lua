@@ -2,7 +2,6 @@
 -- Withdrawals: what they need, where their funds are, what they cost. The books are checked in full after each.
 
 local coins = require "purser.sim.coins"
-local purser = require "purser"
 local signed = require "signed"
 
 local get, rejection, free = signed.get, signed.rejection, signed.free
@@ -187,18 +186,9 @@ describe("in the simulator", function()
   end)
 end)
 
-local function world(options, fields)
-  local sim = purser.sim.new(options)
-  local account = { role = "broker", name = "House", balances = { USDT = "100" } }
-  for name, value in pairs(fields or {}) do account[name] = value end
-  return sim, assert(sim:account(account))
-end
+local world = signed.world
 
-local function payment(more)
-  local params = { coin = "USDT", netWork = "TRX", address = TRON, amount = "20" }
-  for name, value in pairs(more or {}) do params[name] = value end
-  return params
-end
+local function payment(more) return signed.payment(TRON, more) end
 
 describe("a withdrawal's fee", function()
   local cases = {

@@ -49,7 +49,16 @@ function M.run(arguments, environment, input)
   return code, out, err
 end
 
---- The same on a pseudo terminal, with `input` typed on it. Returns the code and what the terminal showed.
+--- Prepares a request and sends nothing. There are keys in the environment, unless `environment` has others.
+function M.dry_run(words, environment)
+  local all = { "wallet", "deposit_history", "--dry-run" }
+  local variables = { PURSER_API_KEY = "mx0environment", PURSER_SECRET_KEY = "environmentsecret", PURSER_PROFILE = "" }
+  for _, word in ipairs(words) do all[#all + 1] = word end
+  for name, value in pairs(environment or {}) do variables[name] = value end
+  return M.run(all, variables)
+end
+
+--- The same as `run` on a pseudo terminal, with `input` typed on it. Returns the code and what the terminal showed.
 ---@return integer code, string shown
 function M.run_on_terminal(arguments, environment, input)
   local inner = command_of(arguments, environment)

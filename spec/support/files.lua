@@ -10,6 +10,33 @@ function M.temporary(text)
   return path
 end
 
+local kept = {}
+
+--- Has a file removed when the test ends: `after_each(files.remove_kept)`. Returns its path.
+function M.keep(path)
+  kept[#kept + 1] = path
+  return path
+end
+
+--- The path of a new file that holds `text`, or of none yet; it is kept for the test.
+function M.new_path(text)
+  local path = M.keep(M.temporary(text))
+  if not text then os.remove(path) end
+  return path
+end
+
+--- A new file that only this user can read, or one with that mode; it is kept for the test.
+function M.private(text, mode)
+  local path = M.new_path(text)
+  os.execute(("chmod %s %s"):format(mode or "600", path))
+  return path
+end
+
+function M.remove_kept()
+  for _, path in ipairs(kept) do os.remove(path) end
+  kept = {}
+end
+
 --- A new folder that only this user can enter. Whoever asked for it removes it (`remove`).
 function M.folder()
   return assert(M.output_of("mktemp -d"):match "%S+")
@@ -18,6 +45,11 @@ end
 --- Removes a folder with all that is in it, or a file.
 function M.remove(path)
   os.execute("rm -rf '" .. path .. "'")
+end
+
+--- Removes a SQLite database, with the files beside it.
+function M.remove_database(path)
+  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
 end
 
 return M

@@ -2,6 +2,7 @@
 -- Histories for specs of walks: of the simulator, and clients whose calls a function answers, at the time NOW.
 
 local purser = require "purser"
+local simulated = require "simulated"
 
 local M = {}
 
@@ -40,11 +41,8 @@ function M.world(options)
   local sim = purser.sim.new { start_time = M.NOW, record_requests = 0,
     visibility_delay_ms = options and options.visibility_delay_ms }
   local broker = sim:account { role = "broker", email = "broker@example.org", balances = { USDT = "100000" } }
-  local client = assert(purser.new {
-    base_url = "http://localhost", api_key = broker.api_key, secret_key = broker.secret_key, rate_limit = false,
-    transport = options and options.transport and options.transport(sim:transport()) or sim:transport(),
-    clock = function() return sim:now() end,
-  })
+  local client = simulated.client(sim, broker, { rate_limit = false,
+    transport = options and options.transport and options.transport(sim:transport()) })
   return sim, client, broker
 end
 

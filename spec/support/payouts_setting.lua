@@ -6,7 +6,10 @@
 --     after_each(at.finish)
 --     local payouts = at.payouts_with { worker = "two" }   -- uses at.client and at.journal, which may be replaced
 
+local core = require "purser.core"
+local files = require "files"
 local purser = require "purser"
+local simulated = require "simulated"
 
 local M = { TRANSFER = "sub_account.transfer" }
 
@@ -29,12 +32,7 @@ function M.payouts_with(options)
 end
 
 --- The parameters of a transfer, which carries an id.
-function M.move(amount, fields)
-  local params = { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
-    amount = amount }
-  for name, value in pairs(fields or {}) do params[name] = value end
-  return params
-end
+M.move = simulated.transfer
 
 --- The parameters of wallet.transfer, which carries none.
 function M.own(amount)
@@ -51,10 +49,7 @@ function M.add(payouts, first, last)
 end
 
 --- How often the service got an operation (`word` "received"), or executed it ("applied").
-function M.counted(operation, word)
-  local count = M.sim:counts()[operation]
-  return count and count[word] or 0
-end
+function M.counted(operation, word) return simulated.counted(M.sim, operation, word) end
 
 --- A transport to the service whose requests go through send(request, inner); `inner` sends them.
 function M.transport(send)
@@ -62,14 +57,15 @@ function M.transport(send)
   return { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request) return send(request, inner) end }
 end
 
---- Removes a database with what belongs to it.
-function M.remove(path)
-  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
-end
+--- Changes what is kept of the payments, as a clock that was wrong would have written it.
+function M.set(sql, ...) assert(M.journal.db:rows("UPDATE purser_payments SET " .. sql, ...)) end
+
+--- A time of the machine's clock, as it is kept.
+function M.ahead(ms) return ("%013d"):format(core.now_ms() + ms) end
 
 --- A copy of a database's file, as it is when nobody has it open.
 function M.copy(from, to)
-  M.remove(to)
+  files.remove_database(to)
   local source = assert(io.open(from, "rb"))
   assert(os.execute(("umask 077 && : > '%s'"):format(to)))
   local target = assert(io.open(to, "wb"))
@@ -86,24 +82,24 @@ end
 
 function M.lose_journal()
   M.journal:close()
-  M.remove(M.path)
+  files.remove_database(M.path)
   M.open()
 end
 
-function M.begin()
+---@param options { balance: string?, key_days: integer?, clock: string? }|nil
+function M.begin(options)
+  options = options or {}
   M.path = os.tmpname()
   os.remove(M.path)
   -- an id that was used before is executed once more, so the service prevents nothing
-  M.sim = purser.sim.new { seed = 5, repeated_ids = "execute" }
-  M.account = assert(M.sim:account { name = "Acme", role = "broker", balances = { USDT = "100000" },
-    futures_balances = { USDT = "10" } })
-  assert(M.sim:account { name = "tradingdesk1", role = "sub", parent = M.account.uid })
+  M.sim, M.account = simulated.broker({ seed = 5, repeated_ids = "execute", key_days = options.key_days,
+    clock = options.clock }, { balances = { USDT = options.balance or "100000" }, futures_balances = { USDT = "10" } })
   M.open()
 end
 
 function M.finish()
   M.journal:close()
-  for _, suffix in ipairs { "", ".copy", ".witness" } do M.remove(M.path .. suffix) end
+  for _, suffix in ipairs { "", ".copy", ".witness" } do files.remove_database(M.path .. suffix) end
   os.execute(("rm -f '%s'.witness-worker-*"):format(M.path))
 end
 

@@ -4,6 +4,7 @@
 
 local core = require "purser.core"
 local json = require "purser.json"
+local purser = require "purser"
 
 local M = {}
 
@@ -89,12 +90,40 @@ end
 --- A simulator with a broker that has an e-mail address and funds, and a sub-account of it with funds.
 ---@return table sim, table broker, table sub
 function M.family(options)
-  local sim = require("purser.sim").new(options or { seed = 11 })
+  local sim = purser.sim.new(options or { seed = 11 })
   local house = assert(sim:account {
     role = "broker", email = "house@mail.example", balances = { USDT = "1000", XRP = "100", BTC = "0.5" },
   })
   return sim, house,
     assert(sim:account { role = "sub", parent = house.uid, name = "desk0001", balances = { USDT = "50" } })
+end
+
+--- A simulator with a broker that has 100 USDT (or `fields`).
+---@return table sim, table broker
+function M.world(options, fields)
+  local sim = purser.sim.new(options)
+  local account = { role = "broker", name = "House", balances = { USDT = "100" } }
+  for name, value in pairs(fields or {}) do account[name] = value end
+  return sim, assert(sim:account(account))
+end
+
+--- A simulator with a main account that has 100 USDT, and a broker.
+function M.main_and_broker()
+  local sim = purser.sim.new { seed = 3 }
+  return sim, assert(sim:account { role = "main", balances = { USDT = "100" } }),
+    assert(sim:account { role = "broker", name = "House" })
+end
+
+--- The parameters of a withdrawal of 20 USDT.
+function M.payment(address, more)
+  local params = { coin = "USDT", netWork = "TRX", address = address, amount = "20" }
+  for name, value in pairs(more or {}) do params[name] = value end
+  return params
+end
+
+--- One USDT arrives at that time.
+function M.deposit(sim, owner, time)
+  return assert(sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = "1", time = time })
 end
 
 --- The free balance of an account, as text.

@@ -2,106 +2,48 @@
 -- The transport on nginx's own sockets, inside a real nginx.
 -- (spec/hosts/cosocket_test.lua has the check of a transport, and nginx's phases.)
 
+local contract = require "nginx_transport_contract"
 local cosocket = require "purser.transport.cosocket"
-local inside_nginx = require "inside_nginx"
-local peers = require "peer"
 
-local ONCE = 'method = "POST", target = "/w", body = "{}", at_most_once = true, '
+local MODULE = "purser.transport.cosocket"
 
 describe("a transport inside nginx, on its own sockets,", function()
-  local inside, peer
+  local stage = contract.stage(MODULE)
 
-  setup(function()
-    peer = peers.start()
-    inside = inside_nginx.start 'require("purser.transport.cosocket").new { max_response_bytes = 1000 }'
-  end)
-  teardown(function()
-    inside:stop()
-    peer:stop()
-  end)
-  before_each(function()
-    peer:script "head body ok"
-    inside:renew()
-  end)
+  setup(stage.start)
+  teardown(stage.stop)
+  before_each(stage.reset)
 
-  it("is made in a worker, not before there are any", function()
-    assert.equal("nil make the transport in a worker (init_worker_by_lua, or at its first use), not in init_by_lua",
-      inside:run "return tostring(in_init[1]), in_init[2]")
-  end)
-
-  it("says of each ending what is certain, and sends a write call once", function()
-    for steps, expected in pairs {
-      ["head body ok"] = "200 {}",
-      ["head body close"] = "transport unknown receive 1",
-      ["head body reset"] = "transport unknown receive 1",
-      ["head body " .. peers.send "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}" .. " close"] =
-        "transport unknown receive 1",
-      ["head body " .. peers.send "HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n" .. " fill=1001"] =
-        "decode unknown receive 1",
-    } do
-      peer:script(steps)
-      inside:renew()
-      local mark = peer:count()
-      assert.equal(expected, inside:exchange(peer:url(), ONCE), steps)
-      assert.equal(1, peer:count(mark).requests, steps)
-    end
-    assert.equal("transport not_sent connect 0", inside:exchange("http://127.0.0.1:1", ONCE))
-  end)
-
-  it("bounds an exchange by timeout_ms", function()
-    peer:script "head body stall"
-    assert.equal("transport unknown receive 1", inside:exchange(peer:url(), ONCE .. "timeout_ms = 300"))
-  end)
-
-  it("sends nothing that has no form", function()
-    local mark = peer:count()
-    assert.equal("argument not_sent", inside:exchange(peer:url(), 'target = "a b"'):match "^%S+ %S+")
-    assert.equal("argument not_sent", inside:exchange("http://192.0.2.1", ""):match "^%S+ %S+")
-    assert.equal(0, peer:count(mark).connections)
-  end)
-
-  it("sends no request on a connection whose answer was discarded", function()
-    local mark = peer:count()
-    assert.equal("200 200 200", inside:run([[
-      local get = { base_url = ${URL}, method = "GET", target = "/", timeout_ms = 20000 }
-      local first = assert(transport:send(get))
-      local second = assert(transport:send(get))
-      transport:discard(second)
-      return first.status, second.status, assert(transport:send(get)).status]], { URL = peer:url() }))
-    local count = peer:count(mark)
-    assert.same({ 3, 2 }, { count.requests, count.connections })
-  end)
-
-  it("is closed twice, and sends nothing afterwards", function()
-    assert.equal("closed not_sent 0 purser.transport.cosocket (closed)", inside:run([[
-      local own = assert(made())
-      own:close()
-      own:close()
-      local _, failure = own:send { base_url = ${URL}, method = "GET", target = "/", timeout_ms = 1000 }
-      return failure.kind, failure.outcome, failure.sends, tostring(own)]], { URL = peer:url() }))
-  end)
+  contract.of(it, MODULE, stage)
 
   it("gives a write call a connection of its own, and keeps one for reads", function()
-    local mark = peer:count()
-    for _, request in ipairs { ONCE, "", ONCE, "", "" } do
-      assert.equal("200 {}", inside:exchange(peer:url(), request))
+    local mark = stage.peer:count()
+    for _, request in ipairs { contract.ONCE, "", contract.ONCE, "", "" } do
+      assert.equal("200 {}", stage.inside:exchange(stage.peer:url(), request))
     end
-    assert.equal(3, peer:count(mark).connections)
+    assert.equal(3, stage.peer:count(mark).connections)
   end)
 
   it("repeats a read whose kept connection ended without an answer, and no write call", function()
-    peer:script "head body ok;head body close"
-    local mark = peer:count()
-    assert.equal("200 {}", inside:exchange(peer:url(), ""))
-    assert.equal("200 {}", inside:exchange(peer:url(), ""))
-    assert.equal(3, peer:count(mark).requests)
+    stage.peer:script "head body ok;head body close"
+    local mark = stage.peer:count()
+    assert.equal("200 {}", stage.inside:exchange(stage.peer:url(), ""))
+    assert.equal("200 {}", stage.inside:exchange(stage.peer:url(), ""))
+    assert.equal(3, stage.peer:count(mark).requests)
   end)
 
   it("rejects options that it cannot keep", function()
-    assert.matches("is not supported on nginx's sockets; use purser.transport.openresty",
-      inside:run 'return select(2, require("purser.transport.cosocket").new { proxy = "http://127.0.0.1:1" })', 1, true)
-    assert.matches("transport options are given as a number; give a table",
-      inside:run 'return select(2, require("purser.transport.cosocket").new(5))', 1, true)
+    for options, expected in pairs {
+      ['{ proxy = "http://127.0.0.1:1" }'] =
+        '"proxy" is not supported on nginx\'s sockets; use purser.transport.openresty',
+      ['{ ca_file = "x" }'] = '"ca_file" is not supported',
+      ["{ idle_mss = 1 }"] = '"idle_mss" is not known (did you mean "idle_ms"?)',
+      ["{ timeout_ms = 0 }"] = '"timeout_ms" is 0; it must be a whole number',
+      ["5"] = "transport options are given as a number; give a table",
+    } do
+      local message = stage.inside:run(('return select(2, require("%s").new(%s))'):format(MODULE, options))
+      assert.is_truthy(message:find(expected, 1, true), message)
+    end
   end)
 end)
 

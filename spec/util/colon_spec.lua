@@ -3,6 +3,7 @@
 
 local files = require "files"
 local purser = require "purser"
+local simulated = require "simulated"
 
 describe("a method called with a dot", function()
   local sim = purser.sim.new()
@@ -12,8 +13,7 @@ describe("a method called with a dot", function()
     local folder = files.folder()
     local journal = assert(purser.journal.open { sqlite = folder .. "/journal" })
     local vault = assert(purser.vault.open(folder .. "/vault"))
-    local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key, journal = journal,
-      secret_key = owner.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
+    local client = simulated.client(sim, owner, { journal = journal })
     local queue = assert(purser.payouts.new { client = client, journal = journal, queue = "q" })
     finally(function()
       journal:close()

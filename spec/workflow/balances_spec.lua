@@ -3,6 +3,7 @@
 
 local balances = require "purser.workflow.balances"
 local purser = require "purser"
+local simulated = require "simulated"
 
 describe("each_balance", function()
   local sim, main, client
@@ -14,8 +15,7 @@ describe("each_balance", function()
       sim:account { role = "sub", parent = main.uid, name = "desk" .. i,
         balances = { USDT = i .. ".5", BTC = "0.0" .. i } }
     end
-    client = assert(purser.new { base_url = "http://127.0.0.1:1", transport = sim:transport(), retry = false,
-      api_key = main.api_key, secret_key = main.secret_key, clock = function() return sim:now() end })
+    client = simulated.client(sim, main, { retry = false })
   end)
 
   local function key(balance) return balance.subAccount .. " " .. balance.asset .. " " .. balance.free end

@@ -3,15 +3,12 @@
 
 local dust_module = require "purser.workflow.dust"
 local purser = require "purser"
+local simulated = require "simulated"
 
 local NOW = 1700000000000
 
 local function world(balances)
-  local sim = purser.sim.new { start_time = NOW }
-  local owner = sim:account { role = "main", email = "a@example.org", balances = balances }
-  local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key,
-    secret_key = owner.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
-  return sim, client
+  return simulated.world({ start_time = NOW }, { role = "main", email = "a@example.org", balances = balances })
 end
 
 local function received(sim, name) return (sim:counts()[name] or { received = 0 }).received end

@@ -3,6 +3,7 @@
 
 local private = require "purser.util.private"
 local purser = require "purser"
+local simulated = require "simulated"
 
 local NOW, DAY = 1700000000000, 86400000
 local READ, TRADE = { "SPOT_ACCOUNT_READ" }, { "SPOT_DEAL_READ", "SPOT_DEAL_WRITE" }
@@ -11,8 +12,7 @@ local function world(options)
   options = options or {}
   local sim = purser.sim.new { start_time = NOW, record_requests = 50, visibility_delay_ms = options.lag }
   local owner = sim:account { role = "broker", email = "a@example.org", balances = { USDT = "1000", BTC = "2" } }
-  local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key, profile = options.profile,
-    secret_key = owner.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
+  local client = simulated.client(sim, owner, { profile = options.profile })
   local secrets = {}
   local vault = {
     store = function(secret) secrets[secret.apiKey] = secret end,

@@ -2,17 +2,14 @@
 -- Plans: names of networks resolved, every problem at once, and nothing executed twice.
 
 local purser = require "purser"
+local simulated = require "simulated"
 
 local NOW = 1700000000000
 local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
 
 local function world(balances)
-  local sim = purser.sim.new { start_time = NOW, record_requests = 50 }
-  local owner = sim:account { role = "main", email = "a@example.org",
-    balances = balances or { USDT = "1000", XRP = "500" } }
-  local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key,
-    secret_key = owner.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
-  return sim, client, owner
+  return simulated.world({ start_time = NOW, record_requests = 50 },
+    { role = "main", email = "a@example.org", balances = balances or { USDT = "1000", XRP = "500" } })
 end
 
 local function received(sim, name) return (sim:counts()[name] or { received = 0 }).received end
@@ -51,8 +48,7 @@ describe("plan_withdraw", function()
   it("compares the sum with the balance where the profile shows it", function()
     local sim, _, owner = world { USDT = "20" }
     local function plan_under(profile, fee_inside)
-      local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key, profile = profile,
-        secret_key = owner.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
+      local client = simulated.client(sim, owner, { profile = profile })
       return assert(client.wallet:plan_withdraw { coin = "USDT", network = "TRX", address = TRON, amount = "20",
         includeFee = fee_inside })
     end

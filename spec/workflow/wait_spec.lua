@@ -3,19 +3,16 @@
 
 local errors = require "purser.call.errors"
 local purser = require "purser"
+local simulated = require "simulated"
 
 local NOW, MINUTE = 1700000000000, 60000
 local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
 
 local function world(options)
   options = options or {}
-  local sim = purser.sim.new { start_time = NOW, visibility_delay_ms = options.lag,
-    transfer_wait_ms = options.transfer_wait }
-  local owner = sim:account { role = "main", email = "a@example.org", balances = { USDT = "1000" } }
-  local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key,
-    secret_key = owner.secret_key, rate_limit = false,
-    transport = sim:transport(), clock = function() return sim:now() end })
-  return sim, client, owner
+  return simulated.world({ start_time = NOW, visibility_delay_ms = options.lag,
+    transfer_wait_ms = options.transfer_wait },
+    { role = "main", email = "a@example.org", balances = { USDT = "1000" } }, { rate_limit = false })
 end
 
 local function withdraw(client, order_id)
@@ -121,9 +118,7 @@ describe("wait_deposit", function()
     for _, variant in ipairs { {}, { "other_networks" } } do
       local sim = purser.sim.new { start_time = NOW, variant = variant }
       local owner = sim:account { role = "main", email = "a@example.org" }
-      local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key,
-        secret_key = owner.secret_key, rate_limit = false, transport = sim:transport(),
-        clock = function() return sim:now() end })
+      local client = simulated.client(sim, owner, { rate_limit = false })
       assert(sim:deposit { account = owner.uid, coin = "USDT", network = "Ethereum(ERC20)", amount = "7" })
       assert(sim:deposit { account = owner.uid, coin = "USDT", network = "Tron(TRC20)", amount = "12.5" })
       for _, name in ipairs { "TRX", "TRC20", "Tron(TRC20)", "trc-20" } do

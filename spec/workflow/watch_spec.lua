@@ -4,19 +4,15 @@
 local core = require "purser.core"
 local errors = require "purser.call.errors"
 local operations = require "purser.api.operations"
-local purser = require "purser"
 local record_id = require "purser.history.record_id"
+local simulated = require "simulated"
 local watch_module = require "purser.workflow.watch"
 
 local NOW, MINUTE, HOUR = 1700000000000, 60000, 3600000
 
 local function world(options)
-  local sim = purser.sim.new { start_time = NOW, visibility_delay_ms = options and options.lag }
-  local owner = sim:account { role = "main", email = "a@example.org", balances = { USDT = "1000" } }
-  local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key,
-    secret_key = owner.secret_key, rate_limit = false,
-    transport = sim:transport(), clock = function() return sim:now() end })
-  return sim, client, owner
+  return simulated.world({ start_time = NOW, visibility_delay_ms = options and options.lag },
+    { role = "main", email = "a@example.org", balances = { USDT = "1000" } }, { rate_limit = false })
 end
 
 describe("watch_deposits", function()

@@ -3,24 +3,20 @@
 -- cut.
 
 local new = require("recorder").new
-local purser = require "purser"
+local own = require "own_journal"
 
 local HOUR, DAY = 3600000, 86400000
 local NOON = 1700049600000 -- a day's and an hour's beginning, plus 12 hours
 local DONE = { status = 200, body = '{"tranId":"T1"}', headers = "" }
 local REJECTION = { status = 400, body = '{"code":10101,"msg":"no funds"}', headers = "" }
 
-local path, journal, now, answer, sent
+local journal, now, answer, sent
 
 before_each(function()
-  path, now, answer, sent = os.tmpname(), NOON, DONE, 0
-  journal = assert(purser.journal.open { sqlite = path })
+  now, answer, sent = NOON, DONE, 0
+  journal = own.begin()
 end)
-
-after_each(function()
-  journal:close()
-  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
-end)
+after_each(own.finish)
 
 local function client_with(amount, period_ms, options)
   local all = { journal = journal, account = "acme", rate_limit = false, clock = function() return now end,

@@ -6,6 +6,7 @@ local intents = require "purser.exactly_once.intent"
 local json = require "purser.json"
 local operations = require "purser.api.operations"
 local purser = require "purser"
+local simulated = require "simulated"
 
 local OPERATION, HISTORY = "sub_account.transfer", "sub_account.transfer_history"
 
@@ -13,9 +14,8 @@ local sim, account, path, journal, client
 
 local function open()
   journal = assert(purser.journal.open { sqlite = path })
-  client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
-    secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
-    retry = false, rate_limit = false, journal = journal, account = "treasury" })
+  client = simulated.client(sim, account, { retry = false, rate_limit = false, journal = journal,
+    account = "treasury" })
 end
 
 local function restart()
@@ -26,9 +26,7 @@ end
 
 before_each(function()
   path = os.tmpname()
-  sim = purser.sim.new { seed = 5 }
-  account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "100000" } })
-  assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+  sim, account = simulated.broker(nil, { balances = { USDT = "100000" } })
   open()
 end)
 
@@ -39,14 +37,10 @@ after_each(function()
 end)
 
 local function move(amount, id)
-  return client.sub_account:transfer { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT",
-    asset = "USDT", amount = amount, clientTranId = id }
+  return client.sub_account:transfer(simulated.transfer(amount, { clientTranId = id }))
 end
 
-local function received()
-  local count = sim:counts()[HISTORY]
-  return count and count.received or 0
-end
+local function received() return simulated.counted(sim, HISTORY, "received") end
 
 describe("a look after a restart", function()
   -- Makes so many transfers, a second apart, and looks for one that never arrived. Returns how often it asked.

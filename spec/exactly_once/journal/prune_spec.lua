@@ -2,51 +2,22 @@
 -- What is old and decided can be deleted. What a call may be reconciled by, or keeps from being paid twice, stays.
 
 local core = require "purser.core"
+local own = require "own_journal"
 local purser = require "purser"
 
 local DAY = 86400000
-local path, journal
+local journal
 
-before_each(function()
-  path = os.tmpname()
-  journal = assert(purser.journal.open { sqlite = path })
-end)
+local within, write, ids = own.within, own.write, own.ids
 
-after_each(function()
-  journal:close()
-  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
-end)
-
-local function time_text(ms) return ("%013d"):format(ms) end
-
--- Writes an intent as a call would.
-local function write(tx, id, sent_at, more)
-  more = more or {}
-  tx:rows([[INSERT INTO purser_intents (id, account, operation, params, digest, sent_at, recv_window, queue, payment,
-    charges, state, record_id, record, message, ended_at)
-    VALUES ($1, $2, 'wallet.transfer', '{}', $3, $4, '5000', $5, $6, '', $7, '', '', '', '')]], id,
-    more.account or "treasury", more.digest or id, time_text(sent_at), more.queue or "", more.payment or "",
-    more.state or "done")
-end
+before_each(function() journal = own.begin() end)
+after_each(own.finish)
 
 local function pay(tx, key, more)
   tx:rows([[INSERT INTO purser_payments (account, queue, key, operation, params, client_id, digest, state,
     due_at, worker, lease_until, attempts, intent, record_id, message, added_at)
     VALUES ('treasury', 'default', $1, 'wallet.withdraw', $2, $3, 'd', $4, '', '', '', '1', $5, 'r', 'said', $6)]], key,
-    '{"coin":"USDT"}', "client_id of " .. key, more.state, more.intent, time_text(more.added_at))
-end
-
-local function within(fn)
-  assert(journal.db:transaction(function(tx)
-    fn(tx)
-    return true
-  end))
-end
-
-local function ids(entries)
-  local list = {}
-  for i, entry in ipairs(entries) do list[i] = entry.intent.id end
-  return list
+    '{"coin":"USDT"}', "client_id of " .. key, more.state, more.intent, own.time_text(more.added_at))
 end
 
 describe("pruning", function()
@@ -105,7 +76,7 @@ describe("pruning", function()
     local payouts = assert(purser.payouts.new { client = client, journal = journal })
     local params = { coin = "USDT", netWork = "TRX", address = "T", amount = "5", withdrawOrderId = "own" }
     assert(payouts:add("rent", "wallet.withdraw", params))
-    assert(journal.db:rows("UPDATE purser_payments SET state = 'done', added_at = $1", time_text(long_ago)))
+    assert(journal.db:rows("UPDATE purser_payments SET state = 'done', added_at = $1", own.time_text(long_ago)))
     assert.equal(1, assert(prune(200)).payments)
     assert.is_false(payouts:add("rent", "wallet.withdraw", params))
     assert.matches('is that of payment "rent"', select(2, payouts:add("again", "wallet.withdraw", params)).message)
@@ -193,9 +164,9 @@ describe("pruning", function()
 
   it("does not make a process that has not written for long think that the journal was put back", function()
     within(function(tx) write(tx, "old", long_ago) end)
-    assert(journal.db:rows("UPDATE purser_generations SET changed_at = $1", time_text(long_ago)))
-    journal.db.counted.changed_at = time_text(long_ago)
-    local other = assert(purser.journal.open { sqlite = path })
+    assert(journal.db:rows("UPDATE purser_generations SET changed_at = $1", own.time_text(long_ago)))
+    journal.db.counted.changed_at = own.time_text(long_ago)
+    local other = assert(purser.journal.open { sqlite = own.path })
     assert.equal(1, assert(other:prune { before = core.now_ms() - 200 * DAY }).intents)
     other:close()
     assert.same({}, assert(journal.db:rows("SELECT name FROM purser_generations WHERE name = $1",

@@ -2,6 +2,7 @@
 -- Payouts with a journal that lacks what was sent: nothing is paid twice, because the service is asked first.
 
 local at = require "payouts_setting"
+local files = require "files"
 local json = require "purser.json"
 local private = require "purser.util.private"
 local queue = require "purser.exactly_once.payouts.queue"
@@ -195,7 +196,7 @@ describe("payments that the journal does not know to be made", function()
       error "killed"
     end)
     assert.is_nil(payouts:run())
-    at.remove(at.path)
+    files.remove_database(at.path)
     at.open()
     payouts = at.payouts_with()
     at.add(payouts, 1, 1)

@@ -1,53 +1,15 @@
 -- SPDX-License-Identifier: MIT
 -- What a run reports about itself while it works, and why it waits when it does.
 
+local at = require "payouts_setting"
 local private = require "purser.util.private"
 local purser = require "purser"
 local schedule = require "purser.schedule"
 
-local sim, account, path, journal, client
+local TRANSFER, move, payouts_with, set, ahead = at.TRANSFER, at.move, at.payouts_with, at.set, at.ahead
 
-local TRANSFER = "sub_account.transfer"
-
-local function move(amount)
-  return { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
-    amount = amount }
-end
-
-local function client_with(options)
-  local all = { base_url = "http://localhost", api_key = account.api_key, secret_key = account.secret_key,
-    transport = sim:transport(), clock = function() return sim:now() end, rate_limit = false, journal = journal,
-    retry = { attempts = 5, base_ms = 1 }, account = "treasury" }
-  for name, value in pairs(options or {}) do all[name] = value or nil end
-  return assert(purser.new(all))
-end
-
-local function payouts_with(options)
-  local all = { client = client, journal = journal, retry_ms = 1, idle_ms = 1, worker = "one" }
-  for name, value in pairs(options or {}) do all[name] = value end
-  return assert(purser.payouts.new(all))
-end
-
-before_each(function()
-  path = os.tmpname()
-  os.remove(path)
-  sim = purser.sim.new { seed = 5 }
-  account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "100000" },
-    futures_balances = { USDT = "10" } })
-  assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
-  journal = assert(purser.journal.open { sqlite = path })
-  client = client_with()
-end)
-
-after_each(function()
-  journal:close()
-  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
-end)
-
--- Changes what is kept of the payments, as a clock that was wrong would have written it.
-local function set(sql, ...) assert(journal.db:rows("UPDATE purser_payments SET " .. sql, ...)) end
-
-local function ahead(ms) return ("%013d"):format(require("purser.core").now_ms() + ms) end
+before_each(at.begin)
+after_each(at.finish)
 
 describe("the progress", function()
   local function reason_of(payouts)
@@ -77,11 +39,11 @@ describe("the progress", function()
   it("says that the histories are looked at first", function()
     local payouts = payouts_with()
     assert(payouts:add("a", TRANSFER, move "1"))
-    local inner, task = sim:transport(), require "purser.schedule"
-    private.states[client]._transport = { send = function(_, request) return inner:send(request) end,
+    local inner = at.sim:transport()
+    private.states[at.client]._transport = { send = function(_, request) return inner:send(request) end,
       sleep = function(_, ms)
         inner:sleep(ms)
-        task.sleep(25)
+        schedule.sleep(25)
       end }
     assert.matches("cannot show that it is the newest", reason_of(payouts))
   end)
@@ -95,7 +57,7 @@ end)
 
 describe("a run that waits for the rate limit", function()
   it("says so in its progress, with the time that is left", function()
-    local service, said, looks = sim:transport(), nil, 0
+    local service, said, looks = at.sim:transport(), nil, 0
     local transport = { send = function(_, request) return service:send(request) end }
     -- The other tasks run until the progress was reported; then the service's clock goes on.
     function transport.sleep(_, ms)
@@ -105,8 +67,8 @@ describe("a run that waits for the rate limit", function()
       end
       return service:sleep(ms)
     end
-    client = client_with { transport = transport, rate_limit = purser.rate_limit {
-      pools = { ip = { capacity = 1, window_ms = 10000 } }, now = function() return sim:now() end } }
+    at.client = at.client_with { transport = transport, rate_limit = purser.rate_limit {
+      pools = { ip = { capacity = 1, window_ms = 10000 } }, now = function() return at.sim:now() end } }
     local payouts = payouts_with { concurrency = 1, history_check = "never", progress_ms = 1,
       progress = function(progress)
         if (progress.waiting_for or ""):find "rate limit" then said = said or purser.payouts.progress_line(progress) end

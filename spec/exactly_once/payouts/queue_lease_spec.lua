@@ -4,24 +4,18 @@
 
 local json = require "purser.json"
 local prng = require "purser.sim.prng"
-local purser = require "purser"
+local own = require "own_journal"
 local queue = require "purser.exactly_once.payouts.queue"
 
 local WINDOW_MS, VISIBLE_MS, LEASE_MS = 6000, 9000, 20000
 local KEYS = 3
 
-local path, journal, roll, now, sent, executed, workers, next_id, prolonged
+local journal, roll, now, sent, executed, workers, next_id, prolonged
 
 local function choose(list) return list[roll:roll(math.max(1, #list))] end
 
 -- A transaction at the time of this model.
-local function transaction(fn)
-  local value, problem = journal.db:transaction(function(tx)
-    tx.time = now
-    return { fn(tx) }
-  end)
-  return (assert(value, problem))[1]
-end
+local function transaction(fn) return (own.within(fn, now)) end
 
 local function new_worker(name)
   return { worker = name, queue = "q", account = "a", lease_ms = LEASE_MS, held = {} }
@@ -111,16 +105,11 @@ end
 
 describe("payments with leases", function()
   before_each(function()
-    path, prolonged = os.tmpname(), 0
-    os.remove(path)
-    journal = assert(purser.journal.open { sqlite = path })
+    prolonged = 0
+    journal = own.begin()
     assert(journal.db:rows "PRAGMA synchronous = OFF")
   end)
-
-  after_each(function()
-    journal:close()
-    for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
-  end)
+  after_each(own.finish)
 
   local function check(names, turns)
     for seed = 1, 60 do

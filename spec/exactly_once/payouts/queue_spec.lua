@@ -3,23 +3,16 @@
 
 local core = require "purser.core"
 local json = require "purser.json"
-local purser = require "purser"
+local own = require "own_journal"
 local queue = require "purser.exactly_once.payouts.queue"
 
 local DAY, LEASE_MS = 86400000, 20000
 local MOVE = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" }
 
-local path, journal, now
+local journal, now
 
 -- Runs `fn` in a transaction at the time of the test.
-local function within(fn)
-  local value, problem = journal.db:transaction(function(tx)
-    tx.time = now
-    return { fn(tx) }
-  end)
-  value = assert(value, problem)
-  return value[1], value[2]
-end
+local function within(fn) return own.within(fn, now) end
 
 local function worker(name, fields)
   local all = { worker = name, queue = "q", account = "a", lease_ms = LEASE_MS }
@@ -59,15 +52,11 @@ local function set(sql, ...) assert(journal.db:rows("UPDATE purser_payments SET 
 local function time(ms) return ("%013d"):format(now + ms) end
 
 before_each(function()
-  path, now = os.tmpname(), 1700000000000
-  journal = assert(purser.journal.open { sqlite = path })
+  now = 1700000000000
+  journal = own.begin()
   assert(journal.db:rows "PRAGMA synchronous = OFF")
 end)
-
-after_each(function()
-  journal:close()
-  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
-end)
+after_each(own.finish)
 
 describe("what waits", function()
   it("is taken by one worker alone, as many as it asks for, of its queue and account", function()

@@ -1,61 +1,25 @@
 -- SPDX-License-Identifier: MIT
 -- Putting payments back: what failed or was left undecided is looked for once more before it may be paid again.
 
-local purser = require "purser"
+local at = require "payouts_setting"
 
-local sim, account, path, journal, client, payouts
-
-local TRANSFER = "sub_account.transfer"
-
-local function move(amount, fields)
-  local params = { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
-    amount = amount }
-  for name, value in pairs(fields or {}) do params[name] = value end
-  return params
-end
-
-local function payouts_with(options)
-  local all = { client = client, journal = journal, retry_ms = 1, idle_ms = 1, worker = "one" }
-  for name, value in pairs(options or {}) do all[name] = value end
-  return assert(purser.payouts.new(all))
-end
-
-local function client_with(options)
-  local all = { base_url = "http://localhost", transport = sim:transport(), clock = function() return sim:now() end,
-    rate_limit = false, journal = journal, retry = { attempts = 5, base_ms = 1 }, account = "treasury" }
-  if not (options and options.credentials) then
-    all.api_key, all.secret_key = account.api_key, account.secret_key
-  end
-  for name, value in pairs(options or {}) do all[name] = value end
-  return assert(purser.new(all))
-end
+local TRANSFER, move, client_with, payouts_with = at.TRANSFER, at.move, at.client_with, at.payouts_with
+local payouts
 
 before_each(function()
-  path = os.tmpname()
-  sim = purser.sim.new { seed = 5, key_days = 0 }
-  account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
-  assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
-  journal = assert(purser.journal.open { sqlite = path })
-  client = client_with()
+  at.begin { balance = "1000", key_days = 0 }
   payouts = payouts_with()
 end)
+after_each(at.finish)
 
-after_each(function()
-  journal:close()
-  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
-end)
-
-local function counted(word)
-  local count = sim:counts()[TRANSFER]
-  return count and count[word] or 0
-end
+local function counted(word) return at.counted(TRANSFER, word) end
 
 -- The next look of this client shows nothing.
 local function leave_next_undecided()
-  client.reconcile = function(_, intent)
-    client.reconcile = nil
+  at.client.reconcile = function(_, intent)
+    at.client.reconcile = nil
     local answer = { outcome = "undecided", candidates = {}, reason = "nobody looked" }
-    assert(journal:reconciled(intent, answer))
+    assert(at.journal:reconciled(intent, answer))
     return answer
   end
 end
@@ -63,7 +27,7 @@ end
 -- Leaves the payment "a" undecided, which was made or was not.
 local function leave_undecided(made)
   assert(payouts:add("a", TRANSFER, move "5"))
-  sim:fault { kind = made and "lost_answer" or "reset", when = not made and "before" or nil, operation = TRANSFER }
+  at.sim:fault { kind = made and "lost_answer" or "reset", when = not made and "before" or nil, operation = TRANSFER }
   leave_next_undecided()
   assert.equal(1, assert(payouts:run()).undecided)
 end
@@ -77,7 +41,7 @@ describe("a payment that was left undecided", function()
     assert.equal("5", err.details.record.amount)
     local payment = assert(payouts:list "done")[1]
     assert.same({ "a", err.details.record.tranId }, { payment.key, payment.record_id })
-    assert.equal("done", assert(journal:entries { id = payment.intent })[1].state)
+    assert.equal("done", assert(at.journal:entries { id = payment.intent })[1].state)
     assert.is_false(payouts:retry "a")
     assert.equal(1, assert(payouts:run()).done)
     assert.same({ 1, 1 }, { counted "received", counted "applied" })
@@ -93,7 +57,7 @@ describe("a payment that was left undecided", function()
 
   it("is not put back when it cannot be looked for", function()
     leave_undecided(true)
-    sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 100 }
+    at.sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 100 }
     local put_back, err = payouts:retry "a"
     assert.is_nil(put_back)
     assert.equal("payouts.not_checked", err.code)
@@ -101,10 +65,10 @@ describe("a payment that was left undecided", function()
     assert.matches("force = true", err.message, 1, true)
     assert.equal(1, assert(payouts:report()).undecided)
     assert.equal(1, counted "received")
-    sim:disarm()
-    assert(journal.db:rows "DELETE FROM purser_intents")
+    at.sim:disarm()
+    assert(at.journal.db:rows "DELETE FROM purser_intents")
     assert.matches("intent is missing", select(2, payouts:retry "a").message)
-    assert(journal.db:rows "PRAGMA query_only = 1")
+    assert(at.journal.db:rows "PRAGMA query_only = 1")
     assert.is_nil((payouts:retry("a", { force = true })))
   end)
 
@@ -119,11 +83,11 @@ describe("a payment that was left undecided", function()
     -- the first attempt was made; a person put it back, the second never arrived, and hours lie between
     leave_undecided(true)
     assert.is_true(payouts:retry("a", { force = true }))
-    sim:advance(5 * 3600000)
-    sim:fault { kind = "reset", when = "before", operation = TRANSFER }
-    sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 11 }
+    at.sim:advance(5 * 3600000)
+    at.sim:fault { kind = "reset", when = "before", operation = TRANSFER }
+    at.sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 11 }
     assert.equal(1, assert(payouts:run()).undecided)
-    sim:disarm()
+    at.sim:disarm()
     local _, err = payouts:retry "a"
     assert.equal("payouts.done", err.code)
   end)
@@ -132,11 +96,11 @@ describe("a payment that was left undecided", function()
     local older = payouts_with { queue = "older" }
     assert(older:add("a", TRANSFER, move "5"))
     assert.equal(1, assert(older:run()).done)
-    sim:advance(200 * 86400000)
-    local began = sim:now()
+    at.sim:advance(200 * 86400000)
+    local began = at.sim:now()
     leave_undecided(true)
-    local reconcile, sent_at = client.reconcile, nil
-    client.reconcile = function(self, intent, ...)
+    local reconcile, sent_at = at.client.reconcile, nil
+    at.client.reconcile = function(self, intent, ...)
       sent_at = intent.sent_at
       return reconcile(self, intent, ...)
     end
@@ -146,11 +110,11 @@ describe("a payment that was left undecided", function()
 
   it("is put back by one of two who look at the same time", function()
     leave_undecided(false)
-    client.reconcile = function(_, ...)
-      client.reconcile = nil
+    at.client.reconcile = function(_, ...)
+      at.client.reconcile = nil
       assert.is_true(payouts:retry "a")
       assert.equal(1, assert(payouts:run()).done)
-      return client:reconcile(...)
+      return at.client:reconcile(...)
     end
     local put_back, err = payouts:retry "a"
     assert.is_true(put_back == false or err.code == "payouts.done", tostring(err))
@@ -161,13 +125,13 @@ end)
 
 describe("a payment that failed", function()
   it("is looked for as well, unless it was never sent", function()
-    client = client_with { guard = { max_amount = { USDT = "5" } } }
+    at.client = client_with { guard = { max_amount = { USDT = "5" } } }
     payouts = payouts_with { history_check = "never" }
     assert(payouts:add_all { { key = "big", operation = TRANSFER, params = move "6" },
       { key = "wrong", operation = TRANSFER, params = move("1", { toAccount = "nobody01" }) } })
     assert.equal(2, assert(payouts:run()).failed)
-    local reconcile, looked = client.reconcile, 0
-    client.reconcile = function(...)
+    local reconcile, looked = at.client.reconcile, 0
+    at.client.reconcile = function(...)
       looked = looked + 1
       return reconcile(...)
     end
@@ -181,7 +145,7 @@ describe("a payment that failed", function()
     payouts = payouts_with { history_check = "never" }
     assert(payouts:add("wrong", TRANSFER, move("1", { toAccount = "nobody01" })))
     assert.equal(1, assert(payouts:run()).failed)
-    sim:fault { kind = "server_error", operation = "sub_account.transfer_history", times = 100 }
+    at.sim:fault { kind = "server_error", operation = "sub_account.transfer_history", times = 100 }
     assert.equal("payouts.not_checked", select(2, payouts:retry "wrong").code)
     assert.is_true(payouts:retry("wrong", { force = true }))
   end)
@@ -210,13 +174,13 @@ describe("another look at a payment", function()
       for i, state in ipairs { "undecided", "failed" } do
         payouts = payouts_with { queue = state }
         leave_undecided(false)
-        assert(journal.db:rows("UPDATE purser_payments SET state = $1 WHERE queue = $1", state))
-        client.reconcile = function()
+        assert(at.journal.db:rows("UPDATE purser_payments SET state = $1 WHERE queue = $1", state))
+        at.client.reconcile = function()
           if errors.is(case[1]) then return nil, case[1] end
           return case[1]
         end
         local put_back, err = payouts:retry "a"
-        client.reconcile = nil
+        at.client.reconcile = nil
         if case[i + 1] == true then
           assert.is_true(put_back, state)
           assert.equal("waiting", assert(payouts:find "a").state)
@@ -235,9 +199,9 @@ describe("another look at a payment", function()
     for _, options in ipairs { {}, { force = true } } do
       payouts = payouts_with { queue = options.force and "forced" or "looked for" }
       leave_undecided(false)
-      journal.entries = function() return nil, locked end
+      at.journal.entries = function() return nil, locked end
       local put_back, err = payouts:retry("a", options)
-      journal.entries = nil
+      at.journal.entries = nil
       assert.same({ nil, locked }, { put_back, err })
       assert.equal("undecided", assert(payouts:find "a").state)
     end
@@ -250,9 +214,9 @@ describe("a person's word", function()
       payouts = payouts_with { queue = state }
       leave_undecided(false)
       local intent = assert(payouts:find "a").intent
-      assert(journal.db:rows("UPDATE purser_intents SET state = $1 WHERE id = $2", state, intent))
+      assert(at.journal.db:rows("UPDATE purser_intents SET state = $1 WHERE id = $2", state, intent))
       assert.is_true(payouts:retry("a", { force = true }))
-      local entry = assert(journal:entries { id = intent })[1]
+      local entry = assert(at.journal:entries { id = intent })[1]
       assert.equal(ended, entry.state)
       if ended == "not_done" then assert.equal("a person said that it was not executed", entry.message) end
       assert.is_true(assert(payouts:find "a").approved)
@@ -261,7 +225,7 @@ describe("a person's word", function()
 
   it("counts also where the call is missing from the journal", function()
     leave_undecided(false)
-    assert(journal.db:rows "DELETE FROM purser_intents")
+    assert(at.journal.db:rows "DELETE FROM purser_intents")
     assert.is_true(payouts:retry("a", { force = true }))
   end)
 end)
@@ -271,7 +235,7 @@ describe("a payment that was never sent", function()
     for state, is_looked_for in pairs { undecided = true, failed = false } do
       payouts = payouts_with { queue = state }
       assert(payouts:add("a", TRANSFER, move "5"))
-      assert(journal.db:rows("UPDATE purser_payments SET state = $1 WHERE queue = $1", state))
+      assert(at.journal.db:rows("UPDATE purser_payments SET state = $1 WHERE queue = $1", state))
       payouts.history = {}
       assert.is_true(payouts:retry "a")
       assert.equal(is_looked_for, payouts.history == nil)
@@ -284,7 +248,7 @@ describe("many payments", function()
     payouts = payouts_with { history_check = "never" }
     for i, key in ipairs { "found", "lost" } do
       assert(payouts:add(key, TRANSFER, move(tostring(i))))
-      sim:fault { kind = key == "found" and "lost_answer" or "reset", when = key == "lost" and "before" or nil,
+      at.sim:fault { kind = key == "found" and "lost_answer" or "reset", when = key == "lost" and "before" or nil,
         operation = TRANSFER }
       leave_next_undecided()
       assert(payouts:run())

@@ -2,6 +2,7 @@
 -- The file by which a journal shows that it is the newest: it speaks for no copy, and for no run that did not look.
 
 local at = require "payouts_setting"
+local files = require "files"
 local private = require "purser.util.private"
 local purser = require "purser"
 local schedule = require "purser.schedule"
@@ -177,7 +178,7 @@ describe("a witness file", function()
       local killed = schedule.spawn(function() return payouts:run() end)
       while not is_held do schedule.sleep(1) end
       report, err = other:run()
-      at.remove(at.path .. ".copy")
+      files.remove_database(at.path .. ".copy")
       assert(other_journal.db:rows(("VACUUM INTO '%s.copy'"):format(at.path)))
       at.add(other, 3, 3)
       is_over = true

@@ -2,7 +2,6 @@
 -- One worker: its tasks, what it takes over, what ends its run, and what it does with each kind of answer.
 
 local at = require "payouts_setting"
-local core = require "purser.core"
 local private = require "purser.util.private"
 local purser = require "purser"
 local queue = require "purser.exactly_once.payouts.queue"
@@ -11,10 +10,7 @@ local schedule = require "purser.schedule"
 before_each(at.begin)
 after_each(at.finish)
 
--- Changes what is kept of the payments, as a clock that was wrong would have written it.
-local function set(sql, ...) assert(at.journal.db:rows("UPDATE purser_payments SET " .. sql, ...)) end
-
-local function ahead(ms) return ("%013d"):format(core.now_ms() + ms) end
+local set, ahead = at.set, at.ahead
 
 describe("tasks that wait for the journal's connection", function()
   it("take no payments beside those that another task took meanwhile", function()
@@ -155,16 +151,6 @@ describe("what becomes of a payment", function()
       assert.matches("the service says no", payment.message)
       assert.equal(operation == at.TRANSFER, at.counted(history, "received") > reads)
     end
-  end)
-
-  it("that was executed though it was rejected is to be done, where it carries an id", function()
-    local payment = run(at.TRANSFER, function(request, inner)
-      inner:send(request)
-      return reject(33333)()
-    end)
-    assert.equal("done", payment.state)
-    assert.is_string(payment.record_id)
-    assert.is_nil(payment.message)
   end)
 
   it("that could not be sent is to be sent again, so many times", function()

@@ -4,6 +4,7 @@
 local errors = require "purser.call.errors"
 local purser = require "purser"
 local schedule = require "purser.schedule"
+local simulated = require "simulated"
 local transfers = require "purser.workflow.fleet.transfers"
 
 local NOW, DAY = 1700000000000, 86400000
@@ -11,8 +12,7 @@ local NOW, DAY = 1700000000000, 86400000
 local function world(options)
   local sim = purser.sim.new { start_time = NOW, visibility_delay_ms = options and options.lag }
   local owner = sim:account { role = "broker", email = "a@example.org", balances = { USDT = "1000", BTC = "2" } }
-  local client = assert(purser.new { base_url = "http://localhost", api_key = owner.api_key,
-    secret_key = owner.secret_key, transport = sim:transport(), clock = function() return sim:now() end })
+  local client = simulated.client(sim, owner)
   local fleet = assert(purser.fleet.new { client = client, vault = function() return true end,
     accounts = { { name = "traders01", note = "first desk" }, { name = "traders02", note = "second desk" } } })
   return sim, fleet, client
