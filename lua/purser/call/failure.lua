@@ -62,7 +62,11 @@ local function is_firewall(status, body, headers)
   return body:find "^%s*<" ~= nil or tostring(header(headers, "content-type")):find("text/html", 1, true) ~= nil
 end
 
-local function codes_get(code) return codes.get(code) end
+-- What is known of a code; nil also where the file of the codes cannot be opened any more.
+local function known_code(code)
+  local get = lazy.try(codes, "get")
+  return get and get(code)
+end
 
 -- Whether the body of a rejection shows what a write call would have made. One that has a member twice may.
 local function shows_record(row, body)
@@ -79,9 +83,7 @@ local NOT_ITS_CODE = " (the service has no such code: a machine in between answe
 -- Whether a code repeats the HTTP status, as gateways write it, and is none of the service's. A pause is a rejection
 -- whoever asks for it.
 local function is_gateway_code(status, code)
-  if code ~= tostring(status) or is_pause(status) then return false end
-  local ok, known = pcall(codes_get, code)
-  return not ok or not known
+  return code == tostring(status) and not is_pause(status) and not known_code(code)
 end
 
 -- What an answer with a code proves of a call, and where that is nothing but for the code's own meaning, why. A code
@@ -108,20 +110,14 @@ local function outcome_without_code(row, status, body)
   return is_pause(status) and not claims_success(row, body) and "rejected" or "unknown"
 end
 
-local function cure_of(code)
-  local known = codes_get(code)
-  return known and known.cure
-end
-
 local PARAMETER_WRONG = "33333"
 local WRONG_PATH = "base_url may end in a path that is not the service's"
 
--- What to do about the service's code, or nil. A write call of unknown outcome has its advice, and one that is not sent
--- must not end in another error: the file may not open any more.
+-- What to do about the service's code, or nil. A write call of unknown outcome has its advice.
 local function hint_of(row, outcome, code)
   if outcome == "unknown" then return row.effect == "read" and "it only reads: call it again later" or nil end
-  local ok, cure = pcall(cure_of, code)
-  cure = ok and cure or nil
+  local known = known_code(code)
+  local cure = known and known.cure
   local max_days = row.window and row.window.max_window_days
   if code == PARAMETER_WRONG and max_days and row.paging then
     return ("%sa window is at most %d days here: `each_%s` walks longer ones"):format(cure and cure .. "; " or "",
