@@ -6,7 +6,7 @@
 
 local core = require "purser.core"
 local purser = require "purser"
-local queue = require "purser.exactly_once.payouts.queue"
+local queue = require "purser.payouts.queue"
 
 local kind, rounds, report = arg[1], tonumber(arg[2]) or 9, arg[3]
 local LIMIT = 1.5

@@ -12,7 +12,7 @@ local nginx = require "nginx"
 local process = require "purser.call.rate_limit.process"
 local purser = require "purser"
 local redis_server = require "redis_server"
-local resp = require "purser.call.rate_limit.resp"
+local resp = require "purser.limits.resp"
 
 local rounds, tsv_path = tonumber(arg[1] or 60), arg[2]
 local ONE = { "ip", 1, 1000000000, 10240 }
@@ -91,7 +91,7 @@ server {
   listen 127.0.0.1:${PORT};
   location / { content_by_lua_block {
     local core = require "purser.core"
-    local store = require("purser.call.rate_limit.shared_dict").new { shared_dict = "limits" }
+    local store = require("purser.limits.shared_dict").new { shared_dict = "limits" }
     local takes, dict, count = { "ip", 1, 1000000000, 10240 }, ngx.shared.limits, 5000
     local function time(fn)
       local started = core.monotonic_us()

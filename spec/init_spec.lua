@@ -19,8 +19,8 @@ describe("purser", function()
   it("loads a member when it is first used, and only that", function()
     assert.equal("none\npurser.utc\n", run [[
       local purser = require "purser"
-      local heavy = { "purser.client", "purser.schedule", "purser.sim", "purser.utc", "purser.workflow.fleet",
-        "purser.exactly_once.journal", "purser.transport.curl", "purser.api.operations" }
+      local heavy = { "purser.client", "purser.schedule", "purser.sim", "purser.utc", "purser.fleet",
+        "purser.write.journal", "purser.transport.curl", "purser.api.operations" }
       local function loaded()
         for _, name in ipairs(heavy) do
           if package.loaded[name] then return name end

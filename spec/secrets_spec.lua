@@ -364,7 +364,7 @@ if has_proc then
     end)
 
     it("holds a secret of a vault once, in memory that no core dump has, and none when the keys are listed", function()
-      local list = "local vault = assert(require 'purser.vault'.open(arg[1])) assert(#vault:list() == 2)\n"
+      local list = "local vault = assert(require 'purser.fleet.vault'.open(arg[1])) assert(#vault:list() == 2)\n"
       local path = private(("mx0A\t%s\tdesk\tbot\t\nmx0B\tother\tdesk\tbooks\t"):format(SECRET))
       local found = search(list .. WAIT .. "vault:close()", path, { SECRET, SECRET:sub(1, 16) })
       assert.same({ dumped = 0, kept_out = 0, environ = 0 }, found)

@@ -12,7 +12,7 @@ M.first_read = {
   "version", "client", "call.errors", "client.build", "call.rate_limit", "client.options", "util.option_schema",
   "api.profiles", "api.resolve_profile", "call.call_options", "call.pipeline", "call.validate", "api.parameters",
   "api.text", "call.response", "util.plain_text", "call.unwrap", "api.shapes", "call.retry", "call.clock",
-  "api.operations", "libcurl", "transport.curl", "api.wallet", "exactly_once.run", "util.private", "util.frozen",
+  "api.operations", "libcurl", "transport.curl", "api.wallet", "write.run", "util.private", "util.frozen",
   "util.loopback", "util.lazy", "util.digest", "call.rate_limit.process",
 }
 

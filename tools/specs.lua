@@ -28,7 +28,13 @@ for _, path in ipairs(lines_of "find lua/purser -name '*.lua' ! -name meta.lua |
   modules[module] = true
 end
 for _, path in ipairs(lines_of "find spec -name '*_spec.lua' | LC_ALL=C sort") do
+  -- The specs of a room's own module stand in the room: spec/cli/cli_spec.lua is that of lua/purser/cli/init.lua.
   local name = path:gsub("^spec/", ""):gsub("_spec%.lua$", "")
+  local room, rest = name:match "^(%w+)/(.*)$"
+  if room and modules[room] and not OTHER_FOLDERS[room] and (rest .. "_"):find("^" .. room .. "_")
+    and not modules[name:match "^[^_]*_[^_]*"] then
+    name = rest
+  end
   specs[#specs + 1] = name
   specs[name] = true
 end

@@ -23,7 +23,7 @@ local lazy = require "purser.util.lazy"
 local version = require "purser.version"
 local clients = lazy "purser.client"
 local frozen = lazy "purser.util.frozen"
-local harmless = lazy "purser.api.harmless"
+local harmless = lazy "purser.recording.harmless"
 local operations = lazy "purser.api.operations"
 local preload = lazy "purser.preload"
 local rate_limit = lazy "purser.call.rate_limit"
@@ -79,11 +79,17 @@ function M.client_id()
   return core.random_token(32)
 end
 
+-- What makes a transport, by its public name.
+local transport_modules = {
+  curl = "purser.transport.curl", multi = "purser.transport.multi",
+  openresty = "purser.nginx.openresty", cosocket = "purser.nginx.cosocket",
+  record = "purser.recording.record", replay = "purser.recording.replay",
+}
 local transports = { "curl", "multi", "openresty", "cosocket", "record", "replay" }
 
 -- What makes a transport. Those of recordings get the list of what may stay in one.
 local function transport_of(name)
-  local make = require("purser.transport." .. name).new
+  local make = require(transport_modules[name]).new
   if name ~= "record" and name ~= "replay" then return make end
   return function(first, options) return make(first, options, harmless) end
 end
@@ -97,10 +103,10 @@ local profiles = "purser.api.profiles"
 
 -- Members that are loaded or made at their first use: the name of a module, or a function that makes the member.
 local members = {
-  decimal = "purser.decimal", secrets = "purser.secrets", fleet = "purser.workflow.fleet", sim = "purser.sim",
-  vault = "purser.vault", states = "purser.states", utc = "purser.utc", codes = "purser.codes", csv = "purser.csv",
+  decimal = "purser.decimal", secrets = "purser.secrets", fleet = "purser.fleet", sim = "purser.sim",
+  vault = "purser.fleet.vault", states = "purser.states", utc = "purser.utc", codes = "purser.codes", csv = "purser.csv",
   json = "purser.json",
-  journal = "purser.exactly_once.journal", payouts = "purser.exactly_once.payouts",
+  journal = "purser.write.journal", payouts = "purser.payouts",
   profiles = function() return frozen(require(profiles)) end,
   rate_limit = function() return rate_limit.new end,
   run = function() return schedule.run end,

@@ -18,7 +18,7 @@ local M = {}
 
 -- Modules that no other names at its head.
 local always = {
-  "purser.client", "purser.client.methods", "purser.exactly_once.reconcile.modules", "purser.api.profiles",
+  "purser.client", "purser.client.methods", "purser.write.reconcile.modules", "purser.api.profiles",
   "purser.history", "purser.json", "purser.workflow.wait", "purser.workflow.plan", "purser.workflow.dust",
   "purser.workflow.watch", "purser.workflow.coins", "purser.workflow.balances", "purser.utc", "purser.states",
 }
@@ -27,11 +27,11 @@ local always = {
 local parts = {
   curl = { "purser.transport.curl" },
   multi = { "purser.transport.multi" },
-  openresty = { "purser.transport.openresty", others = { "ngx.semaphore" } },
-  cosocket = { "purser.transport.cosocket", others = { "ngx.semaphore" } },
-  journal = { "purser.exactly_once.journal", others = { "DBI", "dbd.sqlite3", "dbd.postgresql" } },
-  payouts = { "purser.exactly_once.payouts", others = { "DBI", "dbd.sqlite3", "dbd.postgresql" } },
-  fleet = { "purser.workflow.fleet", "purser.vault" },
+  openresty = { "purser.nginx.openresty", others = { "ngx.semaphore" } },
+  cosocket = { "purser.nginx.cosocket", others = { "ngx.semaphore" } },
+  journal = { "purser.write.journal", others = { "DBI", "dbd.sqlite3", "dbd.postgresql" } },
+  payouts = { "purser.payouts", others = { "DBI", "dbd.sqlite3", "dbd.postgresql" } },
+  fleet = { "purser.fleet", "purser.fleet.vault" },
   sim = { "purser.sim", "purser.sim.transport" },
 }
 

@@ -304,8 +304,8 @@ describe("the reference", function()
 
   local owners = {
     client = { "client/init", "State" }, walk = { "history/init", "Walk" }, watch = { "workflow/watch", "Watch" },
-    plan = { "workflow/plan", "Plan" }, journal = { "exactly_once/journal/init", "Journal" },
-    payouts = { "exactly_once/payouts/init", "Payouts" }, fleet = { "workflow/fleet/init", "Fleet" },
+    plan = { "workflow/plan", "Plan" }, journal = { "write/journal/init", "Journal" },
+    payouts = { "payouts/init", "Payouts" }, fleet = { "fleet/init", "Fleet" },
     moves = { "workflow/fleet/transfers", "Moves" }, sim = { "sim/init", "Sim" }, world = { "sim/remote", "World" },
     multi = { "transport/multi", "methods" },
   }

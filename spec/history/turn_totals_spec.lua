@@ -2,7 +2,7 @@
 -- Lists whose total is how many records the page itself holds, as a service with the form {"result", "totalCount"} may
 -- mean it: walks and strict readings read them whole, and a total that is none of a page is held to.
 
-local full_list = require "purser.exactly_once.reconcile.full_list"
+local full_list = require "purser.write.reconcile.full_list"
 local operations = require "purser.api.operations"
 local purser = require "purser"
 

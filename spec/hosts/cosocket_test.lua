@@ -2,7 +2,7 @@
 -- The transports inside a real nginx: the whole of purser.transport.check for both, and what is nginx's own of
 -- purser.transport.cosocket.
 
-local check = require "purser.transport.check"
+local check = require "purser.recording.check"
 local core = require "purser.core"
 local libcurl = require "purser.libcurl"
 local nginx = require "nginx"
@@ -31,7 +31,7 @@ server {
   location /check/ {
     content_by_lua_block {
       local kind = ngx.var.uri:match "%l+$"
-      local report = require("purser.transport.check").run({ url = "${CHECK}", tls = { ca_file = "${CA}",
+      local report = require("purser.recording.check").run({ url = "${CHECK}", tls = { ca_file = "${CA}",
         good = "${GOOD}", other_name = "${OTHER_NAME}", other_authority = "${OTHER_AUTHORITY}" } }, function(options)
           if kind == "cosocket" then options.ca_file = nil end -- nginx.conf names it
           return purser.transport[kind](options)
@@ -184,7 +184,7 @@ for _, values in ipairs { { WORKERS = 1, EVENTS = "" }, { WORKERS = 2, EVENTS = 
   end)
 end
 
-describe("purser.transport.cosocket", function()
+describe("purser.nginx.cosocket", function()
   local server
 
   setup(function() server = start() end)
@@ -246,7 +246,7 @@ describe("purser.transport.cosocket", function()
   end)
 end)
 
-describe("purser.transport.openresty", function()
+describe("purser.nginx.openresty", function()
   it("passes the check of a transport", function()
     local server = start()
     local report = get(server, "/check/openresty")

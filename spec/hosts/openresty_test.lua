@@ -99,7 +99,7 @@ describe("the worker", function()
   end)
 end)
 
-describe("purser.transport.openresty", function()
+describe("purser.nginx.openresty", function()
   local CONF = [[
 lua_package_path "${ROOT}/lua/?.lua;${ROOT}/lua/?/init.lua;;";
 lua_package_cpath "${ROOT}/build/luajit/?.so;;";
@@ -137,7 +137,7 @@ server {
   location /api/ { content_by_lua_block { ngx.sleep(5) } }
   location = /closed {
     content_by_lua_block {
-      local own = assert(require("purser.transport.openresty").new())
+      local own = assert(require("purser.nginx.openresty").new())
       local client = new_client({ base_url = "http://127.0.0.1:${PORT}", transport = own })
       local thread = ngx.thread.spawn(function() return select(2, client.wallet:coins()) end)
       ngx.sleep(0.05)

@@ -22,7 +22,7 @@ M["an answer without a list is an empty list"] = {
 M["every code is a rejection"] = {
   seed = 2,
   changed = { { "purser.call.failure", 'if profile.unknown_codes[code] then return "unknown", "" end', "" },
-    { "purser.exactly_once.payouts.worker", "if not self.client_id then", "if true then" } },
+    { "purser.payouts.worker", "if not self.client_id then", "if true then" } },
   options = { unsure_in = 5 },
 }
 
@@ -34,15 +34,15 @@ M["every code is a rejection, and a look tells"] = {
 
 M["a rejection is not looked into"] = {
   seed = 6,
-  changed = { { "purser.exactly_once.payouts.worker", "if not self.client_id then", "if true then" } },
+  changed = { { "purser.payouts.worker", "if not self.client_id then", "if true then" } },
   options = { repeated_ids = "reject", puts_back = true, check = false, dies_once_in = 4000, identified = true },
 }
 
 M["the record of an equal call passes for the payment's"] = {
   seed = 4,
-  changed = { { "purser.exactly_once.reconcile.strategies",
+  changed = { { "purser.write.reconcile.strategies",
     'local shift = not claimed[intents.id_of(record) or ""] and may_agree(', "local shift = may_agree(" },
-    { "purser.exactly_once.reconcile.strategies", "if #exact == 1 and #near == 1 and open == 0 then",
+    { "purser.write.reconcile.strategies", "if #exact == 1 and #near == 1 and open == 0 then",
       "if #exact > 0 then" } },
   options = { twin_in = 1, share = 0, unsure_in = 2, keys = 0, accounts = 1, check = false, puts_back = false,
     dies_once_in = 4000 },
@@ -50,7 +50,7 @@ M["the record of an equal call passes for the payment's"] = {
 
 M["nothing waits until a record must be visible"] = {
   seed = 26,
-  changed = { { "purser.exactly_once.reconcile.look",
+  changed = { { "purser.write.reconcile.look",
     "self.late, self.doubted, self.reading = self.service:now() >= self.deadline, false, nil",
     "self.late, self.doubted, self.reading = true, false, nil" } },
 }
@@ -58,21 +58,21 @@ M["nothing waits until a record must be visible"] = {
 M["an answer is believed whoever's it is"] = {
   seed = 19,
   changed = {
-    { "purser.exactly_once.write_call",
+    { "purser.write.write_call",
       "if not why then return value end", "if true then return value end" } },
   options = { mixes_once_in = 10 },
 }
 
 M["a lease that was lost is not noticed"] = {
   seed = 7,
-  changed = { { "purser.exactly_once.payouts.worker",
+  changed = { { "purser.payouts.worker",
     "if not queue.mark_sent(tx, self.worker, self, intent.id) then",
     "if not queue.mark_sent(tx, self.worker, self, intent.id) and false then" } },
 }
 
 M["accounts share a queue"] = {
   seed = 3,
-  changed = { { "purser.exactly_once.payouts.queue",
+  changed = { { "purser.payouts.queue",
     '"SELECT " .. columns .. " FROM purser_payments WHERE account = $1 AND queue = $2 "',
     '"SELECT " .. columns .. " FROM purser_payments WHERE account <> $1 || \'x\' AND queue = $2 "' } },
   options = { accounts = 2, workers = 2 },
@@ -81,7 +81,7 @@ M["accounts share a queue"] = {
 M["ids are made by chance"] = {
   seed = 2,
   changed = {
-    { "purser.exactly_once.payouts",
+    { "purser.payouts",
       "values[client_id] = made_id(self, key)", "values[client_id] = core.random_token(32)" } },
   options = { puts_back = true, empties = true, check = true, dies_once_in = 4000, keys = 0 },
 }

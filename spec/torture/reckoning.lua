@@ -9,7 +9,7 @@
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local operations = require "purser.api.operations"
-local full_list = require "purser.exactly_once.reconcile.full_list"
+local full_list = require "purser.write.reconcile.full_list"
 local world = dofile "spec/torture/world.lua"
 
 local Reckoning = {}

@@ -2,7 +2,7 @@
 -- One exchange over a socket of the host: LuaSocket's held against all promises of a transport, and what the outcome is
 -- wherever a function of the host fails.
 
-local check = require "purser.transport.check"
+local check = require "purser.recording.check"
 local exchange = require "purser.transport.exchange"
 local schedule = require "purser.schedule"
 local socket = require "socket"

@@ -2,7 +2,7 @@
 -- The multi transport under a host: coroutines of its own, what a call does where it cannot wait, the descriptors that
 -- a loop watches, and how much one step takes in.
 
-local check = require "purser.transport.check"
+local check = require "purser.recording.check"
 local libcurl = require "purser.libcurl"
 local multi = require "purser.transport.multi"
 local peers = require "peer"

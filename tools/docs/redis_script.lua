@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- lua/purser/call/rate_limit/redis_script.lua: the rule of the rate limit as a text that runs inside Redis. An
+-- lua/purser/limits/redis_script.lua: the rule of the rate limit as a text that runs inside Redis. An
 -- installed copy may be compiled, so that it has no text to send.
 
 local M = {}

@@ -3,7 +3,7 @@
 --
 --   check -> build -> sign -> send -> decode
 --
--- A write call uses the same stages; exactly_once/write_call.lua runs it. `self` is the inner state of a client
+-- A write call uses the same stages; write/write_call.lua runs it. `self` is the inner state of a client
 -- throughout; client/build.lua says what it holds. What a first read does without is loaded when it is needed, because
 -- a short script mostly waits for its modules.
 
@@ -346,9 +346,9 @@ function M.next_request(self, row, layout, values, opts)
 end
 
 --- Runs a read call: the whole pipeline. It is retried as the retry policy says. A write call begins in
---- exactly_once/write_call.lua, which never sends it twice; exactly_once/run.lua chooses.
+--- write/write_call.lua, which never sends it twice; write/run.lua chooses.
 function M.run(self, row, params, opts)
-  if row.effect ~= "read" then error(row.full_name .. " is a write call; purser.exactly_once.run takes it", 2) end
+  if row.effect ~= "read" then error(row.full_name .. " is a write call; purser.write.run takes it", 2) end
   opts = opts or M.no_options
   local values, layout = M.check_call(self, row, params, opts)
   if not values then return nil, layout end

@@ -12,8 +12,8 @@ local output = require "purser.cli.output"
 local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
 local rows = require "purser.cli.rows"
-local fleets = lazy "purser.workflow.fleet"
-local vaults = lazy "purser.vault"
+local fleets = lazy "purser.fleet"
+local vaults = lazy "purser.fleet.vault"
 
 local M = { summary = "Make and keep a fleet of sub-accounts as a file declares it." }
 

@@ -40,7 +40,7 @@ local retry = require "purser.call.retry"
 local service_clock = require "purser.call.clock"
 local version = require "purser.version"
 local curl = lazy "purser.transport.curl"
-local guard = lazy "purser.exactly_once.guard"
+local guard = lazy "purser.write.guard"
 local secrets = lazy "purser.secrets"
 
 local M = {}

@@ -11,7 +11,7 @@ local errors = require "purser.call.errors"
 local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
 local private = require "purser.util.private"
-local run = require "purser.exactly_once.run"
+local run = require "purser.write.run"
 local suggest = require "purser.util.suggest"
 local history = lazy "purser.history"
 

@@ -408,7 +408,7 @@ end
 -- The lists without pages are of API keys and of addresses.
 local NO_PAGES = { page_size = math.huge, id = "apiKey" }
 
---- A walk for purser.exactly_once.reconcile, which concludes from a record that is missing. Besides all that a walk
+--- A walk for purser.write.reconcile, which concludes from a record that is missing. Besides all that a walk
 --- does:
 ---   * an answer that makes no sense is an error: a record without a sensible time, a total or page count that is none,
 ---     an empty page where there should be records

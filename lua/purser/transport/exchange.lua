@@ -8,7 +8,7 @@
 --     end
 
 local core = require "purser.core"
-local http1 = require "purser.http1"
+local http1 = require "purser.transport.http1"
 local loopback = require "purser.util.loopback"
 local schedule = require "purser.schedule"
 

@@ -8,7 +8,7 @@ local packaged_host = require "packaged_host"
 -- The turns of HAProxy's loop are those of a task of its own.
 local MEASURED = [[
 local transport = dofile "ROOT/examples/hosts/haproxy.lua"
-require "purser.transport.check"
+require "purser.recording.check"
 local begun, finished, report = false, false, ""
 local tick = require "host_ticks" {
   done = function() return finished end,

@@ -32,7 +32,7 @@ local MEASURED = [[
 local loaded = {}
 local function test_require(name)
   local file = name == "host_ticks" and "spec/support/host_ticks"
-    or name == "purser.transport.check" and "lua/purser/transport/check/init"
+    or name == "purser.recording.check" and "lua/purser/recording/check/init"
     or name:find "^purser.transport.check." and "lua/" .. name:gsub("%.", "/")
   if not file then return require(name) end
   if not loaded[name] then

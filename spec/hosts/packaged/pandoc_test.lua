@@ -15,7 +15,7 @@ local CHECKED = [[
 function Pandoc()
   local env = os.getenv
   local report = purser.run(function()
-    return require("purser.transport.check").run({ url = env "CHECK", tls = { ca_file = env "CA", good = env "GOOD",
+    return require("purser.recording.check").run({ url = env "CHECK", tls = { ca_file = env "CA", good = env "GOOD",
       other_name = env "OTHER_NAME", other_authority = env "OTHER_AUTHORITY" } }, purser.transport.multi)
   end)
   local file = assert(io.open(env "HOST_REPORT", "w"))

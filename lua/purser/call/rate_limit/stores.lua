@@ -3,10 +3,10 @@
 
 local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"
-local database_store = lazy "purser.call.rate_limit.database_store"
+local database_store = lazy "purser.limits.database_store"
 local postgresql = lazy "purser.util.database.postgresql"
-local redis = lazy "purser.call.rate_limit.redis"
-local shared_dict = lazy "purser.call.rate_limit.shared_dict"
+local redis = lazy "purser.limits.redis"
+local shared_dict = lazy "purser.limits.shared_dict"
 
 local M = {}
 

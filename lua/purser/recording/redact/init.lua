@@ -1,0 +1,189 @@
+-- SPDX-License-Identifier: MIT
+-- Redacts what a client sends and gets. A value stays only where its name and its form are on a list of harmless ones;
+-- everything else becomes a token (token.lua). The list is handed in: see api/harmless.lua.
+--
+-- Times move by one whole number of days that is drawn for each recording.
+
+local calendar = require "purser.util.calendar"
+local core = require "purser.core"
+local json = require "purser.json"
+local json_tree = require "purser.util.json_tree"
+local token = require "purser.recording.redact.token"
+
+local M = {}
+
+local DAY_MS = 86400000
+
+---@class purser.Harmless  which names and values may stay, see api/harmless.lua
+---@field is_name fun(name: string): boolean       of a member or a parameter
+---@field keeps fun(name: string|nil, text: string, beside: table|nil): boolean|string  true, "time", "date", "words"
+---@field is_word fun(word: string): boolean       of the service's messages
+---@field is_segment fun(segment: string): boolean of a path
+---@field header fun(name: string, value: string): boolean|string|nil  true: stays; "token"; nil: is left out
+
+local Redactor = {}
+Redactor.__index = Redactor
+Redactor.__name = "purser.redactor"
+Redactor.__tostring = function() return Redactor.__name end
+
+--- Makes a redactor with a random key of its own. Returns nil and a message when there are no random bytes.
+---@param harmless purser.Harmless
+---@return table|nil redactor, string|nil message
+function M.new(harmless)
+  local key, message = core.random_token(32)
+  if not key then return nil, message end
+  local signer
+  signer, message = core.signer("hmac-sha256", key)
+  if not signer then return nil, message end
+  return setmetatable({ harmless = harmless, signer = signer, shift = -(30 + core.random_integer(370)) * DAY_MS },
+    Redactor)
+end
+
+--- The token of a text, whatever it is.
+function Redactor:token(text) return token.of(self.signer, text) end
+
+local function moved(self, text) return ("%d"):format(tonumber(text) + self.shift) end
+
+-- A text such as 2026-01-31T10:00:00.000+00:00: its day moves.
+local function moved_date(self, text)
+  local year, month, day, rest = text:match "^(%d+)%-(%d+)%-(%d+)(.*)$"
+  local civil = calendar.civil(calendar.days(tonumber(year), tonumber(month), tonumber(day)) * DAY_MS + self.shift)
+  return ("%04d-%02d-%02d%s"):format(civil.year, civil.month, civil.day, rest)
+end
+
+-- A message word by word: what is no word of the service's messages becomes a token.
+local function plain_words(self, text)
+  return (text:gsub("%S+", function(word)
+    local before, inside, after = word:match "^(%p*)(.-)(%p*)$"
+    if inside == "" then return word:find "^[%.,;:!%?'\"%(%)%-]+$" and #word <= 3 and word or self:token(word) end
+    if self.harmless.is_word(inside) and #before <= 1 and #after <= 1 then return word end
+    return self:token(word)
+  end))
+end
+
+--- A value as it may be kept.
+---@param name string|nil  of the member or parameter that holds it
+---@param text string
+---@param beside table<string, boolean>|nil  the names of the members of the object that it is in
+---@return string
+function Redactor:value(name, text, beside)
+  local kept = name and self.harmless.keeps(name, text, beside)
+  if kept == true then return text end
+  if kept == "time" then return moved(self, text) end
+  if kept == "date" then return moved_date(self, text) end
+  if kept == "words" then return plain_words(self, text) end
+  return self:token(text)
+end
+
+--- The name of a member or parameter as it may be kept.
+---@param name string
+---@return string
+function Redactor:name(name)
+  return self.harmless.is_name(name) and name or self:token(name)
+end
+
+local function names_of(object)
+  local names = {}
+  for _, member in ipairs(object) do names[member[1]] = true end
+  return names
+end
+
+local function redact_node(self, node, name, beside)
+  if node.type == "string" then
+    local kept = self:value(name, node.text, beside)
+    if kept ~= node.text then node.text, node.raw = kept, json.encode(kept)
+    else node.raw = json.encode(node.text) end
+  elseif node.type == "number" then
+    node.text = self:value(name, node.text, beside)
+    node.raw = node.text
+  end
+  if node.raw then return end
+  beside = node.type == "object" and names_of(node) or beside
+  for i = 1, #node do
+    if node.type == "object" then
+      local member = node[i]
+      redact_node(self, member[2], member[1], beside)
+      member[1] = self:name(member[1])
+    else
+      redact_node(self, node[i], name, beside)
+    end
+  end
+end
+
+-- A body that is no JSON: its length, and whether it is a page of HTML.
+local function filler(text)
+  local open, close = "<html>", "</html>"
+  if text:find "^%s*<" and #text >= #open + #close then
+    return open .. ("x"):rep(#text - #open - #close) .. close
+  end
+  return ("x"):rep(#text)
+end
+
+--- A body as it may be kept: JSON stays JSON of the same form.
+---@param text string
+---@return string
+function Redactor:body(text)
+  if text == "" then return text end
+  local tree = json_tree.read(text)
+  if not tree then return filler(text) end
+  redact_node(self, tree)
+  return json_tree.write(tree)
+end
+
+local function unescape(text)
+  return (text:gsub("%+", " "):gsub("%%(%x%x)", function(hex) return string.char(tonumber(hex, 16)) end))
+end
+
+--- The parameters of a query, in their order: { { name, value }, ... }, decoded.
+---@param query string
+---@return string[][]
+function M.parameters(query)
+  local list = {}
+  for pair in query:gmatch "[^&]+" do
+    local name, value = pair:match "^([^=]*)=?(.*)$"
+    list[#list + 1] = { unescape(name), unescape(value) }
+  end
+  return list
+end
+
+--- A path as it may be kept.
+function Redactor:path(path)
+  return (path:gsub("[^/]+", function(segment)
+    return self.harmless.is_segment(segment) and segment or self:token(segment)
+  end))
+end
+
+--- A request's path and query as they may be kept.
+---@param target string
+---@return string
+function Redactor:target(target)
+  local path, query = target:match "^([^?]*)%??(.*)$"
+  local parts = {}
+  for i, pair in ipairs(M.parameters(query)) do
+    parts[i] = core.percent_encode(self:name(pair[1])) .. "="
+      .. core.percent_encode(self:value(pair[1], pair[2]))
+  end
+  return self:path(path) .. (#parts > 0 and "?" .. table.concat(parts, "&") or "")
+end
+
+--- Headers by name as they may be kept: a map, or the raw block of an answer. Most are left out.
+---@param headers string|table<string, string>|nil
+---@return table<string, string>
+function Redactor:headers(headers)
+  local list, kept = {}, {}
+  if type(headers) == "table" then
+    for name, value in pairs(headers) do list[#list + 1] = { tostring(name), tostring(value) } end
+  else
+    for name, value in tostring(headers or ""):gmatch "([^\r\n:]+):[ \t]*([^\r\n]*)" do
+      list[#list + 1] = { name, value }
+    end
+  end
+  for _, header in ipairs(list) do
+    local name = header[1]:lower()
+    local stays = self.harmless.header(name, header[2])
+    if stays then kept[name] = stays == true and header[2] or self:token(header[2]) end
+  end
+  return kept
+end
+
+return M

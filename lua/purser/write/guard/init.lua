@@ -1,0 +1,232 @@
+-- SPDX-License-Identifier: MIT
+--- Guard rails: what a client must not do, whatever its caller asks. Checked below every wrapper, before anything is
+--- sent. docs/guard-rails.md says what each rule means; guard/options.lua reads them.
+--
+-- A row says what it moves (`moves`): which of its own parameters are the asset and the amount, and what kind of
+-- destination it has. Nothing but these parameters decides: `extra_params` never does.
+--
+-- Where one destination rule is given, a destination without a rule of its own is rejected.
+
+local decimal = require "purser.decimal"
+local errors = require "purser.call.errors"
+local options_ = require "purser.write.guard.options"
+local spending = require "purser.write.guard.spending"
+
+---@class purser.Guard
+local Guard = { __name = "purser.guard" }
+Guard.__index = Guard
+
+local M = {}
+
+local function reject(row, rule, message, hint)
+  local err = errors.argument(nil, ("rejected by the guard rail %s: %s"):format(rule, message), hint)
+  err.operation, err.code = row.full_name, "guard." .. rule
+  return err
+end
+
+-- The assets that a call moves, from the row's own parameter. Only the list of a conversion has commas.
+local function assets_of(row, params)
+  if not row.moves then return {} end
+  local text = params[row.moves.asset]:upper()
+  if row.by_name[row.moves.asset][2] ~= "coins" then return { text } end
+  local list = {}
+  for asset in text:gmatch("[^,]+") do list[#list + 1] = asset end
+  return list
+end
+
+local function amount_of(row, params)
+  return row.moves.amount and params[row.moves.amount]
+end
+
+------------------------------------------------------------------------------------------------------ amounts
+
+-- A service may read "USDT " or "USDT," as USDT, which would have no limit here.
+local function is_plain(asset)
+  return not asset:find("[^\33-\43\45-\126]")
+end
+
+local function check_asset(self, row, params, asset)
+  local amount = amount_of(row, params)
+  for _, rule in ipairs { "max_amount", "spending_limit" } do
+    local limits = self[rule]
+    if limits and not is_plain(asset) then
+      return reject(row, rule, "the asset has a blank, a comma or a letter beyond ASCII",
+        "write it as the service does")
+    end
+    if limits and not limits[asset] and not self.allow_unlisted_assets then
+      return reject(row, rule, asset .. " has no limit, so none of it may move",
+        "give it one, or set allow_unlisted_assets")
+    end
+    if limits and limits[asset] and not amount then
+      return reject(row, rule, "the operation does not say how much " .. asset .. " it moves")
+    end
+  end
+  local max = self.max_amount and self.max_amount[asset]
+  if max and decimal(amount):compare(max) > 0 then
+    return reject(row, "max_amount", ("%s %s is more than %s in one call"):format(amount, asset, tostring(max)))
+  end
+end
+
+local function check_amounts(self, row, params)
+  if not self.max_amount and not self.spending_limit then return nil end
+  for _, asset in ipairs(assets_of(row, params)) do
+    local rejection = check_asset(self, row, params, asset)
+    if rejection then return rejection end
+  end
+end
+
+------------------------------------------------------------------------------------------------- destinations
+
+-- Whether an entry of `addresses` allows a withdrawal. What it does not name it does not bind, but for the memo and the
+-- contract: these change who is paid.
+local function matches(entry, moves, params)
+  local memo, network, contract = params[moves.memo], params[moves.network], params[moves.contract]
+  return entry.address == params[moves.address]
+    and (entry.any_memo or entry.memo == memo)
+    and (entry.coin == nil or entry.coin == params[moves.asset]:upper())
+    and (entry.network == nil or entry.network == network)
+    and entry.contractAddress == contract
+end
+
+local check_destination = {}
+
+function check_destination.address(self, row, params)
+  if not self.addresses then
+    return reject(row, "addresses", "other destinations have a rule, and addresses have none", "list those allowed")
+  end
+  for _, entry in ipairs(self.addresses) do
+    if matches(entry, row.moves, params) then return nil end
+  end
+  return reject(row, "addresses", "no entry of the list allows this address with the memo, coin, network and contract "
+    .. "of the call", "add one that does")
+end
+
+function check_destination.user(self, row, params)
+  if not self.recipients then
+    return reject(row, "recipients", "other destinations have a rule, and recipients have none", "list those allowed")
+  end
+  local moves = row.moves
+  if not self.recipients[options_.user(params[moves.account_type], params[moves.account], params[moves.area_code])] then
+    return reject(row, "recipients", "the user is not on the list", "add the user to it")
+  end
+end
+
+function check_destination.sub_account(self, row)
+  if self.sub_accounts then return nil end
+  return reject(row, "sub_accounts", "other destinations have a rule, and sub-accounts have none",
+    "list those allowed")
+end
+
+function check_destination.own() return nil end
+
+check_destination.none = check_destination.own
+
+-- The parameters of write calls that name a sub-account.
+local function names_of_sub_accounts(row)
+  if row.moves then return row.moves.sub_accounts or {} end
+  return row.by_name.subAccount and { "subAccount" } or {}
+end
+
+local function check_sub_accounts(self, row, params)
+  if not self.sub_accounts then return nil end
+  for _, name in ipairs(names_of_sub_accounts(row)) do
+    if params[name] and not self.sub_accounts[params[name]] then
+      return reject(row, "sub_accounts", ('%s "%s" is not on the list'):format(name, params[name]),
+        "add it to the list")
+    end
+  end
+end
+
+local function check_destinations(self, row, params)
+  if not (self.addresses or self.recipients or self.sub_accounts) then return nil end
+  return row.moves and check_destination[row.moves.to](self, row, params) or check_sub_accounts(self, row, params)
+end
+
+------------------------------------------------------------------------------------------------ what clients call
+
+-- What travels is looked at, and not the caller's `extra_params`: a table may answer differently each time it is read.
+local function check_extra(self, row, params)
+  if self.allow_extra then return nil end
+  for name in pairs(params) do
+    if not row.by_name[name] then
+      return reject(row, "allow_extra", ('what the parameter "%s" does cannot be judged'):format(name),
+        "leave `extra_params` out, or set allow_extra")
+    end
+  end
+end
+
+--- Checks the rules that need no memory. Returns nil, or the rejection.
+---@param row table     of a write call
+---@param params table  what travels, by name: checked parameters, and those that the row does not know
+function Guard:check(row, params)
+  if self.read_only then
+    return reject(row, "read_only", "this client only reads", "make write calls with a client without read_only")
+  end
+  local rejection = check_extra(self, row, params)
+  if rejection then return rejection end
+  return check_amounts(self, row, params) or check_destinations(self, row, params)
+end
+
+--- Checks a request that another program will send. Returns nil, or the rejection: what the journal has to know of
+--- cannot be left to others.
+function Guard:check_prepared(row, params)
+  local rejection = self:check(row, params)
+  local rule = row.effect == "transfer" and (self.spending_limit and "spending_limit" or self.no_duplicates
+    and "no_duplicates")
+  return rejection or rule and reject(row, rule, "a prepared request is not recorded", "make the call instead") or nil
+end
+
+local function check_duplicates(tx, intent, row, digest)
+  local others = tx:rows([[SELECT id FROM purser_intents WHERE digest = $1 AND account = $2
+    AND state IN ('open', 'unknown', 'undecided')]], digest, intent.account or "")
+  if #others > 0 then
+    tx:reject(reject(row, "no_duplicates", "an equal move has no known end (journal entry " .. others[1].id
+      .. ")", "reconcile it first"))
+  end
+end
+
+--- Checks the rules that live in the journal, within the transaction that records the intent, and charges the spending
+--- limits. Returns what was charged, as text; or ends the transaction with the rejection.
+function Guard:admit(tx, intent, row, digest)
+  if not self.spending_limit and not self.no_duplicates then return "" end
+  spending.lock(tx)
+  if self.no_duplicates and row.effect == "transfer" then check_duplicates(tx, intent, row, digest) end
+  local charged = {}
+  for _, asset in ipairs(assets_of(row, intent.params)) do
+    local limit = self.spending_limit and self.spending_limit[asset]
+    if limit then
+      local amount = amount_of(row, intent.params)
+      local charge, spent = spending.charge(tx, intent, asset, amount, limit)
+      if not charge then
+        tx:reject(reject(row, "spending_limit", ("%s %s would exceed %s in this period, of which %s are spent"):format(
+          amount, asset, tostring(limit.amount), spent)))
+      end
+      charged[#charged + 1] = charge
+    end
+  end
+  return table.concat(charged, "\n")
+end
+
+-- What keeps rules from being remembered, or nil.
+local function memory_error(client_options)
+  local journal, account = client_options.journal, client_options.account
+  if not journal then return "have no journal, and a restart would reset them", "give the option journal" end
+  if not account or account == "" then
+    return "have no account, and what is spent belongs to a name, not to a key", 'give the option "account"'
+  end
+  if account:find "%c" then return 'have an "account" with a control character', "remove it" end
+end
+
+--- Makes a guard of purser.new's option `guard`. Returns nil, a message and what to do when it cannot be.
+---@param options table
+---@param client_options table  those of purser.new
+---@return purser.Guard|nil, string|nil, string|nil
+function M.new(options, client_options)
+  local self, message, hint = options_.read(options)
+  if not self then return nil, message, hint end
+  if self.spending_limit or self.no_duplicates then message, hint = memory_error(client_options) end
+  if message then return nil, 'the guard rails "spending_limit" and "no_duplicates" ' .. message, hint end
+  return setmetatable(self, Guard)
+end
+
+return M

@@ -1,0 +1,430 @@
+-- SPDX-License-Identifier: MIT
+--- The journal: what an operation is about to do is written down before the first byte leaves, and how it ended after.
+--
+--     local journal = assert(purser.journal.open { sqlite = "purser.write.journal" })
+--     local client = assert(purser.new { ..., journal = journal })
+--     assert(journal:recover(client)) -- reconciles what a crash left open
+--
+-- SQLite (with a write-ahead log and a flush at every commit) for one host, PostgreSQL where several hosts share it.
+-- What cannot be recorded is not sent. Passwords and secret keys are never written.
+
+local calls = require "purser.write.journal.calls"
+local colon = require "purser.util.colon"
+local core = require "purser.core"
+local database = require "purser.util.database"
+local errors = require "purser.call.errors"
+local failure = require "purser.write.journal.failure"
+local intents = require "purser.write.intent"
+local json = require "purser.json"
+local lazy = require "purser.util.lazy"
+local operations = require "purser.api.operations"
+local option_schema = require "purser.util.option_schema"
+local postgresql = require "purser.util.database.postgresql"
+local private = require "purser.util.private"
+local prune = require "purser.write.journal.prune"
+local schema = require "purser.write.journal.schema"
+local spending = lazy "purser.write.guard.spending"
+
+local time_text = schema.time_text
+local unpack = table.unpack or unpack -- luacheck: ignore
+
+---@class purser.Journal
+---@field private equal_calls function
+---@field private known_records function
+---@field private other_calls function
+local Journal = { __name = "purser.journal" }
+Journal.__index = Journal
+
+---@class purser.modules.journal
+local M = {}
+
+-- A record as JSON, without what must not be kept.
+local function keep(record)
+  if type(record) ~= "table" then return "" end
+  local kept = {}
+  for name, value in pairs(record) do
+    if name ~= "secretKey" and (type(value) ~= "table" or next(value) ~= nil) then kept[name] = value end
+  end
+  if next(kept) == nil then return "" end
+  -- what cannot be written as JSON is left out; the id has a column of its own
+  local ok, text = pcall(json.encode, kept)
+  return ok and text or ""
+end
+
+local function id_of(record)
+  return type(record) == "table" and intents.id_of(record) or ""
+end
+
+-------------------------------------------------------------------------------------------------- what clients call
+
+local function insert_intent(tx, intent, digest, payment, charges, state)
+  tx:rows([[INSERT INTO purser_intents (id, account, operation, params, digest, sent_at, recv_window, queue, payment,
+    charges, state, record_id, record, message, ended_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, '', '', '', '')]],
+    intent.id, intent.account or "", intent.operation,
+    json.encode(next(intent.params) and intent.params or json.object {}), digest, time_text(intent.sent_at),
+    ("%d"):format(intent.recv_window), payment and payment.queue or "", payment and payment.key or "", charges or "",
+    state)
+end
+
+--- Records an intent, durably, and gives it its id. `guard` may reject it, and `payment` takes part in the
+--- transaction. Returns true; or nil and an error or a message, and then it must not be sent.
+---@private
+function Journal:begin(intent, row, guard, payment)
+  local id, wrong = core.random_token(24)
+  if not id then return nil, "no random id could be made: " .. tostring(wrong) end
+  intent.id = id
+  if payment then self.payments[intent.id] = payment end
+  local digest = intents.digest(row, intent.params)
+  local ok, problem = self.db:transaction(function(tx)
+    if payment then payment:begin(tx, intent) end
+    local charges = guard and guard:admit(tx, intent, row, digest)
+    insert_intent(tx, intent, digest, payment, charges, "open")
+    return true
+  end)
+  if ok then
+    if payment then payment:begun(intent) end
+    return true
+  end
+  self.payments[intent.id], intent.id = nil, nil
+  return nil, problem
+end
+
+-- Gives back what an intent was charged with, since it spent nothing.
+local function give_back(tx, id)
+  local row = tx:rows("SELECT charges FROM purser_intents WHERE id = $1", id)[1]
+  if row and row.charges ~= "" then
+    spending.give_back(tx, row.charges)
+    tx:rows("UPDATE purser_intents SET charges = '' WHERE id = $1", id)
+  end
+end
+
+-- What another worker found out is not forgotten for what says less, nor an answer that it was done for a look that
+-- did not find it.
+local only_over = {
+  unknown = " AND state IN ('open', 'unknown')", undecided = " AND state IN ('open', 'unknown', 'undecided')",
+  rejected = " AND state <> 'done'", not_sent = " AND state <> 'done'", not_done = " AND state <> 'done'",
+}
+
+-- What is written of a call that was done: its record, and the record's id.
+local function done_before(tx, id)
+  local row = tx:rows("SELECT record, record_id FROM purser_intents WHERE id = $1 AND state = 'done'", id)[1]
+  if row then return { id = row.record_id, record = row.record ~= "" and core.decode(row.record) or {} } end
+end
+
+-- A text without zero bytes, which the database could not keep.
+local function text_of(value)
+  return (tostring(value or ""):gsub("%z", "\\0"))
+end
+
+local function end_intent(self, intent, state, record, message, err)
+  local payment = self.payments[intent.id]
+  local record_id = text_of(id_of(record))
+  message = text_of(message)
+  local ok, problem = self.db:transaction(function(tx)
+    local _, changed = tx:rows([[UPDATE purser_intents SET state = $1, record_id = $2, record = $3, message = $4,
+      ended_at = $5 WHERE id = $6]] .. (only_over[state] or ""), state, record_id, keep(record), message,
+      time_text(core.now_ms()), intent.id)
+    local known = changed == 0 and calls.SPENT_NOTHING[state] and done_before(tx, intent.id)
+    if known then
+      if payment then payment:finish(tx, "done", known.id, "") end
+      return true, known.record
+    end
+    if calls.SPENT_NOTHING[state] then give_back(tx, intent.id) end
+    if payment then payment:finish(tx, state, record_id, message, err) end
+    return true
+  end)
+  return ok, problem
+end
+
+--- Makes a payment take part in what is kept of an intent from now on; nil ends that. For purser.payouts.
+---@private
+function Journal:attach(id, payment)
+  self.payments[id] = payment
+end
+
+--- Keeps how a call ended. Returns true; or nil and a message.
+---@private
+function Journal:finish(intent, value, err)
+  local state = not err and "done" or err.outcome
+  return end_intent(self, intent, state, value, err and err.message, err)
+end
+
+--- Keeps what a reconciliation found. Returns true, and the record where the call was known to be done although the
+--- reconciliation says that it was not; or nil and a message.
+---@private
+function Journal:reconciled(intent, answer)
+  return end_intent(self, intent, answer.outcome, answer.record, answer.reason)
+end
+
+-- What reconciling asks for of other calls.
+Journal.equal_calls, Journal.known_records, Journal.other_calls = calls.equal_calls, calls.known_records,
+  calls.other_calls
+
+----------------------------------------------------------------------------------------------------- what users call
+
+local function problem(message)
+  return nil, failure.error("not_sent", message)
+end
+
+--- The journal's own id: a copy has that of its original. Returns it; or nil and an error.
+---@return string|nil id, purser.Error|nil err
+function Journal:id()
+  local rows, message = self.db:rows "SELECT value FROM purser_meta WHERE name = 'journal_id'"
+  if not rows then return problem(message) end
+  if not rows[1] then return problem "it has no id; it was changed by another program" end
+  return rows[1].value
+end
+
+--- How often `tx:bump(worker)` was committed, 0 for a worker that never did. A worker that remembers more than that has
+--- a journal before it that lacks commits. Nil and an error when it cannot be read.
+---@param worker string
+---@return integer|nil generation, purser.Error|nil err
+function Journal:generation_of(worker)
+  local generation, message = self.db:generation_of(worker)
+  if not generation then return problem(message) end
+  return generation
+end
+
+local function intent_of(row)
+  return {
+    id = row.id, account = row.account, operation = row.operation, params = core.decode(row.params),
+    sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window),
+  }
+end
+
+local function entry_of(row)
+  return {
+    intent = intent_of(row), state = row.state, record = row.record ~= "" and core.decode(row.record) or nil,
+    message = row.message ~= "" and row.message or nil,
+  }
+end
+
+--- Whether an intent is what is written under its id: what became of another call, or of less than its time, must not
+--- end it. (One that begins earlier, or ends later, covers other attempts as well.) Returns nil, or an error. A call
+--- that is not written is none of the journal's.
+---@private
+---@param intent purser.Intent
+---@return purser.Error|nil
+function Journal:mismatch(intent)
+  local rows, message = self.db:rows("SELECT operation, digest, sent_at, recv_window FROM purser_intents WHERE id = $1",
+    intent.id)
+  if not rows then return failure.error("unknown", message) end
+  local known, row = rows[1], operations.by_name[intent.operation]
+  if not known then return nil end
+  local ok, digest = pcall(intents.digest, row, intent.params)
+  local first, ends = tonumber(known.sent_at), tonumber(known.sent_at) + tonumber(known.recv_window)
+  local sent_at, window = tonumber(intent.sent_at) or 0, tonumber(intent.recv_window) or 0
+  if ok and known.operation == intent.operation and known.digest == digest and sent_at <= first
+    and sent_at + window >= ends then
+    return nil
+  end
+  return errors.argument(nil, "reconcile: the intent is not the call that the journal has under its id",
+    "give the one of journal:entries()")
+end
+
+local columns = [[id, account, operation, params, sent_at, recv_window, state, record_id, record, message, ended_at]]
+
+---@class purser.JournalEntry
+---@field intent purser.Intent
+---@field state "open"|"unknown"|"done"|"rejected"|"not_sent"|"not_done"|"undecided"
+---@field record table|nil   what the service answered, or what it keeps
+---@field message string|nil
+
+local filter_rules = {
+  state = { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" }, account = "string",
+  id = "string", limit = { 1, 2 ^ 31 - 1 }, after = "table",
+}
+
+local is_undecided = { open = true, unknown = true, undecided = true }
+
+-- The query for a filter, and its values.
+local function query_of(filter)
+  local conditions, values = {}, {}
+  for _, name in ipairs { "id", "account", "state" } do
+    if filter[name] then
+      values[#values + 1] = filter[name]
+      conditions[#values] = ("%s = $%d"):format(name, #values)
+    end
+  end
+  if is_undecided[filter.state] then conditions[#conditions + 1] = schema.UNDECIDED end
+  local after = filter.after and filter.after.intent
+  if after then
+    conditions[#conditions + 1] = ("(sent_at, id) > ($%d, $%d)"):format(#values + 1, #values + 2)
+    values[#values + 1], values[#values + 2] = time_text(after.sent_at), after.id
+  end
+  local where = conditions[1] and " WHERE " .. table.concat(conditions, " AND ") or ""
+  local limit = filter.limit and (" LIMIT %d"):format(filter.limit) or ""
+  return "SELECT " .. columns .. " FROM purser_intents" .. where .. " ORDER BY sent_at, id" .. limit, values
+end
+
+---@class purser.Recovered
+---@field intent purser.Intent
+---@field answer purser.Reconciliation|nil
+---@field err purser.Error|nil
+
+---@class purser.JournalFilter
+---@field state "open"|"unknown"|"done"|"rejected"|"not_sent"|"not_done"|"undecided"|nil
+---@field account string|nil
+---@field id string|nil
+---@field limit integer|nil             at most so many; without it all of them, in memory
+---@field after purser.JournalEntry|nil only what comes after this one
+
+--- What is written, oldest first: all of it, or what the filter lets through.
+---@param filter purser.JournalFilter|nil
+---@return purser.JournalEntry[]|nil entries, purser.Error|nil err
+function Journal:entries(filter)
+  filter = filter or {}
+  local wrong, name, hint = option_schema.check(filter, filter_rules, "filter of journal:entries")
+  if not wrong and filter.after and not (filter.after.intent and filter.after.intent.id) then
+    wrong, name, hint = "filter of journal:entries: after is no entry", "after", "give one of journal:entries()"
+  end
+  if wrong then return nil, errors.option(wrong, name, hint) end
+  local sql, values = query_of(filter)
+  local rows, message = self.db:rows(sql, unpack(values))
+  if not rows then return problem(message) end
+  for i, row in ipairs(rows) do rows[i] = entry_of(row) end
+  return rows
+end
+
+local PAGE = 500
+
+--- What is written, oldest first, one after the other, with no more than a page of them in memory:
+---
+---     for entry in journal:each_entry { account = "treasury" } do ... end
+---
+--- What cannot be read is raised as an error of kind "config".
+---@param filter purser.JournalFilter|nil
+---@return fun(): purser.JournalEntry|nil next
+function Journal:each_entry(filter)
+  local requested = { limit = PAGE }
+  for name, value in pairs(filter or {}) do requested[name] = value end
+  local page, at = nil, 0
+  return function()
+    if page and at == #page then
+      if #page < requested.limit then return nil end
+      page = nil
+    end
+    if not page then
+      local err
+      page, err = self:entries(requested)
+      if not page then error(err, 0) end
+      at, requested.after = 0, page[#page] or requested.after
+    end
+    at = at + 1
+    return page[at]
+  end
+end
+
+--- Deletes what was sent before a time and is decided, and what payments that were made then carried; keys of payments
+--- stay, so that none is made a second time. `before` is at least 184 days back. Returns { intents =, payments =,
+--- periods = }, how many were deleted or made smaller; or nil and an error, and then it may be called again.
+---@param options { before: integer }  epoch ms
+---@return { intents: integer, payments: integer, periods: integer }|nil counts, purser.Error|nil err
+function Journal:prune(options)
+  local wrong, name, hint = prune.message(options)
+  if wrong then return nil, errors.option("journal:prune: " .. wrong, name, hint) end
+  local counts, message = prune.run(self.db, options.before)
+  if not counts then return problem(message) end
+  return counts
+end
+
+--- Reconciles what was left open under this client's key: after a crash, or after an unknown outcome that was not
+--- reconciled. Payments of purser.payouts are left to their queue. Returns a list of { intent, answer | err }; or nil
+--- and an error.
+---@param client purser.Client
+---@param options purser.ReconcileOptions|nil
+---@return purser.Recovered[]|nil recovered, purser.Error|nil err
+function Journal:recover(client, options)
+  if not private.state_of(client) then
+    return nil, errors.argument(nil, "journal:recover has no client", "give the one whose calls are to be reconciled")
+  end
+  local rows, message = self.db:rows("SELECT " .. columns .. " FROM purser_intents WHERE " .. schema.UNDECIDED
+    .. " AND state <> 'undecided' AND account = $1 AND payment = '' ORDER BY sent_at, id", client:account())
+  if not rows then return problem(message) end
+  local reconciled = {}
+  for i, row in ipairs(rows) do
+    local intent = intent_of(row)
+    local answer, err = client:reconcile(intent, options)
+    reconciled[i] = { intent = intent, answer = answer, err = err }
+  end
+  return reconciled
+end
+
+--- Closes the connection. May be called again.
+function Journal:close()
+  self.db:close()
+end
+
+function Journal:__tostring()
+  return ("purser.journal (%s%s)"):format(self.db.name, self.db.closed and ", closed" or "")
+end
+Journal.__gc = Journal.close
+Journal.__close = Journal.close
+
+---@class purser.JournalOptions  one of the first two is required
+---@field sqlite string|nil           a path
+---@field postgresql purser.PostgresqlOptions|nil
+---@field lock_timeout_ms integer|nil how long SQLite's lock is waited for. Default: 5000
+---@field sleep fun(ms: integer)|nil  by which coroutines of this host wait: without it a wait for SQLite's lock stops
+--- the thread
+
+local rules = {
+  sqlite = "string", postgresql = "table", lock_timeout_ms = { 0, 2 ^ 31 - 1 }, sleep = "function",
+}
+
+local function error_of(options)
+  local message, name, hint = option_schema.check(options, rules, "journal option")
+  if not message and options.postgresql then
+    message, name, hint = option_schema.check(options.postgresql, postgresql.rules, "postgresql option")
+  end
+  if message then return message, hint, name end
+  if (options.sqlite == nil) == (options.postgresql == nil) then
+    return "journal.open has no database, or two", "give sqlite = path or postgresql = {...}"
+  end
+  return options.postgresql and postgresql.message(options.postgresql)
+end
+
+local NO_JOURNAL = "give the database of a journal, or one that does not exist yet"
+
+-- A file whose middle or end is missing is a journal all the same: SQLite's word for it is the only sign.
+local function hint_of(message)
+  if message:find("LuaDBI", 1, true) then return nil end -- the message says what to install
+  if message:find("connection", 1, true) then return nil end -- the database was not even seen
+  if message:find("malformed", 1, true) then
+    return "restore it from a copy (docs/backups.md); what was open is in the service's histories"
+  end
+  return failure.lock_hint(message) or NO_JOURNAL
+end
+
+local function name_of(options)
+  return options.sqlite and ('the journal "%s"'):format(options.sqlite) or "the journal"
+end
+
+--- Opens a journal, and makes its tables when the database is new. A server that is not this machine must show a
+--- certificate with its name (sslmode "verify-full"), unless allow_insecure = true. Returns it; or nil and an error of
+--- kind "config".
+---@param options purser.JournalOptions
+---@return purser.Journal|nil journal, purser.Error|nil err
+function M.open(options)
+  local wrong, hint, option = error_of(options)
+  if wrong then return nil, errors.config(wrong, hint, option) end
+  local db, message
+  db, message, hint = database.open(options)
+  if not db then
+    return nil, errors.config(name_of(options) .. " cannot be opened: " .. message, hint or hint_of(message))
+  end
+  local ok
+  ok, message = schema.prepare(db)
+  if not ok then
+    db:close()
+    return nil, errors.config(name_of(options) .. " cannot be used: " .. (message.text or message),
+      message.hint or hint_of(message.text or message))
+  end
+  db:count_commits()
+  return setmetatable({ db = db, payments = {} }, Journal)
+end
+
+colon.check(Journal, "journal")
+
+return M

@@ -1,0 +1,266 @@
+-- SPDX-License-Identifier: MIT
+-- A write call, from its parameters to its outcome. It passes the guard rails, gets the id that finds it again, and is
+-- built and signed; its intent is recorded before the first byte leaves and completed after. It is sent once, and ends
+-- with a result or an error that reports the outcome, whatever is raised on the way.
+--
+--   begin -> send -> verify -> finish
+--
+-- Before it begins, the pipeline checks and builds it; `send` is one attempt of the pipeline, which calls `verify`.
+-- What a call holds while it is under way belongs to this module alone; the pipeline gets it as a purser.Sending.
+
+local compare = require "purser.write.reconcile.compare"
+local core = require "purser.core"
+local errors = require "purser.call.errors"
+local failure = require "purser.write.journal.failure"
+local intents = require "purser.write.intent"
+local pipeline = require "purser.call.pipeline"
+local recent_calls = require "purser.write.reconcile.recent_calls"
+local schedule = require "purser.schedule"
+-- read now: once something was sent there may be no descriptor left for it
+local advice = require "purser.write.reconcile.advice"
+
+local M = {}
+
+--- What this client knows of its own calls, made when the first one is noted: it distinguishes equal calls.
+function M.recent_calls_of(client)
+  client._recent_calls = client._recent_calls or recent_calls.new(client._transport, client._origin)
+  return client._recent_calls
+end
+
+--- Whether a client's key is of that account, or was when it signed a call.
+function M.signs_as(client, account)
+  return account == client:account() or M.recent_calls_of(client).accounts[account] == true
+end
+
+local function no_random(row, message)
+  return errors.new { kind = "config", outcome = "not_sent", phase = "build", operation = row.full_name,
+    message = "nothing was sent, because no random id could be made: " .. tostring(message) .. "; check OpenSSL" }
+end
+
+-- Makes the id by which the outcome can be found, where the row has one and the caller gave none. Returns nil, or the
+-- error of a call that must not be sent.
+local function make_client_id(client, row, values)
+  local reconcile = row.reconcile
+  if reconcile.generated_id and client._generate_ids and values[reconcile.client_id] == nil then
+    local id, message = core.random_token(32)
+    if not id then return no_random(row, message) end
+    values[reconcile.client_id] = id
+  end
+end
+
+local function names_of(values)
+  local names = {}
+  for name in pairs(values) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+--- The intent of a call whose request was built of these values; or nil and an error.
+---@param account string|nil
+function M.intent_of(client, row, values, opts, account)
+  local profile = client.profile
+  local call_id, message = recent_calls.name_call(M.recent_calls_of(client))
+  if not call_id then return nil, no_random(row, message) end
+  return intents.new(row, values, opts.extra_params and names_of(opts.extra_params), values[profile.timestamp_name],
+    values[profile.recv_window_name] or 5000, account, call_id)
+end
+
+-- Records what is about to be sent. Returns the intent; or nil and the error that keeps it from being sent.
+local function record(client, row, values, opts, payment)
+  local intent, rejected = M.intent_of(client, row, values, opts, client:account())
+  if not intent then return nil, rejected end
+  M.recent_calls_of(client).accounts[intent.account] = true
+  if opts.info then rawset(opts.info, "intent", intent) end -- no code of the caller runs before it is written down
+  if not client._journal then return intent end
+  local ok, problem = client._journal:begin(intent, row, client._guard, payment)
+  if ok then return intent end
+  if errors.is(problem) then return nil, problem end
+  return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", operation = row.full_name,
+    retryable = true, message = "nothing was sent, because the journal could not record it first: " .. problem,
+    hint = failure.lock_hint(tostring(problem)) }
+end
+
+---@class purser.WriteCall: purser.Sending  a call under way, and what is known of it
+---@field state purser.State
+---@field row table
+---@field info table|nil    the `info` of the call's options
+---@field intent purser.Intent
+---@field entry table       its entry among the client's own calls
+---@field sent boolean      the transport has been called
+---@field process integer   the one that sends it: a child that is forked off by a hook must not
+---@field value any         the result, false while there is none
+---@field err purser.Error|false
+---@field kept boolean      its end has been written
+---@field watch table|false  calls the hook `after`, where there are hooks
+---@field lost purser.Error the error of a call whose end is not known
+local WriteCall = {}
+WriteCall.__index = WriteCall
+
+-- Records a call that is about to be sent. Returns it; or nil and the error that keeps it from being sent. All that its
+-- end may need is made here: once the request has left, there may be no memory for it.
+local function begin(client, row, values, opts, payment)
+  local lost = errors.new { kind = "transport", outcome = "unknown", phase = "receive", operation = row.full_name,
+    message = "", advice = advice.of(row, values), intent = false }
+  local call = setmetatable({ state = client, row = row, info = opts.info, intent = false, entry = false, sent = false,
+    value = false, err = false, kept = false, watch = false, lost = lost, process = core.process_id() }, WriteCall)
+  local intent, problem = record(client, row, values, opts, payment)
+  if not intent then return nil, problem end
+  call.intent, lost.intent = intent, intent
+  call.entry = recent_calls.note(M.recent_calls_of(client), row, intent)
+  return call
+end
+
+-- What an answer may show of what was sent, next to the id by which the service distinguishes calls.
+local SHOWN = { "coin", "asset", "address", "amount", "subAccount" }
+
+local function shows_another(name, sent, shown)
+  if name == "amount" then
+    local amount = core.decimal(tostring(shown))
+    return amount == nil or amount ~= core.decimal(tostring(sent))
+  end
+  if name == "address" then return not compare.may_name(sent, shown) end
+  return tostring(sent):upper() ~= tostring(shown):upper()
+end
+
+-- Whether a batch holds a coin that was not asked for.
+local function converts_another(params, value)
+  local asked = {}
+  for coin in tostring(params.asset):upper():gmatch "[^,]+" do asked[coin] = true end
+  for _, coin in ipairs(type(value.successList) == "table" and value.successList or {}) do
+    if not asked[tostring(coin):upper()] then return true end
+  end
+  return false
+end
+
+-- Why an answer that shows a success is not that of this call; nil where nothing does.
+local function doubt(client, row, intent, value)
+  local params, reconcile = intent.params, row.reconcile
+  if reconcile.strategy == "conversion" then
+    return converts_another(params, value) and "it shows another asset than was sent" or nil
+  end
+  for i = 0, #SHOWN do
+    local name = i == 0 and (reconcile.strategy == "client_id" or row.effect == "change") and reconcile.client_id
+      or SHOWN[i]
+    local sent, shown = params[name], value[name]
+    if sent ~= nil and not compare.is_blank(shown) and shows_another(name, sent, shown) then
+      return ("it shows another %s than was sent"):format(name)
+    end
+  end
+  if row.effect ~= "change" and recent_calls.is_others(M.recent_calls_of(client), row, intent,
+    intents.id_of(value)) then
+    return "it carries the id of a record that belongs to another call"
+  end
+end
+
+-- Returns the result of a write call; or nil and an error of unknown outcome when the answer is another call's: of a
+-- transport that mixes answers up, or of a proxy.
+local function believe(client, row, intent, value)
+  local why = doubt(client, row, intent, value)
+  if not why then return value end
+  return nil, errors.new { kind = "decode", outcome = "unknown", phase = "decode", operation = row.full_name,
+    message = "the answer is not that of this call: " .. why }
+end
+
+--- Judges the response of a call, and notes what it says.
+function WriteCall:verify(value, err)
+  if value then value, err = believe(self.state, self.row, self.intent, value) end
+  self.value, self.err = value, err
+  return value, err
+end
+
+--- The same for the answer of a request that client:prepare made, and notes what is known of that call.
+function M.believe_prepared(client, row, intent, value, err)
+  if value ~= nil then value, err = believe(client, row, intent, value) end
+  if type(intent.sent_at) == "number" then
+    local id, over = value and intents.id_of(value), err ~= nil and err.outcome ~= "unknown"
+    recent_calls.note(M.recent_calls_of(client), row, intent, id, over)
+  end
+  return value, err
+end
+
+--- Keeps how it ended. What was done stays done when that cannot be written: the intent stays open, and recover
+--- reconciles it.
+function WriteCall:finish(value, err)
+  local client, id = self.state, value and intents.id_of(value)
+  recent_calls.close(client._recent_calls, self.entry, id, err ~= nil and err.outcome ~= "unknown")
+  if client._journal then
+    local ok, problem = client._journal:finish(self.intent, value, err)
+    if not ok and self.info then self.info.journal_error = problem end
+  end
+  self.kept = true
+end
+
+-- Sends it, and keeps how it ended. It is left to the caller to run it again; what reconciles it when nobody knows what
+-- became of it was put together before it was sent.
+function WriteCall:send(request)
+  local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
+  self:finish(value, err)
+  if value ~= nil then return value end
+  pipeline.learn(self.state, err, request)
+  if err.outcome == "unknown" then err.advice, err.intent = self.lost.advice, self.intent end
+  return nil, err
+end
+
+local UNSENT = "nothing was sent: an error was raised before it could be"
+local LOST = "an error was raised after the request may have left, so its outcome is unknown"
+
+local function explain(lost, text, raised)
+  lost.message = text .. ": " .. tostring(raised)
+end
+
+-- The end of a call during which something was raised: what is known of it, with nothing made that takes memory except
+-- where that may fail.
+local function after_raising(call, raised)
+  local value, err, lost = call.value, call.err, call.lost
+  if value then
+    err = nil
+  elseif err and err.outcome ~= "unknown" then
+    value = nil
+  else
+    local may_have_left = call.sent or call.process ~= core.process_id()
+    local text = may_have_left and LOST or UNSENT
+    lost.message = text
+    if not may_have_left then
+      lost.outcome, lost.phase, lost.retryable, lost.advice, lost.intent = "not_sent", "send", true, nil, nil
+    end
+    pcall(explain, lost, text, raised)
+    value, err = nil, lost
+  end
+  if not call.kept then
+    local kept, problem = pcall(call.finish, call, value, err)
+    if not kept and call.info then pcall(rawset, call.info, "journal_error", problem) end
+  end
+  if call.watch then pcall(call.watch.report_end, call.watch, err, lost) end
+  return value, err
+end
+
+local function conclude(call, ok, value, err)
+  if ok then return value, err end
+  return after_raising(call, value)
+end
+
+--- Runs a write call; the arguments are those of pipeline.run. Whatever is raised once the call is recorded, if only
+--- for want of memory, it ends with a result or an error that reports its outcome. (In a coroutine on Lua 5.1 that is
+--- no task of purser.schedule it is raised all the same.)
+---@param client purser.State
+---@param payment table|nil  the payment of purser.payouts that it belongs to
+---@return any result, purser.Error|nil err
+function M.run(client, row, params, opts, payment)
+  opts = opts or pipeline.no_options
+  local values, layout = pipeline.check_call(client, row, params, opts)
+  if not values then return nil, layout end
+  local rejection = make_client_id(client, row, values) or client._guard and client._guard:check(row, values)
+  if rejection then return nil, rejection end
+  pipeline.attend_clock(client, row)
+  local request, err = pipeline.next_request(client, row, layout, values, opts)
+  if not request then return nil, err end
+  local call
+  call, err = begin(client, row, values, opts, payment)
+  if not call then
+    pipeline.give_back(client, request)
+    return nil, err
+  end
+  return conclude(call, schedule.protect(call.send, call, request))
+end
+
+return M

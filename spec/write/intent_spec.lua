@@ -1,0 +1,111 @@
+-- SPDX-License-Identifier: MIT
+-- What is kept of a call, and which calls are equal: each of these may have made a record that the other looks for.
+
+local intents = require "purser.write.intent"
+local operations = require "purser.api.operations"
+
+local function changed(params, fields)
+  local copy = {}
+  for name, value in pairs(params) do copy[name] = value end
+  for name, value in pairs(fields) do copy[name] = value or nil end
+  return copy
+end
+
+local withdrawal = { coin = "USDT", network = "Tron(TRC20)", address = "TSample", amount = "12", remark = "rent" }
+local move = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
+local transfer = { clientTranId = "one", toAccount = "Desk", fromAccountType = "SPOT", toAccountType = "SPOT",
+  asset = "USDT", amount = "2" }
+
+describe("an intent", function()
+  it("keeps what travelled, but no password and no value that the operation does not know", function()
+    local values = changed(withdrawal, { password = "correct horse", funds_password = "correct horse", timestamp = 5,
+      tag = "7" })
+    local intent = intents.new(operations.by_name["broker.withdraw"], values, { "tag" }, 1700000000000, 5000, "a", "c")
+    assert.same({ operation = "broker.withdraw", params = withdrawal, extra = { "tag" }, sent_at = 1700000000000,
+      recv_window = 5000, account = "a", call_id = "c" }, intent)
+    assert.are_not.equal(values, intent.params)
+  end)
+
+  it("can have made a record until it is too old, and as long after as records may be late", function()
+    assert.equal(15, intents.made_until({ sent_at = 5, recv_window = 7 }, 3))
+    assert.equal(15, intents.made_until({ sent_at = "5", recv_window = "7" }, 3)) -- a row of the journal
+    assert.equal(60000, intents.MAX_WINDOW_MS)
+    assert.equal(8, intents.made_until({ sent_at = 5 }, 3))
+  end)
+end)
+
+describe("what names a record", function()
+  it("is its id, whatever that is called; an empty one names nothing", function()
+    for _, case in ipairs { { { tranId = "t", id = "i" }, "t" }, { { id = "i", apiKey = "k" }, "i" },
+      { { apiKey = "k" }, "k" }, { {}, nil }, { { id = "" }, nil } } do
+      assert.equal(case[2], intents.id_of(case[1]))
+    end
+  end)
+end)
+
+describe("an id of its own", function()
+  it("is one by which the service distinguishes calls, and no name or remark", function()
+    for _, case in ipairs { { "wallet.withdraw", { withdrawOrderId = "o" }, true }, { "wallet.withdraw", {}, false },
+      { "sub_account.transfer", transfer, true }, { "wallet.transfer", move, false },
+      { "broker.create_sub_account", { subAccount = "Desk" }, false },
+      { "broker.create_api_key", { note = "bot" }, false }, { "broker.withdraw", withdrawal, false },
+      { "wallet.coins", {}, false } } do
+      assert.equal(case[3], intents.has_own_id(operations.by_name[case[1]], case[2]), case[1])
+    end
+  end)
+end)
+
+describe("two calls", function()
+  local function are_equal(name, params, other, as_written)
+    local row = operations.by_name[name]
+    return intents.digest(row, params, as_written) == intents.digest(row, other, as_written)
+  end
+
+  it("are equal where a record of one shows all that the other would", function()
+    for words, case in pairs {
+      ["the same"] = { "wallet.transfer", move, {}, true },
+      ["zeros after an amount"] = { "wallet.transfer", move, { amount = "2.00" }, true },
+      ["another amount"] = { "wallet.transfer", move, { amount = "2.01" }, false },
+      ["an asset in another case"] = { "wallet.transfer", move, { asset = "usdt" }, true },
+      ["another asset"] = { "wallet.transfer", move, { asset = "USDC" }, false },
+      ["another account"] = { "wallet.transfer", move, { toAccountType = "SPOT" }, false },
+      ["what no record shows"] = { "broker.withdraw", withdrawal, { network = "TRX" }, true },
+      ["a coin in another case"] = { "broker.withdraw", withdrawal, { coin = "usdt" }, true },
+      ["an address in another case"] = { "broker.withdraw", withdrawal, { address = "TSAMPLE" }, true },
+      ["another address"] = { "broker.withdraw", withdrawal, { address = "TSimple" }, false },
+      ["another remark"] = { "broker.withdraw", withdrawal, { remark = "Rent" }, false },
+      ["no remark"] = { "broker.withdraw", withdrawal, { remark = false }, false },
+      ["another id of its own"] = { "sub_account.transfer", transfer, { clientTranId = "two" }, true },
+      ["no id of its own"] = { "sub_account.transfer", transfer, { clientTranId = false }, true },
+      ["an account in another case"] = { "sub_account.transfer", transfer, { toAccount = "desk" }, true },
+      ["another name of an account"] = { "sub_account.transfer", transfer, { toAccount = "desk2" }, false },
+      ["another user, in another case"] = { "wallet.internal_transfer", { toAccountType = "EMAIL",
+        toAccount = "A@b.example", asset = "USDT", amount = "2" }, { toAccount = "a@B.example" }, true },
+      ["another kind of user"] = { "wallet.internal_transfer", { toAccountType = "EMAIL", toAccount = "1",
+        asset = "USDT", amount = "2" }, { toAccountType = "UID" }, false },
+      ["another note"] = { "broker.create_api_key", { subAccount = "Desk", note = "a" }, { note = "b" }, false },
+    } do
+      assert.equal(case[4], are_equal(case[1], case[2], changed(case[2], case[3])), words)
+    end
+  end)
+
+  it("of two operations are never equal", function()
+    assert.are_not.equal(intents.digest(operations.by_name["broker.transfer"], transfer),
+      intents.digest(operations.by_name["sub_account.transfer"], transfer))
+  end)
+
+  it("are equal as they were written only where all is written alike, but the id", function()
+    assert.is_true(are_equal("wallet.transfer", move, changed(move, {}), true))
+    assert.is_true(are_equal("sub_account.transfer", transfer, changed(transfer, { clientTranId = "two" }), true))
+    for words, fields in pairs { ["an amount"] = { amount = "2.0" }, ["an asset"] = { asset = "usdt" } } do
+      assert.is_false(are_equal("wallet.transfer", move, changed(move, fields), true), words)
+    end
+    assert.is_false(are_equal("broker.withdraw", withdrawal, changed(withdrawal, { network = "TRX" }), true))
+  end)
+
+  it("are not equal for texts that run together", function()
+    assert.is_false(are_equal("broker.create_api_key", { subAccount = "a", note = "b\n10:subAccount=1:c" },
+      { subAccount = "c", note = "b" }))
+    assert.is_false(are_equal("broker.create_api_key", { note = "a", permissions = "b" }, { note = "ab" }))
+  end)
+end)
