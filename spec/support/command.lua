@@ -5,8 +5,8 @@
 --   local code, out, err = command.process({ "wallet", "coins" }, { PURSER_API_KEY = "..." })  -- by bin/purser
 --
 -- A process is for what only a process has: signals, a terminal, pipes, its start and its end (in_process.lua).
--- Standard input is empty unless `input` is given. On a pseudo terminal standard output and standard error are one. What
--- the command keeps for its completion is kept only where XDG_CACHE_HOME is given.
+-- Standard input is empty unless `input` is given. On a pseudo terminal standard output and standard error are one.
+-- What the command keeps for its completion is kept only where XDG_CACHE_HOME is given.
 
 local files = require "files"
 local in_process = require "in_process"
