@@ -306,7 +306,7 @@ describe("the reference", function()
     client = { "client/init", "State" }, walk = { "history/init", "Walk" }, watch = { "workflow/watch", "Watch" },
     plan = { "workflow/plan", "Plan" }, journal = { "write/journal/init", "Journal" },
     payouts = { "payouts/init", "Payouts" }, fleet = { "fleet/init", "Fleet" },
-    moves = { "workflow/fleet/transfers", "Moves" }, sim = { "sim/init", "Sim" }, world = { "sim/remote", "World" },
+    moves = { "fleet/transfers", "Moves" }, sim = { "sim/init", "Sim" }, world = { "sim/remote", "World" },
     multi = { "transport/multi", "methods" },
   }
   for owner, source in pairs(owners) do
