@@ -290,7 +290,6 @@ build = {
     ["purser.util.option_schema"] = "lua/purser/util/option_schema.lua",
     ["purser.util.plain_text"] = "lua/purser/util/plain_text.lua",
     ["purser.util.private"] = "lua/purser/util/private.lua",
-    ["purser.util.renamed"] = "lua/purser/util/renamed.lua",
     ["purser.util.suggest"] = "lua/purser/util/suggest.lua",
     ["purser.util.transport_options"] = "lua/purser/util/transport_options.lua",
     ["purser.version"] = "lua/purser/version.lua",

@@ -27,7 +27,6 @@ local harmless = lazy "purser.recording.harmless"
 local operations = lazy "purser.api.operations"
 local preload = lazy "purser.preload"
 local rate_limit = lazy "purser.call.rate_limit"
-local renamed = lazy "purser.util.renamed"
 local restricted = lazy "purser.client.restricted"
 local schedule = lazy "purser.schedule"
 local suggest = lazy "purser.util.suggest"
@@ -131,11 +130,7 @@ return setmetatable(M, {
   __index = function(module, name)
     if name == "operations" then return operations.public() end -- each reader has its own copy
     local how = members[name]
-    if not how then
-      local hint = renamed[name] and suggest.among(name, members) or ""
-      if hint ~= "" then error(('purser has no "%s"%s'):format(name, hint), 2) end
-      return nil
-    end
+    if not how then return nil end
     local value = type(how) == "string" and require(how) or how()
     module[name] = value
     return value
