@@ -194,6 +194,7 @@ build = {
     ["purser.write.journal.calls"] = "lua/purser/write/journal/calls.lua",
     ["purser.write.journal.failure"] = "lua/purser/write/journal/failure.lua",
     ["purser.write.journal"] = "lua/purser/write/journal/init.lua",
+    ["purser.write.journal.memory"] = "lua/purser/write/journal/memory.lua",
     ["purser.write.journal.prune"] = "lua/purser/write/journal/prune.lua",
     ["purser.write.journal.schema"] = "lua/purser/write/journal/schema.lua",
     ["purser.payouts.history_check"] = "lua/purser/payouts/history_check.lua",

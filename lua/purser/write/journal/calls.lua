@@ -109,13 +109,23 @@ end
 ---@field record table|nil      what the service answered, or keeps
 ---@field answered boolean      the id came from its own answer, or from a record that shows the call's id
 ---@field digest string         equal calls have the same
+---@field intent purser.Intent  of its latest attempt
 
-M.COLUMNS = "id, key, operation, params, sent_at, recv_window, state, record_id, record, answered, digest"
+M.COLUMNS = "id, account, key, attempt, "
+  .. "operation, params, sent_at, recv_window, state, record_id, record, answered, digest"
+
+--- Returns the intent of a row of the table.
+---@return purser.Intent
+function M.intent_of(row)
+  return { id = row.id, account = row.account, operation = row.operation, params = core.decode(row.params),
+    sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window), attempt = tonumber(row.attempt) }
+end
 
 --- Returns the call that a row of the table is.
 function M.call_of(row)
-  return { id = row.id, key = row.key ~= "" and row.key or nil, operation = row.operation,
-    params = core.decode(row.params), sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window),
+  local intent = M.intent_of(row)
+  return { id = row.id, key = row.key ~= "" and row.key or nil, operation = row.operation, intent = intent,
+    params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window,
     state = row.state, record_id = row.record_id ~= "" and row.record_id or nil,
     record = row.record ~= "" and core.decode(row.record) or nil, answered = row.answered ~= "", digest = row.digest }
 end

@@ -69,8 +69,8 @@ local AGAIN = [[UPDATE purser_intents SET params = $1, attempt = $2, sent_at = $
 
 local for_update = { postgresql = " FOR UPDATE", sqlite = "" }
 
--- Takes the row of a call: one statement owns it, or finds that another call has the key. Returns that call where it was
--- executed, or may have been. One that was not is sent again in its row.
+-- Takes the row of a call: one statement owns it, or finds that another call has the key. Returns that call where it
+-- was executed, or may have been. One that was not is sent again in its row.
 local function take(tx, intent, row, payment, key, digest)
   local params = json.encode(next(intent.params) and intent.params or json.object {})
   local account, window = intent.account or "", ("%d"):format(intent.recv_window)
@@ -79,7 +79,7 @@ local function take(tx, intent, row, payment, key, digest)
     payment and payment.key or "")
   intent.attempt = 1
   if inserted == 1 then return nil end
-  local known = key and tx:rows("SELECT content, attempt, " .. calls.COLUMNS .. [[ FROM purser_intents
+  local known = key and tx:rows("SELECT content, " .. calls.COLUMNS .. [[ FROM purser_intents
     WHERE account = $1 AND operation = $2 AND key = $3]] .. for_update[tx.db.name], account, intent.operation,
     key.name)[1]
   if not known then tx:reject "the call has the id of another one" end
@@ -154,8 +154,8 @@ local function end_intent(self, intent, state, record, answered, message, err)
   local attempt = intent.attempt and ("%d"):format(intent.attempt)
   local ok, problem = self.db:transaction(function(tx)
     local _, changed = tx:rows([[UPDATE purser_intents SET state = $1, record_id = $2, record = $3, message = $4,
-      answered = $5, ended_at = $6 WHERE id = $7]] .. (only_over[state] or "") .. (attempt and " AND attempt = $8" or ""),
-      state, record_id, keep(record), message, record_id ~= "" and answered and "yes" or "", time_text(core.now_ms()),
+      answered = $5, ended_at = $6 WHERE id = $7]] .. (only_over[state] or "")
+      .. (attempt and " AND attempt = $8" or ""), state, record_id, keep(record), message, record_id ~= "" and answered and "yes" or "", time_text(core.now_ms()),
       intent.id, attempt)
     local known = changed == 0 and intents.SPENT_NOTHING[state] and done_before(tx, intent.id)
     if known then
@@ -186,7 +186,8 @@ end
 --- reconciliation says that it was not; or nil and a message.
 ---@private
 function Journal:reconciled(intent, answer)
-  return end_intent(self, intent, answer.outcome, answer.record, intents.shows_id(intent, answer.record), answer.reason)
+  return end_intent(self, intent, answer.outcome, answer.record, intents.shows_id(intent, answer.record),
+    answer.reason)
 end
 
 -- What reconciling asks for of other calls.
@@ -232,16 +233,9 @@ function Journal:generation_of(worker)
   return generation
 end
 
-local function intent_of(row)
-  return {
-    id = row.id, account = row.account, operation = row.operation, params = core.decode(row.params),
-    sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window), attempt = tonumber(row.attempt),
-  }
-end
-
 local function entry_of(row)
   return {
-    intent = intent_of(row), state = row.state, record = row.record ~= "" and core.decode(row.record) or nil,
+    intent = calls.intent_of(row), state = row.state, record = row.record ~= "" and core.decode(row.record) or nil,
     message = row.message ~= "" and row.message or nil, key = row.key ~= "" and row.key or nil,
   }
 end
@@ -392,7 +386,7 @@ function Journal:recover(client, options)
   if not rows then return problem(message) end
   local reconciled = {}
   for i, row in ipairs(rows) do
-    local intent = intent_of(row)
+    local intent = calls.intent_of(row)
     local answer, err = client:reconcile(intent, options)
     reconciled[i] = { intent = intent, answer = answer, err = err }
   end
