@@ -433,6 +433,7 @@ local NO_JOURNAL = "give the database of a journal, or one that does not exist y
 local function hint_of(message)
   if message:find("LuaDBI", 1, true) then return nil end -- the message says what to install
   if message:find("connection", 1, true) then return nil end -- the database was not even seen
+  if message:find("second name", 1, true) or message:find("mounted by itself", 1, true) then return nil end
   if message:find("malformed", 1, true) then
     return "restore it from a copy (docs/backups.md); what was open is in the service's histories"
   end
