@@ -183,6 +183,7 @@ build = {
     ["purser.client.methods"] = "lua/purser/client/methods.lua",
     ["purser.client.options"] = "lua/purser/client/options.lua",
     ["purser.client.restricted"] = "lua/purser/client/restricted.lua",
+    ["purser.client.sandbox"] = "lua/purser/client/sandbox.lua",
     ["purser.codes"] = "lua/purser/codes.lua",
     ["purser.csv"] = "lua/purser/csv.lua",
     ["purser.decimal"] = "lua/purser/decimal.lua",

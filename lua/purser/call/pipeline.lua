@@ -22,7 +22,7 @@ local schedule = lazy "purser.schedule"
 local unlisted = lazy "purser.call.unlisted"
 local unsigned = lazy "purser.call.unsigned"
 
-local floor = math.floor
+local floor, format = math.floor, string.format
 
 local M = {}
 
@@ -273,7 +273,7 @@ function M.give_back(self, request)
 end
 
 local function note_wrong_clock(err, why)
-  err.message = ("%s; the clock was not corrected: %s"):format(err.message, why)
+  err.message = format("%s; the clock was not corrected: %s", err.message, why)
 end
 
 -- Learns the service's time: from its own answer, else from the Date header of a rejection. Whether that worked; the

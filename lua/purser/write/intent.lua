@@ -9,6 +9,8 @@ local operations = require "purser.api.operations"
 
 local M = {}
 
+local format, gsub = string.format, string.gsub
+
 ---@class purser.Intent
 ---@field operation string       full name
 ---@field params table<string, string|boolean>  what travelled; a password is left out
@@ -56,7 +58,7 @@ end
 ---@return string|nil
 function M.history_of(row)
   local lookup = row.reconcile and row.reconcile.lookup
-  return lookup and (lookup:gsub("^broker%.", "sub_account."))
+  return lookup and (gsub(lookup, "^broker%.", "sub_account."))
 end
 
 M.MAX_WINDOW_MS = 60000 -- no request is accepted for longer
@@ -114,7 +116,7 @@ function M.digest(row, params, as_written)
     local value = as_written and tostring(params[name]) or plain_amount(row, name, params[name])
     local spell = not as_written and (spelled[name] or shown and spelled_if_shown[name])
     if spell then value = spell(value) end
-    parts[#parts + 1] = ("%d:%s=%d:%s"):format(#name, name, #value, value)
+    parts[#parts + 1] = format("%d:%s=%d:%s", #name, name, #value, value)
   end
   return digest.of(table.concat(parts, "\n"))
 end
