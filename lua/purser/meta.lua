@@ -1406,7 +1406,8 @@ function Live:uid(params, opts) end
 ---@field timeout_ms? integer  For each attempt of this call. Default: the client's.
 ---@field recv_window? integer  For this call. Default: the client's.
 ---@field extra_params? table<string, string|integer|boolean>  Parameters that this version does not know.
----@field info? purser.CallInfo  Is filled with http_status, headers (lower-case names), attempts and timings (connect_us, tls_us, first_byte_us, total_us: microseconds from the start, as far as the transport knows them).
+---@field key? string  Your name of a write call without an id: with a journal it is made once.
+---@field info? purser.CallInfo  Is filled with http_status, headers (lower-case names), attempts and timings (connect_us, tls_us, first_byte_us, total_us: microseconds from the start, as far as the transport knows them). repeated is true where nothing was sent, as the call was made before.
 
 ---@class purser.Event
 ---@field operation string      such as "wallet.withdraw"
