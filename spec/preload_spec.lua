@@ -106,7 +106,7 @@ end)
 
 describe("a write call", function()
   it("ends with an error where no file can be opened any more, before it is sent or prepared", function()
-    local problem = "config\tnot_sent\tmodule 'purser.write.reconcile.modules' not found\n"
+    local problem = "config\tnot_sent\tmodule 'purser.write.modules' not found\n"
     assert.equal(problem .. problem .. "0\n", run(PRELUDE .. [[
       start()
       assert(client.wallet:coins())

@@ -8,16 +8,16 @@
 -- Before it begins, the pipeline checks and builds it; `send` is one attempt of the pipeline, which calls `verify`.
 -- What a call holds while it is under way belongs to this module alone; the pipeline gets it as a purser.Sending.
 
-local compare = require "purser.write.reconcile.compare"
+local compare = require "purser.write.evidence.compare"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
 local failure = require "purser.write.journal.failure"
 local intents = require "purser.write.intent"
 local pipeline = require "purser.call.pipeline"
-local recent_calls = require "purser.write.reconcile.recent_calls"
+local recent_calls = require "purser.write.recent_calls"
 local schedule = require "purser.schedule"
 -- read now: once something was sent there may be no descriptor left for it
-local advice = require "purser.write.reconcile.advice"
+local advice = require "purser.write.advice"
 
 local M = {}
 
@@ -183,6 +183,7 @@ end
 function WriteCall:finish(value, err)
   local client, id = self.state, value and intents.id_of(value)
   recent_calls.close(client._recent_calls, self.entry, id, err ~= nil and err.outcome ~= "unknown")
+  self.entry.ended = true
   if client._journal then
     local ok, problem = client._journal:finish(self.intent, value, err)
     if not ok and self.info then self.info.journal_error = problem end

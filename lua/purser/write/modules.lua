@@ -10,7 +10,7 @@ require "purser.call.rate_limit.sliding_log"
 require "purser.call.record"
 require "purser.call.unsigned"
 require "purser.write.reconcile"
-require "purser.write.reconcile.service"
+require "purser.write.service"
 require "purser.util.calendar"
 require "purser.util.suggest"
 
