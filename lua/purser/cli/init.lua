@@ -127,8 +127,8 @@ local function broken(problem)
     for line in debug.traceback("", 2):gmatch "[^\n]+" do terminal.say("%s", line) end
   end
   if is_open then
-    terminal.say("OUTCOME UNKNOWN: look what became of it before it is run again"
-      .. (terminal.settings.journal and "; `purser journal recover --journal FILE` does" or ""))
+    terminal.say("OUTCOME UNKNOWN: do not do it again by hand; %s", terminal.settings.resume
+      or "look what became of it")
   end
   return is_open and UNKNOWN or interrupted and INTERRUPTED or OWN_ERROR
 end
@@ -209,7 +209,7 @@ function run(arguments)
   terminal.settings.is_table = options.format == "table"
   colour.when = options.color or "auto"
   terminal.settings.may_page = not options.no_pager and only_reads(options)
-  terminal.settings.journal = options.journal or credentials.variable "PURSER_JOURNAL"
+  terminal.settings.resume = nil
   return run_into_file(options, parser)
 end
 
