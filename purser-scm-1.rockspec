@@ -270,6 +270,7 @@ build = {
     ["purser.transport.http1"] = "lua/purser/transport/http1.lua",
     ["purser.transport.multi"] = "lua/purser/transport/multi.lua",
     ["purser.utc"] = "lua/purser/utc.lua",
+    ["purser.util.archive"] = "lua/purser/util/archive.lua",
     ["purser.util.calendar"] = "lua/purser/util/calendar.lua",
     ["purser.util.colon"] = "lua/purser/util/colon.lua",
     ["purser.util.database.generations"] = "lua/purser/util/database/generations.lua",
