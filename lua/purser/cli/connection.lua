@@ -175,6 +175,15 @@ local function origin_of(message, service, keys)
   return message:find "_key" and (" (the keys come from %s)"):format(keys.source) or ""
 end
 
+--- Says that calls of this account have no known end, where the journal holds any, and which command finds out.
+function M.tell_of_open_calls(journal, client, options)
+  if not journal or options.action == "recover" or terminal.settings.quiet then return end
+  local count = journal:open_count(client:account())
+  if not count or count.calls == 0 then return end
+  terminal.say("the journal holds %d open call%s of this account: `purser journal recover%s` finds out what became of "
+    .. "%s", count.calls, count.calls == 1 and "" or "s", M.words(options), count.calls == 1 and "it" or "them")
+end
+
 --- The client that the options ask for; nil and a message when they do not make one.
 ---@param options table       of argparse
 ---@param overrides table|nil further options of purser.new; `concurrent` asks for a transport that sends many at once
@@ -225,6 +234,7 @@ function M.open(options, overrides)
     return nil, err.message .. origin_of(err.message, service, keys) .. cure
   end
   local place, sources = describe(client, service, keys)
+  M.tell_of_open_calls(safe.journal, client, options)
   sources.journal, sources.is_named = safe.journal, keys.account ~= nil
   return client, place, sources
 end
