@@ -30,7 +30,7 @@ describe("purser login", function()
     for name, value in pairs { PURSER_CREDENTIALS = path, PURSER_CREDENTIALS_COMMAND = "cat " .. path } do
       assert.equal(0, (command.run({ "wallet", "convertible_balances" }, { [name] = value, HOME = "/nonexistent" })))
     end
-    assert.equal(0, (command.run({ "wallet", "convertible_balances", "--credentials", "-" }, {}, text)))
+    assert.equal(0, (command.process({ "wallet", "convertible_balances", "--credentials", "-" }, {}, text)))
     os.execute(("mkdir %s/service && cp %s %s/service/purser"):format(folder, path, folder))
     local handed = { CREDENTIALS_DIRECTORY = folder .. "/service" }
     assert.equal(0, (command.run({ "wallet", "convertible_balances" }, handed)))
