@@ -55,8 +55,8 @@ local function list_pages(client, row, params, state)
     if not record then break end
     list[#list + 1] = record
   end
-  if row.result.page then return { data = list, totalRecords = walk.total } end
-  if row.result.rows then return { rows = list, total = walk.total } end
+  if row.result.page then return { data = list, totalRecords = walk.total or #list } end
+  if row.result.rows then return { rows = list, total = walk.total or #list } end
   return list
 end
 
@@ -84,7 +84,8 @@ function M.part(row, result, params, state)
   local parts, count = {}, #(result.data or result.rows or result)
   local size = row.paging and (row.by_name[row.paging.size] or {}).default
   local requested = row.paging and tonumber(params[row.paging.size])
-  local total, page = tonumber(result.totalRecords or result.total), tonumber(params.page) or 1
+  local total, page = nil, tonumber(params.page) or 1
+  for name, what in pairs(row.result.counts or {}) do total = what == "records" and tonumber(result[name]) or total end
   if M.has_pages(row) and not state.all and size then
     local first, last = (page - 1) * (requested or size) + 1, (page - 1) * (requested or size) + count
     if count > 0 and (page > 1 or total and total > last or not total and count >= (requested or size)) then
