@@ -156,6 +156,7 @@ build = {
     ["purser.cli.output"] = "lua/purser/cli/output.lua",
     ["purser.cli.parser"] = "lua/purser/cli/parser.lua",
     ["purser.cli.payments_file"] = "lua/purser/cli/payments_file.lua",
+    ["purser.cli.payments_odd"] = "lua/purser/cli/payments_odd.lua",
     ["purser.cli.payments_plan"] = "lua/purser/cli/payments_plan.lua",
     ["purser.cli.payouts"] = "lua/purser/cli/payouts.lua",
     ["purser.cli.preflight"] = "lua/purser/cli/preflight.lua",
