@@ -33,6 +33,7 @@ local PRELUDE = [[
       balances = { USDT = "1000", DOGE = "20", ADA = "3" } })
     local sub = assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
     assert(sub)
+    sim:advance(120000) -- the keys of these accounts are older than any call
     local service = sim:transport()
     local transport = { sleep = function(_, ms) return service:sleep(ms) end, send = function(_, request)
       local how = request.method ~= "GET" and lose

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- `purser payouts`: a list of payments from the shell, each made once, also when the command is killed.
+-- make test: 12 s, waits
 
 local command = require "command"
 local core = require "purser.core"
@@ -15,7 +16,8 @@ describe("purser payouts", function()
   setup(function()
     service = require("service").start { "--seed", "11" }
     local account = assert(service.world:account { role = "main", balances = { USDT = "5000", BTC = "1" } })
-    keys = { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = account.secret_key, PURSER_BASE_URL = service.url }
+    keys = { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = account.secret_key, PURSER_BASE_URL = service.url,
+      PURSER_ACCOUNT = "treasury" }
     folder = os.tmpname()
     os.remove(folder)
     assert(os.execute("mkdir -m 700 " .. folder))
@@ -40,7 +42,8 @@ describe("purser payouts", function()
       .. 'inv-2,usdt,"Tron(TRC20)",' .. TRON .. ",30.5\r\n")
     local code, out, err = purser("plan", path, "--operation", "wallet.withdraw")
     assert.equal(0, code, err)
-    assert.matches("2  inv%-1  wallet%.withdraw%s+20  USDT%s+TRX%s+" .. TRON .. "%s+1\n", out)
+    assert.matches("^2 payments: wallet.withdraw %(2%); over TRX %(2%)\n", out)
+    assert.matches("2  inv%-1%s+20  USDT%s+" .. TRON .. "\n", out)
     assert.matches("this account%s+USDT%s+2%s+50%.5%s+2%s+52%.5%s+5000%s+covered\n", out)
     assert.matches("the fees are assumed to come on top of the amounts\n", out, 1, true)
     assert.equal(0, counts("wallet.withdraw").received)
@@ -54,7 +57,8 @@ describe("purser payouts", function()
     files.write(guard, '{"no_duplicates": true}')
     local payer, before = assert(service.world:account { role = "main", balances = { USDT = "50" } }),
       counts("wallet.transfer").applied
-    local own = { PURSER_API_KEY = payer.api_key, PURSER_SECRET_KEY = payer.secret_key, PURSER_BASE_URL = service.url }
+    local own = { PURSER_API_KEY = payer.api_key, PURSER_SECRET_KEY = payer.secret_key, PURSER_BASE_URL = service.url,
+      PURSER_ACCOUNT = "treasury" }
     local given = { "--journal", journal, "--account", "treasury", "--yes" }
     local code, _, err = command.run({ "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES",
       "--asset", "USDT", "--amount", "3", unpack(given) }, own)
@@ -63,8 +67,8 @@ describe("purser payouts", function()
     assert(opened.db:rows "UPDATE purser_intents SET state = 'undecided'")
     opened:close()
     local path = list("blocked", "key,fromAccountType,toAccountType,asset,amount\nb-1,SPOT,FUTURES,USDT,3\n")
-    code, _, err = command.run({ "payouts", path, "--operation", "wallet.transfer", "--guard", guard, unpack(given) },
-      own)
+    code, _, err = command.run({ "payouts", path, "--operation", "wallet.transfer", "--guard", guard, "--allow-equal",
+      unpack(given) }, own)
     assert.equal(3, code, err)
     assert.matches('blocked: payment "b-1": an equal call is undecided', err, 1, true)
     code = command.run({ "payouts", "status", "--journal", journal, "--account", "treasury" }, own)
@@ -98,14 +102,46 @@ describe("purser payouts", function()
     assert.equal(2, code, err)
     for _, message in ipairs { 'wrong.csv:2: error: payment "a": the amount is no exact decimal: "1,5": ',
       'wrong.csv:3: error: payment "b": USDT travels on 7 networks',
-      "2 of 3 payments have errors; nothing was sent" } do
+      "2 of 3 payments have errors (lines 2-3); nothing was sent" } do
       assert.is_truthy((out .. err):find(message, 1, true), message .. "\nis not in\n" .. out .. err)
     end
     files.write(path, "key,coin\na,USDT\na,BTC\n")
-    code, out, err = purser("run", unpack(given))
-    assert.same({ 2, "" }, { code, out })
-    assert.is_truthy(err:find('wrong.csv:3: payment "a": line 2 has the same key', 1, true), err)
+    code, out = purser("run", unpack(given))
+    assert.equal(2, code)
+    assert.is_truthy(out:find('wrong.csv:3: error: payment "a": line 2 has the same key', 1, true), out)
     assert.equal(0, counts("wallet.withdraw").received)
+  end)
+
+  it("pays rows that look like a mistake only after a question or with --allow-equal", function()
+    local line, before = ",USDT,TRX," .. TRON .. ",20\n", counts("wallet.withdraw").received
+    local path = list("odd", "key,coin,network,address,amount\no-1" .. line .. "o-2" .. line)
+    local given = { "--operation", "wallet.withdraw", "--journal", folder .. "/odd.journal", "--account", "treasury" }
+    local code, out, err = purser("plan", path, unpack(given))
+    local _
+    assert.equal(0, code, err)
+    assert.matches("odd.csv:2: odd: 2 payments (lines 2-3): 2 equal rows: each pays 20 USDT to " .. TRON, out, 1, true)
+    assert.matches("--allow-equal", err, 1, true)
+    code, _, err = purser("run", path, "--yes", unpack(given))
+    assert.equal(2, code)
+    assert.matches("2 of 2 payments look like a mistake, so nothing was sent; if they are right, give --allow-equal",
+      err, 1, true)
+    assert.equal(before, counts("wallet.withdraw").received)
+    local shown
+    code, shown = command.run_on_terminal({ "payouts", path, unpack(given) }, keys, "no\n")
+    assert.equal(2, code)
+    assert.matches("warning +| 2 payments look like a mistake", shown)
+    code, _, err = purser("run", path, "--yes", "--allow-equal", unpack(given))
+    assert.equal(0, code, err)
+    code, _, err = purser("run", path, "--yes", unpack(given)) -- both are known
+    assert.equal(0, code, err)
+    code, _, err = purser("run", path, "--yes", "--queue", "june", unpack(given))
+    assert.equal(2, code)
+    assert.matches("an equal payment was sent on", err, 1, true)
+    files.write(path, "key,coin,network,address,amount\nO-1" .. line)
+    code, _, err = purser("run", path, "--yes", unpack(given))
+    assert.equal(2, code)
+    assert.matches('the key differs only in case from "o-1", which is in the queue', err, 1, true)
+    assert.equal(before + 2, counts("wallet.withdraw").received)
   end)
 
   it("says how many lines begin with #", function()
@@ -147,6 +183,8 @@ describe("purser payouts", function()
     code, out, err = command.run(words_of(err, "`purser (payouts report[^`]+)`"), keys)
     assert.equal(0, code, err)
     assert.matches("h%-1%s+done", out)
+    keys.PURSER_ACCOUNT = ""
+    finally(function() keys.PURSER_ACCOUNT = "treasury" end)
     code, _, err = purser("plan", path, "--operation", "wallet.withdraw", "--journal", folder .. "/it's.db")
     assert.equal(0, code, err)
     assert.matches("--journal '" .. folder .. [[/it'\''s.db' --account NAME]], err, 1, true)
@@ -166,9 +204,19 @@ describe("purser payouts", function()
     assert.is_truthy(err:find('content.csv:2: payment "k-1": is in the queue with other content: amount was 0.001, is '
       .. "0.002", 1, true), err)
     assert.equal(before + 1, counts("wallet.transfer").applied)
-    code, _, err = purser("status", "--journal", journal)
+    code, _, err = command.run({ "payouts", "status", "--journal", journal }, { PURSER_BASE_URL = service.url,
+      PURSER_API_KEY = keys.PURSER_API_KEY, PURSER_SECRET_KEY = keys.PURSER_SECRET_KEY })
     assert.equal(2, code)
     assert.matches("give %-%-account NAME", err)
+    for _, words in ipairs { { "status" }, { "report" }, { "run", "--yes" }, { "retry", "k-1", "--yes" } } do
+      code, _, err = purser(words[1], "--journal", folder .. "/misspelt.journal", unpack(words, 2))
+      assert.equal(2, code)
+      assert.matches("there is no journal " .. folder .. "/misspelt.journal; give the one", err, 1, true)
+    end
+    code, _, err = purser("status", "--journal", journal, "--queue", "june")
+    assert.equal(0, code)
+    assert.matches('warning: the queue "june" of ' .. journal .. ' holds no payment of the account "treasury"', err, 1,
+      true)
     code, _, err = purser("retry", "k-1", "--journal", journal, "--account", "treasury", "--yes")
     assert.equal(2, code)
     assert.matches('payment "k%-1" is done; only one that failed or is undecided is put back', err)
@@ -201,6 +249,29 @@ describe("purser payouts", function()
     assert.equal(before + 1, counts("wallet.withdraw").applied)
   end)
 
+  it("says at Ctrl-C with which command its payments go on, and that command makes them", function()
+    local path, journal = list("stopped", "key,coin,network,address,amount\ns-1,USDT,TRX," .. TRON .. ",20\n"),
+      folder .. "/stopped.journal"
+    local before, shown = counts("wallet.withdraw"), folder .. "/shown"
+    assert(service.world:fault { kind = "slow", operation = "wallet.withdraw", delay_ms = 600000, times = 1 })
+    local child = command.start({ "payouts", path, "--operation", "wallet.withdraw", "--journal", journal, "--account",
+      "treasury", "--queue", "q 1", "--yes" }, keys, shown)
+    eventually(function() return counts("wallet.withdraw").received > before.received end)
+    child.kill "INT"
+    service.world:disarm()
+    local said = files.read(shown)
+    assert.matches("OUTCOME UNKNOWN: do not do it again by hand; `purser payouts run --journal " .. journal
+      .. " --account treasury --queue 'q 1'` finds out what became of it, and makes the rest", said, 1, true)
+    assert.is_nil(said:find("journal recover", 1, true))
+    local next_one = said:match "`purser ([^`]+)`":gsub("'q 1'", "q_1")
+    local words = {}
+    for word in next_one:gmatch "%S+" do words[#words + 1] = word == "q_1" and "q 1" or word end
+    words[#words + 1] = "--yes"
+    local code, _, err = command.run(words, keys)
+    assert.equal(0, code, err)
+    assert.equal(before.applied + 1, counts("wallet.withdraw").applied)
+  end)
+
   it("pays a list of 50 that is killed in the middle and resumed: each once", function()
     local lines, journal = { "key,operation,coin,network,address,fromAccountType,toAccountType,asset,amount" },
       folder .. "/fifty.journal"
@@ -223,8 +294,13 @@ describe("purser payouts", function()
 
     local code, out, err = command.run({ "payouts", "status", "--journal", journal, "--account", "treasury", "--format",
       "json" }, keys)
-    assert.equal(0, code, err)
+    assert.equal(4, code, err)
     assert.is_true(core.decode(out).done < 50)
+    assert.matches("`purser payouts run --journal " .. journal .. " --account treasury` finds out", err, 1, true)
+    code, out, err = command.run({ "journal", "recover", "--journal", journal }, keys)
+    assert.same({ 4, "no single call is open\n" }, { code, out })
+    assert.matches('the queue "default" of the account "treasury" has %d+ payments that are sent and 0 undecided: '
+      .. "`purser payouts run", err)
     local _
     code, _, err = command.run({ "payouts", "run", "--journal", journal, "--account", "treasury", "--yes" }, keys)
     assert.equal(0, code, err)

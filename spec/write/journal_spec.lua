@@ -307,6 +307,23 @@ describe("when the end cannot be written", function()
   end)
 end)
 
+describe("the count of open calls", function()
+  it("is of an account, and by queues", function()
+    local own = require "own_journal"
+    local kept = own.begin()
+    finally(own.finish)
+    own.within(function(tx)
+      own.write(tx, "1", 1700000000000, { state = "open" })
+      own.write(tx, "2", 1700000000000, { state = "unknown" })
+      own.write(tx, "3", 1700000000000, { state = "done" })
+      own.write(tx, "4", 1700000000000, { state = "undecided", queue = "june", payment = "a" })
+      own.write(tx, "5", 1700000000000, { state = "open", account = "other" })
+    end)
+    assert.same({ calls = 2, payments = 1, queues = { june = 1 } }, assert(kept:open_count "treasury"))
+    assert.same({ 3, 1 }, { assert(kept:open_count()).calls, assert(kept:open_count()).payments })
+  end)
+end)
+
 describe("opening", function()
   local function rejected(expected, options)
     local opened, err = purser.journal.open(options or { sqlite = path })
@@ -317,7 +334,7 @@ describe("opening", function()
 
   it("rejects a journal of a newer version, and leaves it as it is", function()
     assert(journal.db:rows "UPDATE purser_meta SET value = '99' WHERE name = 'version'")
-    rejected "version 99, and this Purser knows 2"
+    rejected "version 99, and this Purser knows 1"
     assert.equal("99", assert(journal.db:rows "SELECT value FROM purser_meta WHERE name = 'version'")[1].value)
   end)
 

@@ -2,10 +2,14 @@
 -- The options that say which service to talk to and with whose keys, and the client they make.
 
 local activity = require "purser.cli.activity"
+local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local files = require "purser.util.files"
 local lazy = require "purser.util.lazy"
+local terminal = require "purser.cli.terminal"
+local values = require "purser.cli.values"
 local profiles = lazy "purser.api.profiles"
+local report = lazy "purser.cli.report"
 local purser = lazy "purser"
 local stores = lazy "purser.call.rate_limit.stores"
 
@@ -34,7 +38,7 @@ function M.define(command)
     command:option("--credentials", "File with `api_key = ...` and `secret_key = ...`, readable by you alone; - reads "
       .. "standard input. `purser help credentials` lists the other sources."):argname("<file>"),
     command:option("--account", "Name of the account: its keys are those of `purser login NAME`, and a journal knows "
-      .. "it by this name."):argname("<name>"),
+      .. "it by this name. PURSER_ACCOUNT names that of the environment's keys."):argname("<name>"),
     command:option("--timeout", "Longest time of one request, default 10."):argname("<seconds>"):convert(seconds),
     command:option("--rate-limit", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
       .. "sqlite:FILE or postgresql:DATABASE. Without it PURSER_RATE_LIMIT, else this command."):argname "<store>",
@@ -53,27 +57,42 @@ function M.define_writes(command)
   command:group("Safety",
     command:option("--journal", "Journal (SQLite file) in which each write call is recorded before it is sent; or set "
       .. "PURSER_JOURNAL."):argname("<file>"),
-    command:option("--guard", "JSON file of the rules that no call may break (docs/guard-rails.md); or set "
-      .. "PURSER_GUARD."):argname("<file>"))
+    command:option("--guard", "JSON file of the rules that no call may break (docs/guard-rails.md). May be repeated; "
+      .. "the rules of each hold, and those of PURSER_GUARD."):argname("<file>"):count("*"))
+end
+
+-- Adds the rules of a file to those that hold already. Returns nil, or a message.
+local function add_guard(made, path, options)
+  local rules, message = files.read_rules(path)
+  if not rules then return "--guard " .. message end
+  if not next(rules) then report.say("--guard %s sets no rules: nothing is rejected for it", path) end
+  if options.dry_run then rules.no_duplicates, rules.spending_limit = nil, nil end -- they judge what is recorded
+  made.guard = made.guard or {}
+  made.guard[#made.guard + 1] = rules
+  made.guard_path = made.guard_path and made.guard_path .. ", " .. path or path
 end
 
 -- The journal and the guard rails that the options or the environment name, as options of purser.new; or nil and a
 -- message.
 local function safeguards(options)
   local journal_path = options.journal or credentials.variable "PURSER_JOURNAL"
-  local guard_path, made = options.guard or credentials.variable "PURSER_GUARD", {}
+  local made, guards = {}, { credentials.variable "PURSER_GUARD" }
+  for _, path in ipairs(options.guard or {}) do guards[#guards + 1] = path end
   if journal_path then
+    local is_new = not core.file_mode(journal_path)
+    if is_new and not terminal.settings.quiet then
+      terminal.say("the journal %s is new: it knows of no call that was made before", journal_path)
+    end
     local journal, err = purser.journal.open { sqlite = journal_path }
     if not journal then
       return nil, ("--journal %s: %s%s"):format(journal_path, err.message, err.hint and "; " .. err.hint or "")
     end
     made.journal = journal
+    terminal.settings.resume = ("`purser journal recover%s` finds out what became of it"):format(M.words(options))
   end
-  if guard_path then
-    local rules, message = files.read_object(guard_path)
-    if not rules then return nil, "--guard " .. message end
-    if options.dry_run then rules.no_duplicates, rules.spending_limit = nil, nil end -- they judge what is recorded
-    made.guard, made.guard_path = rules, guard_path
+  for _, path in ipairs(guards) do
+    local message = add_guard(made, path, options)
+    if message then return nil, message end
   end
   return made
 end
@@ -109,6 +128,20 @@ local function describe(client, service, keys)
   return ("%s (from %s) with the keys from %s"):format(sources.url, sources.service, sources.keys), sources
 end
 
+--- What of a command line says where and with whose keys, and the journal, as words of a shell: a command that is
+--- printed goes on where this one was.
+---@param options table       of argparse
+---@return string  begins with a blank, unless it is empty
+function M.words(options)
+  local words = { "" }
+  for _, name in ipairs { "journal", "account", "credentials", "base_url", "profile" } do
+    if options[name] then
+      words[#words + 1] = ("--%s %s"):format((name:gsub("_", "-")), values.shell_word(options[name]))
+    end
+  end
+  return table.concat(words, " ")
+end
+
 --- Set while a command is recorded: makes the transport of the next client out of the one it would have.
 ---@type (fun(inner: purser.Transport): purser.Transport|nil, string|nil)|nil
 M.wrap_transport = nil
@@ -142,6 +175,15 @@ local function origin_of(message, service, keys)
   return message:find "_key" and (" (the keys come from %s)"):format(keys.source) or ""
 end
 
+--- Says that calls of this account have no known end, where the journal holds any, and which command finds out.
+function M.tell_of_open_calls(journal, client, options)
+  if not journal or options.action == "recover" or terminal.settings.quiet then return end
+  local count = journal:open_count(client:account())
+  if not count or count.calls == 0 then return end
+  terminal.say("the journal holds %d open call%s of this account: `purser journal recover%s` finds out what became of "
+    .. "%s", count.calls, count.calls == 1 and "" or "s", M.words(options), count.calls == 1 and "it" or "them")
+end
+
 --- The client that the options ask for; nil and a message when they do not make one.
 ---@param options table       of argparse
 ---@param overrides table|nil further options of purser.new; `concurrent` asks for a transport that sends many at once
@@ -168,7 +210,7 @@ function M.open(options, overrides)
   local requested = {
     api_key = keys.api_key, secret_key = keys.secret, base_url = service.base_url, profile = service.profile,
     timeout_ms = options.timeout, recv_window = options.recv_window, journal = safe.journal, guard = safe.guard,
-    account = options.account or keys.account, hooks = activity.hooks(options.debug), rate_limit = rate_limit,
+    account = keys.account, hooks = activity.hooks(options.debug), rate_limit = rate_limit,
   }
   for name, value in pairs(overrides or {}) do requested[name] = value end
   if requested.concurrent then
@@ -191,8 +233,8 @@ function M.open(options, overrides)
     end
     return nil, err.message .. origin_of(err.message, service, keys) .. cure
   end
-  keys.account = keys.account or options.account
   local place, sources = describe(client, service, keys)
+  M.tell_of_open_calls(safe.journal, client, options)
   sources.journal, sources.is_named = safe.journal, keys.account ~= nil
   return client, place, sources
 end

@@ -18,8 +18,10 @@ Guard.__index = Guard
 
 local M = {}
 
+local find, format, gmatch, upper = string.find, string.format, string.gmatch, string.upper
+
 local function reject(row, rule, message, hint)
-  local err = errors.argument(nil, ("rejected by the guard rail %s: %s"):format(rule, message), hint)
+  local err = errors.argument(nil, format("rejected by the guard rail %s: %s", rule, message), hint)
   err.operation, err.code = row.full_name, "guard." .. rule
   return err
 end
@@ -27,10 +29,10 @@ end
 -- The assets that a call moves, from the row's own parameter. Only the list of a conversion has commas.
 local function assets_of(row, params)
   if not row.moves then return {} end
-  local text = params[row.moves.asset]:upper()
+  local text = upper(params[row.moves.asset])
   if row.by_name[row.moves.asset][2] ~= "coins" then return { text } end
   local list = {}
-  for asset in text:gmatch("[^,]+") do list[#list + 1] = asset end
+  for asset in gmatch(text, "[^,]+") do list[#list + 1] = asset end
   return list
 end
 
@@ -42,7 +44,7 @@ end
 
 -- A service may read "USDT " or "USDT," as USDT, which would have no limit here.
 local function is_plain(asset)
-  return not asset:find("[^\33-\43\45-\126]")
+  return not find(asset, "[^\33-\43\45-\126]")
 end
 
 local function check_asset(self, row, params, asset)
@@ -63,7 +65,7 @@ local function check_asset(self, row, params, asset)
   end
   local max = self.max_amount and self.max_amount[asset]
   if max and decimal(amount):compare(max) > 0 then
-    return reject(row, "max_amount", ("%s %s is more than %s in one call"):format(amount, asset, tostring(max)))
+    return reject(row, "max_amount", format("%s %s is more than %s in one call", amount, asset, tostring(max)))
   end
 end
 
@@ -83,7 +85,7 @@ local function matches(entry, moves, params)
   local memo, network, contract = params[moves.memo], params[moves.network], params[moves.contract]
   return entry.address == params[moves.address]
     and (entry.any_memo or entry.memo == memo)
-    and (entry.coin == nil or entry.coin == params[moves.asset]:upper())
+    and (entry.coin == nil or entry.coin == upper(params[moves.asset]))
     and (entry.network == nil or entry.network == network)
     and entry.contractAddress == contract
 end
@@ -131,7 +133,7 @@ local function check_sub_accounts(self, row, params)
   if not self.sub_accounts then return nil end
   for _, name in ipairs(names_of_sub_accounts(row)) do
     if params[name] and not self.sub_accounts[params[name]] then
-      return reject(row, "sub_accounts", ('%s "%s" is not on the list'):format(name, params[name]),
+      return reject(row, "sub_accounts", format('%s "%s" is not on the list', name, params[name]),
         "add it to the list")
     end
   end
@@ -149,22 +151,29 @@ local function check_extra(self, row, params)
   if self.allow_extra then return nil end
   for name in pairs(params) do
     if not row.by_name[name] then
-      return reject(row, "allow_extra", ('what the parameter "%s" does cannot be judged'):format(name),
+      return reject(row, "allow_extra", format('what the parameter "%s" does cannot be judged', name),
         "leave `extra_params` out, or set allow_extra")
     end
   end
+end
+
+local function check_set(rules, row, params)
+  if rules.read_only then
+    return reject(row, "read_only", "this client only reads", "make write calls with a client without read_only")
+  end
+  local rejection = check_extra(rules, row, params)
+  if rejection then return rejection end
+  return check_amounts(rules, row, params) or check_destinations(rules, row, params)
 end
 
 --- Checks the rules that need no memory. Returns nil, or the rejection.
 ---@param row table     of a write call
 ---@param params table  what travels, by name: checked parameters, and those that the row does not know
 function Guard:check(row, params)
-  if self.read_only then
-    return reject(row, "read_only", "this client only reads", "make write calls with a client without read_only")
+  for _, rules in ipairs(self.sets) do
+    local rejection = check_set(rules, row, params)
+    if rejection then return rejection end
   end
-  local rejection = check_extra(self, row, params)
-  if rejection then return rejection end
-  return check_amounts(self, row, params) or check_destinations(self, row, params)
 end
 
 --- Checks a request that another program will send. Returns nil, or the rejection: what the journal has to know of
@@ -178,7 +187,7 @@ end
 
 local function check_duplicates(tx, intent, row, digest)
   local others = tx:rows([[SELECT id FROM purser_intents WHERE digest = $1 AND account = $2
-    AND state IN ('open', 'unknown', 'undecided')]], digest, intent.account or "")
+    AND id <> $3 AND state IN ('open', 'unknown', 'undecided')]], digest, intent.account or "", intent.id)
   if #others > 0 then
     tx:reject(reject(row, "no_duplicates", "an equal move has no known end (journal entry " .. others[1].id
       .. ")", "reconcile it first"))
@@ -198,8 +207,8 @@ function Guard:admit(tx, intent, row, digest)
       local amount = amount_of(row, intent.params)
       local charge, spent = spending.charge(tx, intent, asset, amount, limit)
       if not charge then
-        tx:reject(reject(row, "spending_limit", ("%s %s would exceed %s in this period, of which %s are spent"):format(
-          amount, asset, tostring(limit.amount), spent)))
+        tx:reject(reject(row, "spending_limit", format(
+          "%s %s would exceed %s in this period, of which %s are spent", amount, asset, tostring(limit.amount), spent)))
       end
       charged[#charged + 1] = charge
     end
@@ -214,19 +223,39 @@ local function memory_error(client_options)
   if not account or account == "" then
     return "have no account, and what is spent belongs to a name, not to a key", 'give the option "account"'
   end
-  if account:find "%c" then return 'have an "account" with a control character', "remove it" end
+  if find(account, "%c") then return 'have an "account" with a control character', "remove it" end
 end
 
---- Makes a guard of purser.new's option `guard`. Returns nil, a message and what to do when it cannot be.
+-- Adds a set of rules: all sets hold. Returns nil, or a message and what to do.
+local function add_set(self, rules)
+  self.sets[#self.sets + 1] = rules
+  self.no_duplicates = self.no_duplicates or rules.no_duplicates
+  for asset, limit in pairs(rules.spending_limit or {}) do
+    self.spending_limit = self.spending_limit or {}
+    local other = self.spending_limit[asset] or limit
+    if other.period_ms ~= limit.period_ms then
+      return "spending_limit of " .. asset .. " is counted over two periods", "give one in each set of rules"
+    end
+    self.spending_limit[asset] = other.amount:compare(limit.amount) < 0 and other or limit
+  end
+end
+
+--- Makes a guard of purser.new's option `guard`: a set of rules, or a list of sets, which all hold. Returns nil, a
+--- message and what to do when it cannot be.
 ---@param options table
 ---@param client_options table  those of purser.new
 ---@return purser.Guard|nil, string|nil, string|nil
 function M.new(options, client_options)
-  local self, message, hint = options_.read(options)
-  if not self then return nil, message, hint end
+  local list, message, hint = options_.read(options)
+  if not list then return nil, message, hint end
+  local self = setmetatable({ sets = {} }, Guard)
+  for _, rules in ipairs(list) do
+    message, hint = add_set(self, rules)
+    if message then return nil, "guard rail " .. message, hint end
+  end
   if self.spending_limit or self.no_duplicates then message, hint = memory_error(client_options) end
   if message then return nil, 'the guard rails "spending_limit" and "no_duplicates" ' .. message, hint end
-  return setmetatable(self, Guard)
+  return self
 end
 
 return M

@@ -7,6 +7,8 @@ local parameters = require "purser.api.parameters"
 
 local M = {}
 
+local find, format, gsub, upper = string.find, string.format, string.gsub, string.upper
+
 local DAY = 86400000
 
 ---@class purser.GuardOptions
@@ -51,12 +53,20 @@ end
 
 local DECIMAL = "give a decimal as a string"
 
+-- Adds the limit of an asset. Returns nil, or a message and what to do: of two spellings one alone would count.
+local function add_limit(limits, rule, asset, limit)
+  local name = upper(tostring(asset))
+  if limits[name] then return format("%s of %s is given twice", rule, name), "write each asset once" end
+  limits[name] = limit
+end
+
 local function read_amounts(amounts)
   local limits = {}
   for asset, value in pairs(amounts) do
     local limit = limit_of(value)
-    limits[tostring(asset):upper()] = limit
-    if not limit then return nil, ("max_amount of %s is no amount"):format(tostring(asset)), DECIMAL end
+    if not limit then return nil, format("max_amount of %s is no amount", tostring(asset)), DECIMAL end
+    local message, hint = add_limit(limits, "max_amount", asset, limit)
+    if message then return nil, message, hint end
   end
   return limits
 end
@@ -68,11 +78,12 @@ local function read_spending_limit(spending_limit)
   for asset, entry in pairs(spending_limit) do
     if type(entry) ~= "table" then entry = { amount = entry } end
     local message, _, hint = option_schema.check(entry, spending_rules,
-      ("spending_limit of %s: entry"):format(tostring(asset)))
+      format("spending_limit of %s: entry", tostring(asset)))
     if message then return nil, message, hint end
     local amount, period = limit_of(entry.amount), entry.period_ms or DAY
-    if not amount then return nil, ("spending_limit of %s has no amount"):format(tostring(asset)), DECIMAL end
-    limits[tostring(asset):upper()] = { amount = amount, period_ms = period }
+    if not amount then return nil, format("spending_limit of %s has no amount", tostring(asset)), DECIMAL end
+    message, hint = add_limit(limits, "spending_limit", asset, { amount = amount, period_ms = period })
+    if message then return nil, message, hint end
   end
   return limits
 end
@@ -88,11 +99,11 @@ end
 -- Reads a list by `read_entry`, which returns an entry; or nil, a message and what to do.
 local function list_of(name, read_entry)
   return function(list)
-    if not is_list(list) then return nil, ('"%s" is not a plain list'):format(name), "give { first, second }" end
+    if not is_list(list) then return nil, format('"%s" is not a plain list', name), "give { first, second }" end
     local entries = {}
     for i, given in ipairs(list) do
       local entry, message, hint = read_entry(given)
-      if not entry then return nil, ('"%s": entry %d %s'):format(name, i, message), hint end
+      if not entry then return nil, format('"%s": entry %d %s', name, i, message), hint end
       entries[i] = entry
     end
     return entries
@@ -124,10 +135,10 @@ local function read_address(given)
   if given.any_memo and given.memo then return nil, "has both memo and any_memo", "give one of them" end
   local entry = {}
   for name, value in pairs(given) do
-    if value == "" then return nil, ('has an empty "%s"'):format(name), "leave it out" end
+    if value == "" then return nil, format('has an empty "%s"', name), "leave it out" end
     entry[name] = value
   end
-  entry.coin = entry.coin and entry.coin:upper()
+  entry.coin = entry.coin and upper(entry.coin)
   return entry
 end
 
@@ -142,7 +153,7 @@ end
 ---@param area_code string|nil
 ---@return string
 function M.user(account_type, account, area_code)
-  return ("%s %s %s"):format(account_type, area_code and area_code:gsub("^%+", "") or "-", account)
+  return format("%s %s %s", account_type, area_code and gsub(area_code, "^%+", "") or "-", account)
 end
 
 local user_rules = { toAccountType = parameters.choices.identifier_types, toAccount = "string", areaCode = "string" }
@@ -153,7 +164,7 @@ local USER = 'give { toAccountType = "UID", toAccount = "..." }, "EMAIL", or "MO
 local NO_USER = "names no one person"
 
 local function read_user(given)
-  if type(given) == "string" and given:find("@", 2, true) then
+  if type(given) == "string" and find(given, "@", 2, true) then
     given = { toAccountType = "EMAIL", toAccount = given }
   end
   if type(given) ~= "table" then return nil, NO_USER, USER end
@@ -175,9 +186,20 @@ local readers = {
   sub_accounts = set_of(list_of("sub_accounts", read_name)), recipients = set_of(list_of("recipients", read_user)),
 }
 
---- Reads purser.new's option `guard`. Returns the rules; or nil, a message and what to do.
----@return table|nil, string|nil, string|nil
-function M.read(options)
+local MAX_DEPTH = 4 -- of a limit or an entry in its list, in a set, in the list of sets
+
+-- Returns the name of what has a metatable: rules that it hides, or shows another time, would be no rules.
+local function find_metatable(value, name, depth)
+  if type(value) ~= "table" then return nil end
+  if getmetatable(value) ~= nil then return name end
+  if depth == MAX_DEPTH then return nil end
+  for key, member in next, value do
+    local found = find_metatable(member, tostring(key), depth + 1)
+    if found then return found end
+  end
+end
+
+local function read_set(options)
   local read, message, _, hint = {}, option_schema.check(options, rules, "guard rail")
   if message then return nil, message, hint end
   for name, value in pairs(options) do
@@ -186,6 +208,24 @@ function M.read(options)
     read[name] = value
   end
   return read
+end
+
+--- Reads purser.new's option `guard`. Returns the sets of rules; or nil, a message and what to do.
+---@return table[]|nil, string|nil, string|nil
+function M.read(options)
+  local hidden = find_metatable(options, "guard", 0)
+  if hidden then
+    return nil, format('guard rails: "%s" has a metatable, which may hide rules', hidden), "give plain tables"
+  end
+  if options[1] == nil then options = { options } end
+  if not is_list(options) then return nil, "guard rails: the sets are not a plain list", "give { first, second }" end
+  local sets = {}
+  for i, set in ipairs(options) do
+    local read, message, hint = read_set(set)
+    if not read then return nil, message, hint end
+    sets[i] = read
+  end
+  return sets
 end
 
 return M
