@@ -33,6 +33,7 @@ local PRELUDE = [[
       balances = { USDT = "1000", DOGE = "20", ADA = "3" } })
     local sub = assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
     assert(sub)
+    sim:advance(120000) -- the keys of these accounts are older than any call
     local service = sim:transport()
     local transport = { sleep = function(_, ms) return service:sleep(ms) end, send = function(_, request)
       local how = request.method ~= "GET" and lose
@@ -106,7 +107,7 @@ end)
 
 describe("a write call", function()
   it("ends with an error where no file can be opened any more, before it is sent or prepared", function()
-    local problem = "config\tnot_sent\tmodule 'purser.write.reconcile.modules' not found\n"
+    local problem = "config\tnot_sent\tmodule 'purser.write.modules' not found\n"
     assert.equal(problem .. problem .. "0\n", run(PRELUDE .. [[
       start()
       assert(client.wallet:coins())

@@ -18,7 +18,7 @@ local M = {}
 
 -- Modules that no other names at its head.
 local always = {
-  "purser.client", "purser.client.methods", "purser.write.reconcile.modules", "purser.api.profiles",
+  "purser.client", "purser.client.methods", "purser.write.modules", "purser.api.profiles",
   "purser.history", "purser.json", "purser.workflow.wait", "purser.workflow.plan", "purser.workflow.dust",
   "purser.workflow.watch", "purser.workflow.coins", "purser.workflow.balances", "purser.utc", "purser.states",
 }
