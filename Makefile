@@ -97,6 +97,7 @@ test: setup-test
 ifdef ROOM
 	@$(call FOR_SPECS,$(LUA))
 	@$(if $(findstring hosts,$(ROOM)),$(MAKE) -s -j$(CORES) hosts-build)
+	@$(if $(filter %.c,$(ROOM)),$(MAKE) -s -j$(CORES) c-tests)
 	@$(RUN_TESTS) room $(ROOM)
 else
 	@$(call FOR_SPECS,lua5.4) c-tests build/lua5.4/examples/host
