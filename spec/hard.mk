@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The suite once more under tools that see what a test cannot: they take minutes, so `make test` leaves them out.
+# The suite once more under tools that see what a test cannot. `make test-all` runs a part of asan, and none of the others.
 #   make asan      every C test and every spec under AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer
 #   make valgrind  the C tests, and the specs of every C object, under memcheck: no bad access, not a byte lost
 #   make gc        the specs of the C objects and of calls with a whole collection at nearly every allocation
