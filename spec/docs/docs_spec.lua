@@ -306,7 +306,7 @@ describe("the reference", function()
     client = { "client/init", "State" }, walk = { "history/init", "Walk" }, watch = { "workflow/watch", "Watch" },
     plan = { "workflow/plan", "Plan" }, journal = { "write/journal/init", "Journal" },
     payouts = { "payouts/init", "Payouts" }, fleet = { "fleet/init", "Fleet" },
-    moves = { "workflow/fleet/transfers", "Moves" }, sim = { "sim/init", "Sim" }, world = { "sim/remote", "World" },
+    moves = { "fleet/transfers", "Moves" }, sim = { "sim/init", "Sim" }, world = { "sim/remote", "World" },
     multi = { "transport/multi", "methods" },
   }
   for owner, source in pairs(owners) do
@@ -341,31 +341,6 @@ describe("the reference", function()
   it("is readable at 80 columns: only a line with a long link is wider", function()
     for path, text in pairs(pages) do
       for line in text:gmatch "[^\n]+" do assert(#line <= 80 or line:find "%]%(%S+%)", path .. ": " .. line) end
-    end
-  end)
-end)
-
-describe("the declarations for Teal", function()
-  local text = read "lua/purser/init.d.tl"
-
-  it("declare each name once, and every name that they use", function()
-    local declared, used = { purser = true }, {}
-    for name in text:gmatch "\n   %l+ (%u%w*)%f[^%w]" do
-      assert(not declared[name], name)
-      declared[name] = true
-    end
-    for line in text:gmatch "[^\n]+" do
-      for name in (line:find '^ +[%l%[]' and line or ""):gmatch "[:,({|] ?(%u%w*)" do used[name] = true end
-    end
-    for name in pairs(used) do assert(declared[name], name) end
-    assert(declared.Client and declared.WalkDeposit and used.Client)
-  end)
-
-  it("know what `purser` and its clients have", function()
-    for _, name in ipairs { "new: function(options: Options): (Client, Error)", "transport: Transports",
-      "reconcile: function(self: Client, ", "each_deposit: function(self: Wallet, ",
-      "metamethod __call: function(self: WalkDeposit): RecordDeposit" } do
-      assert(text:find(name, 1, true), name)
     end
   end)
 end)
