@@ -228,7 +228,8 @@ end
 local function whole(source, records, window)
   if not has_all(source, records, window) then
     local count = #window.expected.keys
-    if window.is_part then return too_many(source, window, count, count < limit_of(source) and "unproven" or "crowded") end
+    local state = count < limit_of(source) and "unproven" or "crowded"
+    if window.is_part then return too_many(source, window, count, state) end
     return nil, failed(source, ("a record that was shown before is missing between %d and %d; the service may count "
       .. "time in whole seconds, with more records in one than it shows"):format(window.first, window.last))
   end
