@@ -26,7 +26,6 @@ local clients = lazy "purser.client"
 local frozen = lazy "purser.util.frozen"
 local harmless = lazy "purser.recording.harmless"
 local operations = lazy "purser.api.operations"
-local preload = lazy "purser.preload"
 local rate_limit = lazy "purser.call.rate_limit"
 local restricted = lazy "purser.client.restricted"
 local sandbox = lazy "purser.client.sandbox"
@@ -74,13 +73,6 @@ end
 ---@return table|nil environment, purser.Error|nil err
 function M.sandbox(client, extras)
   return sandbox.new(client, extras)
-end
-
---- Loads at once what a program will need later, so that no call, error or reconciling opens a file.
----@param names string[]|nil  the parts besides clients, see purser.preload; without it "curl"
----@return true|nil, purser.Error|nil err
-function M.preload(names)
-  return preload.load(names)
 end
 
 --- A fresh clientTranId: 32 random letters and digits; or nil and a message when OpenSSL has no random bytes.

@@ -59,13 +59,6 @@ local function count(first, kv)
   sliding_log.reserve(kv, first.at, takes, 1, 0, "")
 end
 
--- Blocks what had to be blocked while the rule could not be loaded.
-local function block_owed(self)
-  local owed = self.owed
-  self.owed = false
-  for _, block in ipairs(owed) do sliding_log.block(self.kv, block.at, block.name, block.span, block.ms) end
-end
-
 function Process:reserve(takes, priority, number)
   local now, series = self.now(), self.series
   if series.takes == takes and now < series.before and now > series.after and series.left > 0 then
@@ -73,33 +66,21 @@ function Process:reserve(takes, priority, number)
     return 0, number, now
   end
   local first = self.first
-  if first.is_awaited and not self.owed then
+  if first.is_awaited then
     first.is_awaited, first.takes, first.at = false, takes, now
     return 0, number, now
   end
-  local reserve, problem = lazy.try(sliding_log, "reserve")
-  if not reserve then return nil, "the rule of the rate limit cannot be loaded: " .. problem end
-  if self.owed then block_owed(self) end
-  local ms, ticket, at = reserve(self.kv, now, takes, priority, number, "")
+  local ms, ticket, at = sliding_log.reserve(self.kv, now, takes, priority, number, "")
   if ms == 0 then begin(series, self.documents, takes, now) end
   return ms, ticket, at
 end
 
--- While the rule cannot be loaded, no more than the first call can have taken anything.
 function Process:give_back(takes, number, at)
-  local give_back, first = lazy.try(sliding_log, "give_back"), self.first
-  if give_back then return give_back(self.kv, self.now(), takes, number, at) end
-  if first.takes == takes then first.is_awaited, first.takes = true, false end
-  return 0
+  return sliding_log.give_back(self.kv, self.now(), takes, number, at)
 end
 
--- Where no file can be opened any more, the block waits until the rule can be loaded: no call has room before.
 function Process:block(name, span, ms)
-  local block = lazy.try(sliding_log, "block")
-  if block then return block(self.kv, self.now(), name, span, ms) end
-  self.owed = self.owed or {}
-  self.owed[#self.owed + 1] = { at = self.now(), name = name, span = span, ms = ms }
-  return ms < 0 and span or ms
+  return sliding_log.block(self.kv, self.now(), name, span, ms)
 end
 
 function Process:hold(ms)
@@ -135,7 +116,6 @@ function M.new(options)
   end
   return setmetatable({
     now = options.now or core.monotonic_ms, documents = documents, series = series, first = first, kv = kv,
-    owed = false,
   }, Process)
 end
 
