@@ -11,7 +11,6 @@ local annotations = require "docs.annotations"
 local reference = require "docs.reference"
 local redis_script = require "docs.redis_script"
 local rocks = require "docs.rocks"
-local teal = require "docs.teal"
 local words = require "docs.words"
 local on_disk = dofile "tools/whole_files.lua"
 
@@ -58,7 +57,6 @@ function M.files()
       on_disk.read("purser-sim-http-scm-1.rockspec"), "httpd", rocks.httpd()),
   }
   for path, text in pairs(reference.files(meta)) do files[path] = text end
-  for path, text in pairs(teal.files(meta)) do files[path] = text end
   return files
 end
 

@@ -27,7 +27,6 @@ local harmless = lazy "purser.recording.harmless"
 local operations = lazy "purser.api.operations"
 local preload = lazy "purser.preload"
 local rate_limit = lazy "purser.call.rate_limit"
-local renamed = lazy "purser.util.renamed"
 local restricted = lazy "purser.client.restricted"
 local sandbox = lazy "purser.client.sandbox"
 local schedule = lazy "purser.schedule"
@@ -114,9 +113,8 @@ local profiles = "purser.api.profiles"
 -- Members that are loaded or made at their first use: the name of a module, or a function that makes the member.
 local members = {
   decimal = "purser.decimal", secrets = "purser.secrets", fleet = "purser.fleet", sim = "purser.sim",
-  vault = "purser.fleet.vault", states = "purser.states", utc = "purser.utc", codes = "purser.codes", csv = "purser.csv",
-  json = "purser.json",
-  journal = "purser.write.journal", payouts = "purser.payouts",
+  vault = "purser.fleet.vault", states = "purser.states", utc = "purser.utc", codes = "purser.codes",
+  csv = "purser.csv", json = "purser.json", journal = "purser.write.journal", payouts = "purser.payouts",
   profiles = function() return frozen(require(profiles)) end,
   rate_limit = function() return rate_limit.new end,
   run = function() return schedule.run end,
@@ -141,11 +139,7 @@ return setmetatable(M, {
   __index = function(module, name)
     if name == "operations" then return operations.public() end -- each reader has its own copy
     local how = members[name]
-    if not how then
-      local hint = renamed[name] and suggest.among(name, members) or ""
-      if hint ~= "" then error(('purser has no "%s"%s'):format(name, hint), 2) end
-      return nil
-    end
+    if not how then return nil end
     local value = type(how) == "string" and require(how) or how()
     module[name] = value
     return value

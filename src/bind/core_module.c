@@ -20,6 +20,5 @@ int luaopen_purser_core(lua_State *L)
     lpu_bind_files(L);
     lpu_bind_file_trust(L);
     lpu_bind_library(L);
-    lpu_bind_swap(L);
     return 1;
 }

@@ -118,6 +118,7 @@ end
 -- Nothing of an earlier call or attempt stays behind in a table that is used again.
 local function clear_info(info)
   info.attempts, info.http_status, info.headers, info.timings, info.hook_error = 0, nil, nil, nil, nil
+  info.repeated = nil
 end
 
 -- Checks the options of a call, and clears their `info`. Returns an error, or nil.
