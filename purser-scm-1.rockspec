@@ -191,7 +191,6 @@ build = {
     ["purser.fleet.vault"] = "lua/purser/fleet/vault.lua",
     ["purser.history.cursor"] = "lua/purser/history/cursor.lua",
     ["purser.history"] = "lua/purser/history/init.lua",
-    ["purser.history.list"] = "lua/purser/history/list.lua",
     ["purser.history.pages"] = "lua/purser/history/pages.lua",
     ["purser.history.record_id"] = "lua/purser/history/record_id.lua",
     ["purser.history.retention"] = "lua/purser/history/retention.lua",

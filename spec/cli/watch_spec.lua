@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- `purser watch deposits`: each deposit and each change of one, once, also over two runs with a cursor.
+-- make test: 11 s, waits
 
 local at_shell = require "at_shell"
 local core = require "purser.core"
