@@ -147,7 +147,7 @@ describe("a read call", function()
     return run(PRELUDE .. ([[
       if %s then require "purser.call.failure" end
       package.loaded["purser.codes"] = nil
-      local count, rule = 0, assert(loadfile "lua/purser/call/rate_limit/sliding_log.lua")
+      local count = 0
       local client = assert(purser.new { base_url = "http://localhost", api_key = "k", secret_key = "s", retry = false,
         transport = { sleep = function() end, send = function()
           count = count + 1
@@ -160,19 +160,18 @@ describe("a read call", function()
     ]]):format(tostring(reader or false), answer, report))
   end
 
-  it("that was not sent reports that where the rule of the rate limit cannot be loaded", function()
+  it("that was not sent reports that where nothing can be loaded any more", function()
     assert.equal("not_sent\tno descriptor left\tnot_sent\t2\n", first_call(
       [[nil, { kind = "transport", outcome = "not_sent", message = "no descriptor left" }]],
       [[local _, second = client.wallet:coins() print(err.outcome, err.message, second.outcome, count)]]))
   end)
 
-  it("that is rejected by a pause reports that, and keeps it until the rule of the rate limit can be loaded", function()
+  it("that is rejected by a pause reports that, and keeps it", function()
     assert.equal("throttled\trejected\tnot_sent\t1\n", first_call(
       [[{ status = 429, body = "", headers = { ["retry-after"] = "5" } }]],
       [[local _, second = client.wallet:coins() print(err.kind, err.outcome, second.outcome, count)]], true))
     assert.equal("asked for a pause of 5 s\t1\n", first_call(
       [[{ status = 429, body = "", headers = { ["retry-after"] = "5" } }]], [[
-        package.preload["purser.call.rate_limit.sliding_log"] = rule
         _, err = client.wallet:coins()
         print(err.message:match "asked for a pause of %d s", count)
       ]], true))
@@ -199,20 +198,6 @@ describe("a read call", function()
       local value, err = client.wallet:coins()
       assert(value == nil and tostring(err) ~= "")
       print(err.kind, err.outcome, err.message:match "what reads it cannot be loaded")
-    ]]))
-  end)
-
-  it("ends with an error where the rule of the rate limit cannot be loaded any more", function()
-    assert.equal("throttled\tnot_sent\tcannot be loaded\n", run(PRELUDE .. [[
-      local client = assert(purser.new { base_url = "http://localhost", api_key = "k", secret_key = "s", transport = {
-        send = function()
-          close_files()
-          return { status = 200, body = "[]", headers = "" }
-        end } })
-      assert(client.wallet:coins())
-      local value, err = client.wallet:coins()
-      assert(value == nil)
-      print(err.kind, err.outcome, err.message:match "cannot be loaded")
     ]]))
   end)
 
@@ -254,19 +239,6 @@ describe("a read call", function()
       assert(value == nil and tostring(err) ~= "")
       print(err.kind, err.outcome)
     ]]))
-  end)
-
-  it("keeps the pause that was asked for while no file could be opened", function()
-    local names = '"purser.call.rate_limit.sliding_log", "purser.util.heap"'
-    assert.equal("throttled\tnot_sent\ta pause of 7 s\n", after(
-      '{ status = 429, body = "{}", headers = "Retry-After: 7\\r\\n" }', [[
-      assert(err.message:find("cannot be loaded", 1, true), tostring(err))
-      for name, module in pairs(saved) do package.loaded[name] = module end
-      value, err = client.wallet:coins()
-      assert(value == nil)
-      print(err.kind, err.outcome, err.message:match "a pause of %d s")
-    ]], ("local saved = {} for _, name in ipairs { %s } do saved[name] = require(name) end\n"):format(names)
-      .. "for name in pairs(saved) do package.loaded[name] = nil end\n"))
   end)
 
   it("ends with an error where its result is a record that no file can be opened for any more", function()
