@@ -15,7 +15,6 @@
 #   make reproducible, checksec   two clones build the same bytes; what the linker and compiler harden
 #   make docs       the generated parts of docs/, the annotation file and the lists in the rockspecs
 #   make site, site-test   these pages as HTML with a search, in build/site; every link of them, in a headless browser too
-#   make teal-test TL=tl   the declarations for Teal, by its compiler (docs/editors.md)
 #   make hosts-test, console-test   nginx, the frame loop and libuv alone; the simulator's page in a headless browser
 #   make hosts-all  each page of docs/hosts in its real host: LÖVE, HAProxy, Prosody, copas, mpv, Minetest, Pandoc ...
 #   make examples-hardest   the examples with every switch of the simulator at its hardest

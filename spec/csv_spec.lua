@@ -28,6 +28,15 @@ describe("a line of CSV", function()
     assert.equal("a,,b,\n", csv.line { "a", nil, "b", nil, n = 4 })
   end)
 
+  it("is no comment where its first cell begins with #, and comes back as it was", function()
+    for _, options in ipairs { {}, { raw = true } } do
+      local records, _, comments = csv.parse(csv.line({ "#1042", "25" }, options) .. csv.line({ "#", "a\nb" },
+        { raw = true }))
+      assert.same({ { "#1042", "25", line = 1 }, { "#", "a\nb", line = 2 } }, records)
+      assert.equal(0, comments)
+    end
+  end)
+
   it("is exact when that is asked for", function()
     assert.equal("=1,\"\t\",\"a\nb\",\27\n", csv.line({ "=1", "\t", "a\nb", "\27" }, { raw = true }))
   end)

@@ -240,6 +240,17 @@ describe("decimal", function()
     assert.has_error(function() decimal("1"):round_down_to "-1" end)
   end)
 
+  it("rounds down where the mode is nil, as where there is none", function()
+    local d = decimal "1.239"
+    for _, pair in ipairs { { d:round(2, nil), d:round(2) }, { d:div(2, 2, nil), d:div(2, 2) },
+      { d:round_to("0.01", nil), d:round_to "0.01" } } do
+      assert.equal(tostring(pair[2]), tostring(pair[1]))
+    end
+    for _, mode in ipairs { "sideways", "", 1, false } do
+      assert.has_error(function() d:round(2, mode) end)
+    end
+  end)
+
   it("rounds to a number of places", function()
     local function all(text, places)
       local d, shown = decimal(text), {}
@@ -269,7 +280,7 @@ describe("decimal", function()
     for _, wrong in ipairs {
       function() return decimal("1"):div(3) end, function() return decimal("1"):div(0, 2) end,
       function() return decimal("1"):div(3, 254) end, function() return decimal("1"):div(3, -1) end,
-      function() return decimal("1"):div(3, 2, "nearest") end, function() return decimal("1"):div(3, 2, nil) end,
+      function() return decimal("1"):div(3, 2, "nearest") end, function() return decimal("1"):div(3, 2, 1) end,
       function() return decimal("1"):div("x", 2) end,
     } do
       assert.has_error(wrong)

@@ -10,7 +10,6 @@ local pages = require "docs.pages"
 local annotations = require "docs.annotations"
 local reference = require "docs.reference"
 local rocks = require "docs.rocks"
-local teal = require "docs.teal"
 local words = require "docs.words"
 local on_disk = dofile "tools/whole_files.lua"
 
@@ -56,7 +55,6 @@ function M.files()
       on_disk.read("purser-sim-http-scm-1.rockspec"), "httpd", rocks.httpd()),
   }
   for path, text in pairs(reference.files(meta)) do files[path] = text end
-  for path, text in pairs(teal.files(meta)) do files[path] = text end
   return files
 end
 

@@ -2,7 +2,8 @@
 -- Holds the direction of the layers: a module of lua/purser requires only modules of its own layer and of lower ones,
 -- and no module requires itself through others. It reads every `require` and `lazy` (util/lazy.lua) with a literal
 -- name. Each stands at the margin: none in a function, where the head of the file would not show it.
--- It holds the fields of a client's inner state as well: client/build.lua declares them.
+-- It holds the fields of a client's inner state as well: client/build.lua declares them. And it holds that code which
+-- decides about money looks up no method of a text.
 -- Closes with `N passed, N failed`; `lua tools/layers.lua`, and `make lint` runs it.
 
 -- From the lowest layer up. A file on top of lua/purser is a public name; those named here belong to a layer.
@@ -106,6 +107,23 @@ for _, path in ipairs(lines_of "find lua -name '*.lua' ! -name meta.lua | LC_ALL
 end
 for field in pairs(declared) do
   if used[field] then passed = passed + 1 else bad("%s: %s is never used", STATE, field) end
+end
+
+-- Code that decides about money looks up no method of a text: `text:upper()` asks the one metatable of texts, whose
+-- table is `string`, where other code can put a function of its own. It keeps `local upper = string.upper`.
+local STRICT = "lua/purser/write/guard lua/purser/client/restricted.lua lua/purser/client/sandbox.lua "
+  .. "lua/purser/api/parameters.lua lua/purser/api/text.lua lua/purser/api/write_kinds.lua "
+  .. "lua/purser/call/validate.lua lua/purser/call/pipeline.lua lua/purser/write/intent.lua"
+for _, path in ipairs(lines_of("find " .. STRICT .. " -name '*.lua' | LC_ALL=C sort")) do
+  for number, line in ipairs(lines_of("cat " .. path)) do
+    for name in line:gsub("^%s*%-%-.*", ""):gmatch "[%w_%]%)]:(%l+)%s*[%(\"'{%[]" do
+      if string[name] then
+        bad("%s:%d: :%s() is looked up in the metatable of texts; keep `local %s = string.%s`", path, number,
+          name, name, name)
+      end
+    end
+  end
+  passed = passed + 1
 end
 
 if arg[1] == "lazy" then print(lazies .. " modules are loaded at their first use") end

@@ -20,8 +20,9 @@ local function harmless(text, is_number)
   return text
 end
 
+-- A line that begins with # is a comment to M.parse, and a cell does not know where in its line it is.
 local function quoted(text)
-  if text:find '[",;\t\r\n]' or text:find "^%s" or text:find "%s$" then
+  if text:find '[",;\t\r\n]' or text:find "^#" or text:find "^%s" or text:find "%s$" then
     return '"' .. text:gsub('"', '""') .. '"'
   end
   return text

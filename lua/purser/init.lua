@@ -28,8 +28,8 @@ local limits = lazy "purser.limits"
 local operations = lazy "purser.api.operations"
 local preload = lazy "purser.preload"
 local rate_limit = lazy "purser.call.rate_limit"
-local renamed = lazy "purser.util.renamed"
 local restricted = lazy "purser.client.restricted"
+local sandbox = lazy "purser.client.sandbox"
 local schedule = lazy "purser.schedule"
 local suggest = lazy "purser.util.suggest"
 
@@ -70,6 +70,15 @@ end
 ---@return purser.RestrictedClient|nil restricted, purser.Error|nil err
 function M.restricted(client, names)
   return restricted.new(client, names)
+end
+
+--- Makes the environment of a script that is not trusted: the restricted client as `client`, copies of the functions of
+--- Lua that reach nothing of the host, and of what `extras` names. See docs/sandboxes.md.
+---@param client purser.RestrictedClient
+---@param extras? table<string, any>  further names; functions are given as they are
+---@return table|nil environment, purser.Error|nil err
+function M.sandbox(client, extras)
+  return sandbox.new(client, extras)
 end
 
 --- Loads at once what a program will need later, so that no call, error or reconciling opens a file.
@@ -141,11 +150,7 @@ return setmetatable(M, {
   __index = function(module, name)
     if name == "operations" then return operations.public() end -- each reader has its own copy
     local how = members[name]
-    if not how then
-      local hint = renamed[name] and suggest.among(name, members) or ""
-      if hint ~= "" then error(('purser has no "%s"%s'):format(name, hint), 2) end
-      return nil
-    end
+    if not how then return nil end
     local value = type(how) == "string" and require(how) or how()
     module[name] = value
     return value

@@ -1596,13 +1596,13 @@ function Transports.multi(options) end
 --- Makes a transport. Options: those of purser.transport.curl and `max_in_flight` (256); further calls wait for their
 --- turn. `http_version` is "2" unless given.
 ---@param options? purser.MultiOptions
----@return purser.transport.openresty|nil
+---@return purser.nginx.openresty|nil
 ---@return string|nil message
 function Transports.openresty(options) end
 
 --- Makes a transport on nginx's own sockets.
 ---@param options? purser.CosocketOptions
----@return purser.transport.cosocket|nil
+---@return purser.nginx.cosocket|nil
 ---@return string|nil message
 function Transports.cosocket(options) end
 

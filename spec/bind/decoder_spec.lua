@@ -245,6 +245,20 @@ describe("a member's name", function()
     end
   end)
 
+  it("wins in a declared shape over an equal one before it where the decoder was made so", function()
+    local last = core.decoder({ record = { name = "x", fields = { { name = "a", type = "integer" },
+      { name = "b", type = "boolean" }, { name = "deep", type = "any" }, { name = "list", type = { list = "string" } } } } },
+      true)
+    for body, want in pairs {
+      ['{"a":1,"a":2}'] = { a = 2 }, ['{"a":1,"a":null}'] = {}, ['{"a":null,"a":1}'] = { a = 1 },
+      ['{"b":true,"a":1,"b":false}'] = { a = 1, b = false }, ['{"deep":1,"deep":{"x":1}}'] = { deep = { x = 1 } },
+      ['{"deep":{"x":1},"deep":null,"a":3}'] = { a = 3 }, ['{"list":["1"],"list":["2","3"]}'] = { list = { "2", "3" } },
+      ['{"new":1,"new":2,"n\\u0065w":3}'] = { new = 3 },
+    } do
+      for _ = 1, 3 do assert.same(want, last:decode(body), body) end
+    end
+  end)
+
   it("wins in an object of any type over an equal one before it, null included", function()
     local any = core.decoder "any"
     assert.are.same({ a = 2 }, any:decode '{"a":1,"a":2}')

@@ -6,7 +6,7 @@ local comma = require "comma_locale"
 local files = require "files"
 
 local topics = {
-  "bind/golden", "bind/decoder", "bind/layout", "bind/signer", "json", "json_suite", "decimal", "sim_operations",
+  "bind/golden", "bind/decoder", "bind/layout", "bind/signer", "json", "json_suite", "decimal", "sim/sim_operations",
   "api/broker", "api/sub_account", "api/wallet", "api/parameters", "call/unwrap", "sim/render",
 }
 

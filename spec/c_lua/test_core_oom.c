@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Every allocation of the functions of purser.core fails in turn: those that read secrets from files, streams, commands
- * and the environment, those that look at files, addresses and terminals, and the swap that a lock stands on. Each
+ * and the environment, those that look at files, addresses and terminals. Each
  * failure is an ordinary error or a reason, no secret memory is lost, and the same call does its work afterwards. */
 #include "failing.h"
 
@@ -28,7 +28,7 @@ static const char core_script[] =
     "  secret:close()\n"
     "  credentials(keys)\n"
     "  credentials(sealed)\n"
-    "  return { slot = {} }\n"
+    "  return {}\n"
     "end\n"
     "local function use(o)\n"
     "  same(must(core.read_private(path)), 'secret\\n')\n"
@@ -41,40 +41,12 @@ static const char core_script[] =
     "  same(core.ip_family '127.0.0.1', 4)\n"
     "  same(core.terminal_width(-1), nil)\n"
     "  same(core.terminal_echo(-1, false), false)\n"
-    "  local mine = {}\n"
-    "  same(core.compare_and_set(o.slot, o.slot[1], mine), true)\n"
-    "  same(o.slot[1], mine)\n"
-    "  same(core.compare_and_set(o.slot, nil, 1), false)\n"
-    "  same(o.slot[1], mine)\n"
     "  os.remove(made)\n"
     "  same(must(core.write_private(made, 'text')), true)\n"
     "  return true\n"
     "end\n"
     "assert(use(make()))\n"
     "return make, use\n";
-
-/* A swap either happened or did not, also in a list that must grow for it. */
-static void a_swap_is_whole(lua_State *L)
-{
-    static const char prepare[] = "return core_module.compare_and_set, {}, {}";
-    for (long n = 1; n < 20; n++) {
-        CHECK(luaL_dostring(L, prepare) == 0); /* function list value */
-        lua_pushvalue(L, 1);
-        lua_pushvalue(L, 2);
-        lua_pushnil(L);
-        lua_pushvalue(L, 3);
-        countdown = n;
-        int status = lua_pcall(L, 3, 1, 0);
-        bool reached = countdown == 0;
-        countdown = -1;
-        bool done = status == LUA_OK && lua_toboolean(L, -1);
-        lua_rawgeti(L, 2, 1);
-        CHECK(done ? lua_rawequal(L, -1, 3) : lua_isnil(L, -1));
-        CHECK(done || (reached && is_memory_error(L, status)) || status == LUA_ERRMEM);
-        lua_settop(L, 0);
-        if (!reached) break;
-    }
-}
 
 static char folder[] = "/tmp/purser-oom-XXXXXX";
 
@@ -99,16 +71,6 @@ int main(void)
     put("keys", "api_key = k\nsecret_key = s\nbase_url = u\n");
     put("sealed", sealed);
     run("functions of core", core_script);
-    for (int sticky = 0; sticky < 2; sticky++) {
-        for_good = sticky;
-        lua_State *L = lua_newstate(allocate, NULL);
-        luaL_openlibs(L);
-        lua_pushcfunction(L, luaopen_purser_core);
-        lua_call(L, 0, 1);
-        lua_setglobal(L, "core_module");
-        a_swap_is_whole(L);
-        lua_close(L);
-    }
     put("key", NULL), put("keys", NULL), put("sealed", NULL), put("made", NULL);
     CHECK(rmdir(folder) == 0);
     return report();

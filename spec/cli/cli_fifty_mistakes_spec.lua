@@ -65,7 +65,7 @@ local mistakes = {
   { "watch deposits --addresses x", 2, "--addresses", "--sub-accounts" },
   { "watch deposits --poll 5", 2, '--poll "5"', "45s" },
   { "payouts run LIST", 2, "journal", "give --journal FILE" },
-  { "payouts run LIST --journal JOURNAL", 2, "account", "give --account NAME" },
+  { "payouts run LIST --journal JOURNAL", 2, "account", "give --account NAME (of `purser login NAME`)" },
   { "payouts plan LIST", 2, 'LIST:2: payment "a"', "give a column `operation`, or --operation" },
   { "payouts plan LIST --operation wallet.withdrw", 2, "wallet.withdrw", 'did you mean "wallet.withdraw"' },
   { "payouts rnu LIST --journal JOURNAL", 2, '"rnu" is no action', "give plan, run, status" },

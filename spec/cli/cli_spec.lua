@@ -71,13 +71,13 @@ describe("purser", function()
       local init = [[package.preload["purser.cli.operations"] = function()
         return { summary = "", define = function() end, start = function() error "]] .. problem .. [[" end }
       end]]
-      local code, out, err = command.run({ "operations" }, { LUA_INIT = init })
+      local code, out, err = command.process({ "operations" }, { LUA_INIT = init })
       assert.same({ expected[1], "" }, { code, out })
       assert(err:find(expected[2], 1, true), err)
       assert(err:find("nothing was sent", 1, true), err)
     end
     for _, name in ipairs { "argparse", "purser.cli", "purser.decimal", "purser.cli.terminal" } do
-      local code, _, err = command.run({ "operations" },
+      local code, _, err = command.process({ "operations" },
         { LUA_INIT = ([[package.preload["%s"] = function() error("interrupted!", 0) end]]):format(name) })
       assert.equal(130, code, name)
       assert(err:find("interrupted; nothing was sent", 1, true), err)

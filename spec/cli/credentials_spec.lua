@@ -45,7 +45,8 @@ describe("the keys", function()
       assert.is_truthy(err:find(expected, 1, true), err)
       assert.is_nil((out .. err):find("innersecret", 1, true))
     end
-    local code, _, err = command.run({ "wallet", "coins", "--credentials", "-", "--base-url", SIM }, {}, command_line)
+    local words = { "wallet", "coins", "--credentials", "-", "--base-url", SIM }
+    local code, _, err = command.process(words, {}, command_line)
     assert.equal(2, code)
     assert.is_truthy(err:find("which only a file may", 1, true), err)
   end)

@@ -30,7 +30,7 @@ describe("purser login", function()
     for name, value in pairs { PURSER_CREDENTIALS = path, PURSER_CREDENTIALS_COMMAND = "cat " .. path } do
       assert.equal(0, (command.run({ "wallet", "convertible_balances" }, { [name] = value, HOME = "/nonexistent" })))
     end
-    assert.equal(0, (command.run({ "wallet", "convertible_balances", "--credentials", "-" }, {}, text)))
+    assert.equal(0, (command.process({ "wallet", "convertible_balances", "--credentials", "-" }, {}, text)))
     os.execute(("mkdir %s/service && cp %s %s/service/purser"):format(folder, path, folder))
     local handed = { CREDENTIALS_DIRECTORY = folder .. "/service" }
     assert.equal(0, (command.run({ "wallet", "convertible_balances" }, handed)))
@@ -53,6 +53,32 @@ describe("purser login", function()
     local missing = ("--account tresury has no keys: there is no %s/purser/tresury.keys; `purser login tresury`")
       :format(folder)
     assert.is_truthy(err:find(missing, 1, true), err)
+  end)
+
+  it("is what an account needs that was named, whatever keys the environment has: they may be another's", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    finally(function() os.execute("rm -rf " .. folder) end)
+    local login = { XDG_CONFIG_HOME = folder }
+    assert.equal(0, (command.run({ "login", "watch_only" }, login, "mx0watch\nsecret\n")))
+    local received = at.received "wallet.transfer"
+    local transfer = { "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset", "USDT", "--amount", "1" }
+    for _, words in ipairs { { "wallet", "transfer", "--yes", (table.unpack or unpack)(transfer) }, { "wallet", "coins" }, -- luacheck: ignore
+      { "doctor" }, { "payouts", "status", "--journal", folder .. "/j.db" } } do
+      words[#words + 1], words[#words + 2] = "--account", "watch_onyl"
+      local code, out, err = command.run(words, at.with(login))
+      assert.equal(2, code, out)
+      assert.matches('--account watch_onyl has no keys (did you mean "watch_only"?)', out .. err, 1, true)
+      assert.matches("PURSER_ACCOUNT=watch_onyl", out .. err, 1, true)
+    end
+    assert.equal(received, (at.received "wallet.transfer"))
+    local code, _, err = command.run({ "wallet", "coins", "--account", "tresury" }, at.with { HOME = folder })
+    assert.equal(2, code)
+    assert.matches('--account tresury has no keys (did you mean "treasury"?)', err, 1, true)
+    assert.equal(0, (command.run({ "wallet", "coins", "--account", "treasury" }, at.with(login))))
+    code, _, err = command.run({ "wallet", "coins" }, { XDG_CONFIG_HOME = folder, PURSER_ACCOUNT = "watch_onyl" })
+    assert.equal(2, code)
+    assert.matches('PURSER_ACCOUNT watch_onyl has no keys (did you mean "watch_only"?)', err, 1, true)
   end)
 
   describe("in a folder of its own", function()

@@ -13,7 +13,8 @@ describe("the output options", function()
   setup(function()
     service = require("service").start { "--seed", "21" }
     account = assert(service.world:account { role = "main", balances = { USDT = "1000" } })
-    keys = { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = account.secret_key, PURSER_BASE_URL = service.url }
+    keys = { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = account.secret_key, PURSER_BASE_URL = service.url,
+      PURSER_ACCOUNT = "treasury" }
     folder = os.tmpname()
     os.remove(folder)
     assert(os.execute("mkdir -m 700 " .. folder))

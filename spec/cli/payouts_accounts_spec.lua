@@ -26,8 +26,8 @@ describe("an account that has no payments in a queue where another has some", fu
   end)
 
   local function words(account, ...)
-    return { "payouts", path, "--operation", "wallet.withdraw", "--journal", folder .. "/j.db", "--account", account,
-      ... }
+    keys.PURSER_ACCOUNT = account -- whose name the keys of the environment have
+    return { "payouts", path, "--operation", "wallet.withdraw", "--journal", folder .. "/j.db", ... }
   end
   local function sent() return (service.world:counts()["wallet.withdraw"] or { received = 0 }).received end
 
@@ -37,7 +37,7 @@ describe("an account that has no payments in a queue where another has some", fu
     local code, _, err = command.run(words("treasuri", "--yes"), keys)
     assert.equal(2, code)
     assert.matches('the account "treasuri" has no payments in the queue "default" of %S+, which holds those of '
-      .. '"treasury" %(1%); correct %-%-account, or give a queue', err)
+      .. '"treasury" %(1%); correct the account, or give a queue', err)
     assert.equal(1, sent())
 
     local shown
@@ -47,10 +47,12 @@ describe("an account that has no payments in a queue where another has some", fu
     assert.equal(1, sent())
 
     for _, action in ipairs { "status", "report" } do
-      code, _, err = command.run({ "payouts", action, "--journal", folder .. "/j.db", "--account", "treasuri" }, keys)
+      keys.PURSER_ACCOUNT = "treasuri"
+      code, _, err = command.run({ "payouts", action, "--journal", folder .. "/j.db" }, keys)
       assert.equal(0, code)
       assert.matches('warning: the account "treasuri" has no payments', err)
-      _, _, err = command.run({ "payouts", action, "--journal", folder .. "/j.db", "--account", "treasury" }, keys)
+      keys.PURSER_ACCOUNT = "treasury"
+      _, _, err = command.run({ "payouts", action, "--journal", folder .. "/j.db" }, keys)
       assert.is_nil(err:find("warning", 1, true))
     end
   end)

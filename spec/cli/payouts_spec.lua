@@ -15,7 +15,8 @@ describe("purser payouts", function()
   setup(function()
     service = require("service").start { "--seed", "11" }
     local account = assert(service.world:account { role = "main", balances = { USDT = "5000", BTC = "1" } })
-    keys = { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = account.secret_key, PURSER_BASE_URL = service.url }
+    keys = { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = account.secret_key, PURSER_BASE_URL = service.url,
+      PURSER_ACCOUNT = "treasury" }
     folder = os.tmpname()
     os.remove(folder)
     assert(os.execute("mkdir -m 700 " .. folder))
@@ -54,7 +55,8 @@ describe("purser payouts", function()
     files.write(guard, '{"no_duplicates": true}')
     local payer, before = assert(service.world:account { role = "main", balances = { USDT = "50" } }),
       counts("wallet.transfer").applied
-    local own = { PURSER_API_KEY = payer.api_key, PURSER_SECRET_KEY = payer.secret_key, PURSER_BASE_URL = service.url }
+    local own = { PURSER_API_KEY = payer.api_key, PURSER_SECRET_KEY = payer.secret_key, PURSER_BASE_URL = service.url,
+      PURSER_ACCOUNT = "treasury" }
     local given = { "--journal", journal, "--account", "treasury", "--yes" }
     local code, _, err = command.run({ "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES",
       "--asset", "USDT", "--amount", "3", unpack(given) }, own)
@@ -166,9 +168,19 @@ describe("purser payouts", function()
     assert.is_truthy(err:find('content.csv:2: payment "k-1": is in the queue with other content: amount was 0.001, is '
       .. "0.002", 1, true), err)
     assert.equal(before + 1, counts("wallet.transfer").applied)
-    code, _, err = purser("status", "--journal", journal)
+    code, _, err = command.run({ "payouts", "status", "--journal", journal }, { PURSER_BASE_URL = service.url,
+      PURSER_API_KEY = keys.PURSER_API_KEY, PURSER_SECRET_KEY = keys.PURSER_SECRET_KEY })
     assert.equal(2, code)
     assert.matches("give %-%-account NAME", err)
+    for _, words in ipairs { { "status" }, { "report" }, { "run", "--yes" }, { "retry", "k-1", "--yes" } } do
+      code, _, err = purser(words[1], "--journal", folder .. "/misspelt.journal", unpack(words, 2))
+      assert.equal(2, code)
+      assert.matches("there is no journal " .. folder .. "/misspelt.journal; give the one", err, 1, true)
+    end
+    code, _, err = purser("status", "--journal", journal, "--queue", "june")
+    assert.equal(0, code)
+    assert.matches('warning: the queue "june" of ' .. journal .. ' holds no payment of the account "treasury"', err, 1,
+      true)
     code, _, err = purser("retry", "k-1", "--journal", journal, "--account", "treasury", "--yes")
     assert.equal(2, code)
     assert.matches('payment "k%-1" is done; only one that failed or is undecided is put back', err)
@@ -201,6 +213,29 @@ describe("purser payouts", function()
     assert.equal(before + 1, counts("wallet.withdraw").applied)
   end)
 
+  it("says at Ctrl-C with which command its payments go on, and that command makes them", function()
+    local path, journal = list("stopped", "key,coin,network,address,amount\ns-1,USDT,TRX," .. TRON .. ",20\n"),
+      folder .. "/stopped.journal"
+    local before, shown = counts("wallet.withdraw"), folder .. "/shown"
+    assert(service.world:fault { kind = "slow", operation = "wallet.withdraw", delay_ms = 600000, times = 1 })
+    local child = command.start({ "payouts", path, "--operation", "wallet.withdraw", "--journal", journal, "--account",
+      "treasury", "--queue", "q 1", "--yes" }, keys, shown)
+    eventually(function() return counts("wallet.withdraw").received > before.received end)
+    child.kill "INT"
+    service.world:disarm()
+    local said = files.read(shown)
+    assert.matches("OUTCOME UNKNOWN: do not do it again by hand; `purser payouts run --journal " .. journal
+      .. " --account treasury --queue 'q 1'` finds out what became of it, and makes the rest", said, 1, true)
+    assert.is_nil(said:find("journal recover", 1, true))
+    local next_one = said:match "`purser ([^`]+)`":gsub("'q 1'", "q_1")
+    local words = {}
+    for word in next_one:gmatch "%S+" do words[#words + 1] = word == "q_1" and "q 1" or word end
+    words[#words + 1] = "--yes"
+    local code, _, err = command.run(words, keys)
+    assert.equal(0, code, err)
+    assert.equal(before.applied + 1, counts("wallet.withdraw").applied)
+  end)
+
   it("pays a list of 50 that is killed in the middle and resumed: each once", function()
     local lines, journal = { "key,operation,coin,network,address,fromAccountType,toAccountType,asset,amount" },
       folder .. "/fifty.journal"
@@ -223,8 +258,13 @@ describe("purser payouts", function()
 
     local code, out, err = command.run({ "payouts", "status", "--journal", journal, "--account", "treasury", "--format",
       "json" }, keys)
-    assert.equal(0, code, err)
+    assert.equal(4, code, err)
     assert.is_true(core.decode(out).done < 50)
+    assert.matches("`purser payouts run --journal " .. journal .. " --account treasury` finds out", err, 1, true)
+    code, out, err = command.run({ "journal", "recover", "--journal", journal }, keys)
+    assert.same({ 4, "no single call is open\n" }, { code, out })
+    assert.matches('the queue "default" of the account "treasury" has %d+ payments that are sent and 0 undecided: '
+      .. "`purser payouts run", err)
     local _
     code, _, err = command.run({ "payouts", "run", "--journal", journal, "--account", "treasury", "--yes" }, keys)
     assert.equal(0, code, err)

@@ -34,7 +34,7 @@ describe("purser wallet withdraw", function()
       "--amount", "5.0000005", "--yes")
     assert.equal(2, code)
     for _, text in ipairs { "error: the amount 5.0000005 is below the minimum of 10", "no multiple of 0.000001",
-      "warning: the address has the form of Ethereum", "nothing was sent" } do
+      "error: the address has the form of Ethereum", "nothing was sent" } do
       assert.is_truthy(err:find(text, 1, true), text .. " in " .. err)
     end
     assert.equal(before, sent())
@@ -72,7 +72,7 @@ describe("purser wallet withdraw", function()
       "--address", TRON, "--amount", "20")
     assert.equal(2, code)
     for _, text in ipairs { "This moves money at " .. at.url .. ":\n", "| " .. at.url .. " (from ",
-      "| the one that the key belongs to\n", "| " .. TRON .. "\n", "| TRX (Tron(TRC20))\n",
+      "| treasury\n", "| " .. TRON .. "\n", "| TRX (Tron(TRC20))\n",
       "| 1 USDT, assumed to come on top; with the amount 21\n",
       "| 20 USDT; 19 if the service takes the fee", "| 10 to 10000000, in steps of 0.000001\n",
       "(from PURSER_API_KEY" } do
@@ -90,6 +90,18 @@ describe("purser wallet withdraw", function()
     assert.equal(before, sent())
     assert.equal(0, (withdraw("--netWork", "TRX", "--yes", "--unchecked")))
     assert.equal(before + 1, sent())
+  end)
+
+  it("sends no address whose form or checksum is wrong, unless it is told to with --unchecked", function()
+    local before = sent()
+    for _, address in ipairs { EVM, "treasury", (TRON:gsub("7$", "8")) } do
+      local given = { "wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", address, "--amount", "20",
+        "--yes" }
+      local code, _, err = at.run((table.unpack or unpack)(given)) -- luacheck: ignore
+      assert.equal(2, code)
+      assert.matches("error: the .*address.*\npurser: --unchecked takes the address as it is\n", err)
+      assert.equal(before, sent())
+    end
   end)
 
   it("looks the address up among the saved ones when that is asked for", function()

@@ -200,7 +200,7 @@ describe("every public name is declared, with its parameters and results:", func
       return assert(purser.transport.record(sim:transport(), { write = function() end }))
     end,
     ["purser.transport.replayer"] = function() return assert(purser.transport.replay {}) end,
-    ["purser.transport.http1.reader"] = function() return require("purser.transport.http1").reader() end,
+    ["purser.http1.reader"] = function() return require("purser.transport.http1").reader() end,
   }
   for class, make in pairs(objects) do
     it("the methods of a " .. class, function() assert.is_true(check_all(class, methods_of(make())) > 0) end)

@@ -2,6 +2,7 @@
 -- Balances between a parent and its sub-accounts: planned exactly, moved once, and nothing is taken for nothing.
 
 local errors = require "purser.call.errors"
+local own = require "own_journal"
 local purser = require "purser"
 local schedule = require "purser.schedule"
 local simulated = require "simulated"
@@ -62,6 +63,40 @@ describe("the balances of a fleet", function()
       assert.same({ USDT = "100" }, free(client, "traders01"))
       assert(sim:verify())
     end
+  end)
+
+  it("are moved once under a name, by a program that begins again, too", function()
+    local sim = purser.sim.new { start_time = NOW }
+    local owner = sim:account { role = "broker", email = "a@example.org", balances = { USDT = "1000" } }
+    local journal = own.begin()
+    finally(own.finish)
+    local function run(amounts)
+      local client = simulated.client(sim, owner, { journal = journal, account = "treasury" })
+      local fleet = assert(purser.fleet.new { client = client, vault = function() return true end,
+        accounts = { { name = "traders01", note = "first desk" }, { name = "traders02", note = "second desk" } } })
+      assert(fleet:apply())
+      return assert(fleet:distribute { asset = "USDT", amounts = amounts, name = "june" }), client
+    end
+    local out = run { traders01 = "100", traders02 = "50" }
+    sim:fault { kind = "lost_answer", operation = "sub_account.transfer", times = 1 }
+    sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 1 }
+    assert.is_nil((out:execute()))
+    local again, client = run { traders01 = "100.0", traders02 = "50" }
+    assert(again:execute())
+    assert(again:execute())
+    assert.equal("done", again.moves[1].state)
+    assert.same({ USDT = "100" }, free(client, "traders01"))
+    assert.same({ USDT = "50" }, free(client, "traders02"))
+    assert.equal(2, received(sim, "sub_account.transfer"))
+    local _, err = run({ traders01 = "101" }):execute()
+    assert.same({ "not_sent", "journal.other_content" }, { err.outcome, err.code })
+    assert(sim:verify())
+  end)
+
+  it("have no name without a journal", function()
+    local _, fleet = world()
+    local _, err = fleet:distribute { asset = "USDT", each = "1", name = "june" }
+    assert.matches("needs a journal", err.message)
   end)
 
   it("are moved again when it is certain that they were not", function()

@@ -27,7 +27,7 @@ describe("a walk by a state", function()
     assert.equal("argument", err.kind)
     assert.matches('"cursor" has no meaning together with `status`', err.message)
     _, err = history.each(client, "wallet.deposit_history",
-      { status = 5, cursor = "purser2;wallet.deposit_history;" .. NOW .. ";" }):next()
+      { status = 5, cursor = "purser1;wallet.deposit_history;" .. NOW .. ";" }):next()
     assert.matches("use watch_deposits", err.message)
   end)
 

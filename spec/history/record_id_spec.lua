@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- What distinguishes records: services may show more than one payment with one id, and a walk delivers each.
 
-local core = require "purser.core"
 local history = require "purser.history"
 local operations = require "purser.api.operations"
 local page_of = require "paged_list"
@@ -64,17 +63,6 @@ for _, name in ipairs(names) do
       assert.equal("104 105 106", amounts(history.each(client_of(row, records), name, { cursor = walk:cursor(),
         fromAccountType = params_of(row, {}).fromAccountType, toAccountType = params_of(row, {}).toAccountType })))
     end)
-
-    it("and a cursor of an older version, which knows only ids, still holds back what it knows", function()
-      local records = payments(3, 1000)
-      for i, record in ipairs(records) do record[row.paging.id] = "id" .. i end
-      for _, digest in ipairs { record_id.digest, record_id.md5_digest } do
-        local known = assert(digest "id1") .. "," .. assert(digest "id3")
-        local cursor = ("purser2;%s;%d;%s"):format(name, NOW - 20 * MINUTE, known)
-        assert.equal("102", amounts(history.each(client_of(row, records), name, { cursor = cursor,
-          fromAccountType = params_of(row, {}).fromAccountType, toAccountType = params_of(row, {}).toAccountType })))
-      end
-    end)
   end)
 end
 
@@ -115,20 +103,14 @@ describe("the key of a record", function()
 
   it("says whether it has an id; an empty one is none", function()
     for id, has in pairs { [""] = false, ["0"] = true, x = true } do
-      local _, is_id, text = record_id.of(paging) { id = id }
-      assert.equal(has, is_id)
-      assert.equal(has and id or nil, text)
+      assert.equal(has, select(2, record_id.of(paging) { id = id }))
     end
   end)
 end)
 
 describe("the digest of a key", function()
-  it("is of an older version where it begins with m", function()
+  it("has 16 hexadecimal digits", function()
     assert.matches("^%x+$", record_id.digest "k")
     assert.equal(16, #record_id.digest "k")
-    assert.equal("m" .. core.md5_hex("k"):sub(1, 16), record_id.md5_digest "k")
-    assert.same({ false, true }, { record_id.is_md5(record_id.digest "k"), record_id.is_md5(record_id.md5_digest "k") })
-    assert.same({ "ab", "mab", "mab", "mab" }, { record_id.read_digest("2", "ab"), (record_id.read_digest("2", "mab")),
-      (record_id.read_digest("1", "ab")), (record_id.read_digest("1", "mab")) })
   end)
 end)

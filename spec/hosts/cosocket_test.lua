@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The transports inside a real nginx: the whole of purser.transport.check for both, and what is nginx's own of
+-- The transports inside a real nginx: the whole of purser.recording.check for both, and what is nginx's own of
 -- purser.transport.cosocket.
 
 local check = require "purser.recording.check"

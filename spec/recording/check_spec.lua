@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- purser.transport.check: Purser's own transports pass. (check/cases_spec.lua has transports that do not.)
+-- purser.recording.check: Purser's own transports pass. (check/cases_spec.lua has transports that do not.)
 
 local check = require "purser.recording.check"
 local curl = require "purser.transport.curl"

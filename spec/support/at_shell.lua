@@ -21,7 +21,8 @@ return function(arguments, fields)
   local account = assert(running.world:account(fields or { role = "main", balances = { USDT = "1000" } }))
   local made, folder = {}, nil
   local at = { service = running, world = running.world, account = account, url = running.url,
-    keys = { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = account.secret_key, PURSER_BASE_URL = running.url } }
+    keys = { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = account.secret_key, PURSER_BASE_URL = running.url,
+      PURSER_ACCOUNT = "treasury" } }
 
   --- The keys with further variables, or others in their place.
   function at.with(variables)

@@ -1,22 +1,30 @@
 -- SPDX-License-Identifier: MIT
--- Runs the real `purser` command as a process of its own.
+-- Runs the `purser` command: inside this process, or as a process of its own.
 --
 --   local code, out, err = command.run({ "wallet", "coins" }, { PURSER_API_KEY = "..." })
+--   local code, out, err = command.process({ "wallet", "coins" }, { PURSER_API_KEY = "..." })  -- by bin/purser
 --
--- Standard input is empty unless `input` is given. With `terminal` everything runs on a pseudo terminal, where standard
--- output and standard error are one. What the command keeps for its completion is kept only where XDG_CACHE_HOME is
--- given.
+-- A process is for what only a process has: signals, a terminal, pipes, its start and its end (in_process.lua).
+-- Standard input is empty unless `input` is given. On a pseudo terminal standard output and standard error are one.
+-- What the command keeps for its completion is kept only where XDG_CACHE_HOME is given.
 
 local files = require "files"
+local in_process = require "in_process"
 
 local M = {}
+
+-- What the command does not inherit from the environment of the tests.
+local WITHHELD = { PURSER_API_KEY = false, PURSER_SECRET_KEY = false, PURSER_BASE_URL = false,
+  XDG_CACHE_HOME = "/dev/null" }
 
 local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 M.quote = quote
 
 local function command_of(arguments, environment)
-  local words = { "env", "-u", "PURSER_API_KEY", "-u", "PURSER_SECRET_KEY", "-u", "PURSER_BASE_URL",
-    "XDG_CACHE_HOME=/dev/null" }
+  local words = { "env" }
+  for name, value in pairs(WITHHELD) do
+    if not value then table.insert(words, 2, "-u " .. name) else words[#words + 1] = name .. "=" .. value end
+  end
   for name, value in pairs(environment or {}) do words[#words + 1] = quote(name .. "=" .. value) end
   words[#words + 1] = os.getenv "LUA" or "lua5.4"
   words[#words + 1] = "bin/purser"
@@ -35,18 +43,34 @@ end
 
 M.shell = run_shell
 
+-- Gives `start(paths)` files for the standard streams. Returns the exit code that it returns, and what was written.
+local function with_streams(input, start)
+  local paths = { output = os.tmpname(), errors = os.tmpname() }
+  paths.input = input and files.temporary(input) or "/dev/null"
+  local code = start(paths)
+  local out, err = files.read(paths.output), files.read(paths.errors)
+  os.remove(paths.output)
+  os.remove(paths.errors)
+  if input then os.remove(paths.input) end
+  return code, out, err
+end
+
+--- Runs the command inside this process.
 ---@return integer code, string out, string err
 function M.run(arguments, environment, input)
-  local errors, source = os.tmpname(), "/dev/null"
-  if input then
-    source = os.tmpname()
-    files.write(source, input)
-  end
-  local code, out = run_shell(command_of(arguments, environment) .. " 2>" .. errors .. " <" .. source)
-  local err = files.read(errors)
-  os.remove(errors)
-  if input then os.remove(source) end
-  return code, out, err
+  local variables = {}
+  for name, value in pairs(WITHHELD) do variables[name] = value end
+  for name, value in pairs(environment or {}) do variables[name] = value end
+  return with_streams(input, function(paths) return in_process.run(arguments, variables, paths) end)
+end
+
+--- Runs the command as a process of its own.
+---@return integer code, string out, string err
+function M.process(arguments, environment, input)
+  return with_streams(input, function(paths)
+    return (run_shell(("%s >%s 2>%s <%s"):format(command_of(arguments, environment), paths.output, paths.errors,
+      paths.input)))
+  end)
 end
 
 --- Prepares a request and sends nothing. There are keys in the environment, unless `environment` has others.
@@ -58,7 +82,7 @@ function M.dry_run(words, environment)
   return M.run(all, variables)
 end
 
---- The same as `run` on a pseudo terminal, with `input` typed on it. Returns the code and what the terminal showed.
+--- The same as `process` on a pseudo terminal, with `input` typed on it. Returns the code and what the terminal showed.
 ---@return integer code, string shown
 function M.run_on_terminal(arguments, environment, input)
   local inner = command_of(arguments, environment)

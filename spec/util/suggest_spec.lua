@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What an unknown name was meant to be. (renamed_spec.lua has the old names.)
+-- What an unknown name was meant to be.
 
 local suggest = require "purser.util.suggest"
 
@@ -22,12 +22,6 @@ describe("an unknown name", function()
   it("may be bound to fewer changes", function()
     assert.equal("parallel", suggest.find("paralel", NAMES, 1))
     assert.is_nil(suggest.find("parael", NAMES, 1))
-  end)
-
-  it("gets its new name where it is an old one that has one here, before any that is nearer", function()
-    assert.equal("reconcile", suggest.find("settle", { "settled", "reconcile" }))
-    assert.equal("rate_limit", suggest.find("budget", { "rate_limit" }))
-    assert.equal("settled", suggest.find("settle", { "settled" }))
   end)
 end)
 

@@ -115,20 +115,26 @@ describe("plan_withdraw", function()
     assert.truthy(err.message:find('did you mean "address"', 1, true))
   end)
 
-  it("warns of an address whose form or checksum cannot be that of the network", function()
+  it("rejects an address whose form or checksum cannot be that of the network, unless it is told not to", function()
     local _, client = world()
-    local function warnings(given)
+    local function problems(given)
       given.amount = given.amount or "20"
-      return table.concat(assert(client.wallet:plan_withdraw(given)).warnings, "; ")
+      local plan = assert(client.wallet:plan_withdraw(given))
+      assert.equal(#plan.problems == 0, plan.ok)
+      return table.concat(plan.problems, "; ")
     end
-    assert.matches("has the form of Tron, and no address of ETH", warnings { coin = "USDT", network = "ETH",
+    assert.matches("has the form of Tron, and no address of ETH", problems { coin = "USDT", network = "ETH",
       address = TRON })
-    assert.equal("", warnings { coin = "USDT", network = "trc20", address = TRON })
+    assert.matches("has not the form of an address of TRX", problems { coin = "USDT", network = "TRX",
+      address = "treasury" })
+    assert.equal("", problems { coin = "USDT", network = "trc20", address = TRON })
     for _, mistyped in ipairs {
       { coin = "USDT", network = "trc20", address = (TRON:gsub("7$", "8")) },
       { coin = "XRP", network = "XRP", memo = "1", amount = "30", address = "rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTx" },
     } do
-      assert.matches("checksum of the address is wrong", warnings(mistyped), 1, true)
+      assert.matches("checksum of the address is wrong", problems(mistyped), 1, true)
+      mistyped.unchecked_address = true
+      assert.equal("", problems(mistyped))
       assert.matches("\n  ok       no error found; read the warnings first$",
         tostring(assert(client.wallet:plan_withdraw(mistyped))))
     end

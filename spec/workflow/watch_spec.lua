@@ -1,10 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Watching deposits: each new one and each change of its state once, on the simulator's clock, so no time passes.
 
-local core = require "purser.core"
 local errors = require "purser.call.errors"
-local operations = require "purser.api.operations"
-local record_id = require "purser.history.record_id"
 local simulated = require "simulated"
 local watch_module = require "purser.workflow.watch"
 
@@ -86,8 +83,6 @@ describe("watch_deposits", function()
 end)
 
 describe("watch_deposits over equal deposits", function()
-  local key_of = record_id.of(operations.by_name["wallet.deposit_history"].paging)
-
   local function deposit(status)
     return { coin = "USDT", network = "TRX", txId = "one", address = "T", amount = "5", insertTime = NOW - 5000,
       status = status }
@@ -163,16 +158,6 @@ describe("watch_deposits over equal deposits", function()
     local list, cursor = events({ { 5 }, { 8 } }, { since = NOW - HOUR, deadline_ms = MINUTE })
     assert.same({ ">5", "5>8" }, list)
     assert.same({}, (events({ { 5 }, { 8 } }, { cursor = cursor, deadline_ms = MINUTE })))
-  end)
-
-  it("goes on from a cursor of an older version", function()
-    local digits = core.md5_hex((key_of(deposit(4)))):sub(1, 16)
-    local old = ("purser1;watch;%d;%s:%d:5.4"):format(NOW - HOUR, digits, NOW - 5000)
-    local list, cursor = events({ { 4, 5 }, { 5, 5 } }, { cursor = old, deadline_ms = MINUTE })
-    assert.same({ "4>5" }, list)
-    assert.matches("^purser2;watch;", cursor)
-    assert.is_nil(cursor:find("m" .. digits, 1, true))
-    assert.same({ "5>7" }, (events({ { 5, 5 }, { 5, 7 } }, { cursor = cursor, deadline_ms = MINUTE })))
   end)
 
   it("sleeps no longer than it lasts, whatever pause the service asks for", function()

@@ -3,8 +3,6 @@
 
 local json = require "purser.json"
 local purser = require "purser"
-local record_id = require "purser.history.record_id"
-local operations = require "purser.api.operations"
 
 local NOW = 1700000000000
 
@@ -77,11 +75,4 @@ describe("deposits that differ in the spelling alone", function()
       assert.are.same({ "new -5", "new -5" }, (watched({ { deposit(), deposit(other) } }, { since = since })))
     end
   end)
-end)
-
-it("A cursor of an older version, whose digests are of the texts as they were shown, is continued", function()
-  local key = record_id.of(operations.by_name["wallet.deposit_history"].paging)(deposit())
-  local cursor = ("purser2;watch;%d;%s:%d:5"):format(since, record_id.digest(key), NOW - 60000)
-  assert.are.same({}, (watched({ { deposit() }, { deposit { amount = "5.0" } } }, { cursor = cursor })))
-  assert.are.same({ "new -5" }, (watched({ { deposit(), deposit() } }, { cursor = cursor })))
 end)

@@ -17,6 +17,5 @@ int luaopen_purser_core(lua_State *L)
     lpu_bind_terminal(L);
     lpu_bind_files(L);
     lpu_bind_library(L);
-    lpu_bind_swap(L);
     return 1;
 }

@@ -139,7 +139,7 @@ static unsigned check_places(lua_State *L, int index)
 static enum pu_rounding check_mode(lua_State *L, int index, enum pu_rounding otherwise)
 {
     static const char *const names[] = {"down", "up", "half_up", "half_even", NULL};
-    if (lua_isnone(L, index)) return otherwise;
+    if (lua_isnoneornil(L, index)) return otherwise;
     const char *name = lua_type(L, index) == LUA_TSTRING ? lua_tostring(L, index) : "";
     for (int i = 0; names[i]; i++)
         if (strcmp(name, names[i]) == 0) return (enum pu_rounding)i;

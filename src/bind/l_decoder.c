@@ -323,10 +323,11 @@ static int module_decode(lua_State *L)
     return decoder_decode(L);
 }
 
-/* core.decoder(type), with the list of retired plans as upvalue */
+/* core.decoder(type [, last_wins]), with the list of retired plans as upvalue */
 static int module_decoder(lua_State *L)
 {
     luaL_checkany(L, 1);
+    bool last_wins = lua_toboolean(L, 2);
     lua_settop(L, 1);
     decoder *self = lpu_new_userdata(L, sizeof *self); /* type self */
     *self = (decoder){.retired = lua_touserdata(L, lua_upvalueindex(1))};
@@ -334,6 +335,7 @@ static int module_decoder(lua_State *L)
     lua_newtable(L); /* type self shapes */
     self->plan = pu_plan_new(LPU_INTEGER_MIN, LPU_INTEGER_MAX);
     if (!self->plan) return luaL_error(L, "not enough memory");
+    self->plan->last_wins = last_wins;
     lpu_compile_type(L, self->plan);
     lua_newtable(L); /* type self shapes uservalue */
     lpu_push_type_text(L, 1);

@@ -25,7 +25,6 @@ void lpu_bind_decimal(lua_State *L);
 void lpu_bind_terminal(lua_State *L);
 void lpu_bind_files(lua_State *L);
 void lpu_bind_library(lua_State *L);
-void lpu_bind_swap(lua_State *L);
 
 /* Those of purser.http: */
 void lpu_bind_http_easy(lua_State *L);

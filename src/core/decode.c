@@ -151,11 +151,11 @@ static const char *read_name(walk *w, record *r, const char *p, uint16_t *number
     return p + 1;
 }
 
-/* Whether a name that came before may come again: the last of equal names wins in objects of type `any`. A declared
- * shape is read to learn what the document says, and a document that says two things says neither. */
+/* Whether a name that came before may come again: the last of equal names wins in objects of type `any`, and everywhere
+ * in a plan that says so. A document that says two things about what was done says neither. */
 static bool may_repeat(const walk *w, const record *r)
 {
-    return r->shape == &w->plan->shapes[0];
+    return w->plan->last_wins || r->shape == &w->plan->shapes[0];
 }
 
 /* Counts the entry that was read. A null member is absent, and matters only where an equal name may have come before.

@@ -79,6 +79,7 @@ typedef struct pu_plan {
     uint16_t slot_room; /* slots there can ever be */
     uint16_t root;
     int64_t low, high; /* the integers the host holds exactly */
+    bool last_wins;    /* a member that comes twice in a record has its last value; else the document is refused */
     struct pu_plan *next; /* for a list that the owner keeps */
 } pu_plan;
 

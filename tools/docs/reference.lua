@@ -46,7 +46,7 @@ local plan = {
     { "purser.modules.json", "json.", "purser.json" },
     { "purser.modules.secrets", "secrets.", "purser.secrets", "signing" },
     { "purser.Secret", "secret:", "A secret", "signing" },
-    { "purser.modules.vault", "purser.fleet.vault.", "purser.fleet.vault", "fleets" },
+    { "purser.modules.vault", "purser.vault.", "purser.vault", "fleets" },
     { "purser.VaultFile", "vault:", "The vault of a fleet in a file", "fleets" },
   } },
   { "reference-transports", "Reference: transports and tasks", {

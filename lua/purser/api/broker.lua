@@ -21,6 +21,9 @@ local page = { "page", "count", type = "string", default = 1 }
 -- What distinguishes one deposit from another: no history gives them an id.
 local deposit_key = { "coin", "network", "txId", "address", "memo", "amount", "insertTime" }
 
+-- By the interface document; the vendor's samples of A15, C14 and C16 show another number of records than they name.
+local page_counts = { totalRecords = "records", totalPageNum = "pages" }
+
 return {
   {
     id = "A1", name = "transfer_history", method = "GET", path = "/api/v3/broker/sub-account/universalTransfer",
@@ -32,7 +35,8 @@ return {
     },
     paging = { iterator = "transfer", size = "limit", page_size = 500, page = "page", time_member = "timestamp",
       id = "tranId" },
-    result = { list = "sub_account_transfer", wrappers = { "result" }, total = "totalCount" },
+    -- totalCount: records by the live answers that were read, pages by Mexc.Net (TotalPages, 2026-08)
+    result = { list = "sub_account_transfer", wrappers = { "result" }, counts = { totalCount = "either" } },
   },
   {
     id = "A2", name = "create_sub_account", method = "POST", path = "/api/v3/broker/sub-account/virtualSubAccount",
@@ -195,6 +199,6 @@ return {
       { "pageSize", "count", type = "string", default = 10 },
     },
     paging = { iterator = "rebate", size = "pageSize", page_size = 100, page = "page" },
-    result = { page = "rebate" },
+    result = { page = "rebate", counts = page_counts },
   },
 }

@@ -8,6 +8,7 @@ local lazy = require "purser.util.lazy"
 local text_rules = require "purser.api.text"
 local write_kinds = lazy "purser.api.write_kinds"
 
+local find, format = string.find, string.format
 local clean_text, digits_of, one_of = text_rules.clean_text, text_rules.digits_of, text_rules.one_of
 
 local M = { choices = text_rules.choices }
@@ -17,20 +18,20 @@ local FIRST_TIME, LAST_TIME = 1000000000000, 9999999999999
 
 local function integer_of(value)
   if type(value) == "number" then return digits_of(value) and value end
-  return type(value) == "string" and #value <= 15 and value:find("^%d+$") and tonumber(value)
+  return type(value) == "string" and #value <= 15 and find(value, "^%d+$") and tonumber(value)
 end
 
 -- The number of a state as it travels, and its name where that was given; or nil, nil, a message and a hint.
 local function status_of(value, param)
   local number = integer_of(value)
-  if number and number >= 0 then return ("%d"):format(number) end
+  if number and number >= 0 then return format("%d", number) end
   local names = M.choices[param.choices]
   if number or type(value) ~= "string" then
     return nil, nil, "is not a status", "pass its number, such as 5, or its name"
   end
   local name, message, hint = one_of(value, names)
   for i = 1, #names do
-    if names[i] == name then return ("%d"):format(i), name end
+    if names[i] == name then return format("%d", i), name end
   end
   return nil, nil, message, hint .. ", or the number"
 end
@@ -46,7 +47,7 @@ M.kinds = {
       if time < FIRST_TIME or time > LAST_TIME then
         return nil, "does not have 13 digits", "times are epoch milliseconds (seconds times 1000)"
       end
-      return ("%d"):format(time)
+      return format("%d", time)
     end,
   },
 
@@ -57,9 +58,9 @@ M.kinds = {
       if not count then return nil, "is not an integer", "pass a whole number from 1" end
       if count < 1 then return nil, "is less than 1", "pass a whole number from 1" end
       if param.max and count > param.max then
-        return nil, ("is %d"):format(count), ("at most %d is allowed"):format(param.max)
+        return nil, format("is %d", count), format("at most %d is allowed", param.max)
       end
-      return ("%d"):format(count)
+      return format("%d", count)
     end,
   },
 

@@ -30,7 +30,8 @@ M.default = {
   unknown_codes = {
     ["408"] = true, ["500"] = true, ["502"] = true, ["503"] = true, ["504"] = true, ["520"] = true, ["522"] = true,
     ["524"] = true, ["599"] = true, ["-1000"] = true, ["-1001"] = true, ["-1006"] = true, ["-1007"] = true,
-    ["10200"] = true, ["10201"] = true, ["10202"] = true, ["10219"] = true, ["20002"] = true, ["730000"] = true,
+    ["10098"] = true, ["10200"] = true, ["10201"] = true, ["10202"] = true, ["10219"] = true, ["10259"] = true,
+    ["20002"] = true, ["730000"] = true,
   },
   -- Operations, by full name, whose success envelope without data is known to mean an empty list. It is believed for a
   -- plain read alone, never by reconciling or a walk.

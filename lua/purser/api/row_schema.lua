@@ -50,9 +50,10 @@ local row_words = {
                          -- retention_days, retention_months, from_midnight
   paging = "table",      -- how a history or list is read to its end (see paging_words)
   result = "table",
-  -- { list | record | page | rows = shape, wrappers = members that hold the list, total = member next to a list that
-                         -- says how many there are, lone = member that a single record in `data` needs to pass for a
-                         -- list of one, required_member = member without whose text an answer is no result }
+  -- { list | record | page | rows = shape, wrappers = members that hold the list, counts = what members next to the
+                         -- records count ("records", "pages" or, where sources disagree, "either"), lone = member that
+                         -- a single record in `data` needs to pass for a list of one, required_member = member without
+                         -- whose text an answer is no result }
   moves = "table",       -- what a write call that moves funds moves, and where to (see moves_words)
   reconcile = "table",      -- how an unknown outcome is found out
   deprecated = "string", -- what to call instead
@@ -69,7 +70,7 @@ local param_words = {
 local result_words = {
   list = "string", record = "string", page = "string", rows = "string", wrappers = "table",
   required_member = "string",
-  total = "string", lone = "string",
+  counts = "table", lone = "string",
 }
 -- Each but `to` names a parameter of the row.
 local moves_words = {

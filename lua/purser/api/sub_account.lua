@@ -100,7 +100,8 @@ return {
     },
     paging = { iterator = "transfer", size = "limit", page_size = 500, page = "page", time_member = "timestamp",
       id = "tranId" },
-    result = { list = "sub_account_transfer", wrappers = { "result" }, total = "totalCount" },
+    -- totalCount: records by the live answers that were read, pages by Mexc.Net (TotalPages, 2026-08)
+    result = { list = "sub_account_transfer", wrappers = { "result" }, counts = { totalCount = "either" } },
   },
   {
     id = "B8", name = "balances", method = "GET", path = "/api/v3/sub-account/asset",

@@ -7,7 +7,7 @@ local suggest = lazy "purser.util.suggest"
 
 local M = {}
 
-local find, floor = string.find, math.floor
+local find, floor, format = string.find, math.floor, string.format
 
 -- Far above anything the service could store, far below what a request line can carry.
 local MAX_TEXT_BYTES = 1024
@@ -44,7 +44,7 @@ local math_type = math.type or function(number) return floor(number) == number a
 function M.digits_of(number)
   if math_type(number) ~= "integer" then return nil end
   if not math.type and (number > 2 ^ 53 or number < -2 ^ 53) then return nil end
-  return ("%d"):format(number)
+  return format("%d", number)
 end
 
 --- What every text must be, whatever its kind. Returns the text, nil, and whether it holds letters and digits alone; or
@@ -59,10 +59,10 @@ function M.clean_text(value)
   if is ~= "string" then return nil, "is a " .. is, "pass a string" end
   if value == "" then return nil, "is empty", "give it a value or leave it out" end
   if #value > MAX_TEXT_BYTES then
-    return nil, ("is %d bytes long"):format(#value), ("at most %d are sent"):format(MAX_TEXT_BYTES)
+    return nil, format("is %d bytes long", #value), format("at most %d are sent", MAX_TEXT_BYTES)
   end
   if find(value, "^[0-9A-Za-z]+$") then return value, nil, true end -- most texts are, and it is found out quickly
-  if value:find("[%z\1-\31\127]") then return nil, "holds a control character (line break, tab, NUL)", "remove it" end
+  if find(value, "[%z\1-\31\127]") then return nil, "holds a control character (line break, tab, NUL)", "remove it" end
   if not plain_text.is_utf8(value) then return nil, "is not valid UTF-8", "convert it" end
   return value
 end
@@ -73,7 +73,7 @@ function M.one_of(value, names)
     if name == value then return value end
   end
   local near = suggest.hint(value, names)
-  return nil, ('is "%s"%s'):format(value, near), "allowed are " .. table.concat(names, ", ")
+  return nil, format('is "%s"%s', value, near), "allowed are " .. table.concat(names, ", ")
 end
 
 return M

@@ -19,6 +19,9 @@ local page = { "page", "count", type = "int", default = 1 }
 -- What distinguishes one deposit from another: no history gives them an id.
 local deposit_key = { "coin", "network", "txId", "address", "memo", "amount", "insertTime" }
 
+-- By the interface document; the vendor's samples of A15, C14 and C16 show another number of records than they name.
+local page_counts = { totalRecords = "records", totalPageNum = "pages" }
+
 return {
   {
     id = "C1", name = "coins", method = "GET", path = "/api/v3/capital/config/getall",
@@ -115,7 +118,7 @@ return {
       iterator = "withdrawal_address", size = "limit", page_size = 100, page = "page",
       key = { "coin", "network", "address", "addressTag", "memo" },
     },
-    result = { page = "withdrawal_address" },
+    result = { page = "withdrawal_address", counts = page_counts },
   },
   {
     id = "C9", name = "transfer", method = "POST", path = "/api/v3/capital/transfer",
@@ -139,7 +142,7 @@ return {
     window = { default_days = 7, retention_months = 6 },
     paging = { iterator = "transfer", size = "size", page_size = 100, page = "page", time_member = "timestamp",
       id = "tranId" },
-    result = { rows = "wallet_transfer" },
+    result = { rows = "wallet_transfer", counts = { total = "records" } }, -- by the interface document
   },
   {
     id = "C11", name = "get_transfer", method = "GET", path = "/api/v3/capital/transfer/tranId",
@@ -175,7 +178,7 @@ return {
       { "limit", "count", type = "int", default = 1, max = 1000 },
     },
     paging = { iterator = "conversion", size = "limit", page_size = 1000, page = "page", time_member = "convertTime" },
-    result = { page = "conversion_batch" },
+    result = { page = "conversion_batch", counts = page_counts },
   },
   {
     id = "C15", name = "internal_transfer", method = "POST", path = "/api/v3/capital/transfer/internal",
@@ -209,7 +212,7 @@ return {
       iterator = "internal_transfer", size = "limit", page_size = 100, page = "page", time_member = "timestamp",
       id = "tranId",
     },
-    result = { page = "internal_transfer" },
+    result = { page = "internal_transfer", counts = page_counts },
   },
   {
     id = "C17", name = "withdraw_legacy", method = "POST", path = "/api/v3/capital/withdraw/apply",

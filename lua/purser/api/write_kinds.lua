@@ -7,6 +7,7 @@ local plain_text = require "purser.util.plain_text"
 local text_rules = require "purser.api.text"
 local decimal = lazy "purser.decimal"
 
+local find, format, gmatch, sub = string.find, string.format, string.gmatch, string.sub
 local clean_text, digits_of, one_of = text_rules.clean_text, text_rules.digits_of, text_rules.one_of
 
 local M = {}
@@ -22,7 +23,7 @@ local function items_of(value)
   local text, message, hint = clean_text(value)
   if not text then return nil, message, hint end
   local items = {}
-  for item in (text .. ","):gmatch("([^,]*),") do items[#items + 1] = item end
+  for item in gmatch(text .. ",", "([^,]*),") do items[#items + 1] = item end
   return items
 end
 
@@ -33,13 +34,13 @@ local function list_of(check)
     if not items then return nil, message, hint end
     if #items == 0 then return nil, "is an empty list", "give at least one item or leave it out" end
     if param.max and #items > param.max then
-      return nil, ("has %d items"):format(#items), ("at most %d are allowed in one call"):format(param.max)
+      return nil, format("has %d items", #items), format("at most %d are allowed in one call", param.max)
     end
     local texts = {}
     for i, item in ipairs(items) do
       local text, wrong, cure = clean_text(item)
       if text then text, wrong, cure = check(text, param) end
-      if not text then return nil, ("has item %d which %s"):format(i, wrong), cure end
+      if not text then return nil, format("has item %d which %s", i, wrong), cure end
       texts[i] = text
     end
     return table.concat(texts, ",")
@@ -51,8 +52,8 @@ M.new_name = {
   check = function(value)
     local text, message, hint = clean_text(value)
     if not text then return nil, message, hint end
-    if #text < 8 or #text > 32 or text:find("[^0-9A-Za-z]") then
-      return nil, ("has %d characters%s"):format(#text, text:find("[^0-9A-Za-z]") and ", one of them neither" or ""),
+    if #text < 8 or #text > 32 or find(text, "[^0-9A-Za-z]") then
+      return nil, format("has %d characters%s", #text, find(text, "[^0-9A-Za-z]") and ", one of them neither" or ""),
         "it must be 8 to 32 letters and digits"
     end
     return text
@@ -66,11 +67,11 @@ M.address = {
   check = function(value)
     local text, message, more = clean_text(value) -- whether it is simple, or the hint
     if not text or more then return text, message, more end
-    local at = text:find "[^!-~]"
+    local at = find(text, "[^!-~]")
     if not at then return text end
     local plain, what = plain_text.is_plain(text)
-    what = not plain and "a " .. what or text:sub(at, at) == " " and "a blank" or "a character that is not ASCII"
-    return nil, ("holds %s (byte %d), which no address has"):format(what, at), "copy it again from its source"
+    what = not plain and "a " .. what or sub(text, at, at) == " " and "a blank" or "a character that is not ASCII"
+    return nil, format("holds %s (byte %d), which no address has", what, at), "copy it again from its source"
   end,
 }
 
@@ -79,12 +80,12 @@ M.memo = {
   check = function(value)
     local text, message, more = clean_text(value)
     if not text or more then return text, message, more end
-    if text:find "^ " or text:find " $" then
+    if find(text, "^ ") or find(text, " $") then
       return nil, "begins or ends with a blank, which cannot be seen", "remove it"
     end
     local plain, what = plain_text.is_plain(text)
     if plain then return text end
-    return nil, ("holds a %s, which cannot be seen"):format(what), "copy it again from its source"
+    return nil, format("holds a %s, which cannot be seen", what), "copy it again from its source"
   end,
 }
 
@@ -93,8 +94,8 @@ M.client_id = {
   check = function(value)
     local text, message, hint = clean_text(value)
     if not text then return nil, message, hint end
-    if #text ~= 32 or text:find("[^0-9A-Za-z]") then
-      return nil, ("has %d characters%s"):format(#text, #text == 32 and ", one of them no letter or digit" or ""),
+    if #text ~= 32 or find(text, "[^0-9A-Za-z]") then
+      return nil, format("has %d characters%s", #text, #text == 32 and ", one of them no letter or digit" or ""),
         "it must be exactly 32 letters and digits (purser.client_id() makes one)"
     end
     return text
@@ -119,14 +120,14 @@ M.amount = {
     end
     local text, message, hint = clean_text(value)
     if not text then return nil, message, hint end
-    if text:find("^%-") then return nil, "is negative", "amounts are positive" end
-    if not (text:find("^%d+$") or text:find("^%d+%.%d+$")) then
+    if find(text, "^%-") then return nil, "is negative", "amounts are positive" end
+    if not (find(text, "^%d+$") or find(text, "^%d+%.%d+$")) then
       return nil, "is not a plain decimal", "pass digits with at most one point, no sign, no exponent, such as \"12.5\""
     end
-    if text:find("^0%d") then return nil, "begins with 0 and another digit", "remove the leading zero" end
-    if not text:find("[1-9]") then return nil, "is zero", "amounts are positive" end
+    if find(text, "^0%d") then return nil, "begins with 0 and another digit", "remove the leading zero" end
+    if not find(text, "[1-9]") then return nil, "is zero", "amounts are positive" end
     if #text > MAX_DIGITS then
-      return nil, ("is %d characters long"):format(#text), ("at most %d are sent"):format(MAX_DIGITS)
+      return nil, format("is %d characters long", #text), format("at most %d are sent", MAX_DIGITS)
     end
     return text
   end,
@@ -149,15 +150,15 @@ M.permissions = {
 M.ips = {
   text = "IP addresses, a list or comma-separated",
   check = list_of(function(text)
-    if core.ip_family(text) and not text:find ":.*%." then return text end -- no IPv4 within IPv6
-    return nil, ('is "%s"'):format(text), 'pass IPv4 or IPv6 addresses such as "203.0.113.7"'
+    if core.ip_family(text) and not find(text, ":.*%.") then return text end -- no IPv4 within IPv6
+    return nil, format('is "%s"', text), 'pass IPv4 or IPv6 addresses such as "203.0.113.7"'
   end),
 }
 
 M.coins = {
   text = "coins, a list or comma-separated",
   check = list_of(function(text)
-    if text:find("[,%s]") then return nil, ('is "%s"'):format(text), "a coin has no comma or blank" end
+    if find(text, "[,%s]") then return nil, format('is "%s"', text), "a coin has no comma or blank" end
     return text
   end),
 }
@@ -165,7 +166,7 @@ M.coins = {
 M.md5 = {
   text = "32 hexadecimal digits",
   check = function(value)
-    if type(value) ~= "string" or #value ~= 32 or value:find("%X") then
+    if type(value) ~= "string" or #value ~= 32 or find(value, "%X") then
       return nil, "is not 32 hexadecimal digits", "pass the plain password as funds_password instead"
     end
     return value
@@ -177,8 +178,8 @@ M.area_code = {
   check = function(value)
     local text, message, hint = clean_text(value)
     if not text then return nil, message, hint end
-    if not text:find("^%+?%d%d?%d?%d?%d?$") then return nil, "is not an area code", "pass 1 to 5 digits, such as 86" end
-    return text
+    if find(text, "^%+?%d%d?%d?%d?%d?$") then return text end
+    return nil, "is not an area code", "pass 1 to 5 digits, such as 86"
   end,
 }
 

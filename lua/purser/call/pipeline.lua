@@ -22,7 +22,7 @@ local schedule = lazy "purser.schedule"
 local unlisted = lazy "purser.call.unlisted"
 local unsigned = lazy "purser.call.unsigned"
 
-local floor = math.floor
+local floor, format = math.floor, string.format
 
 local M = {}
 
@@ -121,6 +121,7 @@ end
 -- Nothing of an earlier call or attempt stays behind in a table that is used again.
 local function clear_info(info)
   info.attempts, info.http_status, info.headers, info.timings, info.hook_error = 0, nil, nil, nil, nil
+  info.repeated = nil
 end
 
 -- Checks the options of a call, and clears their `info`. Returns an error, or nil.
@@ -275,7 +276,7 @@ function M.give_back(self, request)
 end
 
 local function note_wrong_clock(err, why)
-  err.message = ("%s; the clock was not corrected: %s"):format(err.message, why)
+  err.message = format("%s; the clock was not corrected: %s", err.message, why)
 end
 
 -- Learns the service's time: from its own answer, else from the Date header of a rejection. Whether that worked; the

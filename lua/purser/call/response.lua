@@ -85,7 +85,7 @@ function M.answer(row, profile, status, body, headers, values)
   if value == nil then return fail("of_body", row, profile, status, body, message, offset) end
   local _, err = error_in(row, profile, status, value, body)
   if err then return nil, err end
-  local taken, missing = unwrap.take(row, value, body, values, profile)
+  local taken, missing = unwrap.take(row, value, body, values, profile, status)
   if not taken then return fail("undecodable", row, status, missing) end
   return taken
 end

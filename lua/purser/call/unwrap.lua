@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- The last stage: from an answer to a result. The C decoder types the members by the row's shape; this file takes the
 -- result out of whatever envelope it came in. An answer has to show its result: a list is an array, or a member that is
--- one; a record has the member that proves it (record.lua); a number of records matches the total next to them. What
--- shows less is none.
+-- one; a record has the member that proves it (record.lua). What shows less is none. A read gives what is there,
+-- whatever stands beside it and though a member comes twice (then its last value counts); who concludes from what is
+-- missing asks M.beside and M.counts for the rest.
 
 local core = require "purser.core"
 local lazy = require "purser.util.lazy"
@@ -59,18 +60,27 @@ local function carriers_of(result)
   return { "data", "result", unpack(result.wrappers or {}) }
 end
 
+-- The members beside the records that count something.
+local function count_fields(result)
+  local fields = {}
+  for name in pairs(result.counts or {}) do
+    fields[#fields + 1] = { name = name, type = "integer", aliases = name == "totalPageNum" and { "totalPage" } or nil }
+  end
+  return fields
+end
+
 -- A list: an array of records, or an object one of whose members (data, result, ...) is that array. `data` may in turn
 -- be an object with such a member.
 function forms.list(result)
   local record = { name = result.list, fields = compile_fields(result.list) }
   local carriers = {}
   for i, name in ipairs(carriers_of(result)) do carriers[i] = { name = name, type = { list = { record = record } } } end
-  local total = result.total and { { name = result.total, type = "integer" } } or {}
+  local counts = count_fields(result)
   if result.wrappers then
-    local wrapped = extend(record.fields, { carriers[3], total[1] })
+    local wrapped = extend(record.fields, extend({ carriers[3] }, counts))
     carriers[1] = { name = "data", type = { one_or_many = { name = result.list, fields = wrapped } } }
   end
-  return { list = { record = record }, record = { name = "list", fields = extend(extend(carriers, total), envelope) } }
+  return { list = { record = record }, record = { name = "list", fields = extend(extend(carriers, counts), envelope) } }
 end
 
 local function one(name, fields)
@@ -84,18 +94,16 @@ function forms.record(result)
 end
 
 function forms.page(result)
-  return one("page", {
+  return one("page", extend({
     { name = "data", type = { list = { record = { name = result.page, fields = compile_fields(result.page) } } } },
-    { name = "page", type = "integer" }, { name = "totalRecords", type = "integer" },
-    { name = "totalPageNum", type = "integer", aliases = { "totalPage" } },
-  })
+    { name = "page", type = "integer" },
+  }, count_fields(result)))
 end
 
 function forms.rows(result)
-  return one("rows", {
+  return one("rows", extend({
     { name = "rows", type = { list = { record = { name = result.rows, fields = compile_fields(result.rows) } } } },
-    { name = "total", type = "integer" },
-  })
+  }, count_fields(result)))
 end
 
 local decoders = setmetatable({}, { __mode = "k" })
@@ -104,7 +112,7 @@ local decoders = setmetatable({}, { __mode = "k" })
 function M.decoder(row)
   local decoder = decoders[row]
   if not decoder then
-    decoder = core.decoder(forms[form_of(row.result)](row.result))
+    decoder = core.decoder(forms[form_of(row.result)](row.result), row.effect == "read")
     decoders[row] = decoder
   end
   return decoder
@@ -114,25 +122,54 @@ M.error_decoder = core.decoder { record = { name = "error", fields = envelope } 
 
 ------------------------------------------------------------------------------------------------ what an answer shows
 
--- Of lists that were taken out of their envelope: the total that came with them, and why they prove less than they
--- show.
-local totals = setmetatable({}, { __mode = "k" })
-local doubts = setmetatable({}, { __mode = "k" })
+-- What is known of results beside what they show: `beside` (members), `status` (where it was not 200), `doubt`.
+local notes = setmetatable({}, { __mode = "k" })
 
---- How many records there are in all, as the answer of this list said; nil where it said nothing.
----@param list table  what an operation that lists returned
----@return integer|nil
-function M.total_of(list)
-  return totals[list]
+local function note(answer, word, value)
+  notes[answer] = notes[answer] or {}
+  notes[answer][word] = value
 end
 
---- Why nothing may be concluded from a record that this list lacks; nil where that may be done.
+--- Returns what stood beside the records of an answer, by name: totals, an error, a next cursor ... Of a list without an
+--- envelope it is empty. Also returns the HTTP status where that was not 200.
+---@param answer table  what a read operation returned
+---@return table<string, any> members, integer|nil status
+function M.beside(answer)
+  local known = notes[answer] or {}
+  return known.beside or {}, known.status
+end
+
+--- Returns what an answer says of the whole list: how many records there are, how many pages, and a number of which
+--- sources disagree whether it counts records or pages. Each is nil where nothing is said, and of any type.
+---@param row table
+---@param answer table
+---@return any records, any pages, any either
+function M.counts(row, answer)
+  local beside, of = M.beside(answer), {}
+  for name, what in pairs(row.result.counts or {}) do of[what] = beside[name] end
+  return of.records, of.pages, of.either
+end
+
+--- Returns why nothing may be concluded from a record that this list lacks; nil where that may be done.
 ---   assumed  nothing but the profile's `null_lists` says that it is empty
 ---   lone     one record came where a list belongs, so there may be others
 ---@param list table
 ---@return "assumed"|"lone"|nil
 function M.doubt_of(list)
-  return doubts[list]
+  return notes[list] and notes[list].doubt
+end
+
+-- Notes what stands beside the records of `answer` in the wrappers around them, the innermost last. A note must not hold
+-- what it is of, so it leaves out what carries the records.
+local function note_beside(result, answer, ...)
+  local beside, carries = {}, { rows = true }
+  for _, name in ipairs(carriers_of(result)) do carries[name] = true end
+  for _, part in ipairs { ... } do
+    for name, value in pairs(part) do
+      if type(name) == "string" and not (carries[name] and type(value) == "table") then beside[name] = value end
+    end
+  end
+  if next(beside) ~= nil then note(answer, "beside", beside) end
 end
 
 -- Where in the answer its list is: the list, the object that holds it, and the names that lead to it.
@@ -161,19 +198,21 @@ local function shows_array(body, path)
     for _, name in ipairs(names) do
       type_ = { record = { name = "wrapper", fields = { { name = name, type = type_ } } } }
     end
-    decoder = core.decoder(type_)
+    decoder = core.decoder(type_, true)
     array_decoders[path] = decoder
   end
   return decoder:decode(body) ~= nil
 end
 
--- Why a number of records and the total next to them cannot both be true; nil where they can.
-local function contradiction(count, total, page)
-  if total == nil then return nil end
-  if type(total) ~= "number" then return "the answer's total is no number" end
-  if total < count then return ("the answer shows %d records and a total of %d"):format(count, total) end
-  if count == 0 and total > 0 and page <= 1 then
-    return ("the answer shows no record and a total of %d"):format(total)
+-- What may say next to a list how many records there are, whether or not the row knows it.
+local TOTALS = { "totalCount", "total", "totalRecords" }
+
+-- Why an answer without records is no empty list: on the first page a total says that there are some. One page of
+-- none is none.
+local function contradiction(result, count, holder, page)
+  for _, name in ipairs(count == 0 and page <= 1 and TOTALS or {}) do
+    local total, least = tonumber(holder[name]), result.counts and result.counts[name] == "either" and 2 or 1
+    if total and total >= least then return ("the answer shows no record and a total of %d"):format(total) end
   end
 end
 
@@ -185,9 +224,6 @@ local function list_without_array(result, value, path, answer)
   if path == "" and value.code and answer.null_is_none then return {}, "assumed" end
 end
 
--- What may say next to a list how many records there are, whether or not the row knows it.
-local TOTALS = { "totalCount", "total", "totalRecords" }
-
 local take = {}
 
 function take.list(result, value, answer)
@@ -196,13 +232,12 @@ function take.list(result, value, answer)
     local doubt
     list, doubt = list_without_array(result, value, path, answer)
     if not list then return nil, "the answer shows no list" end
-    doubts[list], holder = doubt, {}
+    note(list, "doubt", doubt)
+    holder = {}
   end
-  for _, name in ipairs(TOTALS) do
-    local problem = contradiction(#list, holder[name], answer.page)
-    if problem then return nil, problem end
-  end
-  totals[list] = result.total and holder[result.total]
+  local problem = contradiction(result, #list, holder, answer.page)
+  if problem then return nil, problem end
+  note_beside(result, list, value, holder)
   return list
 end
 
@@ -219,23 +254,24 @@ function take.record(result, value, answer)
   return record and strip_envelope(record), problem
 end
 
-function take.page(_, value, answer)
-  local page = strip_envelope(value[1] or value)
+function take.page(result, value, answer)
+  local page = value[1] or value
   if page.data == nil or value[2] ~= nil then return nil, "the answer shows no page" end
-  local problem = contradiction(#page.data, page.totalRecords, answer.page)
+  local problem = contradiction(result, #page.data, page, answer.page)
   if problem then return nil, problem end
-  return page
+  note_beside(result, page, page)
+  return strip_envelope(page)
 end
 
-function take.rows(_, value, answer)
+function take.rows(result, value, answer)
   local page, data = value[1] or value, value.data
   if data then page = data[1] or data end
   if (data or value)[2] ~= nil then return nil, "the answer holds more than one page" end
-  page = strip_envelope(page)
   if page.rows == nil then return nil, "the answer shows no rows" end
-  local problem = contradiction(#page.rows, page.total, answer.page)
+  local problem = contradiction(result, #page.rows, page, answer.page)
   if problem then return nil, problem end
-  return page
+  note_beside(result, page, value, page)
+  return strip_envelope(page)
 end
 
 --- Takes the result out of a decoded answer: result, or nil and what is missing.
@@ -244,13 +280,18 @@ end
 ---@param body string   what it was decoded from
 ---@param values table<string, any>|nil  what was sent, by name: on a page after the first no record may be left
 ---@param profile table|nil  its null_lists and success_codes
-function M.take(row, value, body, values, profile)
-  if value[1] ~= nil and row.result.list then return value end -- an array with nothing around it
-  local paging = row.paging
-  local page = values and paging and paging.page and tonumber(values[paging.page]) or 1
-  return take[form_of(row.result)](row.result, value,
-    { body = body, page = page, null_is_none = profile and profile.null_lists[row.full_name],
-      success_codes = profile and profile.success_codes })
+---@param status integer|nil  of HTTP
+function M.take(row, value, body, values, profile, status)
+  local taken, problem = value, nil
+  if value[1] == nil or not row.result.list then -- else it is an array with nothing around it
+    local paging = row.paging
+    local page = values and paging and paging.page and tonumber(values[paging.page]) or 1
+    taken, problem = take[form_of(row.result)](row.result, value,
+      { body = body, page = page, null_is_none = profile and profile.null_lists[row.full_name],
+        success_codes = profile and profile.success_codes })
+  end
+  if taken and status and status ~= 200 and row.effect == "read" then note(taken, "status", status) end
+  return taken, problem
 end
 
 --- The lower-case map of a raw header block (or of a map with names in any case).

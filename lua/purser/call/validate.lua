@@ -6,6 +6,7 @@ local lazy = require "purser.util.lazy"
 local parameters = require "purser.api.parameters"
 local unlisted = lazy "purser.call.unlisted"
 
+local format = string.format
 local kinds = parameters.kinds
 
 local M = {}
@@ -51,7 +52,7 @@ local no_params = {}
 ---@return table|nil values, purser.Error|nil err
 function M.check(row, params)
   if params ~= nil and type(params) ~= "table" then
-    return argument_error(row, nil, ("the parameters are a %s"):format(type(params)), "give a table")
+    return argument_error(row, nil, format("the parameters are a %s", type(params)), "give a table")
   end
   -- The constructor makes room for four: two parameters and what the pipeline adds.
   local values, by_name = { a = nil, b = nil, c = nil, d = nil }, row.by_name

@@ -10,7 +10,6 @@ local command_parser = lazy "purser.cli.parser"
 local operations = lazy "purser.api.operations"
 local output = lazy "purser.cli.output"
 local parameters = lazy "purser.api.parameters"
-local values = lazy "purser.cli.values"
 
 local M = { summary = "Print a completion script for a shell." }
 
@@ -89,17 +88,6 @@ end
 
 local computed = { ["--coin"] = coins, ["--asset"] = coins, ["--network"] = networks_on, ["--netWork"] = networks_on }
 
--- The names of the accounts that `purser login` keeps.
-local function account_names()
-  local folder = credentials.folder()
-  local pipe = folder and io.popen("ls -1 " .. values.shell_word(folder) .. " 2>/dev/null", "r")
-  local names = {}
-  if not pipe then return names end
-  for line in pipe:lines() do names[#names + 1] = line:match "^([%w_][%w_.-]*)%.keys$" end
-  pipe:close()
-  return names
-end
-
 -- The operations that a payment may be.
 local function transfers()
   local names = {}
@@ -146,7 +134,7 @@ local function values_of(option, name, row, words)
   local known = option._choices or fixed[name] or computed[name] and computed[name](words)
   if known then return known end
   local typed = words[#words]
-  if name == "--account" then return account_names() end
+  if name == "--account" then return credentials.names() end
   if name == "--goal" then return goals[words[2]] or {} end
   if name == "--operation" then return transfers() end
   row = row or exported(words)

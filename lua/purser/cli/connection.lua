@@ -2,9 +2,12 @@
 -- The options that say which service to talk to and with whose keys, and the client they make.
 
 local activity = require "purser.cli.activity"
+local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local files = require "purser.util.files"
 local lazy = require "purser.util.lazy"
+local terminal = require "purser.cli.terminal"
+local values = require "purser.cli.values"
 local profiles = lazy "purser.api.profiles"
 local purser = lazy "purser"
 local limits = lazy "purser.limits"
@@ -34,7 +37,7 @@ function M.define(command)
     command:option("--credentials", "File with `api_key = ...` and `secret_key = ...`, readable by you alone; - reads "
       .. "standard input. `purser help credentials` lists the other sources."):argname("<file>"),
     command:option("--account", "Name of the account: its keys are those of `purser login NAME`, and a journal knows "
-      .. "it by this name."):argname("<name>"),
+      .. "it by this name. PURSER_ACCOUNT names that of the environment's keys."):argname("<name>"),
     command:option("--timeout", "Longest time of one request, default 10."):argname("<seconds>"):convert(seconds),
     command:option("--rate-limit", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
       .. "sqlite:FILE or postgresql:DATABASE. Without it PURSER_RATE_LIMIT, else this command."):argname "<store>",
@@ -63,11 +66,16 @@ local function safeguards(options)
   local journal_path = options.journal or credentials.variable "PURSER_JOURNAL"
   local guard_path, made = options.guard or credentials.variable "PURSER_GUARD", {}
   if journal_path then
+    local is_new = not core.file_mode(journal_path)
+    if is_new and not terminal.settings.quiet then
+      terminal.say("the journal %s is new: it knows of no call that was made before", journal_path)
+    end
     local journal, err = purser.journal.open { sqlite = journal_path }
     if not journal then
       return nil, ("--journal %s: %s%s"):format(journal_path, err.message, err.hint and "; " .. err.hint or "")
     end
     made.journal = journal
+    terminal.settings.resume = ("`purser journal recover%s` finds out what became of it"):format(M.words(options))
   end
   if guard_path then
     local rules, message = files.read_object(guard_path)
@@ -107,6 +115,20 @@ local function describe(client, service, keys)
     keys = keys.source, base_url = service.base_url, profile = service.profile,
     key = masked(keys.api_key), account = keys.account or "the one that the key belongs to" }
   return ("%s (from %s) with the keys from %s"):format(sources.url, sources.service, sources.keys), sources
+end
+
+--- What of a command line says where and with whose keys, and the journal, as words of a shell: a command that is
+--- printed goes on where this one was.
+---@param options table       of argparse
+---@return string  begins with a blank, unless it is empty
+function M.words(options)
+  local words = { "" }
+  for _, name in ipairs { "journal", "account", "credentials", "base_url", "profile" } do
+    if options[name] then
+      words[#words + 1] = ("--%s %s"):format((name:gsub("_", "-")), values.shell_word(options[name]))
+    end
+  end
+  return table.concat(words, " ")
 end
 
 --- Set while a command is recorded: makes the transport of the next client out of the one it would have.
@@ -168,7 +190,7 @@ function M.open(options, overrides)
   local requested = {
     api_key = keys.api_key, secret_key = keys.secret, base_url = service.base_url, profile = service.profile,
     timeout_ms = options.timeout, recv_window = options.recv_window, journal = safe.journal, guard = safe.guard,
-    account = options.account or keys.account, hooks = activity.hooks(options.debug), rate_limit = rate_limit,
+    account = keys.account, hooks = activity.hooks(options.debug), rate_limit = rate_limit,
   }
   for name, value in pairs(overrides or {}) do requested[name] = value end
   if requested.concurrent then
@@ -191,7 +213,6 @@ function M.open(options, overrides)
     end
     return nil, err.message .. origin_of(err.message, service, keys) .. cure
   end
-  keys.account = keys.account or options.account
   local place, sources = describe(client, service, keys)
   sources.journal, sources.is_named = safe.journal, keys.account ~= nil
   return client, place, sources

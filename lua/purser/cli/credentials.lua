@@ -4,6 +4,8 @@
 
 local core = require "purser.core"
 local key_file = require "purser.util.key_file"
+local suggest = require "purser.util.suggest"
+local values = require "purser.cli.values"
 
 local M = {}
 
@@ -24,11 +26,13 @@ function M.take_secret()
   if secret then taken, why_not = secret, nil else why_not = why_not or message end
 end
 
---- The folder of the named accounts: $XDG_CONFIG_HOME/purser, or ~/.config/purser. Nil without a home.
+--- The folder of the named accounts: $XDG_CONFIG_HOME/purser, or ~/.config/purser. Nil without one: a relative path is
+--- no configuration, because it depends on the current folder.
 ---@return string|nil
 function M.folder()
   local config, home = M.variable "XDG_CONFIG_HOME", M.variable "HOME"
-  return config and config .. "/purser" or home and home .. "/.config/purser" or nil
+  if config and config:find "^/" then return config .. "/purser" end
+  return home and home:find "^/" and home .. "/.config/purser" or nil
 end
 
 --- The file of a named account; nil and a message for what is no name.
@@ -39,8 +43,19 @@ function M.path_of(name)
     return nil, ("%q is no name of an account; use letters, digits, _ and -"):format(name)
   end
   local folder = M.folder()
-  if not folder then return nil, "HOME is not set, so there is no folder of accounts; use --credentials FILE" end
+  if not folder then return nil, "HOME is no absolute path, so there is no folder of accounts; use --credentials FILE" end
   return ("%s/%s.keys"):format(folder, name)
+end
+
+--- The names of the accounts that `purser login` keeps.
+---@return string[]
+function M.names()
+  local folder, names = M.folder(), {}
+  local pipe = folder and io.popen("ls -1 " .. values.shell_word(folder) .. " 2>/dev/null", "r")
+  if not pipe then return names end
+  for line in pipe:lines() do names[#names + 1] = line:match "^([%w_][%w_.-]*)%.keys$" end
+  pipe:close()
+  return names
 end
 
 -- The keys of a named account, where it has a file; nil alone where it has none.
@@ -54,14 +69,7 @@ local function from_account(name)
   return keys, message
 end
 
--- What a service manager hands over: systemd's LoadCredential=purser:/path.
-local function from_service_manager()
-  local folder = M.variable "CREDENTIALS_DIRECTORY"
-  local path = folder and folder .. "/purser"
-  if path and core.file_mode(path) then return key_file.read(path) end
-end
-
-local function from_environment()
+local function from_variables()
   local api_key = M.variable "PURSER_API_KEY"
   if api_key and taken then
     return { api_key = api_key, secret = taken, source = "PURSER_API_KEY and PURSER_SECRET_KEY" }
@@ -71,36 +79,54 @@ local function from_environment()
     .. "with `purser login`"
 end
 
--- The places without an option of their own, the nearest first. The keys of the account `default` are not those of an
--- account that was named.
-local function from_surroundings(named)
+-- The keys that the environment holds or names, the nearest first; nil alone where it has none. PURSER_ACCOUNT is the
+-- name of their account.
+local function from_environment()
   local path, command = M.variable "PURSER_CREDENTIALS", M.variable "PURSER_CREDENTIALS_COMMAND"
-  if path then return key_file.read(path) end
-  if M.variable "PURSER_API_KEY" or taken then return from_environment() end
-  if command then return key_file.read("|" .. command, "PURSER_CREDENTIALS_COMMAND") end
-  local keys, message = from_service_manager()
-  if not keys and not message and not named and M.folder() then keys, message = from_account "default" end
-  if keys or message then return keys, message end
-  keys, message = from_environment()
-  local missing = named and M.path_of(named)
-  if not missing then return keys, message end
-  return nil, ("--account %s has no keys: there is no %s; `purser login %s` makes it, or name a file with "
-    .. "--credentials, or set PURSER_API_KEY and PURSER_SECRET_KEY"):format(named, missing, named)
+  local folder, keys, message = M.variable "CREDENTIALS_DIRECTORY", nil, nil -- systemd's LoadCredential=purser:/path
+  if path then keys, message = key_file.read(path)
+  elseif M.variable "PURSER_API_KEY" or taken then keys, message = from_variables()
+  elseif command then keys, message = key_file.read("|" .. command, "PURSER_CREDENTIALS_COMMAND")
+  elseif folder and core.file_mode(folder .. "/purser") then keys, message = key_file.read(folder .. "/purser") end
+  if keys then keys.account = M.variable "PURSER_ACCOUNT" end
+  return keys, message
 end
 
---- The keys to sign with, both from one source, and the service they belong to when the file says so. The secret is an
---- object, which the caller closes when the client is made.
+-- Says that the account of an option or variable has no keys: with those of another source the call would be made by
+-- an account that nobody named.
+local function without_keys(source, name, path)
+  local own, hint = M.variable "PURSER_ACCOUNT", suggest.hint(name, M.names())
+  if hint == "" and own then hint = suggest.hint(name, { own }) end
+  local has_others = own ~= name and (M.variable "PURSER_API_KEY" or taken or M.variable "PURSER_CREDENTIALS"
+    or M.variable "PURSER_CREDENTIALS_COMMAND")
+  return ("%s %s has no keys%s: there is no %s; `purser login %s` makes it%s"):format(source, name, hint, path, name,
+    has_others and ("; if the keys of the environment are this account's, say so with PURSER_ACCOUNT=" .. name) or "")
+end
+
+--- The keys to sign with, the name of their account and the service that they belong to, where it is known: all from
+--- one source. The secret is an object, which the caller closes when the client is made. An account that was named has
+--- its own keys or none.
 ---@param options table  of argparse: credentials, account
 ---@return table|nil keys  { api_key, secret, source, account, base_url, profile }
 ---@return string|nil message
 function M.find(options)
   if options.credentials == "" then return nil, "--credentials is empty; name a file, or - for standard input" end
-  if options.credentials then return key_file.read(options.credentials) end
-  if options.account then
-    local keys, message = from_account(options.account)
-    if keys or message then return keys, message end
+  local typed, named, keys, message = options.account, M.variable "PURSER_ACCOUNT", nil, nil
+  if options.credentials then
+    keys, message = key_file.read(options.credentials)
+    if keys then keys.account = typed end
+    return keys, message
   end
-  return from_surroundings(options.account)
+  if typed then keys, message = from_account(typed) end
+  if not keys and not message and (not typed or typed == named) then keys, message = from_environment() end
+  if not keys and not message and not typed and (named or M.folder()) then
+    keys, message = from_account(named or "default")
+  end
+  if keys or message then return keys, message end
+  if not typed and not named then return from_variables() end
+  local path
+  path, message = M.path_of(typed or named)
+  return nil, path and without_keys(typed and "--account" or "PURSER_ACCOUNT", typed or named, path) or message
 end
 
 --- A password from where `source` says: env:NAME or file:PATH. Returns nil and a message for anything else, which is

@@ -13,7 +13,6 @@ local operation_command = lazy "purser.cli.operation"
 local operations = lazy "purser.api.operations"
 local output = lazy "purser.cli.output"
 local record = lazy "purser.cli.record"
-local renamed = lazy "purser.util.renamed"
 local suggest = lazy "purser.util.suggest"
 
 local M = {}
@@ -58,33 +57,6 @@ local function filter_for(arguments, message)
   end
 end
 
--- Every option and command of a parser of argparse and of the commands below it that the arguments name.
-local function names_of(parser, arguments)
-  local names, at = {}, 1
-  while parser do
-    local command
-    for _, option in ipairs(parser._options) do
-      for _, alias in ipairs(option._aliases) do names[#names + 1] = alias end
-    end
-    for _, known in ipairs(parser._commands) do
-      for _, alias in ipairs(known._aliases) do
-        names[#names + 1] = alias
-        if alias == arguments[at] then command = known end
-      end
-    end
-    parser, at = command, at + 1
-  end
-  return names
-end
-
--- The message of argparse, whose own suggestion for an old name may be a wrong one.
-local function with_new_name(parser, arguments, message)
-  local kind, old = message:match "^unknown (%a+) '(.-)'"
-  local new = old and renamed[old] and suggest.find(old, names_of(parser, arguments))
-  if not new or renamed[old] ~= new then return message end
-  return ("unknown %s '%s'\nDid you mean '%s'?"):format(kind, old, new)
-end
-
 -- The message of argparse with the option or word that it is about.
 local function with_place(parser, arguments, message)
   if message == "too many arguments" then
@@ -101,7 +73,7 @@ end
 
 -- Says what argparse did not understand, and where the help is.
 local function report_usage(parser, arguments, message)
-  message = with_place(parser, arguments, with_new_name(parser, arguments, message))
+  message = with_place(parser, arguments, message)
   local lacks = message:match "^missing argument '(.-)'$"
   if lacks then message = message .. ": " .. words.help_of(parser, arguments, lacks) end
   local missing = message:find "^missing option" and words.missing(parser, arguments) or {}
@@ -155,8 +127,8 @@ local function broken(problem)
     for line in debug.traceback("", 2):gmatch "[^\n]+" do terminal.say("%s", line) end
   end
   if is_open then
-    terminal.say("OUTCOME UNKNOWN: look what became of it before it is run again"
-      .. (terminal.settings.journal and "; `purser journal recover --journal FILE` does" or ""))
+    terminal.say("OUTCOME UNKNOWN: do not do it again by hand; %s", terminal.settings.resume
+      or "look what became of it")
   end
   return is_open and UNKNOWN or interrupted and INTERRUPTED or OWN_ERROR
 end
@@ -237,7 +209,7 @@ function run(arguments)
   terminal.settings.is_table = options.format == "table"
   colour.when = options.color or "auto"
   terminal.settings.may_page = not options.no_pager and only_reads(options)
-  terminal.settings.journal = options.journal or credentials.variable "PURSER_JOURNAL"
+  terminal.settings.resume = nil
   return run_into_file(options, parser)
 end
 

@@ -10,6 +10,7 @@ local lazy = require "purser.util.lazy"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
 local rows = require "purser.cli.rows"
+local values = require "purser.cli.values"
 local purser = lazy "purser"
 
 local M = { summary = "List the write calls that a journal holds, and find out what became of open ones." }
@@ -115,10 +116,25 @@ end
 
 local RECOVERED = { "outcome", "operation", "amount", "id", "reason" }
 
+-- Says which payments are sent or undecided: their queues find out about them, and no one else. Returns whether there
+-- are any; or nil and an error.
+local function tell_of_payments(journal, options)
+  local queues, err = purser.payouts.unsettled(journal)
+  for _, queue in ipairs(queues or {}) do
+    local words = connection.words(setmetatable({ account = queue.account }, { __index = options }))
+      .. (queue.queue ~= "default" and " --queue " .. values.shell_word(queue.queue) or "")
+    report.say('the queue "%s" of the account "%s" has %d payments that are sent and %d undecided: `purser payouts '
+      .. 'run%s` finds out about those that are sent, `purser payouts report%s` lists all', queue.queue, queue.account,
+      queue.sent, queue.undecided, words, words)
+  end
+  return queues and queues[1] ~= nil, err
+end
+
 function actions.recover(options)
   local journal, code = open(options)
   if not journal then return code end
   journal:close()
+  options.journal = options.journal or credentials.variable "PURSER_JOURNAL"
   local client, place, sources = connection.open(options)
   if not client then return report.bad_input("%s", place) end
   local found, err = sources.journal:recover(client)
@@ -130,10 +146,14 @@ function actions.recover(options)
     lines[i] = { outcome, open_call.intent.operation, tostring(open_call.intent.params.amount or ""),
       open_call.intent.id, reason }
   end
+  local has_payments
+  has_payments, err = tell_of_payments(sources.journal, options)
   client:close()
-  local text = rows.render(RECOVERED, lines, options, { is_number = { [3] = true }, empty = "nothing is open\n" })
+  if err then return confirm.failure(err) end
+  local empty = has_payments and "no single call is open\n" or "nothing is open\n"
+  local text = rows.render(RECOVERED, lines, options, { is_number = { [3] = true }, empty = empty })
   if not report.write(text, options.raw) then return report.NOT_WRITTEN end
-  return is_open and report.UNKNOWN or report.DONE
+  return (is_open or has_payments) and report.UNKNOWN or report.DONE
 end
 
 function M.start(options)

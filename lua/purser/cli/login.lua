@@ -15,13 +15,13 @@ function M.define(command)
     .. "~/.config/purser/NAME.keys,\nwhich only you can read. Nothing is sent.\n\n"
     .. "Keys come from the first of these that there is:\n"
     .. "  1. --credentials FILE, or - for standard input\n"
-    .. "  2. --account NAME, if ~/.config/purser/NAME.keys exists\n"
+    .. "  2. --account NAME: ~/.config/purser/NAME.keys, else what follows if PURSER_ACCOUNT is NAME, else none\n"
     .. "  3. PURSER_CREDENTIALS, a file\n"
     .. "  4. PURSER_API_KEY and PURSER_SECRET_KEY\n"
     .. "  5. PURSER_CREDENTIALS_COMMAND, whose output has the lines of such a file: \"pass show mexc\"\n"
     .. "  6. purser in the folder CREDENTIALS_DIRECTORY (systemd: LoadCredential=purser:/path)\n"
-    .. "  7. ~/.config/purser/default.keys, if no --account is given\n"
-    .. "An empty variable counts as not set.")
+    .. "  7. ~/.config/purser/default.keys, or that of PURSER_ACCOUNT\n"
+    .. "PURSER_ACCOUNT names the account of the keys 3 to 6. An empty variable counts as not set.")
   command:argument("name", "Name of the account (default)."):args("?")
   command:option("--base-url", "Address of the service that the key belongs to."):argname("<url>")
   command:option("--profile", "Conventions of the service: default, or mexc."):argname("<name>")

@@ -227,6 +227,7 @@ local function complete(client, row, params, options, call_options, now, handle_
     if not file then return code end
   end
   if handle_note then report.say("%s", handle_note) end -- before it is sent, so that it is known whatever happens
+  call_options.info = {}
   local result, err = execute(client, row, params, options, call_options, now)
   if not result then
     if file then
@@ -237,6 +238,9 @@ local function complete(client, row, params, options, call_options, now, handle_
       return reconcile_command.run(client, row, params, err, options.format)
     end
     return report.failure(row, params, err)
+  end
+  if call_options.info.repeated then
+    report.note("nothing was sent: this call was made before, and this is its result")
   end
   code = file and keep_secret(row, result, options.secret_file, file, sources) or report.DONE
   return math.max(code, show_result(row, result, options))

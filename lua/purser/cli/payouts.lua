@@ -32,7 +32,7 @@ function M.define(command)
     .. "  retry KEY    look again for one that failed or is undecided, and put it\n"
     .. "               back when it was not made\n"
     .. "`purser payouts FILE` is `purser payouts run FILE`.\n"
-    .. "run and status exit with 4 while a payment is undecided, else with 1 while one\n"
+    .. "run and status exit with 4 while a payment is sent or undecided, else with 1 while one\n"
     .. "is failed, else with 3 while one is blocked (not sent before a person has acted),\n"
     .. "else with 0: for status that means that others may still be waiting to be sent.")
   command:argument("action", "plan, run, status, report, retry; or the file."):argname("<action>")
@@ -51,6 +51,13 @@ function M.define(command)
   connection.define(command)
 end
 
+-- A command for the same list, with what this one was given for it.
+local function next_command(options, words)
+  local queue = options.queue and " --queue " .. values.shell_word(options.queue) or ""
+  return "purser payouts " .. words .. (options.journal and "" or " --journal FILE") .. connection.words(options)
+    .. queue
+end
+
 -- Where the payments are: the client, its queue and its journal; or nil and the exit code.
 local function open(options, needs_queue)
   for _, name in ipairs { "queue", "worker" } do -- an empty variable; under another name the list would be paid again
@@ -63,13 +70,20 @@ local function open(options, needs_queue)
     return nil, report.bad_input("payouts: the journal is missing; give --journal FILE, which is made when it is not "
       .. "there")
   end
+  if needs_queue and not (options.action == "run" and options.subject) and not core.file_mode(path) then
+    return nil, report.bad_input("payouts: there is no journal %s; give the one that the list was paid with", path)
+  end
   local client, place, sources = connection.open(options, { concurrent = true })
   if not client then return nil, report.bad_input("%s", place) end
   if not needs_queue then return { client = client, sources = sources } end
   if not sources.is_named then
-    return nil, report.bad_input("payouts: the account is missing; give --account NAME, a name of your own that stays "
-      .. "the same when the key is another one: with another name the list would be paid again")
+    return nil, report.bad_input("payouts: the account is missing; give --account NAME (of `purser login NAME`), or "
+      .. "name that of the environment's keys with PURSER_ACCOUNT: a name of your own, which stays the same when the key "
+      .. "is another one, because with another name the list would be paid again")
   end
+  options.journal = path
+  terminal.settings.resume = ("`%s` finds out what became of it, and makes the rest"):format(
+    next_command(options, "run"))
   local show, clear = terminal.progress_line()
   local reports, has_said = core.is_terminal(2), false
   local function report_progress(progress)
@@ -99,15 +113,6 @@ local function failure(err, payments, path)
     return err.outcome == "unknown" and report.UNKNOWN or report.NOT_SENT
   end
   return confirm.failure(err)
-end
-
--- A command for the same list, with what this one was given for it.
-local function next_command(options, words, path)
-  local parts = { "purser payouts " .. words, "--journal " .. values.shell_word(path or options.journal or "FILE") }
-  for _, name in ipairs { "queue", "account" } do
-    if options[name] then parts[#parts + 1] = ("--%s %s"):format(name, values.shell_word(options[name])) end
-  end
-  return table.concat(parts, " ")
 end
 
 -- The keys of the payments that a queue has made already; or nil and an error.
@@ -195,7 +200,7 @@ end
 
 -- The exit code that the state of a queue asks for. A run leaves nothing to make but what is blocked.
 local function code_of(counts)
-  if counts.undecided > 0 then return report.UNKNOWN end
+  if counts.undecided + counts.sent > 0 then return report.UNKNOWN end
   if counts.failed > 0 then return report.REJECTED end
   return counts.blocked > 0 and report.NOT_SENT or report.DONE
 end
@@ -211,9 +216,9 @@ local function finish(at, counts, options)
     report.say('blocked: payment "%s": %s', payment.key, payment.message or "")
   end
   if counts.failed + counts.undecided > 0 then
-    report.note("next: %s, once the cause is gone", next_command(options, "retry KEY", at.path))
+    report.note("next: %s, once the cause is gone", next_command(options, "retry KEY"))
   elseif counts.done == counts.total then
-    report.note("all %d payments are made; `%s` lists them", counts.total, next_command(options, "report", at.path))
+    report.note("all %d payments are made; `%s` lists them", counts.total, next_command(options, "report"))
   end
   return code_of(counts)
 end
@@ -225,7 +230,12 @@ end
 local function other_accounts(options, at)
   local counts, err = at.queue:report()
   if not counts then return nil, err end
-  if counts.total > 0 or not counts.other_accounts[1] then return nil end
+  if counts.total > 0 then return nil end
+  if not counts.other_accounts[1] then
+    if options.subject then return nil end
+    return ('the queue "%s" of %s holds no payment of the account "%s"'):format(options.queue or "default", at.path,
+      at.client:account())
+  end
   local names = {}
   for i, other in ipairs(counts.other_accounts) do names[i] = ('"%s" (%d)'):format(other.account, other.payments) end
   return ('the account "%s" has no payments in the queue "%s" of %s, which holds those of %s'):format(
@@ -238,8 +248,8 @@ local function add(options, at)
   local others, problem = other_accounts(options, at)
   if problem then return failure(problem) end
   if others and options.yes then
-    return report.bad_input("payouts: %s; correct --account, or give a queue of its own (--queue NAME), or confirm the "
-      .. "first list without --yes", others)
+    return report.bad_input("payouts: %s; correct the account, or give a queue of its own (--queue NAME), or confirm "
+      .. "the first list without --yes", others)
   end
   local payments, text, bad, totals = planned(options, at.client, path, at.queue)
   if not payments then return text end
@@ -296,7 +306,12 @@ function actions.status(options)
   if not counts then return failure(err) end
   local others = other_accounts(options, at)
   if others then report.say("warning: %s", others) end
-  return show_counts(counts, options.format) and code_of(counts) or report.NOT_WRITTEN
+  if not show_counts(counts, options.format) then return report.NOT_WRITTEN end
+  if counts.sent > 0 then
+    report.say("%d payments are sent, and what became of them is not known yet: `%s` finds out", counts.sent,
+      next_command(options, "run"))
+  end
+  return code_of(counts)
 end
 
 function actions.report(options)
@@ -332,7 +347,7 @@ function actions.retry(options)
     return report.bad_input('payouts retry: payment "%s" is %s; only one that failed or is undecided is put back',
       options.subject, found.state)
   end
-  report.note("next: %s", next_command(options, "run", at.path))
+  report.note("next: %s", next_command(options, "run"))
   return report.DONE
 end
 

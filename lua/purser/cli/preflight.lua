@@ -61,6 +61,7 @@ function M.reject(plan)
   report.say("%s: nothing was sent", plan.title)
   for _, problem in ipairs(plan.problems) do report.say("error: %s", problem) end
   for _, warning in ipairs(plan.warnings) do report.say("warning: %s", warning) end
+  if plan.has_doubtful_address then report.say("--unchecked takes the address as it is") end
   return report.BAD_INPUT
 end
 

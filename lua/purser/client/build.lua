@@ -25,7 +25,8 @@
 ---@field _journal purser.Journal|nil
 ---@field _account string|nil
 ---@field _guard purser.Guard|nil
----@field _recent_calls table|nil       made by the first write call, in write_call.lua
+---@field _recent_calls table|nil       made by the first write call, in write_call.lua, as is the next
+---@field _memory purser.MemoryJournal|nil  the journal of a client that was given none
 ---@field _waits table|false           the calls that wait for the rate limit, made by the first
 ---@field _layouts table                by row, made at their first use
 ---@field _closed boolean

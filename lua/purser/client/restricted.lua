@@ -25,7 +25,11 @@ local history = lazy "purser.history"
 
 local M = {}
 
+local find, format, gsub = string.find, string.format, string.gsub
+
 local MAX_DEPTH = 16
+
+local made = setmetatable({}, { __mode = "k" }) -- the restricted clients that there are
 local NAME = "purser.client.restricted"
 local scalar = { string = true, number = true, boolean = true }
 
@@ -78,7 +82,7 @@ local function take(name, params, opts)
     return reject(name, "a restricted client takes no options of a call", "give the parameters alone")
   end
   if params ~= nil and type(params) ~= "table" then
-    return reject(name, ("the parameters are a %s"):format(type(params)), "give a table")
+    return reject(name, format("the parameters are a %s", type(params)), "give a table")
   end
   local copy, problem = plain(params or {}, 0)
   if not copy then return reject(name, "the parameters hold " .. problem, "give texts, numbers and booleans") end
@@ -139,14 +143,14 @@ local function make_group(group, granted)
   local methods, held = {}, nil
   local function method(name, fn)
     return function(called_on, ...)
-      if called_on ~= held then error(("call it with a colon: %s:%s{...}"):format(group, name), 2) end
+      if called_on ~= held then error(format("call it with a colon: %s:%s{...}", group, name), 2) end
       return fn(...)
     end
   end
   for name, fn in pairs(granted) do methods[name] = method(name, fn) end
   held = sealed(methods, function(name)
     return function() return not_granted(group .. "." .. name) end
-  end, ("%s (%s)"):format(NAME, group))
+  end, format("%s (%s)", NAME, group))
   return held
 end
 
@@ -161,10 +165,10 @@ local function add(rows, entry)
     return nil
   end
   local found = false
-  if entry:find("*", 1, true) then
-    local pattern = "^" .. entry:gsub("[^%w_*]", "%%%0"):gsub("%*", ".*") .. "$"
+  if find(entry, "*", 1, true) then
+    local pattern = "^" .. gsub(gsub(entry, "[^%w_*]", "%%%0"), "%*", ".*") .. "$"
     for _, other in ipairs(operations.list) do
-      if other.full_name:find(pattern) and other.effect == "read" then
+      if find(other.full_name, pattern) and other.effect == "read" then
         rows[other.full_name], found = other, true
       end
     end
@@ -172,7 +176,7 @@ local function add(rows, entry)
   if found then return nil end
   local names = {}
   for _, known in ipairs(operations.list) do names[#names + 1] = known.full_name end
-  return ('"%s" names no operation%s'):format(entry, suggest.hint(entry, names)), 'a "*" stands for reads alone'
+  return format('"%s" names no operation%s', entry, suggest.hint(entry, names)), 'a "*" stands for reads alone'
 end
 
 --- Makes a restricted client. `list` holds full names of operations, and names with `*`, which stand for the reads that
@@ -210,7 +214,16 @@ function M.new(client, list)
     if not call then return not_granted(tostring(name)) end
     return call(params, opts)
   end
-  return sealed(members, nil, NAME)
+  local held = sealed(members, nil, NAME)
+  made[held] = true
+  return held
+end
+
+--- Tells whether this is a restricted client.
+---@param held any
+---@return boolean
+function M.is(held)
+  return held ~= nil and made[held] == true
 end
 
 return M

@@ -433,10 +433,11 @@ function Fleet:sweep(given)
 end
 
 --- Plans to bring an `asset` from the parent to the fleet: `amounts` by account name, or `each` for all. Returns moves.
----@param given { asset: string, amounts: table<string, purser.amount>|nil, each: purser.amount|nil }
+--- With a `name` a program that was killed may run again: the journal knows by it which moves were made.
+---@param given { asset: string, amounts: table<string, purser.amount>|nil, each: purser.amount|nil, name: string|nil }
 ---@return purser.FleetMoves|nil moves, purser.Error|nil err
 function Fleet:distribute(given)
-  local err = check_options(given, { asset = "string", amounts = "table", each = "any" })
+  local err = check_options(given, { asset = "string", amounts = "table", each = "any", name = "string" })
   if err then return nil, err end
   if not given.asset then
     return nil, errors.option('option "asset" is missing', "asset", "give the asset to distribute")

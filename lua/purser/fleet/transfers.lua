@@ -8,8 +8,10 @@ local coins = require "purser.workflow.coins"
 local colon = require "purser.util.colon"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
+local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local plain_text = require "purser.util.plain_text"
+local private = require "purser.util.private"
 
 local M = {}
 
@@ -26,10 +28,35 @@ local M = {}
 local Moves = { __name = "purser.fleet.moves" }
 Moves.__index = Moves
 
+-- The id of a move of a distribution with a name: always the same, so that the journal knows the move again.
+local function id_of(account, name, move)
+  local parts = { "purser distribution" }
+  for _, part in ipairs { account, name, move.from or "", move.to or "", move.asset } do
+    parts[#parts + 1] = ("%d:%s"):format(#part, part)
+  end
+  return digest.of(table.concat(parts, "\n")):sub(1, 32)
+end
+
+-- Why moves cannot have a name: without a journal nobody would know them again. Nil where they can.
+local function name_error(client, name)
+  if name == "" or name:find "%c" or plain_text.has_hidden(name) then
+    return errors.option('option "name" is empty, or holds what cannot be seen', "name", "give a text")
+  end
+  local state = private.state_of(client)
+  if not state or state._journal then return nil end
+  return errors.config("a distribution with a name needs a journal, which knows by it what was moved",
+    "give purser.new the option journal", "name")
+end
+
 --- A plan of moves: list of { from, to (nil: the parent), asset, amount (text) }; or nil and an error.
-function M.new(client, group, list)
+---@param name string|nil  of the moves: made again under it, they are the same moves
+function M.new(client, group, list, name)
+  local err = name and name_error(client, name)
+  if err then return nil, err end
+  local account = name and client:account()
   for _, move in ipairs(list) do
-    local id, wrong = core.random_token(32)
+    local id, wrong
+    if name then id = id_of(account, name, move) else id, wrong = core.random_token(32) end
     if not id then return nil, errors.config("no random id could be made: " .. tostring(wrong)) end
     move.state = "planned"
     move.params = {
@@ -207,7 +234,7 @@ function M.distribute(client, group, names, options)
         "give the names of its accounts")
     end
   end
-  return M.new(client, group, list)
+  return M.new(client, group, list, options.name)
 end
 
 colon.check(Moves, "moves")

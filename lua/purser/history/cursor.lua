@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Cursors: where a walk stands, as a plain string.
 --
---   purser2;<operation>;<time>;<hash>,<hash>,...
+--   purser1;<operation>;<time>;<hash>,<hash>,...
 --
 -- Everything up to and with <time> has been delivered, and of what comes after it the records with these hashes. There
 -- are such records because more than one may have a millisecond, and because what is younger than `late_arrival_ms` is
@@ -21,29 +21,18 @@ Tail.__index = Tail
 ---@param known table<string, integer>|nil  hashes of records after it that an earlier walk delivered, and how often
 ---@param late_arrival_ms integer           how far after it these records lie at most
 function M.new(operation, time, known, late_arrival_ms)
-  local has_old = false
-  for digits in pairs(known or {}) do has_old = has_old or record_id.is_md5(digits) end
   return setmetatable({
-    operation = operation, time = time, known = known or {}, known_to = time + late_arrival_ms, has_old = has_old,
+    operation = operation, time = time, known = known or {}, known_to = time + late_arrival_ms,
     first = 1, last = 0, times = {}, keys = {},
   }, Tail)
 end
 
--- The digest by which an earlier walk knows a record, and how often it delivered it; nil where it knows none.
-local function find(self, key, id)
-  for _, digits in ipairs { record_id.digest(key), id and record_id.digest(id) or nil } do
-    if self.known[digits] then return digits, self.known[digits] end
-  end
-  local old = self.has_old and record_id.md5_digest(id or key)
-  if old and self.known[old] then return old, self.known[old] end
-end
-
---- Whether a record that was read is to be delivered: an earlier walk may have done it.
----@param id string|nil  its id, which is all that cursors of older versions have of it
-function Tail:pass(key, id)
+--- Returns false for a record that an earlier walk delivered.
+function Tail:pass(key)
   if next(self.known) == nil then return true end
-  local digits, count = find(self, key, id)
-  if not digits then return true end
+  local digits = record_id.digest(key)
+  local count = self.known[digits]
+  if not count then return true end
   self.known[digits] = count > 1 and count - 1 or nil
   return false
 end
@@ -77,7 +66,7 @@ function Tail:text()
   for digits, count in pairs(self.known) do
     for _ = 1, count do hashes[#hashes + 1] = digits end
   end
-  return ("purser2;%s;%d;%s"):format(self.operation, self.time, table.concat(hashes, ","))
+  return ("purser1;%s;%d;%s"):format(self.operation, self.time, table.concat(hashes, ","))
 end
 
 --- Reads a cursor. Returns its time and what an earlier walk delivered after it; or nil and a message.
@@ -86,13 +75,11 @@ end
 ---@return integer|nil time, table<string, integer>|string known
 function M.read(text, operation)
   if type(text) ~= "string" then return nil, "is not a string; give what walk:cursor() returned" end
-  local version, name, time, list = text:match("^purser([12]);([%w_%.]+);(%d%d%d%d%d%d%d%d%d%d%d%d%d);([%xm,]*)$")
+  local name, time, list = text:match("^purser1;([%w_%.]+);(%d%d%d%d%d%d%d%d%d%d%d%d%d);([%x,]*)$")
   if not name then return nil, "is not a cursor that walk:cursor() returned" end
   if name ~= operation then return nil, ("is one of %s, not of %s"):format(name, operation) end
   local known = {}
-  for written in list:gmatch("m?%x+") do
-    local digits, problem = record_id.read_digest(version, written)
-    if problem then return nil, problem end
+  for digits in list:gmatch("%x+") do
     known[digits] = (known[digits] or 0) + 1
   end
   return math.floor(tonumber(time)), known

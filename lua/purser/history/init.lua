@@ -158,8 +158,8 @@ local function next_in_time(self)
     self.at = self.at + 1
     local record = self.records[self.at]
     if record then
-      local key, _, id = self.source.key(record)
-      local fresh = self.tail:pass(key, id)
+      local key = self.source.key(record)
+      local fresh = self.tail:pass(key)
       self.tail:add(record[self.source.paging.time_member], key, self.complete_to)
       if fresh then return record end
     else

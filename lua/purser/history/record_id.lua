@@ -1,10 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- What distinguishes one record of a history from another, as a text; and the digest of that text, which cursors keep.
---
--- Digests were of MD5 in the first version of cursors. Hosts may do without MD5 (FIPS), so they are of SHA-256 now, and
--- an old one has an "m" before it. It is read as long as the host has MD5.
 
-local core = require "purser.core"
 local digest = require "purser.util.digest"
 
 local M = {}
@@ -31,15 +27,14 @@ end
 
 --- The function that gives a record's key: where it has an id, that and what distinguishes payments, because two may be
 --- shown with one id; else what never changes about it, else all of it. It also returns whether the key has an id, so
---- that two records of it are the same one, and that id, which is the key in cursors of older versions.
+--- that two records of it are the same one.
 ---@param paging table
----@return fun(record: table): string, boolean, string|nil
+---@return fun(record: table): string, boolean
 function M.of(paging)
   local id, members = paging.id, paging.key
   return function(record)
     if id and record[id] ~= nil and record[id] ~= "" then
-      local text = tostring(record[id])
-      return text .. "\30" .. content_of(record, paging.time_member), true, text
+      return tostring(record[id]) .. "\30" .. content_of(record, paging.time_member), true
     end
     if not members then return text_of(record), false end
     local parts = {}
@@ -53,26 +48,6 @@ local DIGITS = 16
 --- What a cursor keeps of a key: enough to know it again.
 function M.digest(key)
   return digest.of(key):sub(1, DIGITS)
-end
-
---- The digest by which an older cursor knows a key; nil where the host has no MD5.
-function M.md5_digest(key)
-  local digits = core.md5_hex(key)
-  return digits and "m" .. digits:sub(1, DIGITS)
-end
-
-function M.is_md5(digits)
-  return digits:sub(1, 1) == "m"
-end
-
---- A digest of a cursor of that version, as it is kept now. Also returns why it cannot be used on this host, or nil.
----@param version string
----@param digits string
----@return string digits, string|nil problem
-function M.read_digest(version, digits)
-  if version == "1" and not M.is_md5(digits) then digits = "m" .. digits end
-  if not M.is_md5(digits) or core.md5_hex "" then return digits end
-  return digits, "was made by an older version with MD5, which this host does not have; begin a new one"
 end
 
 return M

@@ -12,7 +12,7 @@ local http1 = require "purser.transport.http1"
 local loopback = require "purser.util.loopback"
 local schema = require "purser.util.option_schema"
 
----@class purser.transport.cosocket: purser.Transport
+---@class purser.nginx.cosocket: purser.Transport
 ---@field private options table
 ---@field private pool string
 ---@field private generation integer
@@ -281,7 +281,7 @@ local made = 0
 
 --- Makes a transport on nginx's own sockets.
 ---@param options? purser.CosocketOptions
----@return purser.transport.cosocket|nil
+---@return purser.nginx.cosocket|nil
 ---@return string|nil message
 function M.new(options)
   if not rawget(_G, "ngx") or not ngx.socket then return nil, "this host is not nginx" end

@@ -12,7 +12,7 @@ local handle = require("purser.transport.multi").handle
 local lazy = require "purser.util.lazy"
 local transport_options = lazy "purser.util.transport_options"
 
----@class purser.transport.openresty: purser.Transport
+---@class purser.nginx.openresty: purser.Transport
 ---@field private multi userdata
 ---@field private waiting table<integer, table>
 ---@field private pumping boolean
@@ -143,7 +143,7 @@ local M = {}
 --- Makes a transport. Options: those of purser.transport.curl and `max_in_flight` (256); further calls wait for their
 -- turn. `http_version` is "2" unless given.
 ---@param options? purser.MultiOptions
----@return purser.transport.openresty|nil
+---@return purser.nginx.openresty|nil
 ---@return string|nil message
 function M.new(options)
   if not ngx then return nil, "this host is not nginx" end

@@ -392,6 +392,21 @@ end
 ---@type fun(progress: purser.PayoutsProgress): string
 M.progress_line = progress.line
 
+---@class purser.UnsettledQueue
+---@field account string
+---@field queue string
+---@field sent integer
+---@field undecided integer
+
+--- The queues of a journal that have payments whose end is not known, of every account.
+---@param journal purser.Journal
+---@return purser.UnsettledQueue[]|nil queues, purser.Error|nil err
+function M.unsettled(journal)
+  local list, problem = journal.db:transaction(queue.unsettled)
+  if not list then return problem_of(problem) end
+  return list
+end
+
 ---@class purser.PayoutsOptions
 ---@field client purser.Client
 ---@field journal purser.Journal

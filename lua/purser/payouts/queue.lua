@@ -223,6 +223,22 @@ function M.other_accounts(tx, queue, account)
   end
 end
 
+--- The queues that have payments whose end is not known, of every account: a list of { account =, queue =, sent =,
+--- undecided = }.
+function M.unsettled(tx)
+  local list = {}
+  for _, row in ipairs(tx:rows [[SELECT account, queue, state, CAST(count(*) AS TEXT) AS number FROM purser_payments
+    WHERE state IN ('sent', 'undecided') GROUP BY account, queue, state ORDER BY account, queue, state]]) do
+    local last = list[#list]
+    if not last or last.account ~= row.account or last.queue ~= row.queue then
+      last = { account = row.account, queue = row.queue, sent = 0, undecided = 0 }
+      list[#list + 1] = last
+    end
+    last[row.state] = tonumber(row.number)
+  end
+  return list
+end
+
 --- The first call without a known end that is equal to a payment: { id, state, payment = its key or "", over_at = until
 --- when the service takes it, in_queue = whether it is a payment that workers of this queue reconcile }; nil when there
 --- is none. Until the end of the transaction it stays as it is.

@@ -15,7 +15,7 @@
 ---@class purser.modules.http1
 local M = {}
 
----@class purser.http1.url
+---@class purser.transport.http1.url
 ---@field secure boolean   https
 ---@field host string      without the brackets of an IPv6 address
 ---@field port integer
@@ -26,7 +26,7 @@ local default_ports = { http = 80, https = 443 }
 
 --- The parts of a base URL, or nil and what is wrong with it.
 ---@param base_url string
----@return purser.http1.url|nil
+---@return purser.transport.http1.url|nil
 ---@return string|nil message
 function M.url(base_url)
   local text = type(base_url) == "string" and base_url or ""
@@ -73,7 +73,7 @@ end
 --- The bytes of a request, or nil and what is wrong with it; nothing may be sent then.
 ---@param request purser.transport.request
 ---@param keep? boolean  the connection may be kept after the answer
----@param url? purser.http1.url  that of `request.base_url`, where the caller has it
+---@param url? purser.transport.http1.url  that of `request.base_url`, where the caller has it
 ---@return string|nil bytes
 ---@return string|nil message
 function M.request(request, keep, url)
@@ -103,7 +103,7 @@ end
 local MAX_LINE, MAX_HEADERS, MAX_FIELDS, MAX_INTERIM = 16384, 256 * 1024, 256, 16
 local MAX_BODY, MAX_FRAMING = 16 * 1024 * 1024, 1024 * 1024
 
----@class purser.http1.reader
+---@class purser.transport.http1.reader
 ---@field reusable boolean  the answer is whole, ended exactly, and the service keeps the connection
 ---@field began boolean     a byte of an answer came
 ---@field too_large boolean what broke the reader is one of its bounds
@@ -114,7 +114,7 @@ reader.__index = reader
 --- A reader of one answer. `max_body`: bytes, 16 MiB unless given. `until_close = false`: an answer without a length is
 -- an error, where the end of a connection proves nothing (TLS without its closing message).
 ---@param options? { max_body: integer?, until_close: boolean? }
----@return purser.http1.reader
+---@return purser.transport.http1.reader
 function M.reader(options)
   options = options or {}
   return setmetatable({

@@ -1,8 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- "Did you mean ...": the known name nearest to an unknown one.
 
-local renamed = require "purser.util.renamed"
-
 local M = {}
 
 -- Edits (insert, delete, replace, exchange two neighbours) that turn `a` into `b`. An exchange counts as one: USTD is
@@ -24,17 +22,6 @@ local function distance(a, b)
   return row[#b]
 end
 
--- The name of `names` that an old name became, or nil.
-local function new_name(unknown, names)
-  local new = renamed[unknown]
-  for _, name in ipairs(names) do
-    if name == new then return name end
-    for _, one in ipairs(type(new) == "table" and new or {}) do
-      if name == one then return name end
-    end
-  end
-end
-
 local NEAR = 2 -- so many letters are a slip of the fingers; more may be another word
 
 -- The shortest name that begins with an unknown one without its plural: "deposit_history" for "deposits"; or nil.
@@ -52,8 +39,6 @@ end
 ---@param max_distance number|nil  how many letters may differ; by default a third of them, or two
 ---@return string|nil
 function M.find(unknown, names, max_distance)
-  local new = new_name(unknown, names)
-  if new then return new end
   local requested = unknown:sub(1, 64):lower():gsub("[_%-]", "")
   local best, best_distance = nil, max_distance or math.max(2, math.floor(#requested / 3))
   for _, name in ipairs(names) do

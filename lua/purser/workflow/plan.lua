@@ -33,6 +33,8 @@ local MAX_AGE_MS = 300000
 ---@field includeFee boolean|nil   asks the service to take the fee out of the amount, a parameter that only the live
 --- service is known to have. Without it the fee is assumed to come on top. Default: false
 ---@field require_saved_address boolean|nil  looks the address up among the saved ones. Default: false
+---@field unchecked_address boolean|nil  an address of another form, or with a wrong checksum, is only warned of.
+--- Default: false
 ---@field max_age_ms integer|nil   how old the coin configuration and the plan may be. Default: 300000
 ---@field password string|nil      of the operation that is named
 ---@field funds_password string|nil
@@ -55,6 +57,7 @@ local MAX_AGE_MS = 300000
 ---@field total string|nil      what leaves the balance
 ---@field arrives string|nil
 ---@field arrives_at_least string|nil  if the service takes the fee out of the amount
+---@field has_doubtful_address boolean|nil  its form or checksum is wrong for this network
 ---@field existing purser.record.deposit_address|nil  the deposit address that is there already
 local Plan = { __name = "purser.plan" }
 Plan.__index = Plan
@@ -215,8 +218,9 @@ local function check_destination(plan, network, given)
     if not fine then problem(plan, "the " .. name .. " " .. message) end
   end
   if not network then return end
-  local doubt = addresses.problem(network, address)
-  if doubt then warn(plan, "%s", doubt) end
+  local doubt = parameters.kinds.address.check(address) and addresses.problem(network, address)
+  plan.has_doubtful_address = doubt and true or false
+  if doubt then (given.unchecked_address and warn or problem)(plan, "%s", doubt) end
   if network.sameAddress then
     local front, back = address:match("^([^:]+):(.+)$")
     if not memo and front then
@@ -273,7 +277,8 @@ end
 local withdraw_rules = {
   coin = "any", network = "any", netWork = "any", address = "any", amount = "any", memo = "any", remark = "any",
   contractAddress = "string", includeFee = "boolean", withdrawOrderId = "any",
-  require_saved_address = "boolean", max_age_ms = { 0 }, password = "any", funds_password = "any",
+  require_saved_address = "boolean", unchecked_address = "boolean", max_age_ms = { 0 }, password = "any",
+  funds_password = "any",
 }
 
 -- The operations that withdraw, with the parameter by which each names the network, and whether it is the short id.
@@ -324,7 +329,7 @@ end
 
 -- What is not sent under its name: the network is named as the operation does, and includeFee is an extra parameter.
 local of_the_plan = { network = true, netWork = true, includeFee = true, require_saved_address = true,
-  max_age_ms = true }
+  unchecked_address = true, max_age_ms = true }
 
 -- What is sent: the parameters of the operation, with the names that the service has for coin and network.
 local function withdraw_params(plan, given, network, amount)

@@ -73,17 +73,14 @@ local function text_of(self)
     local entry = self.known[digits]
     parts[i] = ("%s:%d:%s"):format(digits, entry.time, entry.states)
   end
-  return ("purser2;watch;%d;%s"):format(self.since, table.concat(parts, ","))
+  return ("purser1;watch;%d;%s"):format(self.since, table.concat(parts, ","))
 end
 
 local function read_cursor(self, text)
-  local version, since, list = text:match("^purser([12]);watch;(%d%d%d%d%d%d%d%d%d%d%d%d%d);([%xm:,%-%.]*)$")
+  local since, list = text:match("^purser1;watch;(%d%d%d%d%d%d%d%d%d%d%d%d%d);([%x:,%-%.]*)$")
   if not since then return "is not a cursor of watch_deposits" end
   self.since = math.floor(tonumber(since))
-  for written, time, states in list:gmatch("(m?%x+):(%d+):([%d%-%.]+)") do
-    local digits, problem = record_id.read_digest(version, written)
-    if problem then return problem end
-    self.has_old = self.has_old or record_id.is_md5(digits)
+  for digits, time, states in list:gmatch("(%x+):(%d+):([%d%-%.]+)") do
     self.known[digits] = { time = math.floor(tonumber(time)), states = states }
   end
 end
@@ -147,34 +144,15 @@ local alike = {
   txId = function(text) return (tostring(text):gsub(":%d+$", "")) end, -- the number of an output may be added
 }
 
--- The key of a deposit, and the one that older versions had: with each text as it is shown.
-local function keys_of(self, record)
+-- Returns the key of a deposit, whatever the spelling.
+local function key_of(self, record)
   local plain = {}
   for _, name in ipairs(self.row.paging.key) do
     local value, rule = record[name], alike[name]
     if value ~= nil and rule then value = rule(value) end
     plain[name] = value
   end
-  return self.key_of(plain), self.key_of(record)
-end
-
--- Adds what an older cursor has of deposits under another digest.
-local function adopt(self, digits, old)
-  local known, entry = self.known[digits], old ~= digits and self.known[old]
-  if not entry then return end
-  self.known[old] = nil
-  self.known[digits] = { time = math.max(entry.time, known and known.time or 0),
-    states = known and known.states .. "." .. entry.states or entry.states }
-end
-
--- What is known of the deposits of a key.
-local function known_of(self, digits, records)
-  for _, record in ipairs(records) do
-    local _, shown = keys_of(self, record)
-    adopt(self, digits, record_id.digest(shown))
-    if self.has_old then adopt(self, digits, record_id.md5_digest(shown)) end
-  end
-  return split(self.known[digits] and self.known[digits].states)
+  return (self.key_of(plain))
 end
 
 -- Adds the events of one key.
@@ -213,7 +191,7 @@ local function look(self)
     local record, err = walk:next()
     if err then return err end
     if not record then break end
-    local key = keys_of(self, record)
+    local key = key_of(self, record)
     if not found[key] then
       found[key] = {}
       order[#order + 1] = key
@@ -222,7 +200,7 @@ local function look(self)
   end
   for _, key in ipairs(order) do
     local digits = record_id.digest(key)
-    add_events(self, digits, known_of(self, digits, found[key]), found[key])
+    add_events(self, digits, split(self.known[digits] and self.known[digits].states), found[key])
   end
   note_time(self, now)
 end

@@ -4,8 +4,12 @@
 
 local core = require "purser.core"
 local digest = require "purser.util.digest"
+local errors = require "purser.call.errors"
+local operations = require "purser.api.operations"
 
 local M = {}
+
+local format, gsub = string.format, string.gsub
 
 ---@class purser.Intent
 ---@field operation string       full name
@@ -16,6 +20,7 @@ local M = {}
 ---@field account string|nil     which key signed: a digest of the API key, never the key
 ---@field call_id string|nil     the name of this call: a copy of the intent is that of the same call
 ---@field id string|nil          in the journal, when there is one
+---@field attempt integer|nil    there: how often the call was sent by then
 
 --- What of the values may be kept: everything but passwords.
 local function keep(row, values, names)
@@ -53,7 +58,7 @@ end
 ---@return string|nil
 function M.history_of(row)
   local lookup = row.reconcile and row.reconcile.lookup
-  return lookup and (lookup:gsub("^broker%.", "sub_account."))
+  return lookup and (gsub(lookup, "^broker%.", "sub_account."))
 end
 
 M.MAX_WINDOW_MS = 60000 -- no request is accepted for longer
@@ -111,9 +116,75 @@ function M.digest(row, params, as_written)
     local value = as_written and tostring(params[name]) or plain_amount(row, name, params[name])
     local spell = not as_written and (spelled[name] or shown and spelled_if_shown[name])
     if spell then value = spell(value) end
+    parts[#parts + 1] = format("%d:%s=%d:%s", #name, name, #value, value)
+  end
+  return digest.of(table.concat(parts, "\n"))
+end
+
+--- Returns a digest of what a caller's key stands for: all values of the call in one spelling, but for the id that
+--- distinguishes it from equal calls.
+---@param params table<string, any>
+---@return string
+function M.content(row, params)
+  local names, made = {}, row.reconcile and row.reconcile.generated_id and row.reconcile.client_id
+  for name in pairs(params) do
+    if name ~= made then names[#names + 1] = name end
+  end
+  table.sort(names)
+  local parts = { row.full_name }
+  for _, name in ipairs(names) do
+    local value = plain_amount(row, name, params[name])
+    if name == "coin" or name == "asset" then value = value:upper() end
     parts[#parts + 1] = ("%d:%s=%d:%s"):format(#name, name, #value, value)
   end
   return digest.of(table.concat(parts, "\n"))
+end
+
+--- The states of calls that certainly made no record: such a call may be sent again with its key.
+M.SPENT_NOTHING = { rejected = true, not_sent = true, not_done = true }
+
+--- Returns the error of a call whose key stands for other content; nil where it is the same.
+---@param known { content: string, id: string }
+---@param key { name: string, content: string }
+---@return purser.Error|nil
+function M.other_content(known, key, row)
+  if known.content == key.content then return nil end
+  local err = errors.new { kind = "argument", outcome = "not_sent", phase = "journal", operation = row.full_name,
+    code = "journal.other_content", details = { key = key.name, call = known.id },
+    message = ('the key "%s" was used for a call with other content; nothing was sent'):format(key.name),
+    hint = "give another call a key of its own; `purser journal show` prints the first one" }
+  return err
+end
+
+--- Whether a record shows the id by which the service distinguishes the call.
+---@param record table|nil
+---@return boolean
+function M.shows_id(intent, record)
+  local row = operations.by_name[intent.operation]
+  local name = row and row.reconcile and row.reconcile.client_id
+  return name ~= nil and type(record) == "table" and intent.params[name] ~= nil
+    and record[name] == intent.params[name]
+end
+
+--- A record is not dated later than this after the last moment at which its call could be accepted.
+M.LATEST_MS = 86400000
+
+--- Returns those of the calls that are of the operations and can have made a record at `first` or later.
+---@param list table[]
+---@param names table<string, boolean>|string[]|nil  of operations; nil: of all
+---@param make fun(call: table): purser.Call
+function M.among(list, names, first, make)
+  local set, found = names, {}
+  if names and names[1] then
+    set = {}
+    for _, name in ipairs(names) do set[name] = true end
+  end
+  for _, call in ipairs(list) do
+    if (not set or set[call.operation]) and M.made_until(call, M.LATEST_MS) >= first then
+      found[#found + 1] = make(call)
+    end
+  end
+  return found
 end
 
 return M

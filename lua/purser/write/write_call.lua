@@ -7,19 +7,38 @@
 --
 -- Before it begins, the pipeline checks and builds it; `send` is one attempt of the pipeline, which calls `verify`.
 -- What a call holds while it is under way belongs to this module alone; the pipeline gets it as a purser.Sending.
+--
+-- A call has a key: the caller's own id, opts.key, or none but the journal's. A key is used once: where another call
+-- has it, nothing is sent before that one is known not to have been executed.
 
 local compare = require "purser.write.reconcile.compare"
 local core = require "purser.core"
+local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local failure = require "purser.write.journal.failure"
 local intents = require "purser.write.intent"
+local lazy = require "purser.util.lazy"
+local memory = require "purser.write.journal.memory"
 local pipeline = require "purser.call.pipeline"
+local plain_text = require "purser.util.plain_text"
 local recent_calls = require "purser.write.reconcile.recent_calls"
 local schedule = require "purser.schedule"
 -- read now: once something was sent there may be no descriptor left for it
 local advice = require "purser.write.reconcile.advice"
 
+local reconciling = lazy "purser.write.reconcile"
+local reconcile_service = lazy "purser.write.reconcile.service"
+
 local M = {}
+
+--- Returns the journal of a client: the one that it was given, or one in memory.
+---@param client purser.State
+function M.journal_of(client)
+  local journal = client._journal or client._memory
+  if journal then return journal end
+  client._memory = memory.new()
+  return client._memory
+end
 
 --- What this client knows of its own calls, made when the first one is noted: it distinguishes equal calls.
 function M.recent_calls_of(client)
@@ -37,15 +56,44 @@ local function no_random(row, message)
     message = "nothing was sent, because no random id could be made: " .. tostring(message) .. "; check OpenSSL" }
 end
 
--- Makes the id by which the outcome can be found, where the row has one and the caller gave none. Returns nil, or the
--- error of a call that must not be sent.
-local function make_client_id(client, row, values)
-  local reconcile = row.reconcile
-  if reconcile.generated_id and client._generate_ids and values[reconcile.client_id] == nil then
-    local id, message = core.random_token(32)
-    if not id then return no_random(row, message) end
-    values[reconcile.client_id] = id
+local MAX_KEY = 200
+
+-- What is wrong with opts.key, and what to do; nil where nothing is.
+local function key_problem(row, values, key)
+  if key == "" or #key > MAX_KEY or key:find "%c" or plain_text.has_hidden(key) then
+    return ("the option `key` is no text of 1 to %d characters, all of which can be seen"):format(MAX_KEY),
+      "give such a text"
   end
+  local reconcile = row.reconcile
+  if reconcile.generated_id and values[reconcile.client_id] ~= nil then
+    return ("the call has two keys, `%s` and the option `key`"):format(reconcile.client_id), "give one of them"
+  end
+end
+
+-- The id of a call with a key: always the same, so that the service, too, can tell its repetition from another call.
+local function id_of_key(client, row, key)
+  local account = client:account()
+  return digest.of(("purser call\n%d:%s\n%s\n%s"):format(#account, account, row.full_name, key)):sub(1, 32)
+end
+
+-- Makes the id by which the outcome can be found, where the row has one and the caller gave none. Returns the caller's
+-- key with what it stands for, nil where there is none; or nil and the error of a call that must not be sent.
+local function make_key(client, row, values, key)
+  if key then
+    local wrong, hint = key_problem(row, values, key)
+    if wrong then return nil, errors.option(wrong, "key", hint) end
+  end
+  local content = intents.content(row, values)
+  local name = row.reconcile.generated_id and row.reconcile.client_id
+  local id = name and values[name]
+  if name and not id and client._generate_ids then
+    local made, message = key and id_of_key(client, row, key), nil
+    if not made then made, message = core.random_token(32) end
+    if not made then return nil, no_random(row, message) end
+    values[name] = made
+  end
+  key = key or id
+  return key and { name = key, content = content }
 end
 
 local function names_of(values)
@@ -65,15 +113,17 @@ function M.intent_of(client, row, values, opts, account)
     values[profile.recv_window_name] or 5000, account, call_id)
 end
 
--- Records what is about to be sent. Returns the intent; or nil and the error that keeps it from being sent.
-local function record(client, row, values, opts, payment)
+-- Records what is about to be sent. Returns the intent; or nil and the error that keeps it from being sent; or nil, nil
+-- and the call that has its key.
+local function record(client, row, values, opts, payment, key)
   local intent, rejected = M.intent_of(client, row, values, opts, client:account())
   if not intent then return nil, rejected end
   M.recent_calls_of(client).accounts[intent.account] = true
   if opts.info then rawset(opts.info, "intent", intent) end -- no code of the caller runs before it is written down
-  if not client._journal then return intent end
-  local ok, problem = client._journal:begin(intent, row, client._guard, payment)
+  local ok, problem, known = M.journal_of(client):begin(intent, row, client._guard, payment, key)
   if ok then return intent end
+  if opts.info then rawset(opts.info, "intent", known and known.intent) end
+  if known then return nil, nil, known end
   if errors.is(problem) then return nil, problem end
   return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", operation = row.full_name,
     retryable = true, message = "nothing was sent, because the journal could not record it first: " .. problem,
@@ -96,15 +146,15 @@ end
 local WriteCall = {}
 WriteCall.__index = WriteCall
 
--- Records a call that is about to be sent. Returns it; or nil and the error that keeps it from being sent. All that its
--- end may need is made here: once the request has left, there may be no memory for it.
-local function begin(client, row, values, opts, payment)
+-- Records a call that is about to be sent. Returns it; or what `record` returns where it must not be. All that its end
+-- may need is made here: once the request has left, there may be no memory for it.
+local function begin(client, row, values, opts, payment, key)
   local lost = errors.new { kind = "transport", outcome = "unknown", phase = "receive", operation = row.full_name,
     message = "", advice = advice.of(row, values), intent = false }
   local call = setmetatable({ state = client, row = row, info = opts.info, intent = false, entry = false, sent = false,
     value = false, err = false, kept = false, watch = false, lost = lost, process = core.process_id() }, WriteCall)
-  local intent, problem = record(client, row, values, opts, payment)
-  if not intent then return nil, problem end
+  local intent, problem, known = record(client, row, values, opts, payment, key)
+  if not intent then return nil, problem, known end
   call.intent, lost.intent = intent, intent
   call.entry = recent_calls.note(M.recent_calls_of(client), row, intent)
   return call
@@ -168,12 +218,19 @@ function WriteCall:verify(value, err)
   return value, err
 end
 
+-- Keeps a call that another program sent.
+local function note_in_memory(client, row, intent, value, err)
+  local journal = M.journal_of(client)
+  if journal:call_of(intent) or journal:begin(intent, row) then journal:finish(intent, value, err) end
+end
+
 --- The same for the answer of a request that client:prepare made, and notes what is known of that call.
 function M.believe_prepared(client, row, intent, value, err)
   if value ~= nil then value, err = believe(client, row, intent, value) end
   if type(intent.sent_at) == "number" then
     local id, over = value and intents.id_of(value), err ~= nil and err.outcome ~= "unknown"
     recent_calls.note(M.recent_calls_of(client), row, intent, id, over)
+    if not client._journal then note_in_memory(client, row, intent, value, err) end
   end
   return value, err
 end
@@ -183,10 +240,8 @@ end
 function WriteCall:finish(value, err)
   local client, id = self.state, value and intents.id_of(value)
   recent_calls.close(client._recent_calls, self.entry, id, err ~= nil and err.outcome ~= "unknown")
-  if client._journal then
-    local ok, problem = client._journal:finish(self.intent, value, err)
-    if not ok and self.info then self.info.journal_error = problem end
-  end
+  local ok, problem = M.journal_of(client):finish(self.intent, value, err)
+  if not ok and self.info then self.info.journal_error = problem end
   self.kept = true
 end
 
@@ -239,6 +294,65 @@ local function conclude(call, ok, value, err)
   return after_raising(call, value)
 end
 
+------------------------------------------------------------------------------------------------- a key used before
+
+local LONGEST_LOOK_MS = 500
+
+-- Waits while another process, or another task, has the call under way: no longer than a call may take.
+local function await_end(client, known)
+  local journal, ms, waited = M.journal_of(client), 20, 0
+  local ends = known.sent_at + client._timeout_ms
+  while known.state == "open" and waited < client._timeout_ms and client:now() < ends do
+    pipeline.pause(client, ms)
+    waited, ms = waited + ms, math.min(ms * 2, LONGEST_LOOK_MS)
+    local message
+    known, message = journal:call_of(known.intent)
+    if not known then return nil, message or "the call is no longer in the journal" end
+  end
+  return known
+end
+
+-- The error of a call whose key another call has of which nobody knows what became.
+local function undecided(row, known, reason, candidates)
+  return errors.new { kind = "workflow", outcome = "unknown", phase = "journal", operation = row.full_name,
+    code = "journal.unknown", intent = known.intent, details = { candidates = candidates, call = known.id },
+    advice = advice.of(row, known.params), message = ('nothing was sent now; the call with the key "%s" was sent '
+      .. "before, and what became of it is not known: %s"):format(known.key or "", reason) }
+end
+
+-- Finds out what became of the call that has the key. Returns its result; nil and an error; or nothing where it was
+-- not executed, so that it may be sent again.
+local function settle(client, row, known, info)
+  local message
+  known, message = await_end(client, known)
+  if not known then return nil, failure.error("unknown", message) end
+  local result = known.state == "done" and (known.record or {})
+  if not result and not intents.SPENT_NOTHING[known.state] then
+    local answer, err = reconciling.reconcile(reconcile_service.of(client), known.intent)
+    if not answer then return nil, undecided(row, known, "it cannot be looked for now: " .. err.message) end
+    if answer.outcome == "undecided" then return nil, undecided(row, known, answer.reason, answer.candidates) end
+    result = answer.outcome == "done" and (answer.record or {})
+    local now = not result and M.journal_of(client):call_of(known.intent)
+    if now and not intents.SPENT_NOTHING[now.state] then
+      return nil, undecided(row, known, "the journal does not have that it was not executed")
+    end
+  end
+  if result and info then info.repeated = true end
+  return result or nil
+end
+
+------------------------------------------------------------------------------------------------------------ running
+
+-- Records and sends a call. Returns how it ended; or nil, nil and the call that has its key.
+local function attempt(client, row, layout, values, opts, payment, key)
+  local request, err = pipeline.next_request(client, row, layout, values, opts)
+  if not request then return nil, err end
+  local call, problem, known = begin(client, row, values, opts, payment, key)
+  if call then return conclude(call, schedule.protect(call.send, call, request)) end
+  pipeline.give_back(client, request)
+  return nil, problem, known
+end
+
 --- Runs a write call; the arguments are those of pipeline.run. Whatever is raised once the call is recorded, if only
 --- for want of memory, it ends with a result or an error that reports its outcome. (In a coroutine on Lua 5.1 that is
 --- no task of purser.schedule it is raised all the same.)
@@ -249,18 +363,17 @@ function M.run(client, row, params, opts, payment)
   opts = opts or pipeline.no_options
   local values, layout = pipeline.check_call(client, row, params, opts)
   if not values then return nil, layout end
-  local rejection = make_client_id(client, row, values) or client._guard and client._guard:check(row, values)
+  local key, rejection = make_key(client, row, values, opts.key)
+  if payment then key = nil end -- that is its row's
+  rejection = rejection or client._guard and client._guard:check(row, values)
   if rejection then return nil, rejection end
   pipeline.attend_clock(client, row)
-  local request, err = pipeline.next_request(client, row, layout, values, opts)
-  if not request then return nil, err end
-  local call
-  call, err = begin(client, row, values, opts, payment)
-  if not call then
-    pipeline.give_back(client, request)
-    return nil, err
-  end
-  return conclude(call, schedule.protect(call.send, call, request))
+  local value, err, known
+  repeat
+    value, err, known = attempt(client, row, layout, values, opts, payment, key)
+    if known then value, err = settle(client, row, known, opts.info) end
+  until value ~= nil or err
+  return value, err
 end
 
 return M

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What purser.transport.check checks: a transport on LuaSocket passes, and with one planted defect each it does not.
+-- What purser.recording.check checks: a transport on LuaSocket passes, and with one planted defect each it does not.
 
 local behaviours = require "purser.recording.check.behaviours"
 local cases = require "purser.recording.check.cases"

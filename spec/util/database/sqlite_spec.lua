@@ -105,3 +105,50 @@ describe("an open database", function()
     end)
   end
 end)
+
+describe("a file with two names", function()
+  local SECOND = "has a second name (a hard link)"
+
+  it("is opened by neither", function()
+    assert(open()):close()
+    run "ln db other"
+    rejects(SECOND)
+    rejects(SECOND, { sqlite = folder .. "/other" })
+    run "rm other"
+    assert(open())
+  end)
+
+  it("is used by no transaction any more that began with one name", function()
+    local db = assert(open())
+    run "ln db other"
+    local ok, message = db:transaction(function() return true end)
+    assert.is_nil(ok)
+    assert.matches(SECOND, message, 1, true)
+    run "rm other"
+    assert.is_true(db:transaction(function() return true end))
+  end)
+
+  it("may be reached by a symbolic link", function()
+    assert(open())
+    run "ln -s db other"
+    assert(open { sqlite = folder .. "/other" })
+  end)
+end)
+
+describe("a file that is mounted by itself", function()
+  it("is rejected, with the cure", function()
+    local name = folder .. "/a b"
+    local list = folder .. "/mounts"
+    local file = assert(io.open(list, "w"))
+    file:write("22 1 0:5 / / rw - ext4 /dev/sda1 rw\n",
+      ("36 22 8:1 /db %s rw,relatime - ext4 /dev/sda1 rw\n"):format((name:gsub(" ", "\\040"))))
+    file:close()
+    local open_file = io.open
+    finally(function() io.open = open_file end) -- luacheck: ignore
+    io.open = function(path_, ...) -- luacheck: ignore
+      return open_file(path_ == "/proc/self/mountinfo" and list or path_, ...)
+    end
+    rejects("is mounted by itself, so that its log and its locks stay outside; mount its folder", { sqlite = name })
+    assert(open())
+  end)
+end)

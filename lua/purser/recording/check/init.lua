@@ -21,7 +21,7 @@ local M = {}
 
 --- Starts the hostile service: see check/start.lua.
 ---@param options? { lua: string?, tls: boolean?, tls_name: string? }
----@return purser.transport.check.service|nil service, string|nil message
+---@return purser.recording.check.service|nil service, string|nil message
 function M.start(options)
   return start.start(options)
 end
@@ -150,7 +150,7 @@ local function run_case(self, case)
   return not closed and "`close` raised an error: " .. tostring(why) or nil
 end
 
----@class purser.transport.check.report
+---@class purser.recording.check.report
 ---@field passed integer
 ---@field failed integer
 ---@field cases { name: string, ok: boolean, message: string? }[]
@@ -160,7 +160,7 @@ end
 ---@param service { url: string, tls: table|nil }
 ---@param new fun(options: table): table|nil, string|nil
 ---@param options? { only: string?, notify: (fun(case: table))? }
----@return purser.transport.check.report
+---@return purser.recording.check.report
 function M.run(service, new, options)
   options = options or {}
   local self = setmetatable({ url = service.url, tls = service.tls, new = new, control = assert(curl.new {}) }, methods)

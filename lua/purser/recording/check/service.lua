@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- The hostile service of purser.transport.check, a program of its own on loopback. It needs LuaSocket (Debian:
+--- The hostile service of purser.recording.check, a program of its own on loopback. It needs LuaSocket (Debian:
 -- lua-socket), and the command `openssl` for what is checked of TLS.
 --
 --   lua -e 'require("purser.recording.check.service").main()'

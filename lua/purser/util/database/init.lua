@@ -8,7 +8,6 @@ local core = require "purser.core"
 local generations = require "purser.util.database.generations"
 local postgresql = require "purser.util.database.postgresql"
 local sqlite = require "purser.util.database.sqlite"
-local turns = require "purser.util.database.turn"
 
 local Database = { __name = "purser.util.database" }
 Database.__index = Database
@@ -141,29 +140,10 @@ local function patiently(self, sql, ...)
   return rows, affected
 end
 
--- Takes the turn of the connection. Returns what leaves it; or nil and a message.
-local function enter(self)
-  local turn, abandoned = self.turn:enter()
-  if turn == nil then return nil, abandoned end
-  if abandoned then -- whatever was under way is undone with its connection
-    drop(self)
-    self.busy = false
-  end
-  return turn
-end
-
 --- Runs one statement with `$1`, `$2` ... (SQLite takes them in the order of their first use, so they stand in order)
 --- and returns its rows (a list of maps of text) and how many it changed; or nil and a message. A server's connection
 --- that fails outside of a transaction may be lost: it is given up, and what only reads is tried once more.
 function Database:rows(sql, ...)
-  local turn, message = enter(self)
-  if turn == nil then return nil, message end
-  local rows, affected = self:rows_in_turn(sql, ...)
-  self.turn:leave(turn)
-  return rows, affected
-end
-
-function Database:rows_in_turn(sql, ...)
   local rows, affected = patiently(self, sql, ...)
   if rows or self.kind ~= postgresql or self.busy or not self.handle then return rows, affected end
   drop(self)
@@ -232,8 +212,8 @@ local function within(self, fn)
   return counted, result, second
 end
 
-local NESTED = "a transaction is under way in this coroutine: a finaliser or a callback made this call within it; make "
-  .. "it when the call has ended"
+local NESTED = "a transaction is under way: a finaliser or a callback made this call within it; make it when the call "
+  .. "has ended"
 
 -- PostgreSQL takes a BEGIN within a transaction, whose COMMIT would then end what is around it half done.
 local function start(self)
@@ -271,18 +251,9 @@ end
 --- Runs `fn(transaction)` and commits; what `fn` returns is returned. When anything fails, all of it is undone, and
 --- nil and the problem are returned.
 function Database:transaction(fn)
-  local turn, message = enter(self)
-  if turn == nil then return nil, message end
-  local ok
-  ok, message = start(self)
-  if not ok then
-    self.turn:leave(turn)
-    return nil, message
-  end
-  local went, result, second = pcall(conclude, self, fn)
-  self.turn:leave(turn)
-  if not went then error(result, 0) end
-  return result, second
+  local ok, message = start(self)
+  if not ok then return nil, message end
+  return conclude(self, fn)
 end
 
 --- Counts what this process commits from now on, in the journal and here: one that falls behind lacks commits.
@@ -336,7 +307,6 @@ function M.open(options)
   local kind = options.sqlite and sqlite or postgresql
   local self = setmetatable({ name = kind.name, kind = kind, statements = {},
     lock_timeout_ms = options.lock_timeout_ms or 5000, relaxed = options.relaxed, sleep = options.sleep or false,
-    turn = turns.new(options.lock_timeout_ms or 5000, options.sleep),
     connect = function(driver) return kind.connect(driver, options) end, -- the password is in here alone
   }, Database)
   local ok, message = ensure(self)

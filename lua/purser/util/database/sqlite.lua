@@ -74,6 +74,43 @@ local function note_files(db)
   end
 end
 
+-- Whether a file is where another one is mounted, as far as this system says.
+local function is_mount_point(path)
+  local mounts = io.open "/proc/self/mountinfo"
+  if not mounts then return false end
+  local found = false
+  for line in mounts:lines() do
+    local point = line:match "^%S+ %S+ %S+ %S+ (%S+)" or ""
+    found = found or path == point:gsub("\\(%d%d%d)", function(octal) return string.char(tonumber(octal, 8)) end)
+  end
+  mounts:close()
+  return found
+end
+
+-- Why a file with a second name is not used: SQLite keeps its log and its locks beside the name, so programs that open
+-- it by two names share neither, and each would pay what the other has paid. Nil where there is one name.
+local function names_error(path, links)
+  if links > 1 then
+    return ('"%s" has a second name (a hard link), and by that another program would share neither its locks nor its '
+      .. "log; remove one of the names"):format(path)
+  end
+end
+
+-- The same before anything of an open file is read.
+local function check_names(db)
+  for _, row in ipairs(assert(db:rows "PRAGMA database_list")) do
+    if row.name == "main" and row.file ~= "" then
+      local _, _, _, _, links = core.file_mode(row.file)
+      local message = names_error(row.file, links or 1)
+      if not message and is_mount_point(row.file) then
+        message = ('"%s" is mounted by itself, so that its log and its locks stay outside; mount its folder')
+          :format(row.file)
+      end
+      if message then error(message, 0) end
+    end
+  end
+end
+
 -- Another program's database gets neither tables nor a write-ahead log.
 local function check_owner(db)
   local other
@@ -87,6 +124,7 @@ end
 --- Prepares a new connection; raises when it cannot be used.
 function M.greet(db)
   assert(db:rows(("PRAGMA busy_timeout = %d"):format(db.lock_timeout_ms)))
+  check_names(db)
   check_owner(db)
   local mode = assert(db:rows "PRAGMA journal_mode = WAL")[1].journal_mode
   if mode ~= "wal" then
@@ -101,11 +139,13 @@ end
 --- What keeps the open connection from being used, or nil.
 function M.connection_error(db)
   for _, file in ipairs(db.files) do
-    local _, _, id = core.file_mode(file.path)
+    local _, _, id, _, links = core.file_mode(file.path)
     if id ~= file.id then
       return ('the file "%s" was removed or replaced while it was open; put it back, or stop every program that has '
         .. "the journal open (docs/backups.md)"):format(file.path)
     end
+    local message = names_error(file.path, links)
+    if message then return message end
   end
 end
 

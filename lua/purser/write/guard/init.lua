@@ -18,8 +18,10 @@ Guard.__index = Guard
 
 local M = {}
 
+local find, format, gmatch, upper = string.find, string.format, string.gmatch, string.upper
+
 local function reject(row, rule, message, hint)
-  local err = errors.argument(nil, ("rejected by the guard rail %s: %s"):format(rule, message), hint)
+  local err = errors.argument(nil, format("rejected by the guard rail %s: %s", rule, message), hint)
   err.operation, err.code = row.full_name, "guard." .. rule
   return err
 end
@@ -27,10 +29,10 @@ end
 -- The assets that a call moves, from the row's own parameter. Only the list of a conversion has commas.
 local function assets_of(row, params)
   if not row.moves then return {} end
-  local text = params[row.moves.asset]:upper()
+  local text = upper(params[row.moves.asset])
   if row.by_name[row.moves.asset][2] ~= "coins" then return { text } end
   local list = {}
-  for asset in text:gmatch("[^,]+") do list[#list + 1] = asset end
+  for asset in gmatch(text, "[^,]+") do list[#list + 1] = asset end
   return list
 end
 
@@ -42,7 +44,7 @@ end
 
 -- A service may read "USDT " or "USDT," as USDT, which would have no limit here.
 local function is_plain(asset)
-  return not asset:find("[^\33-\43\45-\126]")
+  return not find(asset, "[^\33-\43\45-\126]")
 end
 
 local function check_asset(self, row, params, asset)
@@ -63,7 +65,7 @@ local function check_asset(self, row, params, asset)
   end
   local max = self.max_amount and self.max_amount[asset]
   if max and decimal(amount):compare(max) > 0 then
-    return reject(row, "max_amount", ("%s %s is more than %s in one call"):format(amount, asset, tostring(max)))
+    return reject(row, "max_amount", format("%s %s is more than %s in one call", amount, asset, tostring(max)))
   end
 end
 
@@ -83,7 +85,7 @@ local function matches(entry, moves, params)
   local memo, network, contract = params[moves.memo], params[moves.network], params[moves.contract]
   return entry.address == params[moves.address]
     and (entry.any_memo or entry.memo == memo)
-    and (entry.coin == nil or entry.coin == params[moves.asset]:upper())
+    and (entry.coin == nil or entry.coin == upper(params[moves.asset]))
     and (entry.network == nil or entry.network == network)
     and entry.contractAddress == contract
 end
@@ -131,7 +133,7 @@ local function check_sub_accounts(self, row, params)
   if not self.sub_accounts then return nil end
   for _, name in ipairs(names_of_sub_accounts(row)) do
     if params[name] and not self.sub_accounts[params[name]] then
-      return reject(row, "sub_accounts", ('%s "%s" is not on the list'):format(name, params[name]),
+      return reject(row, "sub_accounts", format('%s "%s" is not on the list', name, params[name]),
         "add it to the list")
     end
   end
@@ -149,7 +151,7 @@ local function check_extra(self, row, params)
   if self.allow_extra then return nil end
   for name in pairs(params) do
     if not row.by_name[name] then
-      return reject(row, "allow_extra", ('what the parameter "%s" does cannot be judged'):format(name),
+      return reject(row, "allow_extra", format('what the parameter "%s" does cannot be judged', name),
         "leave `extra_params` out, or set allow_extra")
     end
   end
@@ -178,7 +180,7 @@ end
 
 local function check_duplicates(tx, intent, row, digest)
   local others = tx:rows([[SELECT id FROM purser_intents WHERE digest = $1 AND account = $2
-    AND state IN ('open', 'unknown', 'undecided')]], digest, intent.account or "")
+    AND id <> $3 AND state IN ('open', 'unknown', 'undecided')]], digest, intent.account or "", intent.id)
   if #others > 0 then
     tx:reject(reject(row, "no_duplicates", "an equal move has no known end (journal entry " .. others[1].id
       .. ")", "reconcile it first"))
@@ -198,8 +200,8 @@ function Guard:admit(tx, intent, row, digest)
       local amount = amount_of(row, intent.params)
       local charge, spent = spending.charge(tx, intent, asset, amount, limit)
       if not charge then
-        tx:reject(reject(row, "spending_limit", ("%s %s would exceed %s in this period, of which %s are spent"):format(
-          amount, asset, tostring(limit.amount), spent)))
+        tx:reject(reject(row, "spending_limit", format(
+          "%s %s would exceed %s in this period, of which %s are spent", amount, asset, tostring(limit.amount), spent)))
       end
       charged[#charged + 1] = charge
     end
@@ -214,7 +216,7 @@ local function memory_error(client_options)
   if not account or account == "" then
     return "have no account, and what is spent belongs to a name, not to a key", 'give the option "account"'
   end
-  if account:find "%c" then return 'have an "account" with a control character', "remove it" end
+  if find(account, "%c") then return 'have an "account" with a control character', "remove it" end
 end
 
 --- Makes a guard of purser.new's option `guard`. Returns nil, a message and what to do when it cannot be.

@@ -7,6 +7,8 @@ local parameters = require "purser.api.parameters"
 
 local M = {}
 
+local find, format, gsub, upper = string.find, string.format, string.gsub, string.upper
+
 local DAY = 86400000
 
 ---@class purser.GuardOptions
@@ -55,8 +57,8 @@ local function read_amounts(amounts)
   local limits = {}
   for asset, value in pairs(amounts) do
     local limit = limit_of(value)
-    limits[tostring(asset):upper()] = limit
-    if not limit then return nil, ("max_amount of %s is no amount"):format(tostring(asset)), DECIMAL end
+    limits[upper(tostring(asset))] = limit
+    if not limit then return nil, format("max_amount of %s is no amount", tostring(asset)), DECIMAL end
   end
   return limits
 end
@@ -68,11 +70,11 @@ local function read_spending_limit(spending_limit)
   for asset, entry in pairs(spending_limit) do
     if type(entry) ~= "table" then entry = { amount = entry } end
     local message, _, hint = option_schema.check(entry, spending_rules,
-      ("spending_limit of %s: entry"):format(tostring(asset)))
+      format("spending_limit of %s: entry", tostring(asset)))
     if message then return nil, message, hint end
     local amount, period = limit_of(entry.amount), entry.period_ms or DAY
-    if not amount then return nil, ("spending_limit of %s has no amount"):format(tostring(asset)), DECIMAL end
-    limits[tostring(asset):upper()] = { amount = amount, period_ms = period }
+    if not amount then return nil, format("spending_limit of %s has no amount", tostring(asset)), DECIMAL end
+    limits[upper(tostring(asset))] = { amount = amount, period_ms = period }
   end
   return limits
 end
@@ -88,11 +90,11 @@ end
 -- Reads a list by `read_entry`, which returns an entry; or nil, a message and what to do.
 local function list_of(name, read_entry)
   return function(list)
-    if not is_list(list) then return nil, ('"%s" is not a plain list'):format(name), "give { first, second }" end
+    if not is_list(list) then return nil, format('"%s" is not a plain list', name), "give { first, second }" end
     local entries = {}
     for i, given in ipairs(list) do
       local entry, message, hint = read_entry(given)
-      if not entry then return nil, ('"%s": entry %d %s'):format(name, i, message), hint end
+      if not entry then return nil, format('"%s": entry %d %s', name, i, message), hint end
       entries[i] = entry
     end
     return entries
@@ -124,10 +126,10 @@ local function read_address(given)
   if given.any_memo and given.memo then return nil, "has both memo and any_memo", "give one of them" end
   local entry = {}
   for name, value in pairs(given) do
-    if value == "" then return nil, ('has an empty "%s"'):format(name), "leave it out" end
+    if value == "" then return nil, format('has an empty "%s"', name), "leave it out" end
     entry[name] = value
   end
-  entry.coin = entry.coin and entry.coin:upper()
+  entry.coin = entry.coin and upper(entry.coin)
   return entry
 end
 
@@ -142,7 +144,7 @@ end
 ---@param area_code string|nil
 ---@return string
 function M.user(account_type, account, area_code)
-  return ("%s %s %s"):format(account_type, area_code and area_code:gsub("^%+", "") or "-", account)
+  return format("%s %s %s", account_type, area_code and gsub(area_code, "^%+", "") or "-", account)
 end
 
 local user_rules = { toAccountType = parameters.choices.identifier_types, toAccount = "string", areaCode = "string" }
@@ -153,7 +155,7 @@ local USER = 'give { toAccountType = "UID", toAccount = "..." }, "EMAIL", or "MO
 local NO_USER = "names no one person"
 
 local function read_user(given)
-  if type(given) == "string" and given:find("@", 2, true) then
+  if type(given) == "string" and find(given, "@", 2, true) then
     given = { toAccountType = "EMAIL", toAccount = given }
   end
   if type(given) ~= "table" then return nil, NO_USER, USER end

@@ -10,6 +10,8 @@ local decimal = require "purser.decimal"
 
 local M = {}
 
+local format, gmatch, match = string.format, string.gmatch, string.match
+
 local LOCK = 7078802
 local LAST_TIME = 9999999999999
 
@@ -17,12 +19,12 @@ local LAST_TIME = 9999999999999
 function M.lock(tx) tx:lock(LOCK) end
 
 local function time_text(ms)
-  return ("%013d"):format(math.min(ms, LAST_TIME))
+  return format("%013d", math.min(ms, LAST_TIME))
 end
 
 -- account, asset, length and number of the period, amount.
 local function read_charge(line)
-  return line:match("^(.*) (%S+) (%d+) (%d+) (%S+)$")
+  return match(line, "^(.*) (%S+) (%d+) (%d+) (%S+)$")
 end
 
 -- What was charged in a period, added up.
@@ -31,7 +33,7 @@ local function add_up(tx, account, asset, period_ms, number)
   local rows = tx:rows([[SELECT charges FROM purser_intents WHERE account = $1 AND sent_at >= $2 AND sent_at < $3
     AND charges <> '']], account, time_text(number * period_ms), time_text((number + 1) * period_ms))
   for _, row in ipairs(rows) do
-    for line in row.charges:gmatch("[^\n]+") do
+    for line in gmatch(row.charges, "[^\n]+") do
       local _, charged, _, _, amount = read_charge(line)
       if charged == asset then total = total:add(amount) end
     end
@@ -45,7 +47,7 @@ local function key_of(account, asset) return account .. " " .. asset end
 local function read_sum(tx, key)
   local row = tx:rows("SELECT amount FROM purser_spending WHERE bucket = $1", key)[1]
   if not row then return nil end
-  local period, spent = row.amount:match("^(%d+ %d+) (%S+)$")
+  local period, spent = match(row.amount, "^(%d+ %d+) (%S+)$")
   return spent or "0", period or ""
 end
 
@@ -65,26 +67,26 @@ end
 function M.charge(tx, intent, asset, amount, limit)
   local account, period_ms = intent.account, limit.period_ms
   local number = math.floor(intent.sent_at / period_ms)
-  local period, key = ("%d %d"):format(period_ms, number), key_of(account, asset)
+  local period, key = format("%d %d", period_ms, number), key_of(account, asset)
   local kept, kept_period = read_sum(tx, key)
   local spent = kept_period == period and decimal(kept) or add_up(tx, account, asset, period_ms, number)
   local after = spent:add(amount)
   if after:compare(limit.amount) > 0 then return nil, tostring(spent) end
   keep_sum(tx, key, kept ~= nil, period, after)
-  return ("%s %s %s"):format(key, period, amount)
+  return format("%s %s %s", key, period, amount)
 end
 
 --- Undoes charges, within the transaction that takes them from their intent.
 ---@param charges string
 function M.give_back(tx, charges)
   M.lock(tx)
-  for line in charges:gmatch("[^\n]+") do
+  for line in gmatch(charges, "[^\n]+") do
     local account, asset, period_ms, number, amount = read_charge(line)
     local key, period = key_of(account, asset), period_ms .. " " .. number
     local kept, kept_period = read_sum(tx, key)
     if kept_period == period then
-      keep_sum(tx, key, true, period, decimal(kept):sub(amount))
-    elseif kept and kept_period:match("^%d+") ~= period_ms then -- it may or may not count there: add up again
+      keep_sum(tx, key, true, period, decimal(kept) - amount)
+    elseif kept and match(kept_period, "^%d+") ~= period_ms then -- it may or may not count there: add up again
       tx:rows("DELETE FROM purser_spending WHERE bucket = $1", key)
     end
   end

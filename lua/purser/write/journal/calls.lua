@@ -5,12 +5,12 @@
 local core = require "purser.core"
 local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
-local time_text = require("purser.write.journal.schema").time_text
+local schema = require "purser.write.journal.schema"
+
+local time_text = schema.time_text
+local unpack = table.unpack or unpack -- luacheck: ignore
 
 local M = {}
-
---- The states of calls that certainly made no record.
-M.SPENT_NOTHING = { rejected = true, not_sent = true, not_done = true }
 
 -- How long before a record's time the call that made it can have been sent, at the very most.
 local DAY = 86400000
@@ -29,7 +29,7 @@ function M.equal_calls(self, intent, first, later)
   for _, other in ipairs(rows) do
     if other.record_id ~= "" then
       ids[other.record_id] = tonumber(other.sent_at)
-    elseif not M.SPENT_NOTHING[other.state] and intents.made_until(other, later) >= first then
+    elseif not intents.SPENT_NOTHING[other.state] and intents.made_until(other, later) >= first then
       open = open + 1
     end
   end
@@ -85,7 +85,7 @@ function M.other_calls(self, intent, names, first, last, later)
     time_text(math.max(0, first - later - intents.MAX_WINDOW_MS)), time_text(last), intent.account or "", intent.id)
   if not rows then return nil, message end
   for _, other in ipairs(rows) do
-    if names[other.operation] and other.digest ~= digest and not M.SPENT_NOTHING[other.state]
+    if names[other.operation] and other.digest ~= digest and not intents.SPENT_NOTHING[other.state]
       and intents.made_until(other, later) >= first then
       local row, id = operations.by_name[other.operation], other.record_id ~= "" and other.record_id or nil
       found[#found + 1] = { id = id, is_certain = is_certain(row, other, intents.MAX_WINDOW_MS), intent = {
@@ -93,6 +93,85 @@ function M.other_calls(self, intent, names, first, last, later)
     end
   end
   return found
+end
+
+---------------------------------------------------------------------------------------- what evidence asks for
+
+---@class purser.Call  a write call as a journal knows it
+---@field id string
+---@field key string|nil        the caller's; nil where there is none
+---@field operation string
+---@field params table
+---@field sent_at integer       of its latest attempt
+---@field recv_window integer
+---@field state string
+---@field record_id string|nil  of the record that it made
+---@field record table|nil      what the service answered, or keeps
+---@field answered boolean      the id came from its own answer, or from a record that shows the call's id
+---@field digest string         equal calls have the same
+---@field intent purser.Intent  of its latest attempt
+
+M.COLUMNS = "id, account, key, attempt, "
+  .. "operation, params, sent_at, recv_window, state, record_id, record, answered, digest"
+
+--- Returns the intent of a row of the table.
+---@return purser.Intent
+function M.intent_of(row)
+  return { id = row.id, account = row.account, operation = row.operation, params = core.decode(row.params),
+    sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window), attempt = tonumber(row.attempt) }
+end
+
+--- Returns the call that a row of the table is.
+function M.call_of(row)
+  local intent = M.intent_of(row)
+  return { id = row.id, key = row.key ~= "" and row.key or nil, operation = row.operation, intent = intent,
+    params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window,
+    state = row.state, record_id = row.record_id ~= "" and row.record_id or nil,
+    record = row.record ~= "" and core.decode(row.record) or nil, answered = row.answered ~= "", digest = row.digest }
+end
+
+local IDS = 50 -- at once: one statement serves for all
+
+local function owners_query()
+  local names = {}
+  for i = 1, IDS do names[i] = ("$%d"):format(i + 1) end
+  return "SELECT " .. M.COLUMNS .. " FROM purser_intents WHERE account = $1 AND record_id <> '' AND record_id IN ("
+    .. table.concat(names, ", ") .. ")"
+end
+
+local OWNERS = owners_query()
+
+--- Returns the known calls of an account that own these records, by the id of the record; or nil and a message. Each
+--- history counts its ids for itself: `names` restricts the calls to those of the operations that one history shows.
+---@param record_ids string[]
+---@param names table<string, boolean>|nil  of operations
+---@return table<string, purser.Call>|nil owners, string|nil message
+---@param self purser.Journal
+function M.owners(self, account, record_ids, names)
+  local found = {}
+  for first = 1, #record_ids, IDS do
+    local asked = {}
+    for i = 1, IDS do asked[i] = tostring(record_ids[math.min(first + i - 1, #record_ids)]) end
+    local rows, message = self.db:rows(OWNERS, account or "", unpack(asked))
+    if not rows then return nil, message end
+    for _, row in ipairs(rows) do
+      if not names or names[row.operation] then found[row.record_id] = M.call_of(row) end
+    end
+  end
+  return found
+end
+
+--- Returns the calls of an account whose end is not known, and that can have made a record between two times; or nil
+--- and a message.
+---@param names table<string, boolean>|string[]|nil  of operations; nil: of all
+---@return purser.Call[]|nil calls, string|nil message
+---@param self purser.Journal
+function M.open_calls(self, account, names, first, last)
+  local rows, message = self.db:rows("SELECT " .. M.COLUMNS .. " FROM purser_intents WHERE " .. schema.UNDECIDED
+    .. " AND account = $1 AND sent_at >= $2 AND sent_at <= $3 ORDER BY sent_at, id", account or "",
+    time_text(math.max(0, first - intents.LATEST_MS)), time_text(math.min(math.max(0, last), 9999999999999)))
+  if not rows then return nil, message end
+  return intents.among(rows, names, first, M.call_of)
 end
 
 return M

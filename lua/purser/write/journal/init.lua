@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- The journal: what an operation is about to do is written down before the first byte leaves, and how it ended after.
 --
---     local journal = assert(purser.journal.open { sqlite = "purser.write.journal" })
+--     local journal = assert(purser.journal.open { sqlite = "journal.db" })
 --     local client = assert(purser.new { ..., journal = journal })
 --     assert(journal:recover(client)) -- reconciles what a crash left open
 --
@@ -32,6 +32,8 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 ---@field private equal_calls function
 ---@field private known_records function
 ---@field private other_calls function
+---@field private owners function
+---@field private open_calls function
 local Journal = { __name = "purser.journal" }
 Journal.__index = Journal
 
@@ -57,37 +59,65 @@ end
 
 -------------------------------------------------------------------------------------------------- what clients call
 
-local function insert_intent(tx, intent, digest, payment, charges, state)
-  tx:rows([[INSERT INTO purser_intents (id, account, operation, params, digest, sent_at, recv_window, queue, payment,
-    charges, state, record_id, record, message, ended_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, '', '', '', '')]],
-    intent.id, intent.account or "", intent.operation,
-    json.encode(next(intent.params) and intent.params or json.object {}), digest, time_text(intent.sent_at),
-    ("%d"):format(intent.recv_window), payment and payment.queue or "", payment and payment.key or "", charges or "",
-    state)
+local NEW = [[INSERT INTO purser_intents (id, account, operation, key, content, params, digest, attempt, sent_at,
+  recv_window, queue, payment, charges, state, record_id, record, message, ended_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, '1', $8, $9, $10, $11, '', 'open', '', '', '', '')
+  ON CONFLICT DO NOTHING]]
+
+local AGAIN = [[UPDATE purser_intents SET params = $1, attempt = $2, sent_at = $3, recv_window = $4, state = 'open',
+  record_id = '', record = '', answered = '', message = '', ended_at = '' WHERE id = $5]]
+
+local for_update = { postgresql = " FOR UPDATE", sqlite = "" }
+
+-- Takes the row of a call: one statement owns it, or finds that another call has the key. Returns that call where it
+-- was executed, or may have been. One that was not is sent again in its row.
+local function take(tx, intent, row, payment, key, digest)
+  local params = json.encode(next(intent.params) and intent.params or json.object {})
+  local account, window = intent.account or "", ("%d"):format(intent.recv_window)
+  local _, inserted = tx:rows(NEW, intent.id, account, intent.operation, key and key.name or "",
+    key and key.content or "", params, digest, time_text(intent.sent_at), window, payment and payment.queue or "",
+    payment and payment.key or "")
+  intent.attempt = 1
+  if inserted == 1 then return nil end
+  local known = key and tx:rows("SELECT content, " .. calls.COLUMNS .. [[ FROM purser_intents
+    WHERE account = $1 AND operation = $2 AND key = $3]] .. for_update[tx.db.name], account, intent.operation,
+    key.name)[1]
+  if not known then tx:reject "the call has the id of another one" end
+  local other = intents.other_content(known, key, row)
+  if other then tx:reject(other) end
+  if not intents.SPENT_NOTHING[known.state] then return calls.call_of(known) end
+  intent.id, intent.attempt = known.id, tonumber(known.attempt) + 1
+  tx:rows(AGAIN, params, ("%d"):format(intent.attempt), time_text(intent.sent_at), window, intent.id)
 end
 
 --- Records an intent, durably, and gives it its id. `guard` may reject it, and `payment` takes part in the
---- transaction. Returns true; or nil and an error or a message, and then it must not be sent.
+--- transaction. Returns true; or nil and an error or a message, and then it must not be sent; or nil, nil and the call
+--- that has its key already, and was executed or may have been.
 ---@private
-function Journal:begin(intent, row, guard, payment)
+---@param key { name: string, content: string }|nil  what the caller's key is, and what it stands for
+---@return boolean|nil ok, any problem, purser.Call|nil known
+function Journal:begin(intent, row, guard, payment, key)
   local id, wrong = core.random_token(24)
   if not id then return nil, "no random id could be made: " .. tostring(wrong) end
   intent.id = id
-  if payment then self.payments[intent.id] = payment end
   local digest = intents.digest(row, intent.params)
-  local ok, problem = self.db:transaction(function(tx)
+  local result, problem = self.db:transaction(function(tx)
     if payment then payment:begin(tx, intent) end
-    local charges = guard and guard:admit(tx, intent, row, digest)
-    insert_intent(tx, intent, digest, payment, charges, "open")
-    return true
+    local known = take(tx, intent, row, payment, key, digest)
+    if known then return { known = known } end
+    local charges = guard and guard:admit(tx, intent, row, digest) or ""
+    if charges ~= "" then tx:rows("UPDATE purser_intents SET charges = $1 WHERE id = $2", charges, intent.id) end
+    return {}
   end)
-  if ok then
-    if payment then payment:begun(intent) end
+  if result and not result.known then
+    if payment then
+      self.payments[intent.id] = payment
+      payment:begun(intent)
+    end
     return true
   end
-  self.payments[intent.id], intent.id = nil, nil
-  return nil, problem
+  intent.id, intent.attempt = nil, nil
+  return nil, problem, result and result.known
 end
 
 -- Gives back what an intent was charged with, since it spent nothing.
@@ -117,20 +147,22 @@ local function text_of(value)
   return (tostring(value or ""):gsub("%z", "\\0"))
 end
 
-local function end_intent(self, intent, state, record, message, err)
+local function end_intent(self, intent, state, record, answered, message, err)
   local payment = self.payments[intent.id]
   local record_id = text_of(id_of(record))
   message = text_of(message)
+  local attempt = intent.attempt and ("%d"):format(intent.attempt)
   local ok, problem = self.db:transaction(function(tx)
     local _, changed = tx:rows([[UPDATE purser_intents SET state = $1, record_id = $2, record = $3, message = $4,
-      ended_at = $5 WHERE id = $6]] .. (only_over[state] or ""), state, record_id, keep(record), message,
-      time_text(core.now_ms()), intent.id)
-    local known = changed == 0 and calls.SPENT_NOTHING[state] and done_before(tx, intent.id)
+      answered = $5, ended_at = $6 WHERE id = $7]] .. (only_over[state] or "")
+      .. (attempt and " AND attempt = $8" or ""), state, record_id, keep(record), message, record_id ~= "" and answered and "yes" or "", time_text(core.now_ms()),
+      intent.id, attempt)
+    local known = changed == 0 and intents.SPENT_NOTHING[state] and done_before(tx, intent.id)
     if known then
       if payment then payment:finish(tx, "done", known.id, "") end
       return true, known.record
     end
-    if calls.SPENT_NOTHING[state] then give_back(tx, intent.id) end
+    if intents.SPENT_NOTHING[state] then give_back(tx, intent.id) end
     if payment then payment:finish(tx, state, record_id, message, err) end
     return true
   end)
@@ -147,19 +179,34 @@ end
 ---@private
 function Journal:finish(intent, value, err)
   local state = not err and "done" or err.outcome
-  return end_intent(self, intent, state, value, err and err.message, err)
+  return end_intent(self, intent, state, value, not err, err and err.message, err)
 end
 
 --- Keeps what a reconciliation found. Returns true, and the record where the call was known to be done although the
 --- reconciliation says that it was not; or nil and a message.
 ---@private
 function Journal:reconciled(intent, answer)
-  return end_intent(self, intent, answer.outcome, answer.record, answer.reason)
+  return end_intent(self, intent, answer.outcome, answer.record, intents.shows_id(intent, answer.record),
+    answer.reason)
 end
 
 -- What reconciling asks for of other calls.
 Journal.equal_calls, Journal.known_records, Journal.other_calls = calls.equal_calls, calls.known_records,
   calls.other_calls
+Journal.owners, Journal.open_calls = calls.owners, calls.open_calls
+
+--- Returns the call that an intent is of; nil where it is not written; or nil and a message.
+---@private
+function Journal:call_of(intent)
+  if not intent.id then return nil end
+  local rows, message = self.db:rows("SELECT " .. calls.COLUMNS .. " FROM purser_intents WHERE id = $1", intent.id)
+  if not rows then return nil, message end
+  return rows[1] and calls.call_of(rows[1])
+end
+
+--- Returns 0: a journal forgets no call whose record is still shown.
+---@private
+function Journal.forgotten_until() return 0 end
 
 ----------------------------------------------------------------------------------------------------- what users call
 
@@ -186,17 +233,10 @@ function Journal:generation_of(worker)
   return generation
 end
 
-local function intent_of(row)
-  return {
-    id = row.id, account = row.account, operation = row.operation, params = core.decode(row.params),
-    sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window),
-  }
-end
-
 local function entry_of(row)
   return {
-    intent = intent_of(row), state = row.state, record = row.record ~= "" and core.decode(row.record) or nil,
-    message = row.message ~= "" and row.message or nil,
+    intent = calls.intent_of(row), state = row.state, record = row.record ~= "" and core.decode(row.record) or nil,
+    message = row.message ~= "" and row.message or nil, key = row.key ~= "" and row.key or nil,
   }
 end
 
@@ -223,10 +263,12 @@ function Journal:mismatch(intent)
     "give the one of journal:entries()")
 end
 
-local columns = [[id, account, operation, params, sent_at, recv_window, state, record_id, record, message, ended_at]]
+local columns = [[id, account, operation, key, params, attempt, sent_at, recv_window, state, record_id, record, message,
+  ended_at]]
 
 ---@class purser.JournalEntry
 ---@field intent purser.Intent
+---@field key string|nil     the caller's: it is used once
 ---@field state "open"|"unknown"|"done"|"rejected"|"not_sent"|"not_done"|"undecided"
 ---@field record table|nil   what the service answered, or what it keeps
 ---@field message string|nil
@@ -344,7 +386,7 @@ function Journal:recover(client, options)
   if not rows then return problem(message) end
   local reconciled = {}
   for i, row in ipairs(rows) do
-    local intent = intent_of(row)
+    local intent = calls.intent_of(row)
     local answer, err = client:reconcile(intent, options)
     reconciled[i] = { intent = intent, answer = answer, err = err }
   end
@@ -391,6 +433,7 @@ local NO_JOURNAL = "give the database of a journal, or one that does not exist y
 local function hint_of(message)
   if message:find("LuaDBI", 1, true) then return nil end -- the message says what to install
   if message:find("connection", 1, true) then return nil end -- the database was not even seen
+  if message:find("second name", 1, true) or message:find("mounted by itself", 1, true) then return nil end
   if message:find("malformed", 1, true) then
     return "restore it from a copy (docs/backups.md); what was open is in the service's histories"
   end

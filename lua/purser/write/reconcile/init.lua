@@ -152,6 +152,7 @@ end
 -- Keeps in the journal what was found. Returns the answer, which is another where the journal knows more; or nil and an
 -- error.
 local function keep(service, intent, answer)
+  if service.memory and not answer.not_before then service.memory:reconciled(intent, answer) end
   if not (service.journal and intent.id) or answer.not_before then return answer end
   local ok, other = service.journal:reconciled(intent, answer)
   if not ok then return nil, failure.error("unknown", other) end

@@ -20,6 +20,7 @@ Service.__index = Service
 ---@return purser.reconcile.Service
 function M.of(client, readings)
   return setmetatable({ client = client, recent_calls = write_call.recent_calls_of(client), journal = client._journal,
+    memory = not client._journal and write_call.journal_of(client) or nil,
     visibility_delay_ms = client._visibility_delay_ms, recv_window = client._recv_window or 5000,
     readings = readings }, Service)
 end

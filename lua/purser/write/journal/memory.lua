@@ -1,0 +1,130 @@
+-- SPDX-License-Identifier: MIT
+-- The journal of a client that was given none: what a journal in a database keeps, in memory, with the same methods. It
+-- is gone with its process. It keeps the calls of the last hour, and at most MAX_CALLS of them: some 1 kB each.
+
+local core = require "purser.core"
+local intents = require "purser.write.intent"
+
+local M = { KEPT_MS = 3600000, MAX_CALLS = 10000 }
+
+---@class purser.MemoryJournal
+local Memory = {}
+Memory.__index = Memory
+
+---@return purser.MemoryJournal
+function M.new()
+  return setmetatable({ list = {}, first = 1, last = 0, by_id = {}, by_key = {}, by_record = {}, forgotten = 0,
+    in_memory = true }, Memory)
+end
+
+local function slot_of(account, operation, key)
+  return ("%d:%s%s %s"):format(#account, account, operation, key)
+end
+
+local function forget(self, call)
+  self.list[self.first], self.first = nil, self.first + 1
+  self.by_id[call.id] = nil
+  if call.slot and self.by_key[call.slot] == call then self.by_key[call.slot] = nil end
+  local owners = call.record_id and self.by_record[call.record_id]
+  if owners then
+    owners[call] = nil
+    if next(owners) == nil then self.by_record[call.record_id] = nil end
+  end
+  self.forgotten = math.max(self.forgotten, call.sent_at)
+end
+
+local function forget_old(self, now)
+  local oldest = self.list[self.first]
+  while oldest and (oldest.sent_at < now - M.KEPT_MS or self.last - self.first + 1 >= M.MAX_CALLS) do
+    forget(self, oldest)
+    oldest = self.list[self.first]
+  end
+end
+
+--- Returns until when calls were sent that may be forgotten by now, epoch ms; 0 where none is.
+function Memory:forgotten_until() return self.forgotten end
+
+--- Keeps a call that is about to be sent. Returns true; or nil, nil and the call that has its key. See
+--- purser.write.journal.
+---@param key { name: string, content: string }|nil
+function Memory:begin(intent, row, _, _, key)
+  local account = intent.account or ""
+  local slot = key and slot_of(account, intent.operation, key.name)
+  local known = slot and self.by_key[slot]
+  if known then
+    local problem = intents.other_content(known, key, row)
+    if problem then return nil, problem end
+    if not intents.SPENT_NOTHING[known.state] then return nil, nil, known end
+  end
+  forget_old(self, intent.sent_at)
+  local call = { id = intent.call_id or tostring(self.last), key = key and key.name, slot = slot, account = account,
+    content = key and key.content, operation = intent.operation, params = intent.params, sent_at = intent.sent_at,
+    recv_window = intent.recv_window, state = "open", answered = false, digest = intents.digest(row, intent.params),
+    intent = intent }
+  self.last = self.last + 1
+  self.list[self.last], self.by_id[call.id] = call, call
+  if slot then self.by_key[slot] = call end
+  return true
+end
+
+local function end_call(self, intent, state, record, answered)
+  local call = self.by_id[intent.call_id or ""]
+  if not call then return true end
+  local is_less = call.state == "done" and state ~= "done" or call.state == "undecided" and state == "unknown"
+  if is_less then return true, intents.SPENT_NOTHING[state] and (call.record or {}) or nil end
+  call.state, call.record, call.answered = state, record, answered
+  local id = type(record) == "table" and intents.id_of(record)
+  if id then
+    call.record_id = tostring(id)
+    self.by_record[call.record_id] = self.by_record[call.record_id] or {}
+    self.by_record[call.record_id][call] = true
+  end
+  return true
+end
+
+--- Keeps how a call ended. Returns true.
+function Memory:finish(intent, value, err)
+  return end_call(self, intent, not err and "done" or err.outcome, value, not err)
+end
+
+--- Keeps what a reconciliation found. Returns true, and the record where the call was known to be done although the
+--- reconciliation says that it was not.
+function Memory:reconciled(intent, answer)
+  return end_call(self, intent, answer.outcome, answer.record, intents.shows_id(intent, answer.record))
+end
+
+--- Returns the call that an intent is of; nil where it is not known, or no more.
+function Memory:call_of(intent) return self.by_id[intent.call_id or ""] end
+
+--- See purser.write.journal.calls.
+function Memory:owners(account, record_ids, names)
+  local found = {}
+  for _, id in ipairs(record_ids) do
+    for call in pairs(self.by_record[tostring(id)] or {}) do
+      if call.account == (account or "") and (not names or names[call.operation]) then found[id] = call end
+    end
+  end
+  return found
+end
+
+local is_open = { open = true, unknown = true, undecided = true }
+
+--- See intents.open_intents.
+function Memory:open_calls(account, names, first, last)
+  local found = {}
+  for i = self.first, self.last do
+    local call = self.list[i]
+    if is_open[call.state] and call.account == (account or "") and call.sent_at <= last then
+      found[#found + 1] = call
+    end
+  end
+  return intents.among(found, names, first, function(call) return call end)
+end
+
+--- Returns nil: nothing here says that an intent is another call's.
+function Memory.mismatch() end
+
+--- The time by which a call's age is measured, epoch ms.
+Memory.now = core.now_ms
+
+return M

@@ -1,0 +1,152 @@
+-- SPDX-License-Identifier: MIT
+-- What a journal knows of calls, whether it is in a database or in memory: who owns a record, which calls are open, and
+-- that a key is used once.
+
+local intents = require "purser.write.intent"
+local memory = require "purser.write.journal.memory"
+local operations = require "purser.api.operations"
+local own = require "own_journal"
+
+local ROW = operations.by_name["wallet.withdraw"]
+local T0 = 1700000000000
+
+local count = 0
+
+local function intent_of(more)
+  count = count + 1
+  local params = { coin = "USDT", netWork = "TRX", address = "TSample", amount = more.amount or "20",
+    withdrawOrderId = more.order }
+  return intents.new(ROW, params, nil, more.sent_at or T0, 5000, more.account or "treasury", "call-" .. count)
+end
+
+local function key_of(intent, name) return { name = name, content = intents.content(ROW, intent.params) } end
+
+local kinds = {
+  ["in memory"] = { begin = memory.new, finish = function() end },
+  ["in a database"] = { begin = own.begin, finish = own.finish },
+}
+
+for name, kind in pairs(kinds) do
+  describe("a journal " .. name, function()
+    local journal
+
+    before_each(function() journal = kind.begin() end)
+    after_each(kind.finish)
+
+    local function begin(more, key)
+      local intent = intent_of(more)
+      local ok, problem, known = journal:begin(intent, ROW, nil, nil, key and key_of(intent, key))
+      return ok and intent, problem, known
+    end
+
+    it("says which calls own records", function()
+      local answered, found, other = assert(begin { order = "a" }), assert(begin { order = "b" }),
+        assert(begin { account = "other" })
+      assert(journal:finish(answered, { id = "11" }))
+      assert(journal:reconciled(found, { outcome = "done", record = { id = "12" } }))
+      assert(journal:finish(other, { id = "13" }))
+      local owners = assert(journal:owners("treasury", { "11", "12", "13", "14" }))
+      assert.is_true(owners["11"].answered)
+      assert.is_false(owners["12"].answered)
+      assert.equal("b", owners["12"].params.withdrawOrderId)
+      assert.same({}, { owners["13"], owners["14"] })
+      assert.same({}, assert(journal:owners("treasury", { "11" }, { ["wallet.transfer"] = true })))
+    end)
+
+    it("counts as answered what a record shows that carries the call's id", function()
+      local found = assert(begin { order = "b" })
+      assert(journal:reconciled(found, { outcome = "done", record = { id = "12", withdrawOrderId = "b" } }))
+      assert.is_true(assert(journal:owners("treasury", { "12" }))["12"].answered)
+    end)
+
+    it("finds owners among more records than one statement asks for", function()
+      local ids = {}
+      for i = 1, 120 do
+        local intent = assert(begin { order = "o" .. i })
+        assert(journal:finish(intent, { id = ("9%d"):format(i) }))
+        ids[i] = ("9%d"):format(i)
+      end
+      local owners, found = assert(journal:owners("treasury", ids)), 0
+      for _, id in ipairs(ids) do found = found + (owners[id] and 1 or 0) end
+      assert.equal(120, found)
+    end)
+
+    it("lists the calls whose end is not known", function()
+      local states, order = { "open", "unknown", "undecided", "done", "rejected", "not_sent" }, {}
+      for i, state in ipairs(states) do
+        local intent = assert(begin { order = state, sent_at = T0 + i })
+        if state == "undecided" then
+          assert(journal:reconciled(intent, { outcome = state }))
+        elseif state == "done" then
+          assert(journal:finish(intent, { id = "1" }))
+        elseif state ~= "open" then
+          assert(journal:finish(intent, nil, { outcome = state, message = "" }))
+        end
+      end
+      for i, call in ipairs(assert(journal:open_calls("treasury", { "wallet.withdraw" }, T0, T0 + 1000))) do
+        order[i] = call.params.withdrawOrderId
+      end
+      assert.same({ "open", "unknown", "undecided" }, order)
+      assert.same({}, assert(journal:open_calls("treasury", { "wallet.transfer" }, T0, T0 + 1000)))
+      assert.same({}, assert(journal:open_calls("other", nil, T0, T0 + 1000)))
+      assert.same({}, assert(journal:open_calls("treasury", nil, T0 - 1000, T0)))
+      assert.same({}, assert(journal:open_calls("treasury", nil, T0 + 90000000, T0 + 90001000)))
+    end)
+
+    it("lets a key be taken by one call", function()
+      local first = assert(begin({ order = "a" }, "a"))
+      local again, problem, known = begin({ order = "a", amount = "20.0" }, "a")
+      assert.same({ false, nil, "open" }, { again or false, problem, known.state })
+      assert(journal:finish(first, { id = "11" }))
+      known = select(3, begin({ order = "a" }, "a"))
+      assert.same({ "done", "11" }, { known.state, known.record.id })
+      problem = select(2, begin({ order = "a", amount = "21" }, "a"))
+      assert.equal("journal.other_content", problem.code)
+      assert.truthy(begin({ order = "b", account = "other" }, "a"))
+    end)
+
+    it("lets a call that was not executed be sent again with its key", function()
+      for _, state in ipairs { "not_sent", "rejected" } do
+        local first = assert(begin({ order = "a" }, "a"))
+        assert(journal:finish(first, nil, { outcome = state, message = "" }))
+      end
+      local last = assert(begin({ order = "a" }, "a"))
+      assert(journal:reconciled(last, { outcome = "not_done" }))
+      assert.truthy(begin({ order = "a" }, "a"))
+    end)
+
+    it("does not let an earlier attempt end a later one", function()
+      local first = assert(begin({ order = "a" }, "a"))
+      assert(journal:finish(first, nil, { outcome = "not_sent", message = "" }))
+      local second = assert(begin({ order = "a", sent_at = T0 + 1 }, "a"))
+      assert(journal:finish(first, nil, { outcome = "rejected", message = "" }))
+      assert.equal("open", assert(journal:call_of(second)).state)
+    end)
+  end)
+end
+
+describe("a journal in memory", function()
+  it("forgets calls after an hour, and says until when", function()
+    local journal = memory.new()
+    local first = intent_of { order = "a" }
+    assert(journal:begin(first, ROW, nil, nil, key_of(first, "a")))
+    assert(journal:finish(first, { id = "11" }))
+    assert.equal(0, journal:forgotten_until())
+    local later = intent_of { order = "b", sent_at = T0 + memory.KEPT_MS + 1 }
+    assert(journal:begin(later, ROW))
+    assert.equal(T0, journal:forgotten_until())
+    assert.same({}, journal:owners("treasury", { "11" }))
+    assert.same({ nil, {} }, { next(journal.by_record), journal.by_key })
+  end)
+
+  it("holds a bounded number of calls", function()
+    local journal, kept = memory.new(), memory.MAX_CALLS
+    finally(function() memory.MAX_CALLS = kept end)
+    memory.MAX_CALLS = 10
+    for i = 1, 30 do assert(journal:begin(intent_of { order = "o", sent_at = T0 + i }, ROW)) end
+    local held = 0
+    for _ in pairs(journal.by_id) do held = held + 1 end
+    assert.equal(10, held)
+    assert.equal(T0 + 20, journal:forgotten_until())
+  end)
+end)

@@ -1,0 +1,170 @@
+-- SPDX-License-Identifier: MIT
+-- A key is used once: a call is sent again with it only where it is known not to have been executed.
+
+local own = require "own_journal"
+local simulated = require "simulated"
+
+local TRANSFER = "sub_account.transfer"
+local sim, account, journal
+
+local function client_of(options)
+  return simulated.client(sim, account, { retry = false, rate_limit = false, journal = journal,
+    account = "treasury" }, options)
+end
+
+before_each(function()
+  sim, account = simulated.broker(nil, { balances = { USDT = "100000" }, futures_balances = { USDT = "100" } })
+  journal = own.begin()
+end)
+after_each(own.finish)
+
+local function applied() return simulated.counted(sim, TRANSFER, "applied") end
+
+local function received() return simulated.counted(sim, TRANSFER, "received") end
+
+-- An id of the length that the service wants.
+local function id_of(name) return (name:gsub("%W", "") .. ("0"):rep(32)):sub(1, 32) end
+
+local function move(client, amount, name, opts)
+  return client.sub_account:transfer(simulated.transfer(amount, { clientTranId = name and id_of(name) }), opts)
+end
+
+for name, in_memory in pairs { ["with a journal"] = false, ["without one"] = true } do
+  describe("a second call with the same id, " .. name, function()
+    local client
+
+    before_each(function()
+      local options = {}
+      if in_memory then journal = nil end
+      client = client_of(options)
+    end)
+
+    it("returns the first one's result, and sends nothing", function()
+      local info, first = {}, assert(move(client, "5", "invoice-1"))
+      assert.same(first, assert(move(client, "5.0", "invoice-1", { info = info })))
+      assert.same({ true, 1, 1 }, { info.repeated, received(), applied() })
+      assert(move(client, "5", "invoice-2", { info = info }))
+      assert.is_nil(info.repeated)
+    end)
+
+    it("is rejected where its content is another", function()
+      assert(move(client, "5", "invoice-1"))
+      local _, err = move(client, "6", "invoice-1")
+      assert.same({ "not_sent", "journal.other_content", 1 }, { err.outcome, err.code, received() })
+      assert.matches('the key "invoice10+" was used', err.message)
+    end)
+
+    it("finds out first what became of a lost one that was executed", function()
+      sim:fault { kind = "lost_answer", operation = "transfer" }
+      assert.equal("unknown", select(2, move(client, "5", "invoice-1")).outcome)
+      local info = {}
+      assert.truthy(assert(move(client, "5", "invoice-1", { info = info })).tranId)
+      assert.same({ true, 1, 1 }, { info.repeated, received(), applied() })
+    end)
+
+    it("sends where the lost one was not executed", function()
+      sim:fault { kind = "reset", when = "before", operation = "transfer" }
+      assert.equal("unknown", select(2, move(client, "5", "invoice-1")).outcome)
+      local info = {}
+      assert(move(client, "5", "invoice-1", { info = info }))
+      assert.same({ nil, 1 }, { info.repeated, applied() })
+    end)
+
+    it("sends where the first was rejected", function()
+      local _, err = move(client, "1000000", "invoice-1")
+      assert.equal("rejected", err.outcome)
+      _, err = move(client, "1000000", "invoice-1")
+      assert.same({ "rejected", 2 }, { err.outcome, received() })
+    end)
+
+    it("reports an unknown outcome where it cannot be looked for", function()
+      sim:fault { kind = "lost_answer", operation = "transfer" }
+      move(client, "5", "invoice-1")
+      sim:fault { kind = "server_error", probability = 1 }
+      local _, err = move(client, "5", "invoice-1")
+      assert.same({ "unknown", "journal.unknown", 1 }, { err.outcome, err.code, received() })
+      assert.equal(id_of "invoice-1", err.intent.params.clientTranId)
+    end)
+  end)
+end
+
+describe("an operation without an id", function()
+  local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
+
+  it("takes a key as an option", function()
+    local client = client_of()
+    local first = assert(client.wallet:transfer(params, { key = "sweep-1" }))
+    local info = {}
+    assert.same(first, assert(client.wallet:transfer(params, { key = "sweep-1", info = info })))
+    assert.is_true(info.repeated)
+    assert(client.wallet:transfer(params, { key = "sweep-2" }))
+    assert(client.wallet:transfer(params))
+    assert.equal(3, simulated.counted(sim, "wallet.transfer", "applied"))
+    assert.equal("sweep-1", assert(journal:entries { limit = 1 })[1].key)
+  end)
+
+  it("takes no key that cannot be read", function()
+    local client = client_of()
+    for _, key in ipairs { "", "a\n", " a", ("x"):rep(201) } do
+      local _, err = client.wallet:transfer(params, { key = key })
+      assert.same({ "not_sent", "key" }, { err.outcome, err.option })
+    end
+  end)
+end)
+
+describe("an operation with an id", function()
+  it("gets the same one each time from a key", function()
+    local client, info = client_of(), {}
+    assert(move(client, "5", nil, { key = "invoice-1", info = info }))
+    local id = info.intent.params.clientTranId
+    journal:close()
+    journal = own.begin()
+    assert(move(client_of(), "5", nil, { key = "invoice-1", info = info }))
+    assert.equal(id, info.intent.params.clientTranId)
+    assert.equal(32, #id)
+  end)
+
+  it("does not take a key as well", function()
+    local _, err = move(client_of(), "5", "invoice-1", { key = "another" })
+    assert.matches("two keys, `clientTranId` and the option `key`", err.message)
+    assert.equal(0, received())
+  end)
+end)
+
+describe("a key", function()
+  it("belongs to an account and an operation", function()
+    assert(move(client_of(), "5", "invoice-1"))
+    assert(move(client_of { account = "other" }, "5", "invoice-1"))
+    assert.equal(2, received())
+  end)
+
+  it("that another process has under way is waited for, and then gives the first one's result", function()
+    local client, second = client_of(), client_of()
+    local inner, result, info = sim:transport(), nil, {}
+    local first = client_of { transport = { sleep = function(_, ms) inner:sleep(ms) end,
+      send = function(_, request)
+        local answer = inner:send(request)
+        -- what the second one does while the first waits for its answer
+        local waiting = coroutine.wrap(function()
+          result = assert(move(second, "5", "invoice-1", { info = info }))
+        end)
+        waiting()
+        return answer
+      end } }
+    assert(move(first, "5", "invoice-1"))
+    assert.truthy(result.tranId)
+    assert.same({ true, 1 }, { info.repeated, received() })
+    client:close()
+  end)
+
+  it("of a call that a killed process left open is looked for before anything is sent", function()
+    local client = client_of()
+    sim:fault { kind = "lost_answer", operation = "transfer" }
+    move(client, "5", "invoice-1")
+    assert(journal.db:rows "UPDATE purser_intents SET state = 'open', message = '', ended_at = ''")
+    local info = {}
+    assert(move(client_of(), "5", "invoice-1", { info = info }))
+    assert.same({ true, 1, 1 }, { info.repeated, received(), applied() })
+    assert.equal("done", assert(journal:entries())[1].state)
+  end)
+end)
