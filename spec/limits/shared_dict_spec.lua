@@ -33,7 +33,8 @@ local HEAD = [[
   -- "0" where a call goes, else why it does not
   local function limit_of(namespace, pools, max_wait_ms)
     local limit = purser.rate_limit { store = { shared_dict = "limits", namespace = namespace },
-      max_wait_ms = max_wait_ms, when_full = not max_wait_ms and "reject" or nil, pools = pools or { ip = { capacity = 2, window_ms = 3600000 } } }
+      max_wait_ms = max_wait_ms, when_full = not max_wait_ms and "reject" or nil,
+      pools = pools or { ip = { capacity = 2, window_ms = 3600000 } } }
     return function(key)
       local takes, why = limit:acquire(COINS, key or "key", error)
       return takes and "0" or why
