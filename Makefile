@@ -7,7 +7,7 @@
 #   make test-all   the specs once for each Lua: 5.1, 5.2, 5.3, 5.4 and LuaJIT
 #   make            build for one Lua (LUA=lua5.1|lua5.2|lua5.3|lua5.4|lua5.5|luajit, default lua5.4)
 #   make lint       luacheck, and the C sources once more with every warning an error
-#   make install    into PREFIX (default /usr/local); PRECOMPILED=1 for quick starts with this very Lua; make uninstall
+#   make install    into PREFIX (default /usr/local); make uninstall
 #   make bundle, static   all Lua in one file; libpurser.a with a pkg-config file (docs/hosts.md)
 #   make deb, deb-test   Debian packages in build/deb; their installation in a clean chroot (as root)
 #   make test-platforms   i386, arm64, s390x, clang, musl: every warning an error, by cross compilers and qemu-user
@@ -78,7 +78,7 @@ export LUA BUILD
 export LUA_PATH  := $(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;
 export LUA_CPATH := $(CURDIR)/$(BUILD)/?.so;;
 
-.PHONY: all demo test spec test-all test-one nginx-modules lint c-tests install uninstall clean help setup setup-test
+.PHONY: all demo test spec test-all nginx-modules lint c-tests install uninstall clean help setup setup-test
 
 all: $(MODULES)
 
@@ -86,27 +86,37 @@ demo: setup
 	@$(MAKE) -s all
 	@tools/demo
 
+# As many at a time as there are cores. ROOM is a room of spec/ (cli), a folder, or a file; ORDER=7 shuffles the files.
+CORES := $(shell nproc 2>/dev/null || echo 2)
+RUN_TESTS = LUA=$(LUA) lua5.4 tools/test.lua
+# What the specs of one Lua need; Debian's nginx has LuaJIT, whatever Lua they run on.
+FOR_SPECS = $(MAKE) -s -j$(CORES) LUA=$(1) BUILD=build/$(1) all build/$(1)/spec/peer
+
 test: setup-test
-	@echo "build: the modules for $(LUA) and LuaJIT, C tests, host programs"
-	@$(MAKE) -s all c-tests $(SPEC_TOOLS) hosts-build
-	@$(LUA) tools/test.lua
+	@$(call FOR_SPECS,luajit)
+ifdef ROOM
+	@$(call FOR_SPECS,$(LUA))
+	@$(if $(findstring hosts,$(ROOM)),$(MAKE) -s -j$(CORES) hosts-build)
+	@$(RUN_TESTS) room $(ROOM)
+else
+	@$(call FOR_SPECS,lua5.4) c-tests build/lua5.4/examples/host
+	@$(RUN_TESTS) quick
+endif
 
 test-all:
-	@tools/setup build test hosts versions
-	@tools/test-all
+	@tools/setup build test hosts versions hosts-all browser site torture hard
+	@for lua in lua5.1 lua5.2 lua5.3 lua5.4 luajit; do \
+	  $(call FOR_SPECS,$$lua) EXTRA_CFLAGS=-Werror || exit 1; done
+	@$(MAKE) -s -j$(CORES) LUA=lua5.4 BUILD=build/lua5.4 c-tests hosts-build bundle site asan-build $(AXE)
+	@$(RUN_TESTS) all
 
 # Prints the name of each check as it ends. A file is found whatever its name ends in: _spec.lua or _test.lua.
 SPEC ?= spec
 spec: all $(SPEC_TOOLS) nginx-modules
 	@$(LUA) /usr/bin/busted --output=TAP $(if $(filter %.lua,$(SPEC)),--pattern=.) $(SPEC)
 
-# The specs on one Lua. The stages are counted by a Lua that is always there.
-test-one: all $(SPEC_TOOLS) nginx-modules
-	@lua5.4 tools/test.lua specs
-
-# Debian's nginx runs LuaJIT, whatever Lua the specs run on.
 nginx-modules:
-	@$(if $(filter luajit,$(LUA)),,$(MAKE) -s LUA=luajit BUILD=build/luajit all)
+	@$(if $(filter luajit,$(LUA)),,$(call FOR_SPECS,luajit))
 
 setup:
 	@tools/setup build
@@ -171,7 +181,6 @@ lint:
 # The same PREFIX and LUA for both. The variables reach the script by its environment, so paths may hold blanks.
 install uninstall: export PREFIX := $(PREFIX)
 install uninstall: export DESTDIR := $(DESTDIR)
-install uninstall: export PRECOMPILED := $(PRECOMPILED)
 install: all
 	@tools/install install
 

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: MIT
+-- make test: 4 s
 local decimal = require "purser.decimal"
 local math_type = rawget(math, "type") -- absent before Lua 5.3
 

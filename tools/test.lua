@@ -1,110 +1,162 @@
 -- SPDX-License-Identifier: MIT
--- Runs every check of the project and adds up what each counted. `make test` calls it; named stages limit it to those.
+-- Runs stages of tests side by side and adds up what each test file counted: `make test` and `make test-all` call it.
 --
--- A stage is a command whose output holds one line of the form `N passed, N failed`, or busted's closing line. A stage
--- that ends with an error without saying what failed counts as one failure. So does one that is not over in time: it
--- is killed, and the test that was running is named. The last line is the sum. Each stage says what it does, and how
--- far it is from time to time.
+--   lua5.4 tools/test.lua quick              the stages of `make test`
+--   lua5.4 tools/test.lua all                those of `make test-all`: what `quick` leaves out
+--   lua5.4 tools/test.lua room spec/cli      the test files of a folder, or one file
+--
+-- A job is a command that prints TAP, or lines of the form `N passed, N failed`. It has a shell script of its own in
+-- build/test, and xargs runs as many of these as there are cores; those that mostly wait have twice as many workers of
+-- their own. A spec file says in a line at its top how long it runs, where that is more than a second:
+--
+--   -- make test: 20 s, waits          (seconds of wall clock beside other tests)
+--   -- make test-all: 40 s             `make test` leaves it out
+--
+-- The longest begin first; ORDER=7 shuffles them. A job that is not over in time is killed, and counts as a failure, as
+-- does one that ends with an error, that counts nothing, or whose TAP has no plan.
 
-local lua = os.getenv "LUA" or "lua5.4"
-local build = os.getenv "BUILD" or "build/" .. lua
+local FOLDER = "build/test"
+local TELL_EVERY = 10 -- seconds
 
-local stages = {
-  { name = "lint", does = "luacheck, C warnings, blanks", command = "tools/lint" },
-  { name = "C floor", does = "the C tests, a line a program", command = ([[for t in %s/spec/test_*; do
-      case $t in *.d) ;; *) echo "$t"; "$t" || exit 1;; esac
-    done]]):format(build) },
-  { name = "specs", does = "spec/*_spec.lua on " .. lua, command = lua .. " /usr/bin/busted --output=TAP 2>&1" },
-  { name = "torture", does = "payments at a service that answers badly, short",
-    command = lua .. " /usr/bin/busted --output=TAP --pattern=_test spec/torture 2>&1" },
-  { name = "hosts", does = "nginx, libuv, a frame loop and ThreadSanitizer",
-    command = lua .. " /usr/bin/busted --output=TAP --pattern=_test --no-recursive spec/hosts 2>&1" },
-  { name = "hosts-all", does = "each page of docs/hosts in its real host", only_named = true,
-    command = lua .. " /usr/bin/busted --output=TAP --pattern=_test spec/hosts 2>&1" },
-  -- LuaJIT differs most from 5.4: no integers, no __close, another C interface. `make test-all` has those in between.
-  { name = "specs on LuaJIT", does = "the same specs once more",
-    command = "${MAKE:-make} -s --no-print-directory LUA=luajit BUILD=build/luajit spec" },
-}
-
-local A_SIGN_OF_LIFE = 5000 -- passed checks
-
--- Seconds. A stage takes a few minutes, on a busy machine ten.
-local STAGE_LIMIT, WHOLE_LIMIT = 1800, 4500
-local RUNNING = build .. "/running-test" -- spec/support/running.lua writes the name of each test there
-local began = os.time()
+local files = dofile "tools/whole_files.lua"
+local stages = dofile "tools/test_stages.lua"
 
 local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
--- The command of a stage, killed with all of its children when the time is over. Its last line is `exit STATUS`; what a
--- process that was left behind writes later is not waited for.
-local function bounded(command)
-  local seconds = math.max(1, math.min(STAGE_LIMIT, began + WHOLE_LIMIT - os.time()))
-  return ("PURSER_RUNNING=%s timeout -k 10 %d sh -c %s 2>&1; echo \"exit $?\""):format(quoted(RUNNING), seconds,
-    quoted(command))
+local function number_of(command) return assert(tonumber((files.output_of(command)))) end
+
+-------------------------------------------------------------------------------------------------------------- running
+
+local function file_of(job, suffix) return ("%s/%d.%s"):format(FOLDER, job.number, suffix) end
+
+-- Writes the script of a job. It prints the processor time, the job's number, its exit status and its milliseconds.
+local function write_script(job)
+  local lua = job.lua or "lua5.4"
+  files.write(file_of(job, "sh"), ([[
+export LUA=%s BUILD=build/%s LUA_CPATH="$PWD/build/%s/?.so;;" PURSER_RUNNING=%s
+began=$(date +%%s%%3N)
+timeout -k 10 %d sh -c %s >%s 2>&1 </dev/null
+status=$?
+echo "$(times | tail -n 1) %d $status $(($(date +%%s%%3N) - began))"
+]]):format(lua, lua, lua, file_of(job, "running"), job.limit or 120 + 8 * (job.seconds or 1), quoted(job.command),
+    file_of(job, "log"), job.number))
 end
 
-local function running_test()
-  local file = io.open(RUNNING)
-  local name = file and file:read "*a"
-  if file then file:close() end
-  return name or "unknown"
-end
-
--- Adds up what one stage printed. TAP is counted line by line; everything else by its closing lines.
-local function count(line, seen)
-  local passed, failed = line:match("^(%d+) passed, (%d+) failed$")
-  if passed then
-    seen.passed, seen.failed, seen.said = seen.passed + passed, seen.failed + failed, true
-  elseif line:find("^ok %d+") then
-    seen.passed, seen.said = seen.passed + 1, true
-    if seen.passed % A_SIGN_OF_LIFE == 0 then
-      print(("  %d passed so far"):format(seen.passed))
-      io.stdout:flush()
-    end
-    if line:find("# SKIP", 1, true) then seen.failed = seen.failed + 1 end -- nothing may be left pending
-  elseif line:find("^not ok %d+") then
-    seen.failed, seen.said = seen.failed + 1, true
+local function shuffle(jobs, seed)
+  math.randomseed(seed)
+  for i = #jobs, 2, -1 do
+    local k = math.random(i)
+    jobs[i], jobs[k] = jobs[k], jobs[i]
   end
 end
 
-local function run(stage)
-  local seen = { passed = 0, failed = 0, said = false }
-  os.remove(RUNNING)
-  local pipe = assert(io.popen(bounded(stage.command), "r"))
-  local status
+-- Starts the jobs: a list for those that work and one for those that wait. Returns the pipe of their closing lines.
+local function start(jobs, workers)
+  local lists = { works = {}, waits = {} }
+  for i, job in ipairs(jobs) do
+    job.number = i
+    write_script(job)
+    table.insert(job.waits and lists.waits or lists.works, file_of(job, "sh"))
+  end
+  for name, list in pairs(lists) do files.write(FOLDER .. "/" .. name, table.concat(list, "\n") .. "\n") end
+  local xargs = "xargs -r -P %d -n 1 sh <" .. FOLDER .. "/%s"
+  return assert(io.popen(("%s & %s; wait"):format(xargs:format(workers, "works"), xargs:format(2 * workers, "waits"))))
+end
+
+------------------------------------------------------------------------------------------------------------- counting
+
+-- What a job's output says: how many passed and failed, and the output of each test that failed.
+local function read_result(job, status)
+  local result = { passed = 0, failed = 0, told = {} }
+  local planned, count, inside = nil, 0, false
+  local text = files.read(file_of(job, "log"))
+  for line in text:gmatch "[^\n]+" do
+    local passed, failed = line:match "^(%d+) passed, (%d+) failed$"
+    local is_test, is_bad = line:find "^ok %d" or line:find "^not ok %d", line:find "^not ok %d" or line:find "# SKIP"
+    if passed then
+      result.passed, result.failed = result.passed + passed, result.failed + failed
+    elseif is_test then
+      count, inside = count + 1, is_bad
+      local name = is_bad and "failed" or "passed"
+      result[name] = result[name] + 1
+    end
+    planned = planned or tonumber(line:match "^1%.%.(%d+)$")
+    if inside and not line:find "^1%.%." then table.insert(result.told, line) end
+  end
+  local problem = (status == 124 or status == 137) and "was not over in time and was killed"
+    or (count > 0 and planned ~= count) and "ended in the middle"
+    or (status ~= 0 and result.failed == 0) and "ended with status " .. status
+    or result.passed + result.failed == 0 and "counted nothing"
+  if problem then
+    local is_read, running = pcall(files.read, file_of(job, "running"))
+    result.failed = result.failed + 1
+    table.insert(result.told, problem .. (is_read and "; the test that ran last: " .. running or ""))
+  end
+  if #result.told == 0 and result.failed > 0 or problem and count == 0 then
+    for line in text:sub(-4000):gmatch "[^\n]+" do table.insert(result.told, line) end
+  end
+  return result
+end
+
+local function report(job, result)
+  print(("FAILED %s"):format(job.name))
+  for _, line in ipairs(result.told) do print("  " .. line) end
+  print("  alone: " .. job.alone)
+end
+
+--------------------------------------------------------------------------------------------------------------- stages
+
+local began = os.time()
+
+-- Runs the jobs and prints how far they are. Returns the sums.
+local function run(jobs, workers)
+  local passed, failed, done, told_at, times = 0, 0, 0, began, {}
+  local pipe = start(jobs, workers)
   for line in pipe:lines() do
-    status = line:match("^exit (%d+)$")
-    if status then break end
-    count(line, seen)
-    if not line:find("^ok %d+") and not line:find("^1%.%.") then print("  " .. line) end
+    local user_m, user_s, system_m, system_s, number, status, wall = line:match(
+      "^(%d+)m([%d.]+)s (%d+)m([%d.]+)s (%d+) (%d+) (%d+)$")
+    local job = jobs[tonumber(number)]
+    local result = read_result(job, tonumber(status))
+    passed, failed, done, job.is_done = passed + result.passed, failed + result.failed, done + 1, true
+    if result.failed > 0 then report(job, result) end
+    times[done] = ("%.2f\t%.2f\t%s\t%s"):format(wall / 1000, user_m * 60 + user_s + system_m * 60 + system_s,
+      job.waits and "waits" or "works", job.name)
+    if os.time() - told_at >= TELL_EVERY or done == #jobs or result.failed > 0 then
+      told_at = os.time()
+      print(("%d/%d files, %d s: %d passed, %d failed"):format(done, #jobs, told_at - began, passed, failed))
+    end
+    io.stdout:flush()
   end
   pipe:close()
-  if status == "124" or status == "137" then
-    seen.failed = seen.failed + 1
-    print(("  stage %s was not over in time and was killed; the test that was running: %s"):format(stage.name,
-      running_test()))
+  for _, job in ipairs(jobs) do
+    if not job.is_done then
+      failed = failed + 1
+      report(job, { told = { "did not end" } })
+    end
   end
-  if (status ~= "0" and seen.failed == 0) or not seen.said then
-    print(("  stage %s ended with status %s%s"):format(stage.name, tostring(status),
-      seen.said and "" or " and counted nothing"))
-    seen.failed = seen.failed + 1
-  end
-  return seen
+  table.sort(times, function(a, b) return tonumber(a:match "^%S+") > tonumber(b:match "^%S+") end)
+  files.write(FOLDER .. "/times.tsv", "wall\tprocessor\tpool\tname\n" .. table.concat(times, "\n") .. "\n")
+  return passed, failed
 end
 
-local requested = {}
-for _, name in ipairs(arg) do requested[name] = true end
-
-local passed, failed = 0, 0
-for _, stage in ipairs(stages) do
-  if #arg == 0 and not stage.only_named or requested[stage.name] then
-    local started = os.time()
-    print(("%s: %s"):format(stage.name, stage.does))
-    io.stdout:flush()
-    local seen = run(stage)
-    print(("  %s: %d passed, %d failed (%d s)"):format(stage.name, seen.passed, seen.failed, os.time() - started))
-    passed, failed = passed + seen.passed, failed + seen.failed
-  end
+assert(os.execute(("rm -rf %s && mkdir -p %s"):format(FOLDER, FOLDER)))
+local jobs = stages.jobs(arg[1], arg[2])
+if #jobs == 0 then
+  print(("there is no test file in %s"):format(tostring(arg[2])))
+  print "0 passed, 1 failed"
+  os.exit(false)
 end
+for i, job in ipairs(jobs) do job.place = i end
+table.sort(jobs, function(a, b)
+  local x, y = a.seconds or 1, b.seconds or 1
+  if x ~= y then return x > y end
+  return a.place < b.place
+end)
+local order = tonumber(os.getenv "ORDER" or "")
+if order then shuffle(jobs, order) end
+local workers = number_of "nproc"
+print(("%d files, %d at a time and %d that wait%s"):format(#jobs, workers, 2 * workers,
+  order and ", in the order " .. order or ""))
+local passed, failed = run(jobs, workers)
 print(("%d passed, %d failed"):format(passed, failed))
 os.exit(failed == 0 and passed > 0)

@@ -50,10 +50,11 @@ function M.line(values, options)
   return table.concat(cells, ",") .. "\n"
 end
 
--- One cell from byte `at`. Returns its text and where it ends (a comma, a line end, or the end of the text); or nil.
-local function cell_at(text, at)
+-- One cell from byte `at`. Returns its text and where it ends (separator, line end, or end of the text); or nil.
+local function cell_at(text, at, separator)
+  local ends = "[" .. separator .. "\r\n]"
   if text:sub(at, at) ~= '"' then
-    local stop = text:find("[,\r\n]", at) or #text + 1
+    local stop = text:find(ends, at) or #text + 1
     return text:sub(at, stop - 1), stop
   end
   local parts, from = {}, at + 1
@@ -62,7 +63,7 @@ local function cell_at(text, at)
     if not quote then return nil end
     parts[#parts + 1] = text:sub(from, quote - 1)
     if text:sub(quote + 1, quote + 1) ~= '"' then
-      if not text:find("^[,\r\n]", quote + 1) and quote < #text then return nil end
+      if not text:find("^" .. ends, quote + 1) and quote < #text then return nil end
       return table.concat(parts), quote + 1
     end
     parts[#parts + 1], from = '"', quote + 2
@@ -72,8 +73,10 @@ end
 --- Reads CSV: a list of records, each a list of texts with `line`, the number of the line it begins on. A mark of the
 --- byte order is left out, empty lines are, and so are lines that begin with #. Nil and a message for what is no CSV.
 ---@param text string
+---@param separator string|nil  between cells: a comma, a semicolon or a tab. Default: ","
 ---@return purser.CsvRecord[]|nil records, string|nil message, integer|nil comments  how many lines begin with #
-function M.parse(text)
+function M.parse(text, separator)
+  separator = separator or ","
   local records, comments, at, line = {}, 0, text:find "^\239\187\191" and 4 or 1, 1
   while at <= #text do
     local record = { line = line }
@@ -81,12 +84,12 @@ function M.parse(text)
       at, comments = text:find("[\r\n]", at) or #text + 1, comments + 1
     else
       repeat
-        local cell, stop = cell_at(text, at)
+        local cell, stop = cell_at(text, at, separator)
         if not cell then return nil, ("line %d: a quoted cell does not end, or more follows it"):format(line) end
         record[#record + 1] = cell
         local _, breaks = cell:gsub("\n", "")
         line, at = line + breaks, stop + 1
-      until text:sub(stop, stop) ~= ","
+      until text:sub(stop, stop) ~= separator
       at = at - 1
       if record[1] ~= "" or record[2] then records[#records + 1] = record end
     end

@@ -247,8 +247,8 @@ describe("a member's name", function()
 
   it("wins in a declared shape over an equal one before it where the decoder was made so", function()
     local last = core.decoder({ record = { name = "x", fields = { { name = "a", type = "integer" },
-      { name = "b", type = "boolean" }, { name = "deep", type = "any" }, { name = "list", type = { list = "string" } } } } },
-      true)
+      { name = "b", type = "boolean" }, { name = "deep", type = "any" },
+      { name = "list", type = { list = "string" } } } } }, true)
     for body, want in pairs {
       ['{"a":1,"a":2}'] = { a = 2 }, ['{"a":1,"a":null}'] = {}, ['{"a":null,"a":1}'] = { a = 1 },
       ['{"b":true,"a":1,"b":false}'] = { a = 1, b = false }, ['{"deep":1,"deep":{"x":1}}'] = { deep = { x = 1 } },

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- A page of another origin in the browser of a person who runs the simulator: `make console-test`.
+-- make test-all: 40 s
 
 local browser_of = require "browser"
 local files = require "files"

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The manual as HTML, as `make site` made it: `make site-test`. Every link and anchor is followed in the files; how the
 -- pages look and search is asked of a headless Chromium, which opens them from the disk.
+-- make test-all: 40 s
 
 local browser_of = require "browser"
 local core = require "purser.core"

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Every operation that moves money, creates or changes anything: one call puts at most one request on the wire,
 -- wherever the service gives up, over HTTP/1.1, TLS and HTTP/2, by the blocking and the multi transport. A peer counts.
+-- make test: 10 s, waits
 
 local operations = require "purser.api.operations"
 local patiently = require "patiently"

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Hostile texts in every text member of every operation's answers, in rejections and in the pages of proxies: none of
 -- them reaches a terminal, a file or a question as it is.
+-- make test: 7 s
 
 local command = require "command"
 local core = require "purser.core"

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- `purser fleet`: sub-accounts as a file declares them.
+-- make test: 3 s, waits
 
 local at_shell = require "at_shell"
 local files = require "files"

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- How every command prints: --json, --csv, --filter, --time, --output; and what a terminal gets besides.
+-- make test: 6 s, waits
 
 local command = require "command"
 local core = require "purser.core"

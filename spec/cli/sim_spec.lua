@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- `purser sim`, started for real: it listens, answers over HTTP, misbehaves on demand, keeps its state, and ends.
+-- make test: 5 s, waits
 
 local core = require "purser.core"
 local files = require "files"

@@ -24,7 +24,8 @@ local function check(err)
   local function fine(condition, why) assert(condition, ("%s: %s"):format(why, text)) end
   fine(err.kind == "argument" or err.kind == "config", "kind " .. tostring(err.kind))
   fine(err.outcome == "not_sent", "outcome")
-  fine(type(err.where) == "string" and err.where:find "^spec/client/client_messages_spec.lua:%d+$", "no line of the caller")
+  local is_here = type(err.where) == "string" and err.where:find "^spec/client/client_messages_spec.lua:%d+$"
+  fine(is_here, "no line of the caller")
   fine(text:sub(1, #err.where + 2) == err.where .. ": ", "the text does not begin with the line")
   fine(not err.message:find "%.$", "the message ends in a full stop")
   for _, near in ipairs { "; give ", "; use ", "; remove ", "; it must ", "; leave " } do

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The programs of docs/cookbook.md, each run as a program against a simulator that loses answers, rejects and breaks.
+-- make test: 44 s, waits
 
 package.path = "tools/?.lua;" .. package.path
 

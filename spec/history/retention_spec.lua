@@ -92,7 +92,7 @@ end)
 
 describe("a window's length", function()
   it("leaves room for the seconds that are asked for on both sides", function()
-    assert.equal(7 * DAY - 2000, retention.max_window { max_window_days = 7 })
+    assert.equal(7 * DAY - 3000, retention.max_window { max_window_days = 7 })
     assert.is_nil(retention.max_window {})
     assert.is_nil(retention.max_window(nil))
   end)

@@ -104,7 +104,7 @@ describe("turning pages", function()
     local source = again(1)
     assert.same({ 45, "whole" }, { read(source) })
     assert.is_true(source.asked > 3)
-    assert.same({ 45, "repeated" }, { read(again(9)) })
+    assert.same({ 44, "repeated" }, { read(again(9)) }) -- the 21st is not shown
   end)
 
   it("returns the error of a read as it is", function()

@@ -113,14 +113,16 @@ describe("a window", function()
 
   local first, last = NOW - 10000, NOW - 5001
 
-  it("is asked for with up to a second more on both sides, and a short one with a millisecond more", function()
+  it("is asked for with a whole second more on both sides, and a part of a second with a millisecond more", function()
     local source = source_of {}
     assert(window.read(source, { first = first + 7, last = last - 7, depth = 0 }))
-    assert(window.read(source, { first = first, last = first + 900, depth = 0 }))
+    assert(window.read(source, { first = first + 5, last = first + 900, depth = 0 }))
+    assert(window.read(source, { first = first + 5, last = first + 900, depth = 0, is_part = true }))
     assert(window.read(source, { first = first, last = last, depth = 0 }, first - 1))
     local bounds = {}
     for i, params in ipairs(source.asked) do bounds[i] = { params.startTime, params.endTime } end
-    assert.same({ { first, last + 1 }, { first - 1, first + 901 }, { first - 1, last + 1 } }, bounds)
+    assert.same({ { first - 1000, last + 1 }, { first - 1000, first + 1000 }, { first + 4, first + 901 },
+      { first - 1, last + 1 } }, bounds)
   end)
 
   it("holds what lies between its bounds, oldest first, and what the filters keep", function()

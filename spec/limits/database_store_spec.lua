@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The rate limit's store in a SQLite file, shared by processes of one machine.
+-- make test: 6 s, waits
 
 local contract = require "store_contract"
 local core = require "purser.core"

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The rate limit's store in a Redis server of the test's own, what becomes of calls while it is away, and what is
 -- lost on the way.
+-- make test: 34 s, waits
 
 local contract = require "store_contract"
 local core = require "purser.core"

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- purser.recording.check: Purser's own transports pass. (check/cases_spec.lua has transports that do not.)
+-- make test: 15 s, waits
 
 local check = require "purser.recording.check"
 local curl = require "purser.transport.curl"

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Recordings: every exchange is written, and no secret of the run is in them.
+-- make test: 6 s, waits
 
 local check = require "purser.recording.check"
 local command = require "command"

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The redactor: what stays, what becomes a token, and that no secret is left in any form.
+-- make test: 3 s
 
 local calendar = require "purser.util.calendar"
 local core = require "purser.core"

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: MIT
+-- make test: 11 s, waits
 local serve = require "purser.sim.serve"
 local socket = require "socket"
 local httpd = require "purser.httpd"

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Runs `purser.cli` in this process as if it were one of its own: with modules that nobody has loaded yet,
--- standard streams that are files, an environment of its own, and no terminal.
+-- Runs `purser.cli` in this process as if it were one of its own: with modules that nobody has loaded yet, standard
+-- streams that are files, an environment of its own, no terminal, and sleeps that end at once (skipped_time.lua).
 --
 --   local code = in_process.run({ "wallet", "coins" }, { HOME = "/nonexistent" }, { input =, output =, errors = })
 --
@@ -9,6 +9,7 @@
 
 local core = require "purser.core"
 local files = require "files"
+local skipped_time = require "skipped_time"
 
 local M = {}
 
@@ -116,7 +117,8 @@ function M.run(arguments, variables, paths)
   undo[2] = replace(os, of_os)
   undo[3] = replace(io, { popen = open, stdin = streams.stdin, stdout = streams.stdout, stderr = streams.stderr })
   undo[4] = replace(core, { is_terminal = function() return false end, terminal_width = function() end,
-    harden_process = function() return true end, take_secret = function(name) return take_secret(variables, name) end })
+    harden_process = function() return true end, sleep_ms = skipped_time.sleep,
+    take_secret = function(name) return take_secret(variables, name) end })
   undo[5] = replace(_G, { print = function(...)
     local words = { ... }
     for i = 1, select("#", ...) do words[i] = tostring(words[i]) end

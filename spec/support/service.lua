@@ -11,6 +11,7 @@
 -- of the simulator at its hardest by `make examples-hardest`.
 
 local remote = require "purser.sim.remote"
+local skipped_time = require "skipped_time"
 
 local M = {}
 
@@ -65,6 +66,7 @@ function M.start(arguments, last_line)
   --- Waits for its end, however that came about.
   function service.wait()
     if not service.pipe then return service.exit_code end
+    skipped_time.services[service] = nil
     if service.world then service.world:close() end
     local pipe = service.pipe
     service.pipe = nil
@@ -87,6 +89,7 @@ function M.start(arguments, last_line)
     service.stop()
     error("the simulator does not answer: " .. message)
   end
+  skipped_time.services[service] = true
   return service
 end
 

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The programs in examples/ run against the simulator, and their output is what the world they found demands.
+-- make test: 3 s
 
 local purser = require "purser"
 local new_client = require("simulated_time").new

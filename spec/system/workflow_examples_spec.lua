@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The examples of whole workflows, run as programs against a service of their own.
+-- make test: 11 s, waits
 
 local files = require "files"
 local purser = require "purser"

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- One exchange over a socket of the host: LuaSocket's held against all promises of a transport, and what the outcome is
 -- wherever a function of the host fails.
+-- make test: 5 s, waits
 
 local check = require "purser.recording.check"
 local exchange = require "purser.transport.exchange"

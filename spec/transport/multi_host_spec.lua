@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The multi transport under a host: coroutines of its own, what a call does where it cannot wait, the descriptors that
 -- a loop watches, and how much one step takes in.
+-- make test: 5 s, waits
 
 local check = require "purser.recording.check"
 local libcurl = require "purser.libcurl"

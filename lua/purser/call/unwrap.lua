@@ -145,7 +145,7 @@ end
 ---@param answer table
 ---@return any records, any pages, any either
 function M.counts(row, answer)
-  local beside, of = M.beside(answer), {}
+  local beside, of = row.result.list and M.beside(answer) or answer, {}
   for name, what in pairs(row.result.counts or {}) do of[what] = beside[name] end
   return of.records, of.pages, of.either
 end

@@ -59,13 +59,9 @@ local function params_of(options, cursor)
     if params[name] then return nil, ("--param gives %s twice"):format(name) end
     params[name] = value
   end
-  for option, name in pairs { since = "from", ["until"] = "to" } do
-    if options[option] then
-      local ms, message = values.time(options[option], core.now_ms())
-      if not ms then return nil, ("--%s %s"):format(option, message) end
-      params[name] = ms
-    end
-  end
+  local window, message = values.window(options, core.now_ms())
+  if not window then return nil, message end
+  params.from, params.to = window.since or params.from, window["until"] or params.to
   if cursor then params.from = nil end -- where it came from is behind it
   return params
 end

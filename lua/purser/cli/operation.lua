@@ -25,14 +25,13 @@ local M = {}
 
 local function add_times(row, params, options, now)
   for word, name in pairs { since = "startTime", ["until"] = "endTime" } do
-    local text = options[word]
-    if text then
-      if params[name] then return ("--%s and --%s say the same; give one of them"):format(word, name) end
-      local ms, message = values.time(text, now)
-      if not ms then return ("--%s %s"):format(word, message) end
-      params[name] = ms
+    if options[word] and params[name] then
+      return ("--%s and --%s say the same; give one of them"):format(word, name)
     end
   end
+  local window, message = values.window(options, now)
+  if not window then return message end
+  params.startTime, params.endTime = window.since or params.startTime, window["until"] or params.endTime
   if options["until"] and row.window and row.window.max_window_days and not params.startTime then
     return "--until needs --since (or --startTime) here"
   end
@@ -185,15 +184,17 @@ end
 local function execute(client, row, params, options, call_options, now)
   if row.effect ~= "read" then return act(client, row, params, call_options) end
   local show, clear = terminal.progress_line()
-  local result, err = listing.run(client, row, params, {
+  local state = {
     options = call_options, now = now, all = options.all, from = tonumber(params.startTime),
     to = tonumber(params.endTime) or now, progress = show,
     note = function(text)
       clear()
       report.say("%s", text)
     end,
-  })
+  }
+  local result, err = listing.run(client, row, params, state)
   clear()
+  options.part = result and not row.result.record and listing.part(row, result, params, state)
   return result, err
 end
 
@@ -210,6 +211,7 @@ local function show_result(row, result, options)
   shown = output.filtered(row, shown, options.filters or {})
   local text = output.render(row, shown, options.format, options.shown, options.raw)
   if report.write(text, options.raw) then
+    if options.part then report.note("%s", options.part) end
     local next_step = next_steps[row.full_name]
     if next_step and result.id or next_step and result.subAccount then
       report.note("next: purser %s", next_step:format(values.shell_word(tostring(result.id or result.subAccount))))

@@ -23,7 +23,26 @@ function M.time(text, now)
   local ms, _, position = utc.ms(text)
   if ms then return ms end
   local where = position > 1 and (" (see byte %d)"):format(position) or ""
-  return nil, ("is not a time%s; give %s"):format(where, TIME_FORMS)
+  return nil, ('"%s" is not a time%s; give %s'):format(text, where, TIME_FORMS)
+end
+
+--- The times of --since and --until, where they are given: { since, until }; nil and a message.
+---@param options table  of argparse
+---@param now integer
+---@return { since: integer|nil, until: integer|nil }|nil, string|nil
+function M.window(options, now)
+  local window = {}
+  for _, word in ipairs { "since", "until" } do
+    local message
+    if options[word] then window[word], message = M.time(options[word], now) end
+    if message then return nil, ("--%s %s"):format(word, message) end
+  end
+  if window.since and window.since > now then
+    return nil, ('--since "%s" is in the future, so there is nothing since then'):format(options.since)
+  elseif window.since and window["until"] and window.since > window["until"] then
+    return nil, ('--since "%s" is later than --until "%s"; exchange them'):format(options.since, options["until"])
+  end
+  return window
 end
 
 --- "2026-01-31 10:00:00" (UTC) of epoch milliseconds; the milliseconds are shown when there are any.

@@ -47,10 +47,10 @@ function M.start(options)
     requested.deadline_ms = math.max(1, ms)
   end
   if options.since then
-    local ms
-    ms, message = values.time(options.since, core.now_ms())
-    if not ms then return report.bad_input("--since %s", message) end
-    requested.since = ms
+    local window
+    window, message = values.window(options, core.now_ms())
+    if not window then return report.bad_input("%s", message) end
+    requested.since = window.since
   end
   local client
   client, message = connection.open(options)

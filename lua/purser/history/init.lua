@@ -14,12 +14,12 @@ local option_schema = require "purser.util.option_schema"
 local cursors = require "purser.history.cursor"
 local errors = require "purser.call.errors"
 local record_id = require "purser.history.record_id"
-local lists = require "purser.history.list"
 local suggest = require "purser.util.suggest"
 local operations = require "purser.api.operations"
 local pages = require "purser.history.pages"
 local retention = require "purser.history.retention"
 local schedule = require "purser.schedule"
+local turn = require "purser.history.turn"
 local window_reader = require "purser.history.window"
 
 local M = {}
@@ -66,7 +66,7 @@ local function learn_width(self, window, found)
     width = found.total and span * goal / found.total or found.span * goal / math.max(1, found.count)
     width = math.min(math.floor(math.max(width, span / STRIDE)), span - 1)
   end
-  self.width = math.max(1, math.min(width, self.max_window))
+  self.width = math.max(1000, math.min(width, self.max_window))
 end
 
 local READINGS = 3 -- at most, of a window during which the clock was set back
@@ -111,9 +111,10 @@ local function put_back(self, batch, from)
     if i == from then err = window.err end
     window.found, window.err = nil, nil
     if found and found.at then
-      local depth, expected = window.depth + 1, found.expected
-      self.queue[#self.queue + 1] = { first = found.at + 1, last = window.last, depth = depth, expected = expected }
-      self.queue[#self.queue + 1] = { first = window.first, last = found.at, depth = depth, expected = expected }
+      for _, part in ipairs { { found.at + 1, window.last }, { window.first, found.at } } do
+        self.queue[#self.queue + 1] = { first = part[1], last = part[2], depth = window.depth + 1,
+          expected = found.expected, is_part = found.is_part }
+      end
     else
       window.records = window.records or (found and found.records)
       self.queue[#self.queue + 1] = window
@@ -169,6 +170,20 @@ local function next_in_time(self)
   end
 end
 
+-- The next record of a list, which is read whole before the first. What it shows that makes it no list stays an error.
+local function next_in_list(self)
+  if not self.is_read then
+    local records, err = turn.list(self.source, self.from, self.to)
+    if not records then
+      self.problem = err.phase == "history" and err or nil
+      return nil, err
+    end
+    self.is_read, self.records = true, records
+  end
+  repeat self.at = self.at + 1 until not self.records[self.at] or self.source.keep(self.records[self.at])
+  return self.records[self.at]
+end
+
 ---------------------------------------------------------------------------------------------------- what users call
 
 --- The next record; nil at the end; nil and an error. Called again after an error it retries.
@@ -176,7 +191,7 @@ end
 function Walk:next()
   if self.problem then return nil, self.problem end
   if self.source.paging.time_member then return next_in_time(self) end
-  return lists.next(self)
+  return next_in_list(self)
 end
 
 Walk.__call = errors.iterate
@@ -374,7 +389,6 @@ function M.walk(client, row, params, opts)
     self.problem = errors.parameter(row, "cursor", "is only for histories by time", "leave it out")
   else
     self.from, self.to = own.from, own.to
-    lists.begin(self)
     if (own.from or own.to) and not row.by_name.startTime then
       self.problem = errors.parameter(row, own.from and "from" or "to", "is only for histories by time",
         "leave it out")
@@ -401,7 +415,6 @@ function M.pages(client, row, params, opts)
   self.source.keep = message
   if not self.source.params then self.problem = errors.parameter(row, name, message, hint) end
   self.from, self.to = params.startTime, params.endTime
-  lists.begin(self)
   return self
 end
 
@@ -428,7 +441,7 @@ function M.strict(run, row, params, first, last, time)
     now = function() return last end }
   self.source.params, self.source.keep = pages.split(row, params)
   self.parallel, self.late_arrival_ms = 1, 0
-  if paging.time_member then begin(self, first, last) else lists.begin(self) end
+  if paging.time_member then begin(self, first, last) end
   return self
 end
 

@@ -55,13 +55,12 @@ function M.split(row, params)
   end, here
 end
 
--- The records of an answer; the total and the number of pages as far as the service gives them.
+-- The records of an answer; the total, the number of pages, and whether the total may count pages.
 local function open(source, answer, size)
   local form = source.row.result
-  if form.page then return answer.data, answer.totalRecords, answer.totalPageNum end
-  if form.list then return answer, unwrap.total_of(answer) end
-  local total = answer.total
-  return answer.rows, total, type(total) == "number" and math.ceil(total / size) or nil
+  local total, page_count, either = unwrap.counts(source.row, answer)
+  if form.rows and type(total) == "number" then page_count = math.ceil(total / size) end
+  return form.page and answer.data or form.rows and answer.rows or answer, total or either, page_count, either ~= nil
 end
 
 --- The error of a history that cannot be read to its end.
@@ -113,18 +112,18 @@ local function is_time(source, time)
   return type(time) == "number" and time >= 1e12 and time < 1e13
 end
 
-local function makes_sense(source, records, total, page_count)
-  if total ~= nil and (type(total) ~= "number" or total < #records) then return false end
+local function makes_sense(source, records)
   if not source.strict then return true end
-  if page_count ~= nil and type(page_count) ~= "number" then return false end
   for _, record in ipairs(records) do
     if type(record) ~= "table" or source.time and not is_time(source, record[source.time]) then return false end
   end
   return true
 end
 
-local function number(value)
-  return type(value) == "number" and value or nil
+-- A count that is no number says nothing, and who concludes from what is missing hears that.
+local function number(source, value)
+  if value == nil or type(value) == "number" then return value end
+  source.incomplete = source.strict and "a count beside the list is no number" or nil
 end
 
 -- Whether answers as long as this one are complete. A service may show fewer records at once than it was asked for, and
@@ -133,8 +132,8 @@ local function is_short(source, count)
   return count < M.FEWEST_SHOWN or count < (source.shown or 0)
 end
 
---- Asks for a page. Returns all its records, the total and the number of pages where the service gives them, and
---- whether the answer is too short to have been cut; or nil and an error.
+--- Asks for a page. Returns all its records, the total and the number of pages where the service gives them, whether
+--- the answer is too short to have been cut, and whether the total may count pages; or nil and an error.
 ---@param source purser.history.source
 ---@param size integer|nil  how many records are asked for
 function M.ask(source, first, last, page, size)
@@ -149,11 +148,11 @@ function M.ask(source, first, last, page, size)
   local doubt = unwrap.doubt_of(answer)
   if doubt == "assumed" then return nil, M.senseless(source) end
   if doubt then source.incomplete = "one record came where a list belongs, so there may be others" end
-  local records, total, page_count = open(source, answer, size)
-  if not makes_sense(source, records, total, page_count) then return nil, M.senseless(source) end
+  local records, total, page_count, either = open(source, answer, size)
+  if not makes_sense(source, records) then return nil, M.senseless(source) end
   local short = is_short(source, #records)
   source.shown = math.max(source.shown or 0, #records)
-  return records, number(total), number(page_count), short
+  return records, number(source, total), number(source, page_count), short, either
 end
 
 return M

@@ -57,7 +57,7 @@ end
 --- The longest window that may be asked for at once, less the seconds at its edges; nil: no limit is documented.
 function M.max_window(window)
   if not window or not window.max_window_days then return nil end
-  return window.max_window_days * DAY - 2000
+  return window.max_window_days * DAY - 3000
 end
 
 return M

@@ -1,19 +1,23 @@
 -- SPDX-License-Identifier: MIT
--- Turning the pages of one window, until all that is on them was seen, or it is known that they cannot show it.
+-- Turning the pages of a list or of one window, until all that is on them was seen, or it is known that they cannot
+-- show it.
 --
 -- What is believed of pages:
---   * A page that is not full, or empty, is not the last one. The last is followed by an empty one, or agrees with a
---     total and is shorter than another page was. A total alone ends nothing: it may be that of the page.
+--   * A page that is not full is not the last one. The last is followed by an empty one, or agrees with a total and is
+--     shorter than another page was. A total alone ends nothing, and throws away no record: where more came than it
+--     says, it counts something else. Where it says more than came, the list is not whole.
 --   * A service that shows fewer records than it was asked for may turn its pages by what was asked for, or by what it
 --     shows. So the pages after the first are asked for with the size that the first one had: then both are the same.
---   * Records that come again on a later page say that pages moved, so one may have been passed over: they are turned
---     again. Where they come again each time, the window is divided until it has one page.
+--   * A record with an id that comes again on a later page says that pages moved, so one may have been passed over:
+--     they are turned again. Records without ids that come again may be one, or look the same: they are turned again
+--     with another size, so that the edges of the pages lie elsewhere, and have to be as many of each.
+--   * A page that repeats the one before, or the first, brings nothing, whatever a total says.
 --
 -- A strict source (history.strict) wants every record that was there when the reading began, and no more. A list that
 -- grows while its pages are turned moves records to later pages, where they are met again, and never past them. So
--- growth is no reason to turn the pages again; an empty page where there should be more is an error. Without a total,
--- records that are met again prove growth when they are the last of one page and the first of the next; otherwise the
--- service may not turn its pages, and nothing shows that it showed all.
+-- growth is no reason to turn the pages again. Without a total, records that are met again prove growth when they are
+-- the last of one page and the first of the next; otherwise the service may not turn its pages. What nothing shows to
+-- be whole is read all the same, and `source.incomplete` says why.
 
 local pages = require "purser.history.pages"
 
@@ -27,26 +31,30 @@ local MAX_BARREN = 20
 
 -- Turning pages, this is known of the list:
 --   source, page = its number, size = how many records are asked for, records, seen = key -> page
---   count = how many records the page before had, barren = how many pages in a row held nothing new
---   total, first_total, reached = whether all that the total names was shown and the end is not yet proven
+--   first, before = the first page, the one before; barren = how many pages in a row held nothing new
+--   held = how many records came, but for those of an overlap
+--   total, first_total, either = the total, and whether it may count pages
+--   reached = whether all that the total names was shown and the end is not yet proven
 --   own_counts = whether the total of each page so far was how many records the page itself held
---   again = how many records came again on a later page, texts = whether one of them has no id
---   before = the page before, overlap = how many of its last records this page begins with: see pages.overlap
+--   again, ids_again = how many records came again on a later page, and how many of these have an id
+--   overlap = how many of the last records of the page before this page begins with: see pages.overlap
 
 -- Notes the records of a page. The overlap with the page before is no doubt, and none of its records is one more.
 local function note(turn, list)
   local seen, fresh = turn.seen, false
   for i, record in ipairs(list) do
     local key, is_id = turn.source.key(record)
+    local came = seen[key]
     if i > turn.overlap then
-      if seen[key] and seen[key] < turn.page then
-        turn.again, turn.texts = turn.again + 1, turn.texts or not is_id
+      turn.held = turn.held + 1
+      if came and came < turn.page then
+        turn.again, turn.ids_again = turn.again + 1, turn.ids_again + (is_id and 1 or 0)
       end
-      turn.records[#turn.records + 1] = record
+      if not (came and is_id) then turn.records[#turn.records + 1] = record end
     end
-    if not seen[key] then seen[key], fresh = turn.page, true end
+    if not came then seen[key], fresh = turn.page, true end
   end
-  turn.barren, turn.count, turn.before = fresh and 0 or (turn.barren or 0) + 1, #list, list
+  turn.barren, turn.before, turn.first = fresh and 0 or (turn.barren or 0) + 1, list, turn.first or list
 end
 
 -- The overlap of a page with the one before, of a strict source whose list has no total: that would tell its growth.
@@ -59,19 +67,25 @@ local function growth(turn)
   return turn.total and turn.total - turn.first_total or 0
 end
 
+local function is_copy(source, list, other)
+  if not other or #list ~= #other then return false end
+  for i, record in ipairs(list) do
+    if source.key(record) ~= source.key(other[i]) then return false end
+  end
+  return true
+end
+
 -- Whether the page repeats what earlier ones held, and nothing else. A service that does not turn pages does that; a
--- list that moved may do it, and so may records that only look the same.
+-- list that moved may do it.
 local function is_repetition(turn, list)
-  local source, ids = turn.source, true
-  if turn.overlap == #list then return false end
+  local source = turn.source
+  if #list == 0 or turn.overlap == #list or growth(turn) > 0 then return false end
+  if is_copy(source, list, turn.before) or is_copy(source, list, turn.first) then return true end
   for _, record in ipairs(list) do
     local key, is_id = source.key(record)
-    if not turn.seen[key] then return false end
-    ids = ids and is_id
+    if not turn.seen[key] or not (is_id or source.strict) then return false end
   end
-  local full = #list == source.paging.page_size
-  local like_the_last = source.strict or #list >= (turn.count or 0)
-  return #list > 0 and like_the_last and growth(turn) == 0 and (full or ids or source.strict == true), full
+  return source.strict or #list >= #(turn.before or {})
 end
 
 -- Whether a changed total means that the pages have to be turned again.
@@ -92,33 +106,33 @@ local function total_of(turn, list, total)
   turn.total, turn.first_total, turn.reached = nil, nil, nil
 end
 
--- How the reading ends that met no further page: "whole", or "repeated".
+-- How the reading ends that met no further page: "whole", "lacking" or "repeated".
 local function ending(turn)
+  local source, total, shown_pages = turn.source, turn.total, turn.page - (#turn.before == 0 and 1 or 0)
+  if turn.again > 0 and not source.strict then return "repeated" end
+  local is_of_pages = turn.either and total and total <= shown_pages
+  if total and total > turn.held and not is_of_pages then return "lacking" end
+  if source.strict and total and total ~= turn.held and not is_of_pages then
+    source.incomplete = "the list shows more records than it says that there are"
+  end
   if turn.again == 0 then return "whole" end
-  if not turn.source.strict then return "repeated" end
-  if turn.total then return turn.again <= growth(turn) and "whole" or "repeated" end
-  if turn.texts then return "repeated" end
-  pages.note_repetition(turn.source)
+  if total and not turn.either then return turn.again <= growth(turn) and "whole" or "repeated" end
+  if turn.again > turn.ids_again then return "repeated" end
+  pages.note_repetition(source)
   return "whole"
 end
 
--- What the page says of those that it belongs to: a state that ends the reading, nil when there is more to read, or
--- false and an error.
+-- What the page says of those that it belongs to: a state that ends the reading, nil when there is more to read.
 local function judge(turn, count, page_count, short)
-  local strict, total, held = turn.source.strict, turn.total, #turn.records
-  local further = turn.page < (page_count or 0)
-  if total and held > total then
-    if strict then return false, pages.senseless(turn.source) end
-    return "exceeded"
-  elseif count == 0 then
-    local missing = total and held < total
-    if strict and (missing or not total and further) then return false, pages.senseless(turn.source) end
-    if further and not strict and held ~= total then return nil end
-    return missing and "lacking" or ending(turn)
-  elseif held == total and not (strict and further) then
-    if short then return ending(turn) end
-    turn.reached = true
+  local strict, further = turn.source.strict, turn.page < (page_count or 0)
+  turn.reached = turn.held == turn.total and not (strict and further)
+  if count == 0 then
+    if not further then return ending(turn) end
+    if not strict then return turn.reached and ending(turn) or nil end
+    turn.source.incomplete = "a page is empty, and the list says that there are further ones"
+    return ending(turn)
   end
+  return turn.reached and short and ending(turn) or nil
 end
 
 local function stuck(turn)
@@ -128,13 +142,12 @@ end
 
 -- The end of a turn whose last page was a repetition. Where a page was full there must be more. A short one may be all
 -- there is: a strict source takes it, and notes that without a total nothing shows that.
-local function end_repetition(turn, full)
-  if turn.reached then return turn.records, "unproven", turn.total end
-  if full then return nil, stuck(turn) end
-  if not turn.source.strict then return turn.records, "stuck", turn.total, stuck(turn) end
-  if turn.total and #turn.records < turn.total then return nil, pages.senseless(turn.source) end
+local function end_repetition(turn, list)
+  if turn.reached then return "unproven" end
+  if not turn.source.strict then return "stuck", stuck(turn) end
+  if #list == turn.source.paging.page_size then return nil, stuck(turn) end
   if not turn.total then pages.note_repetition(turn.source) end
-  return turn.records, ending(turn), turn.total
+  return ending(turn)
 end
 
 -- The pages after the first are asked for with the size that it had. Where there are such, that is what the service
@@ -152,52 +165,43 @@ local function is_rejection(err)
   return err.outcome == "rejected" and err.kind ~= "throttled"
 end
 
--- Turns the pages once. Returns the records, how it ended, and the total; with "stuck" also what to say of it; or nil
+-- Reads the next page. Returns how the reading ended, with "stuck" also what to say of it; nil where it goes on; or nil
 -- and an error.
-local function turn_once(source, first, last, max_pages)
-  local turn = { source = source, records = {}, seen = {}, page = 0, again = 0,
-    size = source.size or source.paging.page_size }
-  while true do
-    turn.page = turn.page + 1
-    local list, total, page_count, short = pages.ask(source, first, last, turn.page, turn.size)
-    if not list and turn.reached and is_rejection(total) then return turn.records, "unproven", turn.total end
-    if not list then return nil, total end
-    total = total_of(turn, list, total)
-    if has_moved(turn, total) then return turn.records, "moved", total end
-    turn.total, turn.overlap = total, overlap_of(turn, list)
-    local repetition, full = is_repetition(turn, list)
-    if repetition then return end_repetition(turn, full) end
-    note(turn, list)
-    local state, err = judge(turn, #list, page_count, short)
-    if err then return nil, err end
-    if state then return turn.records, state, total end
-    learn_size(turn, #list)
-    if turn.barren > MAX_BARREN then
-      return nil, failed(source, ("%d pages in a row hold nothing new; they seem not to end"):format(turn.barren))
-    end
-    if turn.page >= max_pages or (total and total > max_pages * turn.size) then
-      return turn.records, "crowded", total
-    end
+local function turn_page(turn, first, last, max_pages)
+  turn.page = turn.page + 1
+  local list, total, page_count, short, either = pages.ask(turn.source, first, last, turn.page, turn.size)
+  if not list and turn.reached and is_rejection(total) then return "unproven" end
+  if not list then return nil, total end
+  total, turn.either = total_of(turn, list, total), either
+  if has_moved(turn, total) then return "moved" end
+  turn.total, turn.overlap = total, overlap_of(turn, list)
+  if is_repetition(turn, list) then return end_repetition(turn, list) end
+  note(turn, list)
+  local state = judge(turn, #list, page_count, short)
+  if state then return state end
+  learn_size(turn, #list)
+  if turn.barren > MAX_BARREN then
+    return nil, failed(turn.source, ("%d pages in a row hold nothing new; the service names pages that it does not "
+      .. "have"):format(turn.barren))
   end
+  if turn.page >= max_pages or (total and not either and total > max_pages * turn.size) then return "crowded" end
 end
 
-local function keys_of(source, records)
-  local keys, texts = {}, false
-  for i, record in ipairs(records) do
-    local key, is_id = source.key(record)
-    keys[i], texts = key, texts or not is_id
-  end
-  return table.concat(keys, "\29"), texts
+-- How many there are of each record, as a text.
+local function count_text(source, records)
+  local keys = {}
+  for i, record in ipairs(records) do keys[i] = source.key(record) end
+  table.sort(keys)
+  return table.concat(keys, "\29")
 end
 
 local final = { whole = true, crowded = true, unproven = true, lacking = true }
 
+local REPEATED = "records come again on later pages: their order changes, or the pages move faster than they can be "
+  .. "read; let `to` lie further back"
 local reasons = {
-  moved = "the pages move faster than they can be read; let `to` lie further back",
-  repeated = "records come again on later pages: their order changes, or the pages move faster than they can be read; "
-    .. "let `to` lie further back",
-  exceeded = "the service shows more records than it says that there are, so its total proves nothing",
-  stuck = "the pages move faster than they can be read; let `to` lie further back",
+  moved = "the pages move faster than they can be read; let `to` lie further back", repeated = REPEATED,
+  stuck = REPEATED,
 }
 
 --- Turns the pages until they have not moved. Returns the records, how it ended and the total, where the state is
@@ -209,21 +213,49 @@ local reasons = {
 --- or nil and an error.
 function M.read(source, first, last, max_pages)
   local before, was_stuck, why
+  local size = source.size or source.paging.page_size
   for _ = 1, MAX_ATTEMPTS do
-    local records, state, total, problem = turn_once(source, first, last, max_pages)
-    if not records then return nil, state end
-    if final[state] then return records, state, total end
+    local turn = { source = source, records = {}, seen = {}, page = 0, again = 0, ids_again = 0, held = 0, size = size }
+    local state, problem
+    repeat state, problem = turn_page(turn, first, last, max_pages) until state or problem
+    if not state then return nil, problem end
+    if final[state] then return turn.records, state, turn.total end
     if state == "stuck" and was_stuck then return nil, problem end
     was_stuck, why = state == "stuck", state
     if state == "repeated" then
-      local keys, texts = keys_of(source, records)
-      -- Within one millisecond, which may have any number of pages, records without an id that come again in the same
-      -- order only look the same.
-      if keys == before then return records, texts and max_pages == math.huge and "whole" or "repeated", total end
-      before = keys
+      local counts = count_text(source, turn.records)
+      if counts == before then return turn.records, turn.ids_again > 0 and "repeated" or "whole", turn.total end
+      before, size = counts, turn.ids_again > 0 and size or math.max(1, math.min(size, #turn.first) - 1)
     end
   end
   return nil, failed(source, reasons[why])
+end
+
+-- The only answer of a list without pages.
+local function read_answer(source, first, last)
+  local list, total, _, _, either = pages.ask(source, first, last)
+  if not list then return nil, total end
+  local turn = { source = source, records = {}, seen = {}, page = 1, again = 0, ids_again = 0, held = 0, overlap = 0,
+    total = total, either = either }
+  note(turn, list)
+  return turn.records, ending(turn), total
+end
+
+--- Reads a list that has pages alone, or one answer. Returns all its records, each id once, in the service's order; or
+--- nil and an error.
+---@param source purser.history.source
+---@return table[]|nil records, purser.Error|nil err
+function M.list(source, first, last)
+  local read = source.paging.page and M.read or read_answer
+  local records, state, total = read(source, first, last, math.huge)
+  if not records then return nil, state end
+  local message = state == "repeated" and REPEATED
+    or state == "lacking" and ("the service says that there are %d records, and shows %d"):format(total, #records)
+    or state == "unproven" and source.strict and "nothing but its total shows that the list is whole"
+  if not message then return records end
+  if not source.strict then return nil, failed(source, message) end
+  source.incomplete = message
+  return records
 end
 
 return M

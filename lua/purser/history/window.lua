@@ -7,8 +7,9 @@
 --     another was is complete; one that is as long as the longest may have been cut, so its window is divided: its
 --     parts are shorter, or show what was cut off. history/turn.lua says how pages are turned.
 --   * Whether the bounds of a window belong to it is documented nowhere, nor whether they are counted in whole seconds.
---     So more is asked for on both sides, up to whole seconds where the window is that long, and what lies outside is
---     dropped: a neighbour has it.
+--     So a whole second more is asked for on both sides, and what lies outside is dropped: a neighbour has it.
+--   * Windows are divided between seconds. One second is not divided where there are pages: they are turned to their
+--     end. Without pages it is, by milliseconds. A service that counts in seconds shows that then, and ends the walk.
 --   * A record that was shown for a window must be shown for the part of it that has the record's time.
 
 local pages = require "purser.history.pages"
@@ -18,7 +19,7 @@ local failed = pages.failed
 
 local M = {}
 
--- How many pages a window may have before it is divided. One millisecond cannot be, so it may have any number.
+-- How many pages a window may have before it is divided. One second is not, so it may have any number.
 local MAX_PAGES = 10
 -- How far outside of what was asked a record may lie: a service that counts in seconds is distinguished from one that
 -- filters by another time than the one it shows.
@@ -82,14 +83,15 @@ local function sort(source, records)
   return records
 end
 
---- The millisecond nearest to `at` that ends a whole second, so that a service which counts in seconds misses none of
---- the last; `at` itself where the window ends or begins within that second.
+local function is_second(first, last)
+  return math.floor(first / 1000) == math.floor(last / 1000)
+end
+
+--- The end of a whole second nearest to `at` that divides the window; within one second `at` itself, as far as it does.
 function M.edge(first, last, at)
-  local down = math.floor((at + 1) / 1000) * 1000 - 1
-  for edge = down, down + 1000, 1000 do
-    if edge >= first and edge < last then return edge end
-  end
-  return math.max(first, math.min(last - 1, at))
+  if is_second(first, last) then return math.max(first, math.min(last - 1, at)) end
+  local lowest, highest = math.floor(first / 1000) * 1000 + 999, math.floor(last / 1000) * 1000 - 1
+  return math.max(lowest, math.min(highest, math.floor((at + 1) / 1000) * 1000 - 1))
 end
 
 -- Where to divide a window that holds too much: the last millisecond of the earlier part. Where the order of the
@@ -113,15 +115,17 @@ local function divide(source, records, first, last, depth)
   return M.edge(first, last, at), math.max(0, high - low)
 end
 
--- Where to divide a window that may be complete: in the middle of its records, so that each part has clearly fewer.
+-- Where to divide a window that may be complete, or a second: in the middle of its records, so that each part has
+-- clearly fewer, and some that have to be shown again.
 local function middle(source, records, first, last)
   local times = {}
   for _, record in ipairs(records) do
     local time = record[source.paging.time_member]
-    times[#times + 1] = type(time) == "number" and time or nil
+    if type(time) == "number" and time >= first and time <= last then times[#times + 1] = time end
   end
   table.sort(times)
-  return M.edge(first, last, times[math.ceil(#times / 2)] or first)
+  local at = times[math.ceil(#times / 2)] or math.floor((first + last) / 2)
+  return M.edge(first, last, at == times[#times] and at - 1 or at)
 end
 
 local function count_at(source, records, time)
@@ -173,34 +177,37 @@ end
 -- What is asked for so that nothing of the window is missed.
 local function bounds(window, earliest)
   local from, to = window.first - 1, window.last + 1
-  if to - from > 1000 then from, to = math.floor(from / 1000) * 1000, math.ceil(to / 1000) * 1000 end
+  if not window.is_part then
+    from, to = math.floor(window.first / 1000) * 1000 - 1000, math.floor(window.last / 1000) * 1000 + 1000
+  end
   return math.max(from, math.min(window.first, earliest or 0)), to
 end
 
--- The error of a millisecond that cannot be shown whole.
-local function too_many(source, time, count, state, total)
-  local message = "more than %d records have the time %d, and the service gives no more than that of one millisecond; "
-    .. "narrow it down by other parameters"
-  if state == "unproven" then
-    message = "%d records have the time %d, and nothing shows that the service would show more of one millisecond; "
-      .. "where you know that it does, say so with `shows_at_least`"
-  elseif state == "lacking" then
-    message = ("the service says that there are %d records, and shows %%d, for the time %%d"):format(total)
-  elseif state == "repeated" then
-    message = "of %d records with the time %d some come again on later pages, so others may be missing"
-  end
-  local err = failed(source, message:format(state == "crowded" and source.paging.page_size - 1 or count, time))
+local problems = {
+  crowded = "more than %d records have the time %d, and the service gives no more than that of one %s; narrow it down "
+    .. "by other parameters",
+  unproven = "%d records have the time %d, and nothing shows that the service would show more of one %s; where you "
+    .. "know that it does, say so with `shows_at_least`",
+  lacking = "the service shows %d records for the time %d, and says that there are more in this %s",
+  repeated = "of %d records with the time %d some come again on later pages, so others of this %s may be missing",
+}
+
+-- The error of a millisecond, or of a second that cannot be divided, that is not shown whole.
+local function too_many(source, window, count, state)
+  local unit = (window.first == window.last and not source.paging.page) and "millisecond" or "second"
+  if state == "crowded" then count = source.paging.page_size - 1 end
+  local err = failed(source, problems[state]:format(count, window.first, unit))
   err.details = { crowded = true }
   return nil, err
 end
 
 -- Reads one millisecond: its neighbours may be what crowds it; but where bounds do not belong to a window, asking for
 -- it alone shows nothing.
-local function ask_alone(source, time, records, state, total)
+local function ask_alone(source, time, records, state)
   local there = count_at(source, records, time)
-  local alone, state_alone, total_alone = ask(source, time, time, math.huge)
-  if alone and count_at(source, alone, time) < there then return records, state, total end
-  return alone, state_alone, total_alone
+  local alone, state_alone = ask(source, time, time, math.huge)
+  if alone and count_at(source, alone, time) < there then return records, state end
+  return alone, state_alone
 end
 
 -- Whether records came from another time than was asked for: dividing such a window leads nowhere.
@@ -225,39 +232,67 @@ end
 
 -- How a window is divided, and what it teaches: of a cut answer its length, of one that is only suspected nothing.
 local function division(source, records, window, state, total, max_shown)
-  local at, span = divide(source, records, window.first, window.last, window.depth)
+  local first, last = window.first, window.last
+  local at, span = divide(source, records, first, last, window.depth)
   local suspected = state ~= "crowded" and #records ~= max_shown
-  if suspected then at = middle(source, records, window.first, window.last) end
-  return { at = at, span = span, count = #records, total = state == "crowded" and total or nil,
-    expected = expectation(source, records, window.expected, window.first, window.last),
-    suspected = suspected, cut = state == "unproven" and #records == max_shown and not source.paging.page }
+  if suspected or is_second(first, last) then at = middle(source, records, first, last) end
+  return { at = at, is_part = is_second(first, last), span = span, count = #records,
+    total = state == "crowded" and total or nil, suspected = suspected,
+    expected = expectation(source, records, window.expected, first, last),
+    cut = state == "unproven" and #records == max_shown and not source.paging.page }
 end
 
---- Reads a window: { first, last, depth = how often it was divided, expected = what has to be in it }; both bounds
---- belong to it. Returns one of
+-- Whether an answer has records from outside of what was asked for, so that the service counts coarser than that.
+local function is_coarse(source, records, from, to)
+  for _, record in ipairs(records) do
+    local time = record[source.paging.time_member]
+    if type(time) == "number" and (time < from or time > to) then return true end
+  end
+  return false
+end
+
+-- What a strict source takes although it is not whole: dividing shows no more where a total says that there is more,
+-- nor where the service does not keep to the time.
+local function take_incomplete(source, records, window, state)
+  if not source.strict then return false end
+  if state == "lacking" then
+    source.incomplete = "the service says that there are more records than it shows"
+  elseif state ~= "crowded" and has_strays(source, records, window) then
+    source.incomplete = "the history does not keep to the time it is asked for, so nothing shows that these are all"
+  else
+    return false
+  end
+  return true
+end
+
+--- Reads a window: { first, last, depth = how often it was divided, expected = what has to be in it, is_part = whether
+--- it is a part of a second that was divided }; both bounds belong to it. Returns one of
 ---   { records = {...} }                    complete, oldest first
 ---   { at =, count =, span =, total = }     too much: divide after `at`; `count` records lay within `span` ms.
----                                          `expected` belongs to both parts; `suspected` says that it may not be too
----                                          much, `cut` that `count` is all that an answer shows
+---                                          `expected` and `is_part` belong to both parts; `suspected` says that it may
+---                                          not be too much, `cut` that `count` is all that an answer shows
 --- or nil and an error.
 ---@param source purser.history.source
 ---@param window table
 ---@param earliest integer|nil  no request asks for what lies before
 function M.read(source, window, earliest)
-  local is_moment = window.first == window.last
+  local first, last, paged = window.first, window.last, source.paging.page ~= nil
+  local is_least = first == last or paged and is_second(first, last)
   local from, to = bounds(window, earliest)
   local max_shown = source.shown
-  local records, state, total = ask(source, from, to, is_moment and math.huge or MAX_PAGES)
-  if records and state ~= "whole" and is_moment then
-    records, state, total = ask_alone(source, window.first, records, state, total)
-    if records and state ~= "whole" then return too_many(source, window.first, #records, state, total) end
+  local records, state, total = ask(source, from, to, is_least and math.huge or MAX_PAGES)
+  if records and state ~= "whole" and window.is_part and is_least then
+    records, state = ask_alone(source, first, records, state)
   end
   if not records then return nil, state end
-  if state == "whole" then return whole(source, records, window) end
-  if source.strict and has_strays(source, records, window) then
-    if state == "crowded" then return too_many(source, window.first, #records, state) end
-    source.incomplete = "the history does not keep to the time it is asked for, so nothing shows that these are all"
-    return whole(source, records, window)
+  if state == "whole" or take_incomplete(source, records, window, state) then return whole(source, records, window) end
+  if is_least and (paged or window.is_part) or window.is_part and is_coarse(source, records, from, to)
+    or source.strict and has_strays(source, records, window) then
+    return too_many(source, window, #records, state)
+  end
+  if is_least then
+    window.is_part, window.expected = true, expectation(source, records, window.expected, first, last)
+    return M.read(source, window, earliest)
   end
   return division(source, records, window, state, total, max_shown)
 end

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The page of copas, with Debian's version of it on LuaJIT.
+-- make test-all: 10 s, waits
 
 local packaged_host = require "packaged_host"
 

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The page of HAProxy: a service in a chroot on HAProxy's own sockets, and its `listen` section, which compares
 -- certificates.
+-- make test-all: 10 s, waits
 
 local nginx = require "nginx"
 local packaged_host = require "packaged_host"

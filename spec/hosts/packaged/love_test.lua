@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The pages of LÖVE, under an X server without a screen.
+-- make test-all: 10 s, waits
 
 local packaged_host = require "packaged_host"
 

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The page of Minetest: a server with mod security, whose mod has Purser as one file.
+-- make test-all: 10 s, waits
 
 local packaged_host = require "packaged_host"
 

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The page of mpv, which plays nothing.
+-- make test-all: 10 s, waits
 
 local packaged_host = require "packaged_host"
 

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The page of Pandoc, which has no loop: its filter waits.
+-- make test-all: 10 s, waits
 
 local packaged_host = require "packaged_host"
 

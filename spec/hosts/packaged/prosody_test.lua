@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The page of Prosody, in a server without ports.
+-- make test-all: 10 s, waits
 
 local packaged_host = require "packaged_host"
 
