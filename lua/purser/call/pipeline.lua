@@ -29,6 +29,9 @@ local M = {}
 --- What a call without options has.
 M.no_options = {}
 
+--- The options of a read that finds out about a payment: it goes with the write calls where it has to wait.
+M.settles = {}
+
 -- Where the parameters of a row travel under this profile: the form of the JSON body, or nil for the query.
 local function body_form(profile, row)
   if row.body == "object" then return profile.object_body ~= "query" and profile.object_body or nil end
@@ -132,7 +135,7 @@ end
 --- Checks everything about a call, and clears the `info` of its options. Returns the values that travel and their
 --- layout; or nil and an error.
 function M.check_call(self, row, params, opts)
-  local err = opts ~= M.no_options and check_options(self, row, opts)
+  local err = opts ~= M.no_options and opts ~= M.settles and check_options(self, row, opts)
   if self._closed then return nil, closed_error(row) end
   if err then return nil, err end
   local values
@@ -323,7 +326,7 @@ function M.next_request(self, row, layout, values, opts)
   if limit then
     local ms
     if self._credentials and not self._api_key and not row.unsigned then M.refresh_credentials(self) end
-    takes, at, ms = limit:acquire(row, self._api_key, wait_for_room, self, opts.info)
+    takes, at, ms = limit:acquire(row, self._api_key, wait_for_room, self, opts.info, opts == M.settles)
     if not takes then return nil, no_room(row, at, ms) end
   end
   local request, err = M.build(self, row, layout, values, opts)
