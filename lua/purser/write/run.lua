@@ -4,7 +4,7 @@
 local errors = require "purser.call.errors"
 local lazy = require "purser.util.lazy"
 local pipeline = require "purser.call.pipeline"
-local reconcile_modules = lazy "purser.write.reconcile.modules"
+local reconcile_modules = lazy "purser.write.modules"
 local write_call = lazy "purser.write.write_call"
 
 local M = {}

@@ -11,7 +11,7 @@
 -- A call has a key: the caller's own id, opts.key, or none but the journal's. A key is used once: where another call
 -- has it, nothing is sent before that one is known not to have been executed.
 
-local compare = require "purser.write.reconcile.compare"
+local compare = require "purser.write.evidence.compare"
 local core = require "purser.core"
 local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
@@ -21,13 +21,13 @@ local lazy = require "purser.util.lazy"
 local memory = require "purser.write.journal.memory"
 local pipeline = require "purser.call.pipeline"
 local plain_text = require "purser.util.plain_text"
-local recent_calls = require "purser.write.reconcile.recent_calls"
+local recent_calls = require "purser.write.recent_calls"
 local schedule = require "purser.schedule"
 -- read now: once something was sent there may be no descriptor left for it
-local advice = require "purser.write.reconcile.advice"
+local advice = require "purser.write.advice"
 
 local reconciling = lazy "purser.write.reconcile"
-local reconcile_service = lazy "purser.write.reconcile.service"
+local reconcile_service = lazy "purser.write.service"
 
 local M = {}
 
@@ -240,6 +240,7 @@ end
 function WriteCall:finish(value, err)
   local client, id = self.state, value and intents.id_of(value)
   recent_calls.close(client._recent_calls, self.entry, id, err ~= nil and err.outcome ~= "unknown")
+  self.entry.ended = true
   local ok, problem = M.journal_of(client):finish(self.intent, value, err)
   if not ok and self.info then self.info.journal_error = problem end
   self.kept = true

@@ -4,7 +4,7 @@
 local new = require("recorder").new
 local operations = require "purser.api.operations"
 local private = require "purser.util.private"
-local service = require "purser.write.reconcile.service"
+local service = require "purser.write.service"
 local write_call = require "purser.write.write_call"
 
 local NOW = 1700000000000

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Intents that come from a file, another process or a person: what may be looked for, and what would find nothing.
 
-local check_intent = require "purser.write.reconcile.check_intent"
+local check_intent = require "purser.write.check_intent"
 
 local NOW = 1700000000000
 local move = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }

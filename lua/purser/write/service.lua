@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- What reconciling needs of a client: its reads, its clock, and what it knows of its own calls.
 
-local full_list = require "purser.write.reconcile.full_list"
 local pipeline = require "purser.call.pipeline"
+local reading = require "purser.write.evidence.reading"
 local write_call = require "purser.write.write_call"
 
 local M = {}
@@ -16,7 +16,7 @@ local Service = {}
 Service.__index = Service
 
 ---@param client purser.State
----@param readings table|nil  what several calls that are reconciled share: see readings.lua
+---@param readings table|nil  what several calls that are reconciled share: see evidence/reading.lua
 ---@return purser.reconcile.Service
 function M.of(client, readings)
   return setmetatable({ client = client, recent_calls = write_call.recent_calls_of(client), journal = client._journal,
@@ -28,7 +28,7 @@ end
 --- Runs an operation as the client does.
 function Service:read(row, params)
   if row.effect ~= "read" then return write_call.run(self.client, row, params) end
-  return full_list.ask(pipeline.run, self.client, row, params, pipeline.settles)
+  return reading.ask(pipeline.run, self.client, row, params, pipeline.settles, reading.verify)
 end
 
 --- The service's time, as far as it is known.

@@ -4,7 +4,7 @@
 local errors = require "purser.call.errors"
 local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
-local recent_calls = require "purser.write.reconcile.recent_calls"
+local recent_calls = require "purser.write.recent_calls"
 local reconcile = require "purser.write.reconcile"
 
 local NOW, HOUR = 1700000000000, 3600000
@@ -131,9 +131,9 @@ describe("a conversion that no batch shows", function()
   end)
 
   it("is an error where the journal cannot be read", function()
-    for _, unread in ipairs { "equal_calls", "other_calls" } do
-      local journal = { equal_calls = function() return {}, 0 end, other_calls = function() return {} end,
-        known_records = function() return {} end }
+    for _, unread in ipairs { "open_calls", "answered_calls" } do
+      local journal = { owners = function() return {} end, open_calls = function() return {} end,
+        answered_calls = function() return {} end, delay = function() return 0 end }
       journal[unread] = function() return nil, "disk I/O error" end
       local service = listing_service(function(of)
         local batch = { convertTime = NOW, convertDetails = { { asset = "BTC" } } }

@@ -4,8 +4,8 @@
 local core = require "purser.core"
 local errors = require "purser.call.errors"
 local operations = require "purser.api.operations"
-local readings = require "purser.write.reconcile.readings"
-local recent_calls = require "purser.write.reconcile.recent_calls"
+local reading = require "purser.write.evidence.reading"
+local recent_calls = require "purser.write.recent_calls"
 local reconcile = require "purser.write.reconcile"
 local schedule = require "purser.schedule"
 
@@ -20,7 +20,7 @@ describe("a reading", function()
   local monotonic_ms, now, machine, correction, asked, answer, shared = core.monotonic_ms
 
   before_each(function()
-    now, machine, correction, asked, shared = NOW + 60000, 0, nil, {}, readings.new()
+    now, machine, correction, asked, shared = NOW + 60000, 0, nil, {}, reading.share()
     answer = function() return {} end
     core.monotonic_ms = function() return machine end
   end)
@@ -29,7 +29,8 @@ describe("a reading", function()
 
   local function look_of(fields)
     local look = { late = true, poll_ms = 1000, deadline = DEADLINE, visible_ms = 9000, skew_ms = 5000,
-      intent = { sent_at = SENT }, reconcile = { time_member = "timestamp" }, earliest = function() return 0 end,
+      intent = { sent_at = SENT, params = {} }, earliest = function() return 0 end,
+      reconcile = { time_member = "timestamp", lookup = HISTORY.full_name },
       service = { now = function() return now end, correction = function() return correction end,
         read = function(_, _, params)
           if params.page == 1 then -- a walk asks for a second more at either end
@@ -41,14 +42,19 @@ describe("a reading", function()
     return look
   end
 
-  -- What is read for a look at the call's own window, unless `first` and `last` say another.
+  -- What is read for a question of the call's own window, unless `first` and `last` say another.
   local function all(fields, first, last, wide)
-    return shared:all(look_of(fields), HISTORY, {}, first or SENT - 6000, last or DEADLINE + 5000, wide or false)
+    local question = look_of(fields)
+    question.service.readings, question.first = shared, SENT - 6000
+    question.spelled = {}
+    local how = wide and "wide" or question.late and "near" or "early"
+    local shown, err, why = reading.of(question, first or SENT - 6000, last or DEADLINE + 5000, how)
+    return shown and shown.records, err, why or shown and shown.incomplete
   end
 
   -- How often the history is read for a second look, after `change`.
   local function read_again(change, fields, first, last)
-    asked, shared, now, machine, correction = {}, readings.new(), NOW + 60000, 0, nil
+    asked, shared, now, machine, correction = {}, reading.share(), NOW + 60000, 0, nil
     all()
     change()
     all(fields, first, last)
@@ -65,23 +71,23 @@ describe("a reading", function()
   end)
 
   it("serves no look for an earlier window", function()
-    assert.equal(0, read_again(pass(0), nil, SENT - 66000))
-    assert.equal(1, read_again(pass(0), nil, SENT - 66001))
+    assert.equal(0, read_again(pass(0), nil, SENT - 6000)) -- each asks for a minute more
+    assert.equal(1, read_again(pass(0), nil, SENT - 6001))
   end)
 
   it("serves no look for later records than it asked for, but for those that could not exist yet", function()
-    for last, again in pairs { [NOW + 619000] = 0, [NOW + 619001] = 1 } do
-      asked, shared, now = {}, readings.new(), NOW + 3 * HOUR
+    for last, again in pairs { [NOW + 19000] = 0, [NOW + 19001] = 1 } do
+      asked, shared, now = {}, reading.share(), NOW + 3 * HOUR
       all()
       all(nil, nil, last)
       assert.equal(again, #asked - 1)
     end
-    asked, shared, now = {}, readings.new(), NOW + 614001
+    asked, shared, now = {}, reading.share(), NOW + 614001
     for _, wide in ipairs { false, true } do
       all(nil, nil, nil, wide)
       all(nil, nil, NOW + 40 * HOUR, wide) -- what was made in the half minute after the reading began may be shown
     end
-    assert.equal(4, #asked)
+    assert.equal(3, #asked) -- the wide one asked for as much
     assert.equal(0, read_again(pass(3 * HOUR), nil, nil, NOW + 50 * HOUR))
   end)
 
@@ -97,8 +103,13 @@ describe("a reading", function()
   end)
 
   it("serves an early look only a moment after it began", function()
-    assert.equal(0, read_again(pass(999), { late = false, deadline = NOW + DAY }))
-    assert.equal(1, read_again(pass(1000), { late = false, deadline = NOW + DAY }))
+    for ms, again in pairs { [999] = 0, [1000] = 1 } do
+      asked, shared, machine, now = {}, reading.share(), 0, NOW + 60000
+      all { late = false, deadline = NOW + DAY }
+      pass(ms)()
+      all { late = false, deadline = NOW + DAY }
+      assert.equal(again, #asked - 1)
+    end
   end)
 
   it("that failed is made again", function()
@@ -127,7 +138,8 @@ describe("a reading", function()
   it("is one for each question, narrow or wide", function()
     all()
     all(nil, nil, nil, true)
-    shared:all(look_of(), HISTORY, { toAccount = "Desk" }, SENT - 6000, DEADLINE + 5000, false)
+    all { reconcile = { time_member = "timestamp", lookup = HISTORY.full_name, copy_params = { "toAccount" } },
+      intent = { sent_at = SENT, params = { toAccount = "Desk" } } }
     assert.equal(3, #asked)
     all()
     all(nil, nil, nil, true)
@@ -137,36 +149,36 @@ describe("a reading", function()
   it("asks for what was lost a while before and since, and for the hours to come where it is up to date", function()
     all()
     assert.same({ -66000, 60000 + 5000 + 38 * HOUR }, asked[1])
-    now, shared, asked = NOW + 3 * HOUR, readings.new(), {}
+    now, shared, asked = NOW + 3 * HOUR, reading.share(), {}
     all()
     assert.same({ -66000, 14000 + 600000 + 5000 }, asked[1])
-    shared, asked = readings.new(), {}
+    shared, asked = reading.share(), {}
     all(nil, nil, nil, true)
-    assert.same({ -66000, 14000 + 600000 + 5000 + 38 * HOUR }, asked[1])
-    shared, asked = readings.new(), {}
+    assert.same({ -66000 - 38 * HOUR, 14000 + 600000 + 5000 + 38 * HOUR }, asked[1])
+    shared, asked = reading.share(), {}
     all { late = false }
     assert.same({ -66000, 14000 + 600000 + 5000 }, asked[1])
-    shared, asked = readings.new(), {}
+    shared, asked = reading.share(), {}
     all { visible_ms = 90000 }
     assert.same({ -96000, 14000 + 600000 + 5000 }, asked[1])
   end)
 
   it("covers all calls that are expected, up to the time that they are looked for", function()
-    shared = readings.new(NOW + 30000)
+    shared = reading.share(NOW + 30000)
     shared:expect(NOW - HOUR)
     shared:expect(NOW)
     all()
     assert.same({ -HOUR - 66000, 30000 + 5000 + 38 * HOUR }, asked[1])
-    all({ intent = { sent_at = NOW - HOUR } }, NOW - HOUR - 6000, NOW - HOUR + 14000)
+    all({ intent = { sent_at = NOW - HOUR, params = {} } }, NOW - HOUR - 6000, NOW - HOUR + 14000)
     assert.equal(1, #asked)
     all(nil, nil, nil, true)
-    assert.same({ -HOUR - 6000, 30000 + 5000 + 38 * HOUR }, asked[2])
+    assert.same({ -HOUR - 66000 - 38 * HOUR, 30000 + 5000 + 38 * HOUR }, asked[2])
   end)
 
   it("asks for nothing before the history begins, unless the look itself does", function()
     all { earliest = function() return NOW - 50000 end }
     assert.equal(-50000, asked[1][1])
-    shared, asked = readings.new(), {}
+    shared, asked = reading.share(), {}
     all { earliest = function() return NOW - 1000 end }
     assert.equal(-6000, asked[1][1])
   end)
@@ -177,8 +189,8 @@ describe("a reading", function()
       params = given
       return {}
     end
-    shared:all(look_of { reconcile = { time_member = "createTime" } }, operations.by_name["broker.list_api_keys"],
-      { subAccount = "Desk" }, 0, 0, false)
+    all({ reconcile = { time_member = "createTime", lookup = "broker.list_api_keys", copy_params = { "subAccount" } },
+      intent = { sent_at = SENT, params = { subAccount = "Desk" } } }, 0, 0)
     assert.same({ subAccount = "Desk" }, params)
   end)
 
@@ -193,7 +205,7 @@ end)
 
 describe("the spelling of a sub-account", function()
   it("is relied on for a minute", function()
-    local shared, machine, monotonic_ms = readings.new(), 5, core.monotonic_ms
+    local shared, machine, monotonic_ms = reading.share(), 5, core.monotonic_ms
     core.monotonic_ms = function() return machine end
     finally(function() core.monotonic_ms = monotonic_ms end)
     assert.is_false(shared:is_spelled "Desk")
@@ -222,7 +234,7 @@ describe("readings that many calls share", function()
     add()
     now = now + HOUR
     return { now = function() return now end, correction = function() end, pause = function(_, ms) now = now + ms end,
-      visibility_delay_ms = 3000, recv_window = 5000, recent_calls = recent_calls.new(), readings = readings.new(),
+      visibility_delay_ms = 3000, recv_window = 5000, recent_calls = recent_calls.new(), readings = reading.share(),
       read = function(_, _, asked)
         now = now + 50
         if asked.page == 2 and grows() then add() end
@@ -253,7 +265,8 @@ describe("readings that many calls share", function()
     for _ = 1, 4 do assert.equal("not_done", reconciled(service).outcome) end
     grows = true
     local answer = reconciled(service)
-    assert.equal("not_done", answer.outcome, answer.reason)
+    assert.equal("undecided", answer.outcome) -- by a record that no known call made; the reading is whole
+    assert.matches("^%(7", answer.reason)
     assert.equal(2, #records)
   end)
 
@@ -277,7 +290,7 @@ describe("readings that many calls share", function()
     end
     schedule.run(look(1))
     local reads_of_one = reads
-    service.readings, reads = readings.new(), 0
+    service.readings, reads = reading.share(), 0
     schedule.run(function() schedule.all { look(1), look(2), look(3), look(4) } end)
     assert.same({ "not_done", "not_done", "not_done", "not_done" }, outcomes)
     assert.equal(reads_of_one, reads)

@@ -1,51 +1,46 @@
 -- SPDX-License-Identifier: MIT
--- What a look asks the service for, narrow and broad, and how the service spells a sub-account.
+-- What a reading asks the service for, narrow and broad, and how the service spells a sub-account.
 
 local errors = require "purser.call.errors"
 local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
-local queries = require "purser.write.reconcile.queries"
-local readings = require "purser.write.reconcile.readings"
+local reading = require "purser.write.evidence.reading"
 
 local ID = ("Ab3"):rep(10) .. "Zz"
 
-local function look_at(operation, params, fields)
-  local look = { reconcile = operations.by_name[operation].reconcile, intent = { params = params }, spelled = {} }
-  for name, value in pairs(fields or {}) do look[name] = value end
-  return look
+local function question(operation, params, by_id, spelled)
+  return reading.question(operations.by_name[operation].reconcile, params, spelled or {}, by_id)
 end
 
 local transfer = { clientTranId = ID, toAccount = "Desk", fromAccountType = "spot", toAccountType = "futures",
   asset = "USDT", amount = "2" }
 
-describe("the question of a look", function()
+describe("the question of a list", function()
   it("has every filter where it is narrow, as they were sent", function()
     assert.same({ clientTranId = ID, toAccount = "Desk", fromAccountType = "spot", toAccountType = "futures" },
-      queries.ask(look_at("sub_account.transfer", transfer), true))
-    assert.same({ coin = "usdt" }, queries.ask(look_at("wallet.withdraw", { coin = "usdt" }), true))
+      question("sub_account.transfer", transfer, true))
+    assert.same({}, question("wallet.withdraw", { coin = "usdt" }, true))
   end)
 
   it("has none that a person may spell in another way where it is broad", function()
     assert.same({ toAccount = "Desk", fromAccountType = "SPOT", toAccountType = "FUTURES" },
-      queries.ask(look_at("sub_account.transfer", transfer), false))
-    assert.same({}, queries.ask(look_at("wallet.withdraw", { coin = "usdt" }), false))
-    assert.same({ coin = "USDT" }, queries.ask(look_at("wallet.create_deposit_address", { coin = "usdt" })))
-    assert.same({ subAccount = "Desk" }, queries.ask(look_at("broker.create_api_key", { subAccount = "Desk" })))
+      question("sub_account.transfer", transfer))
+    assert.same({}, question("wallet.withdraw", { coin = "usdt" }))
+    assert.same({ coin = "USDT" }, question("wallet.create_deposit_address", { coin = "usdt" }))
+    assert.same({ subAccount = "Desk" }, question("broker.create_api_key", { subAccount = "Desk" }))
   end)
 
   it("has the service's own spelling of a sub-account, or none where the name is listed nowhere", function()
-    local look = look_at("sub_account.transfer", transfer, { spelled = { toAccount = "desk" } })
-    assert.equal("desk", queries.ask(look, false).toAccount)
-    look.spelled.toAccount = false
-    assert.is_nil(queries.ask(look, false).toAccount)
-    assert.is_nil(queries.ask(look, true).toAccount)
+    assert.equal("desk", question("sub_account.transfer", transfer, false, { toAccount = "desk" }).toAccount)
+    assert.is_nil(question("sub_account.transfer", transfer, false, { toAccount = false }).toAccount)
+    assert.is_nil(question("sub_account.transfer", transfer, true, { toAccount = false }).toAccount)
   end)
 
-  it("is the same in both ways where the broad one leaves out and changes nothing", function()
-    assert.is_false(queries.are_same(look_at("sub_account.transfer", transfer)))
-    assert.is_true(queries.are_same(look_at("broker.create_api_key", { subAccount = "Desk" })))
-    assert.is_true(queries.are_same(look_at("wallet.transfer", { fromAccountType = "SPOT" })))
-    assert.is_false(queries.are_same(look_at("wallet.transfer", { fromAccountType = "spot" })))
+  it("can be for the call's own id where the list has such a filter", function()
+    assert.is_true(reading.has_id_filter(operations.by_name["sub_account.transfer"].reconcile))
+    assert.is_true(reading.has_id_filter(operations.by_name["broker.create_sub_account"].reconcile))
+    assert.is_false(reading.has_id_filter(operations.by_name["wallet.withdraw"].reconcile))
+    assert.is_false(reading.has_id_filter(operations.by_name["wallet.transfer"].reconcile))
   end)
 end)
 
@@ -58,7 +53,8 @@ describe("the spelling of a sub-account", function()
       for i, name in ipairs(asked.page == 1 and names or {}) do list[i] = { subAccount = name } end
       return list
     end, fields)
-    return queries.spelling_of(look_at("sub_account.transfer", transfer, { service = service }), "Desk"), service
+    local function run(...) return service:read(...) end
+    return reading.spelling_of(run, "sub_account.list_sub_accounts", "Desk", service.readings), service
   end
 
   it("is that of the list, and its own where both are there", function()
@@ -70,12 +66,12 @@ describe("the spelling of a sub-account", function()
   end)
 
   it("is not asked for again by others who share the readings, for a while, where it is its own", function()
-    local shared = readings.new()
+    local shared = reading.share()
     local _, service = spelling_of({ "Desk" }, {}, { readings = shared })
     assert.is_true(service.reads > 0)
     _, service = spelling_of({ "Desk" }, {}, { readings = shared })
     assert.equal(0, service.reads)
-    shared = readings.new()
+    shared = reading.share()
     spelling_of({ "desk" }, {}, { readings = shared })
     _, service = spelling_of({ "desk" }, {}, { readings = shared })
     assert.is_true(service.reads > 0)
@@ -84,7 +80,8 @@ describe("the spelling of a sub-account", function()
   it("is an error where the sub-accounts cannot be listed", function()
     local failure = errors.new { kind = "api", outcome = "rejected", code = "700007", message = "no permission" }
     local service = listing_service(function() return nil, failure end)
-    local spelled, err = queries.spelling_of(look_at("sub_account.transfer", transfer, { service = service }), "Desk")
+    local spelled, err = reading.spelling_of(function(...) return service:read(...) end, "sub_account.list_sub_accounts", "Desk",
+      service.readings)
     assert.same({ nil, failure }, { spelled, err })
   end)
 end)

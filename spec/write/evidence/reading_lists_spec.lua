@@ -2,7 +2,7 @@
 -- Every record of a list, for who concludes from one that is missing: all of them, each once, or the reason why not.
 
 local errors = require "purser.call.errors"
-local full_list = require "purser.write.reconcile.full_list"
+local reading = require "purser.write.evidence.reading"
 local operations = require "purser.api.operations"
 local page_of = require "paged_list"
 
@@ -11,7 +11,7 @@ local HISTORY = operations.by_name["sub_account.transfer_history"]
 
 local function record(id, at) return { tranId = id, timestamp = at, asset = "USDT", amount = "2" } end
 
-local function all(run, row) return full_list.all(run, row or HISTORY, {}, NOW - HOUR, NOW + HOUR, "timestamp") end
+local function all(run, row) return reading.all(run, row or HISTORY, {}, NOW - HOUR, NOW + HOUR, "timestamp") end
 
 describe("the records of a history", function()
   it("are all of its pages", function()
@@ -43,7 +43,7 @@ describe("the records of a history", function()
 
   it("are shown once where the service does not keep to the window that it was asked for", function()
     local windows, asked_for = 0, {}
-    local found = full_list.all(function(_, asked)
+    local found = reading.all(function(_, asked)
       if not asked_for[asked.startTime] then windows, asked_for[asked.startTime] = windows + 1, true end
       return { { id = "1", coin = "USDT", applyTime = NOW } }
     end, operations.by_name["wallet.withdrawal_history"], {}, NOW - 30 * 24 * HOUR, NOW, "applyTime")
@@ -74,7 +74,7 @@ describe("the records of a history", function()
   it("are none, and no error, where one moment holds more than is shown", function()
     local shown = {}
     for i = 1, 1000 do shown[i] = { id = tostring(i), coin = "USDT", applyTime = NOW } end
-    local found, err, why = full_list.all(function() return shown end, operations.by_name["wallet.withdrawal_history"],
+    local found, err, why = reading.all(function() return shown end, operations.by_name["wallet.withdrawal_history"],
       {}, NOW - HOUR, NOW + HOUR, "applyTime")
     assert.is_nil(found)
     assert.is_nil(err)
@@ -86,7 +86,7 @@ describe("a read whose answer shows no list", function()
   -- Asks a service that gives these answers, one after the other: a list, or the kind of an error.
   local function ask(...)
     local answers, times = { ... }, 0
-    local value, err = full_list.ask(function(word)
+    local value, err = reading.ask(function(word)
       assert.equal("given", word)
       times = times + 1
       local answer = answers[times]

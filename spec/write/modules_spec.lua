@@ -51,6 +51,6 @@ describe("the modules that reconciling needs", function()
   end)
 
   it("hold the rows of every group, where the operation that finds a call again may be", function()
-    assert.equal(operations.list, require("purser.write.reconcile.modules").rows)
+    assert.equal(operations.list, require("purser.write.modules").rows)
   end)
 end)

@@ -85,6 +85,11 @@ local function equals_of(self, row, intent)
   return self.by_digest[digest] or {}, digest
 end
 
+--- The entry of an intent's call; nil when it is not known.
+function M.entry(self, row, intent)
+  return entry_of(equals_of(self, row, intent), intent)
+end
+
 --- Notes how a call ended: `id` is the record it made, nil while that is not known; `over` when it certainly made none.
 function M.close(self, entry, id, over)
   entry.id, entry.over = id or false, over or false

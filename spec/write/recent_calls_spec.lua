@@ -4,7 +4,7 @@
 local core = require "purser.core"
 local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
-local recent_calls = require "purser.write.reconcile.recent_calls"
+local recent_calls = require "purser.write.recent_calls"
 
 local NOW, HOUR = 1700000000000, 3600000
 local WINDOW = 5000

@@ -2,7 +2,7 @@
 -- What is said when a call ends with an unknown outcome. A sentence that invites to run a payment again is a payment
 -- made twice.
 
-local advice = require "purser.write.reconcile.advice"
+local advice = require "purser.write.advice"
 local operations = require "purser.api.operations"
 
 local function of(name, values, look) return advice.of(operations.by_name[name], values, look) end
