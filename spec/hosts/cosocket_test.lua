@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The transports inside a real nginx: the whole of purser.recording.check for both, and what is nginx's own of
 -- purser.transport.cosocket.
+-- make test-all: 30 s, waits
 
 local check = require "purser.recording.check"
 local core = require "purser.core"

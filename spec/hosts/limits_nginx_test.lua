@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The rate limit inside nginx: the store in a shared dictionary, for all workers, and in Redis over nginx's own
 -- sockets.
+-- make test-all: 15 s, waits
 
 local libcurl = require "purser.libcurl"
 local nginx = require "nginx"
