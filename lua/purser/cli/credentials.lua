@@ -96,7 +96,7 @@ end
 -- an account that nobody named.
 local function without_keys(source, name, path)
   local own, hint = M.variable "PURSER_ACCOUNT", suggest.hint(name, M.names())
-  if hint == "" and own then hint = suggest.hint(name, { own }) end
+  if hint == "" and own and own ~= name then hint = suggest.hint(name, { own }) end
   local has_others = own ~= name and (M.variable "PURSER_API_KEY" or taken or M.variable "PURSER_CREDENTIALS"
     or M.variable "PURSER_CREDENTIALS_COMMAND")
   return ("%s %s has no keys%s: there is no %s; `purser login %s` makes it%s"):format(source, name, hint, path, name,

@@ -65,7 +65,7 @@ end
 -- its account is.
 local function source_of(payment)
   local params = payment.params
-  local name = payment.row.group ~= "wallet" and params.fromAccount or ""
+  local name = payment.row and payment.row.group ~= "wallet" and params.fromAccount or ""
   return name, params.fromAccountType or "SPOT"
 end
 
