@@ -7,7 +7,7 @@
 #   make test-all   the specs once for each Lua: 5.1, 5.2, 5.3, 5.4 and LuaJIT
 #   make            build for one Lua (LUA=lua5.1|lua5.2|lua5.3|lua5.4|lua5.5|luajit, default lua5.4)
 #   make lint       luacheck, and the C sources once more with every warning an error
-#   make install    into PREFIX (default /usr/local); PRECOMPILED=1 for quick starts with this very Lua; make uninstall
+#   make install    into PREFIX (default /usr/local); make uninstall
 #   make bundle, static   all Lua in one file; libpurser.a with a pkg-config file (docs/hosts.md)
 #   make deb, deb-test   Debian packages in build/deb; their installation in a clean chroot (as root)
 #   make test-platforms   i386, arm64, s390x, clang, musl: every warning an error, by cross compilers and qemu-user
@@ -181,7 +181,6 @@ lint:
 # The same PREFIX and LUA for both. The variables reach the script by its environment, so paths may hold blanks.
 install uninstall: export PREFIX := $(PREFIX)
 install uninstall: export DESTDIR := $(DESTDIR)
-install uninstall: export PRECOMPILED := $(PRECOMPILED)
 install: all
 	@tools/install install
 

@@ -19,6 +19,7 @@ if not found then
       or "cannot be loaded", lua, (other or missing) and "" or ": " .. problem), 0)
 end
 
+require "purser.util.archive" -- before the others
 local lazy = require "purser.util.lazy"
 local version = require "purser.version"
 local clients = lazy "purser.client"

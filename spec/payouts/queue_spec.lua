@@ -364,7 +364,8 @@ describe("the counts of a queue", function()
     end
     insert("other", { queue = "r" })
     insert("another", { account = "b" })
-    assert.same({ waiting = 1, taken = 1, sent = 1, done = 2, failed = 1, undecided = 1, total = 7, blocked = 0 },
+    assert.same({ waiting = 1, taken = 1, sent = 1, done = 2, failed = 1, undecided = 1, total = 7, blocked = 0,
+      dropped = 0 },
       (within(function(tx) return queue.counts(tx, "q", "a") end)))
     assert.equal(3, within(function(tx) return queue.left(tx, "q", "a") end))
     assert.is_false((within(function(tx) return queue.is_empty(tx, "q", "a") end)))

@@ -9,6 +9,7 @@ local lazy = require "purser.util.lazy"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 local profiles = lazy "purser.api.profiles"
+local report = lazy "purser.cli.report"
 local purser = lazy "purser"
 local stores = lazy "purser.call.rate_limit.stores"
 
@@ -59,15 +60,27 @@ function M.define_writes(command)
   command:group("Safety",
     command:option("--journal", "Journal (SQLite file) in which each write call is recorded before it is sent; or set "
       .. "PURSER_JOURNAL."):argname("<file>"),
-    command:option("--guard", "JSON file of the rules that no call may break (docs/guard-rails.md); or set "
-      .. "PURSER_GUARD."):argname("<file>"))
+    command:option("--guard", "JSON file of the rules that no call may break (docs/guard-rails.md). May be repeated; "
+      .. "the rules of each hold, and those of PURSER_GUARD."):argname("<file>"):count("*"))
+end
+
+-- Adds the rules of a file to those that hold already. Returns nil, or a message.
+local function add_guard(made, path, options)
+  local rules, message = files.read_rules(path)
+  if not rules then return "--guard " .. message end
+  if not next(rules) then report.say("--guard %s sets no rules: nothing is rejected for it", path) end
+  if options.dry_run then rules.no_duplicates, rules.spending_limit = nil, nil end -- they judge what is recorded
+  made.guard = made.guard or {}
+  made.guard[#made.guard + 1] = rules
+  made.guard_path = made.guard_path and made.guard_path .. ", " .. path or path
 end
 
 -- The journal and the guard rails that the options or the environment name, as options of purser.new; or nil and a
 -- message.
 local function safeguards(options)
   local journal_path = options.journal or credentials.variable "PURSER_JOURNAL"
-  local guard_path, made = options.guard or credentials.variable "PURSER_GUARD", {}
+  local made, guards = {}, { credentials.variable "PURSER_GUARD" }
+  for _, path in ipairs(options.guard or {}) do guards[#guards + 1] = path end
   if journal_path then
     local is_new = not core.file_mode(journal_path)
     local journal, err = purser.journal.open { sqlite = journal_path }
@@ -85,11 +98,9 @@ local function safeguards(options)
     made.journal = journal
     terminal.settings.resume = ("`purser journal recover%s` finds out what became of it"):format(M.words(options))
   end
-  if guard_path then
-    local rules, message = files.read_object(guard_path)
-    if not rules then return nil, "--guard " .. message end
-    if options.dry_run then rules.no_duplicates, rules.spending_limit = nil, nil end -- they judge what is recorded
-    made.guard, made.guard_path = rules, guard_path
+  for _, path in ipairs(guards) do
+    local message = add_guard(made, path, options)
+    if message then return nil, message end
   end
   return made
 end
@@ -173,6 +184,15 @@ local function origin_of(message, service, keys)
   return message:find "_key" and (" (the keys come from %s)"):format(keys.source) or ""
 end
 
+--- Says that calls of this account have no known end, where the journal holds any, and which command finds out.
+function M.tell_of_open_calls(journal, client, options)
+  if not journal or options.action == "recover" or terminal.settings.quiet then return end
+  local count = journal:open_count(client:account())
+  if not count or count.calls == 0 then return end
+  terminal.say("the journal holds %d open call%s of this account: `purser journal recover%s` finds out what became of "
+    .. "%s", count.calls, count.calls == 1 and "" or "s", M.words(options), count.calls == 1 and "it" or "them")
+end
+
 --- The client that the options ask for; nil and a message when they do not make one.
 ---@param options table       of argparse
 ---@param overrides table|nil further options of purser.new; `concurrent` asks for a transport that sends many at once
@@ -228,6 +248,7 @@ function M.open(options, overrides)
   end
   terminal.settings.has_odd_key = keys.api_key:sub(1, 3) ~= "mx0"
   local place, sources = describe(client, service, keys)
+  M.tell_of_open_calls(safe.journal, client, options)
   sources.journal, sources.is_named = safe.journal, keys.account ~= nil
   return client, place, sources
 end

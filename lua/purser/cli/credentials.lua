@@ -26,13 +26,18 @@ function M.take_secret()
   if secret then taken, why_not = secret, nil else why_not = why_not or message end
 end
 
---- The folder of the named accounts: $XDG_CONFIG_HOME/purser, or ~/.config/purser. Nil without one: a relative path is
---- no configuration, because it depends on the current folder.
+-- A path of the environment; a relative one counts as not set: it would lead into the folder that the command is called
+-- in, whose files may be anybody's.
+local function absolute(name)
+  local path = M.variable(name)
+  return path and path:find "^/" and path or nil
+end
+
+--- The folder of the named accounts: $XDG_CONFIG_HOME/purser, or ~/.config/purser. Nil without a home.
 ---@return string|nil
 function M.folder()
-  local config, home = M.variable "XDG_CONFIG_HOME", M.variable "HOME"
-  if config and config:find "^/" then return config .. "/purser" end
-  return home and home:find "^/" and home .. "/.config/purser" or nil
+  local config, home = absolute "XDG_CONFIG_HOME", absolute "HOME"
+  return config and config .. "/purser" or home and home .. "/.config/purser" or nil
 end
 
 --- The file of a named account; nil and a message for what is no name.

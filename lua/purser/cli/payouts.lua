@@ -5,6 +5,7 @@ local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
+local errors = require "purser.call.errors"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
 local output = require "purser.cli.output"
@@ -32,13 +33,17 @@ function M.define(command)
     .. "  report       every payment with its state and the service's id\n"
     .. "  retry KEY    look again for one that failed or is undecided, and put it\n"
     .. "               back when it was not made\n"
+    .. "  drop KEY     the same, and give it up\n"
+    .. "  replace KEY FILE  the same, and make it what FILE now has under the key\n"
     .. "`purser payouts FILE` is `purser payouts run FILE`.\n"
     .. "run and status exit with 4 while a payment is sent or undecided, else with 1 while one\n"
     .. "is failed, else with 3 while one is blocked (not sent before a person has acted),\n"
     .. "else with 0: for status that means that others may still be waiting to be sent.")
-  command:argument("action", "plan, run, status, report, retry; or the file."):argname("<action>")
-    .suggested = { "plan", "run", "status", "report", "retry" }
-  command:argument("file", "The file; of retry the key."):target("subject"):argname("<file>"):args("?")
+  command:argument("action", "plan, run, status, report, retry, drop, replace; or the file.")
+    :argname("<action>").suggested = { "plan", "run", "status", "report", "retry", "drop", "replace" }
+  command:argument("file", "The file; of retry, drop and replace the key."):target("subject"):argname("<file>")
+    :args("?")
+  command:argument("list", "replace: the file."):target("list"):argname("<list>"):args("?")
   command:option("--operation", "The operation of payments without a column `operation`, such as wallet.withdraw.")
     :argname("<name>")
   command:option("--queue", "Name of the queue (default)."):argname("<name>")
@@ -48,7 +53,8 @@ function M.define(command)
   command:flag("--allow-equal", "run: with --yes pay rows that look like a mistake, too: equal ones, keys that differ "
     .. "only in case, what was paid in the last 7 days, an amount far above the others.")
   command:flag("--dry-run", "The same as plan.")
-  command:flag("--force", "retry: you know that it was not made; it is put back without looking.")
+  command:flag("--force", "retry, drop, replace: you know that it was not made; nothing is "
+    .. "looked for.")
   command:flag("--yes", "Do it without asking.")
   output.define(command, nil, { filters = true })
   connection.define_writes(command)
@@ -221,7 +227,7 @@ local function show_list(list, options)
   return report.write(rows.render(TITLES, cells, options, { is_number = { [3] = true } }), options.raw)
 end
 
-local STATES = { "total", "done", "waiting", "taken", "sent", "failed", "undecided", "blocked" }
+local STATES = { "total", "done", "waiting", "taken", "sent", "failed", "undecided", "blocked", "dropped" }
 
 local function show_counts(counts, format)
   if format == "json" then
@@ -252,8 +258,10 @@ local function finish(at, counts, options)
     report.say('blocked: payment "%s": %s', payment.key, payment.message or "")
   end
   if counts.failed + counts.undecided > 0 then
-    report.note("next: %s, once the cause is gone", next_command(options, "retry KEY"))
-  elseif counts.done == counts.total then
+    report.note("next: correct it with `%s`, or give it up with `%s`; `%s` sends it as it is. Pay none of these under "
+      .. "another key before", next_command(options, "replace KEY FILE"), next_command(options, "drop KEY"),
+      next_command(options, "retry KEY"))
+  elseif counts.done + counts.dropped == counts.total then
     report.note("all %d payments are made; `%s` lists them", counts.total, next_command(options, "report"))
   end
   return code_of(counts)
@@ -372,31 +380,70 @@ function actions.report(options)
   return show_list(list, options) and report.DONE or report.NOT_WRITTEN
 end
 
-function actions.retry(options)
+-- What a person does with one payment: `words` = { question, its past form, the command that follows }.
+local function act_on(options, words, act)
   if not options.subject then
-    return report.bad_input("payouts retry: the key is missing; give the key of a payment")
+    return report.bad_input("payouts %s: the key is missing; give the key of a payment", options.action)
   end
   local at, code = open(options)
   if not at then return code end
   local found, err = at.queue:find(options.subject)
   if found == nil then return failure(err) end
-  if not found then return report.bad_input('payouts retry: no payment has the key "%s"', options.subject) end
-  code = confirm.ask(options, "This puts a payment back, which the next run makes", at.sources, {
+  if not found then
+    return report.bad_input('payouts %s: no payment has the key "%s"', options.action, options.subject)
+  end
+  code = confirm.ask(options, words[1], at.sources, {
     { "key", options.subject }, { "state", found.state }, { "message", found.message or "" },
     { "looks", options.force and "no: --force is given" or "yes, whether it was made" } })
   if code then return code end
-  local put
-  put, err = at.queue:retry(options.subject, options.force and { force = true } or nil)
-  if put == nil then
+  local done
+  done, err = act(at, options.force and { force = true } or nil)
+  if done == nil then
     report.say("%s", report.sentence(err))
-    return err.code == "payouts.done" and report.DONE or report.UNKNOWN
+    if err.code == "payouts.done" then return report.DONE end
+    return err.outcome == "unknown" and report.UNKNOWN or report.BAD_INPUT
   end
-  if not put then
-    return report.bad_input('payouts retry: payment "%s" is %s; only one that failed or is undecided is put back',
-      options.subject, found.state)
+  if not done then
+    return report.bad_input('payouts %s: payment "%s" is %s; only one that %s is %s', options.action, options.subject,
+      found.state, words[2], words[3])
   end
-  report.note("next: %s", next_command(options, "run"))
+  report.note("next: %s", next_command(options, words[4]))
   return report.DONE
+end
+
+function actions.retry(options)
+  return act_on(options, { "This puts a payment back, which the next run makes", "failed or is undecided", "put back",
+    "run" }, function(at, force) return at.queue:retry(options.subject, force) end)
+end
+
+function actions.drop(options)
+  return act_on(options, { "This gives a payment up", "waits, failed or is undecided", "dropped", "status" },
+    function(at, force) return at.queue:drop(options.subject, force) end)
+end
+
+-- The payment of that key in the file; or nil and the exit code.
+local function payment_in(options)
+  if not options.list then return nil, report.bad_input("payouts replace: the file is missing; give KEY FILE") end
+  local payments, messages = payments_file.read(options.list, options.operation)
+  if not payments then return nil, report.bad_input("%s", messages[1]) end
+  for _, payment in ipairs(payments) do
+    if payment.key == options.subject then return payment end
+  end
+  return nil, report.bad_input('payouts replace: %s has no payment "%s"', options.list, options.subject)
+end
+
+function actions.replace(options)
+  local payment, code = payment_in(options)
+  if not payment then return code end
+  return act_on(options, { "This replaces a payment, which the next run makes", "waits, failed or is undecided",
+    "replaced", "run" }, function(at, force)
+    local err = payments_plan.check(at.client, { payment })
+    if not err and payment.problems[1] then
+      err = errors.argument(nil, ("%s:%d: %s"):format(options.list, payment.line, payment.problems[1]))
+    end
+    if err then return nil, err end
+    return at.queue:replace(payment.key, payment.operation, payment.params, force)
+  end)
 end
 
 function M.start(options)
@@ -405,7 +452,8 @@ function M.start(options)
   if message then return report.bad_input("payouts: %s", message) end
   if not actions[options.action] then
     if options.subject then
-      return report.bad_input("payouts: %q is no action; give plan, run, status, report or retry", options.action)
+      return report.bad_input("payouts: %q is no action; give plan, run, status, report, retry, drop or replace",
+        options.action)
     end
     options.subject, options.action = options.action, "run"
   end

@@ -141,7 +141,8 @@ end
 --- How many payments are in each state; `blocked` says how many of those that wait cannot be made before something
 --- changes.
 function M.counts(tx, queue, account)
-  local counts = { waiting = 0, taken = 0, sent = 0, done = 0, failed = 0, undecided = 0, total = 0, blocked = 0 }
+  local counts = { waiting = 0, taken = 0, sent = 0, done = 0, failed = 0, undecided = 0, dropped = 0, total = 0,
+    blocked = 0 }
   for _, row in ipairs(tx:rows([[SELECT state,
     CASE WHEN state = 'waiting' AND due_at LIKE 'blocked%' THEN 'yes' ELSE 'no' END AS blocked,
     CAST(count(*) AS TEXT) AS number FROM purser_payments WHERE account = $1 AND queue = $2 GROUP BY 1, 2]], account,
@@ -316,6 +317,35 @@ function M.put_back(tx, queue, account, payment, approved)
   local _, changed = tx:rows("UPDATE purser_payments SET state = 'waiting', due_at = $1, attempts = '0', message = '', "
     .. "worker = ''" .. unchanged, approved and AT_ONCE_APPROVED or "", queue, account, payment.key,
     payment.intent or "")
+  M.unblock(tx, queue, account)
+  return changed == 1
+end
+
+--- The payment of that key if nobody has it now, and it was not made: else nil.
+function M.idle(tx, queue, account, key)
+  local payment = M.find(tx, queue, account, key)
+  return payment and (payment.state == "waiting" or payment.state == "failed" or payment.state == "undecided")
+    and payment or nil
+end
+
+local idle = " AND state IN ('waiting', 'failed', 'undecided') AND intent = "
+
+--- Gives a payment up. False when it is not as it was.
+function M.drop(tx, queue, account, payment)
+  local _, changed = tx:rows([[UPDATE purser_payments SET state = 'dropped', due_at = '', worker = '',
+    message = 'dropped' WHERE queue = $1 AND account = $2 AND key = $3]] .. idle .. "$4", queue, account, payment.key,
+    payment.intent or "")
+  M.unblock(tx, queue, account)
+  return changed == 1
+end
+
+--- Gives a payment another content, with which it waits. False when it is not as it was.
+---@param made table  as of insert
+function M.replace(tx, queue, account, payment, made, approved)
+  local _, changed = tx:rows([[UPDATE purser_payments SET state = 'waiting', due_at = $1, attempts = '0', message = '',
+    worker = '', operation = $2, params = $3, client_id = $4, digest = $5
+    WHERE queue = $6 AND account = $7 AND key = $8]] .. idle .. "$9", approved and AT_ONCE_APPROVED or "",
+    made.operation, made.json, made.id or "", made.digest, queue, account, payment.key, payment.intent or "")
   M.unblock(tx, queue, account)
   return changed == 1
 end

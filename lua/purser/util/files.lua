@@ -2,11 +2,12 @@
 -- Files read and written whole, with one wording for what can go wrong; those with secrets are the user's alone.
 
 local core = require "purser.core"
+local lazy = require "purser.util.lazy"
+local json_tree = lazy "purser.util.json_tree"
 
 local M = {}
 
 local NOTHING_THERE = { [2] = true, [20] = true } -- ENOENT, ENOTDIR
-local OTHERS = 63 -- the permission bits of group and others: octal 077
 
 local MAX_BYTES = 256 * 1024 * 1024 -- more than a million payments
 
@@ -20,19 +21,19 @@ local function unfit(path, file)
   if file then file:seek "set" end
 end
 
---- The text of a file. Else nil, a message, and whether there is no such file.
----@param path string
----@return string|nil text, string|nil message, boolean|nil is_missing
-function M.read(path)
+-- The text of a file, which `judge` may reject when it is open.
+local function read(path, judge)
   if path == "" then return nil, '"" cannot be read: it names no file', false end
   local problem = unfit(path) -- before it is opened: to open a pipe may wait for ever
   if problem then return nil, ("%s cannot be read: %s"):format(path, problem), false end
   local file, reason, code = io.open(path, "rb")
   local text
   problem = file and unfit(path, file)
+  if problem then problem = ("%s cannot be read: %s"):format(path, problem) end
+  problem = problem or file and judge and judge(path, file)
   if problem then
     file:close()
-    return nil, ("%s cannot be read: %s"):format(path, problem), false
+    return nil, problem, false
   end
   if file then
     text, reason = file:read("*a") -- a folder can be opened
@@ -44,17 +45,10 @@ function M.read(path)
   return nil, ("%s cannot be read: %s"):format(path, reason), NOTHING_THERE[code] or false
 end
 
--- What was opened is judged, and not what has its name by now.
-local function not_private(file, path)
-  local mode, ours = core.file_mode(file)
-  if not mode then return ("%s cannot be read: %s"):format(path, ours) end
-  if mode % (OTHERS + 1) ~= 0 then
-    return ("%s can be used by others (mode %03o), so its secrets are not safe; run: chmod 600 %s"):format(path,
-      mode % 512, path)
-  end
-  if not ours then return path .. " belongs to another user; use a file of your own" end
-  if not file:seek() then return path .. " is not a regular file; name one that is" end
-end
+--- The text of a file. Else nil, a message, and whether there is no such file.
+---@param path string
+---@return string|nil text, string|nil message, boolean|nil is_missing
+function M.read(path) return read(path) end
 
 --- Opens a file with secrets that is there: for writing, too.
 ---@param path string
@@ -63,7 +57,7 @@ end
 function M.open_private(path, mode)
   local file, reason = io.open(path, mode)
   if not file then return nil, tostring(reason) end
-  local message = not_private(file, path)
+  local message = core.distrust(path, file) -- what was opened is judged, and not what has its name by now
   if not message then return file end
   file:close()
   return nil, message
@@ -148,16 +142,51 @@ function M.replace(path, text)
   return nil, reason
 end
 
+-- The object of a JSON text; or nil and a message.
+local function object_of(path, text)
+  local object, message, offset = core.decode(text)
+  if type(object) == "table" and text:find "^%s*{" then return object end -- [] holds no rules, either
+  local where = message and (": %s at byte %d"):format(message, offset or 0) or ""
+  return nil, ("%s is not the JSON of an object%s"):format(path, where)
+end
+
 --- The JSON object that a file holds. Else nil, a message, and whether there is no such file.
 ---@param path string
 ---@return table|nil object, string|nil message, boolean|nil is_missing
 function M.read_object(path)
   local text, problem, is_missing = M.read(path)
   if not text then return nil, problem, is_missing end
-  local object, message, offset = core.decode(text)
-  if type(object) == "table" and text:find "^%s*{" then return object end -- [] holds no rules, either
-  local where = message and (": %s at byte %d"):format(message, offset or 0) or ""
-  return nil, ("%s is not the JSON of an object%s"):format(path, where)
+  return object_of(path, text)
+end
+
+-- What a decoder would leave out without a word: a member that is null, and the first of two with one name.
+local function lost_member(node, name)
+  if node.type == "null" then return ("%s is null; give a value, or leave it out"):format(name) end
+  local seen = {}
+  for i, item in ipairs(node) do
+    local member = node.type == "object" and item[1] or ("%s[%d]"):format(name, i)
+    if seen[member] then return member .. " is there twice; write it once" end
+    seen[member] = true
+    local lost = lost_member(node.type == "object" and item[2] or item, member)
+    if lost then return lost end
+  end
+end
+
+local function judge_rules(path, file) return (core.distrust(path, file, true)) end
+
+--- The JSON object of a file that sets rules: it is this user's or root's, nobody else can change it, and nothing in it
+--- would get lost. Else nil and a message.
+---@param path string
+---@return table|nil object, string|nil message
+function M.read_rules(path)
+  local text, problem = read(path, judge_rules)
+  if not text then return nil, problem end
+  local object, message = object_of(path, text)
+  if not object then return nil, message end
+  local tree = json_tree.read(text)
+  local lost = tree and lost_member(tree, path) or not tree and "it is nested too deep"
+  if lost then return nil, ("%s: %s"):format(path, lost) end
+  return object
 end
 
 return M
