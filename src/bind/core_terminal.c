@@ -15,8 +15,7 @@ static bool to_descriptor(lua_State *L, int index, int *fd)
     return fits;
 }
 
-/* terminal_width(fd) -> columns, rows (0 where it does not say), or nothing when it is no terminal or does
- * not say. */
+/* terminal_width(fd) -> columns, rows (0 where it does not say), or nothing when it is no terminal or does not say. */
 static int terminal_width(lua_State *L)
 {
     int fd, columns = to_descriptor(L, 1, &fd) ? pu_terminal_width(fd) : 0;
@@ -26,8 +25,8 @@ static int terminal_width(lua_State *L)
     return 2;
 }
 
-/* terminal_echo(fd, on): false hides what is typed, true puts the terminal back as it was. Returns whether it
- * was done: only a terminal is hidden, one at a time, and only what was hidden is put back. */
+/* terminal_echo(fd, on): false hides what is typed, true puts the terminal back as it was. Returns whether it was done:
+ * only a terminal is hidden, one at a time, and only what was hidden is put back. */
 static int terminal_echo(lua_State *L)
 {
     int fd;
@@ -57,8 +56,7 @@ static int address_checksum(lua_State *L)
     return 1;
 }
 
-/* address_seal(form, text): the text with the checksum that it should carry at its end; nil for what is none.
- */
+/* address_seal(form, text): the text with the checksum that it should carry at its end; nil for what is none. */
 static int address_seal(lua_State *L)
 {
     enum { ADDRESS_MAX = 128 };

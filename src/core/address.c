@@ -54,8 +54,7 @@ enum pu_address_check pu_address_base58check(const char *text, size_t len, bool 
     if (count <= CHECKSUM_BYTES) return PU_ADDRESS_BAD;
     const unsigned char *payload = bytes + BYTES_MAX - count;
     if (!base58_digest(payload, count - CHECKSUM_BYTES, digest)) return PU_ADDRESS_UNCHECKED;
-    return memcmp(digest, payload + count - CHECKSUM_BYTES, CHECKSUM_BYTES) == 0 ? PU_ADDRESS_GOOD
-                                                                                 : PU_ADDRESS_BAD;
+    return memcmp(digest, payload + count - CHECKSUM_BYTES, CHECKSUM_BYTES) == 0 ? PU_ADDRESS_GOOD : PU_ADDRESS_BAD;
 }
 
 bool pu_address_seal_base58check(char *text, size_t len, bool ripple)
@@ -63,8 +62,7 @@ bool pu_address_seal_base58check(char *text, size_t len, bool ripple)
     const char *digits = base58_digits(ripple);
     unsigned char bytes[BYTES_MAX], digest[EVP_MAX_MD_SIZE];
     size_t count = base58_bytes(text, len, digits, bytes);
-    if (count <= CHECKSUM_BYTES || !base58_digest(bytes + BYTES_MAX - count, count - CHECKSUM_BYTES, digest))
-        return false;
+    if (count <= CHECKSUM_BYTES || !base58_digest(bytes + BYTES_MAX - count, count - CHECKSUM_BYTES, digest)) return false;
     memcpy(bytes + BYTES_MAX - CHECKSUM_BYTES, digest, CHECKSUM_BYTES);
     for (size_t i = len; i-- > 0;) { /* the digits again, from the last */
         unsigned rest = 0;
@@ -155,16 +153,14 @@ static void keccak(uint64_t state[25])
 {
     static const unsigned rotation[] = {1,  3,  6,  10, 15, 21, 28, 36, 45, 55, 2,  14,
                                         27, 41, 56, 8,  25, 43, 62, 18, 39, 61, 20, 44};
-    static const unsigned lane[] = {10, 7,  11, 17, 18, 3, 5,  16, 8,  21, 24, 4,
-                                    15, 23, 19, 13, 12, 2, 20, 14, 22, 9,  6,  1};
+    static const unsigned lane[] = {10, 7, 11, 17, 18, 3, 5, 16, 8, 21, 24, 4, 15, 23, 19, 13, 12, 2, 20, 14, 22, 9, 6, 1};
     unsigned register_bits = 1; /* of the LFSR that makes the round constants */
     for (unsigned round = 0; round < 24; round++) {
         uint64_t column[5];
         for (unsigned x = 0; x < 5; x++)
             column[x] = state[x] ^ state[x + 5] ^ state[x + 10] ^ state[x + 15] ^ state[x + 20];
         for (unsigned x = 0; x < 5; x++)
-            for (unsigned y = 0; y < 25; y += 5)
-                state[y + x] ^= column[(x + 4) % 5] ^ rotate(column[(x + 1) % 5], 1);
+            for (unsigned y = 0; y < 25; y += 5) state[y + x] ^= column[(x + 4) % 5] ^ rotate(column[(x + 1) % 5], 1);
         uint64_t moved = state[1];
         for (unsigned i = 0; i < 24; i++) {
             uint64_t next = state[lane[i]];
@@ -173,8 +169,7 @@ static void keccak(uint64_t state[25])
         }
         for (unsigned y = 0; y < 25; y += 5) {
             for (unsigned x = 0; x < 5; x++) column[x] = state[y + x];
-            for (unsigned x = 0; x < 5; x++)
-                state[y + x] = column[x] ^ (~column[(x + 1) % 5] & column[(x + 2) % 5]);
+            for (unsigned x = 0; x < 5; x++) state[y + x] = column[x] ^ (~column[(x + 1) % 5] & column[(x + 2) % 5]);
         }
         for (unsigned i = 0; i < 7; i++) {
             if (register_bits & 1) state[0] ^= (uint64_t)1 << ((1U << i) - 1);

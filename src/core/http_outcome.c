@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From libcurl's result to what a caller may rely on: where the exchange ended, whether the request can have
- * had an effect, and what to do about it. docs/outcomes.md is this file in words. */
+/* From libcurl's result to what a caller may rely on: where the exchange ended, whether the request can have had an
+ * effect, and what to do about it. docs/outcomes.md is this file in words. */
 #include "http_easy.h"
 
 #include <stdio.h>
@@ -16,8 +16,7 @@ typedef struct curl_rule {
 } curl_rule;
 
 static const curl_rule rules[] = {
-    {CURLE_COULDNT_RESOLVE_PROXY, PU_PHASE_RESOLVE,
-     "the proxy's host name could not be resolved; check `proxy`"},
+    {CURLE_COULDNT_RESOLVE_PROXY, PU_PHASE_RESOLVE, "the proxy's host name could not be resolved; check `proxy`"},
     {CURLE_COULDNT_RESOLVE_HOST, PU_PHASE_RESOLVE,
      "the service's host name could not be resolved; check `base_url` and the name server"},
     {CURLE_COULDNT_CONNECT, PU_PHASE_CONNECT,
@@ -26,18 +25,15 @@ static const curl_rule rules[] = {
     {CURLE_INTERFACE_FAILED, PU_PHASE_CONNECT, "the address of the option `interface` cannot be used"},
     {CURLE_PEER_FAILED_VERIFICATION, PU_PHASE_TLS, "the service's certificate is not accepted"},
     {CURLE_SSL_CACERT_BADFILE, PU_PHASE_TLS,
-     "the authorities' certificates cannot be read; check `ca_file`, `ca_path` or `ca_pem`, or install the "
-     "package "
+     "the authorities' certificates cannot be read; check `ca_file`, `ca_path` or `ca_pem`, or install the package "
      "ca-certificates"},
     {CURLE_SSL_PINNEDPUBKEYNOTMATCH, PU_PHASE_TLS,
      "the service showed another public key than `pinned_key` names; if it was renewed, set the new one"},
-    {CURLE_SSL_CONNECT_ERROR, PU_PHASE_TLS,
-     "TLS could not be agreed on; the service must offer TLS 1.2 or newer"},
+    {CURLE_SSL_CONNECT_ERROR, PU_PHASE_TLS, "TLS could not be agreed on; the service must offer TLS 1.2 or newer"},
     {CURLE_SSL_CIPHER, PU_PHASE_TLS, "TLS could not be agreed on; the service offers no acceptable cipher"},
     {CURLE_OPERATION_TIMEDOUT, PU_PHASE_NONE, "the time ran out"},
     {CURLE_ABORTED_BY_CALLBACK, PU_PHASE_SEND,
-     "the service dropped the kept connection or the stream as the request went out, and it was not sent a "
-     "second time"},
+     "the service dropped the kept connection or the stream as the request went out, and it was not sent a second time"},
     {CURLE_SEND_ERROR, PU_PHASE_SEND, "the connection broke while the request was sent"},
     {CURLE_RECV_ERROR, PU_PHASE_NONE, "the connection broke before the answer was complete"},
     {CURLE_GOT_NOTHING, PU_PHASE_RECEIVE, "the service closed the connection without an answer"},
@@ -45,8 +41,7 @@ static const curl_rule rules[] = {
     {CURLE_UNSUPPORTED_PROTOCOL, PU_PHASE_RECEIVE, "what came back is not an answer in HTTP"},
     {CURLE_WEIRD_SERVER_REPLY, PU_PHASE_RECEIVE, "what came back is not an answer in HTTP"},
     {CURLE_HTTP2, PU_PHASE_RECEIVE, "the service broke the rules of HTTP/2"},
-    {CURLE_HTTP2_STREAM, PU_PHASE_RECEIVE,
-     "the service ended the HTTP/2 stream before its answer was complete"},
+    {CURLE_HTTP2_STREAM, PU_PHASE_RECEIVE, "the service ended the HTTP/2 stream before its answer was complete"},
     {CURLE_BAD_CONTENT_ENCODING, PU_PHASE_RECEIVE, "the answer's compression could not be undone"},
 };
 
@@ -82,9 +77,7 @@ static void read_facts(pu_http_easy *easy)
 
     curl_easy_getinfo(curl, CURLINFO_HTTP_VERSION, &version);
     curl_easy_getinfo(curl, CURLINFO_NUM_CONNECTS, &connects);
-    response->http_version = version == CURL_HTTP_VERSION_3 ? 30
-                             : version >= 0 && version < 4  ? versions[version]
-                                                            : 0;
+    response->http_version = version == CURL_HTTP_VERSION_3 ? 30 : version >= 0 && version < 4 ? versions[version] : 0;
     response->reused = easy->send_count > 0 && connects == 0;
     response->address = NULL;
     curl_easy_getinfo(curl, CURLINFO_PRIMARY_IP, &response->address);
@@ -116,12 +109,9 @@ static enum pu_http_phase phase_by_facts(const pu_http_easy *easy)
 static const char *timeout_advice(const pu_http_easy *easy)
 {
     switch (easy->response.phase) {
-    case PU_PHASE_SEND:
-        return " while sending; `timeout_ms` allows more";
-    case PU_PHASE_RECEIVE:
-        return " while waiting for the answer; `timeout_ms` allows more";
-    default:
-        return " while connecting; `connect_timeout_ms` and `timeout_ms` allow more";
+    case PU_PHASE_SEND: return " while sending; `timeout_ms` allows more";
+    case PU_PHASE_RECEIVE: return " while waiting for the answer; `timeout_ms` allows more";
+    default: return " while connecting; `connect_timeout_ms` and `timeout_ms` allow more";
     }
 }
 
@@ -134,23 +124,19 @@ static const char *certificate_advice(const pu_http_easy *easy)
         return ": it was made for another host name; check `base_url`";
     case X509_V_ERR_CERT_HAS_EXPIRED:
     case X509_V_ERR_CERT_NOT_YET_VALID:
-        return ": it is not valid at this time; check the clock of this machine, else the service must renew "
-               "it";
+        return ": it is not valid at this time; check the clock of this machine, else the service must renew it";
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
-        return ": its authority is not known here; public ones come with the package ca-certificates, a "
-               "private one is "
+        return ": its authority is not known here; public ones come with the package ca-certificates, a private one is "
                "named by `ca_file`, `ca_path` or `ca_pem`";
-    default:
-        return "";
+    default: return "";
     }
 }
 
-/* A port that speaks no TLS answers the first bytes with text, which OpenSSL takes for a version, or closes.
- */
+/* A port that speaks no TLS answers the first bytes with text, which OpenSSL takes for a version, or closes. */
 static const char *handshake_advice(const pu_http_easy *easy)
 {
     return strstr(easy->detail, "wrong version number") || strstr(easy->detail, "SSL_ERROR_SYSCALL")
@@ -169,17 +155,12 @@ static const char *silence_advice(const pu_http_easy *easy)
 static const char *advice(const pu_http_easy *easy, CURLcode code)
 {
     switch (code) {
-    case CURLE_OPERATION_TIMEDOUT:
-        return timeout_advice(easy);
-    case CURLE_PEER_FAILED_VERIFICATION:
-        return certificate_advice(easy);
-    case CURLE_SSL_CONNECT_ERROR:
-        return handshake_advice(easy);
+    case CURLE_OPERATION_TIMEDOUT: return timeout_advice(easy);
+    case CURLE_PEER_FAILED_VERIFICATION: return certificate_advice(easy);
+    case CURLE_SSL_CONNECT_ERROR: return handshake_advice(easy);
     case CURLE_RECV_ERROR:
-    case CURLE_GOT_NOTHING:
-        return silence_advice(easy);
-    default:
-        return "";
+    case CURLE_GOT_NOTHING: return silence_advice(easy);
+    default: return "";
     }
 }
 
@@ -189,8 +170,7 @@ static bool has_proxy(const pu_http_easy *easy)
     return proxy && *proxy;
 }
 
-/* libcurl takes a proxy from the environment where no option names one. Its words name the host that it went
- * to: that of a variable or not. */
+/* libcurl takes a proxy from the environment where no option names one; its words name the host that it went to. */
 static bool went_to_proxy_of_environment(const pu_http_easy *easy)
 {
     static const char *const names[] = {"https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY"};
@@ -214,19 +194,17 @@ static const char *sentence_of(const pu_http_easy *easy, CURLcode code)
     if (code == CURLE_COULDNT_CONNECT && has_proxy(easy))
         return "no connection to the proxy could be made; check `proxy`, and whether it runs";
     if (code == CURLE_COULDNT_CONNECT && went_to_proxy_of_environment(easy))
-        return "no connection to the proxy of the environment could be made; check https_proxy and "
-               "all_proxy, or unset "
+        return "no connection to the proxy of the environment could be made; check https_proxy and all_proxy, or unset "
                "them";
     if (code == CURLE_COULDNT_RESOLVE_PROXY && !has_proxy(easy))
-        return "the host name of the environment's proxy could not be resolved; check https_proxy and "
-               "all_proxy, or "
+        return "the host name of the environment's proxy could not be resolved; check https_proxy and all_proxy, or "
                "unset them";
     return rule ? rule->sentence : curl_easy_strerror(code);
 }
 
-/* libcurl's own words are added only while nothing of the request was given to it to send: they name hosts,
- * ports and certificates then, and cannot hold the query or a header. Words with an @ may quote a proxy's
- * URL, password and all. */
+/* libcurl's own words are added only while nothing of the request was given to it to send: they name hosts, ports and
+ * certificates then, and cannot hold the query or a header. Words with an @ may quote a proxy's URL, password and
+ * all. */
 static void write_message(pu_http_easy *easy, CURLcode code, const char *sentence)
 {
     pu_http_response *response = &easy->response;
@@ -244,8 +222,7 @@ static void write_message(pu_http_easy *easy, CURLcode code, const char *sentenc
 static const char *proxy_name(const pu_http_easy *easy)
 {
     if (!has_proxy(easy)) return "of the environment (https_proxy, all_proxy)";
-    const char *proxy = easy->options->text[PU_HTTP_PROXY], *at = strrchr(proxy, '@'),
-               *scheme = strstr(proxy, "://");
+    const char *proxy = easy->options->text[PU_HTTP_PROXY], *at = strrchr(proxy, '@'), *scheme = strstr(proxy, "://");
     return at ? at + 1 : scheme ? scheme + 3 : proxy;
 }
 
@@ -257,8 +234,7 @@ static void write_unsent_break(pu_http_easy *easy, CURLcode code)
     long status = 0;
     curl_easy_getinfo(easy->curl, CURLINFO_HTTP_CONNECTCODE, &status);
     if (status > 0 && status / 100 != 2)
-        snprintf(sentence, sizeof sentence,
-                 "the proxy %.200s answered CONNECT with HTTP %ld, and nothing was sent; %s",
+        snprintf(sentence, sizeof sentence, "the proxy %.200s answered CONNECT with HTTP %ld, and nothing was sent; %s",
                  proxy_name(easy), status,
                  status == PROXY_WANTS_PASSWORD ? "check the user and the password in its URL (`proxy`)"
                                                 : "check `proxy`, and whether it allows `base_url`");
@@ -289,25 +265,21 @@ static void fail(pu_http_easy *easy, CURLcode code)
     if (easy->too_large || code == CURLE_FILESIZE_EXCEEDED || line_too_long(easy, code)) {
         response->failure = PU_HTTP_CEILING;
         response->phase = PU_PHASE_RECEIVE;
-        write_message(easy, CURLE_OK,
-                      "the answer is larger than `max_response_bytes` or its headers than 256 KiB");
+        write_message(easy, CURLE_OK, "the answer is larger than `max_response_bytes` or its headers than 256 KiB");
         return;
     }
     if (easy->misframed) {
         response->phase = PU_PHASE_RECEIVE;
-        write_message(
-            easy, CURLE_OK,
-            "the response has two lengths that differ, or one that is no number: its end is not certain");
+        write_message(easy, CURLE_OK,
+                      "the response has two lengths that differ, or one that is no number: its end is not certain");
         return;
     }
     if (easy->unquiet && easy->send_count == 0) {
         response->phase = PU_PHASE_CONNECT;
-        write_message(easy, CURLE_OK,
-                      "the service sends before it is asked: no answer of such a connection can be believed");
+        write_message(easy, CURLE_OK, "the service sends before it is asked: no answer of such a connection can be believed");
         return;
     }
-    /* A kept connection that died may be noticed only by a failing attempt at a new one. What matters is the
-     * first. */
+    /* A kept connection that died may be noticed only by a failing attempt at a new one. What matters is the first. */
     if (easy->send_count > 0 && before_request(code)) code = CURLE_ABORTED_BY_CALLBACK;
     const curl_rule *rule = find_rule(code);
     response->phase = rule && rule->phase != PU_PHASE_NONE ? rule->phase : phase_by_facts(easy);
@@ -326,8 +298,7 @@ static void disbelieve(pu_http_easy *easy)
     easy->response.failure = PU_HTTP_TRANSPORT;
     easy->response.outcome = PU_OUTCOME_UNKNOWN;
     easy->response.phase = PU_PHASE_SEND;
-    write_message(easy, CURLE_OK,
-                  "an answer came before the request was sent whole: it may be that of another request");
+    write_message(easy, CURLE_OK, "an answer came before the request was sent whole: it may be that of another request");
 }
 
 void pu_http_easy_finish(pu_http_easy *easy, CURLcode code)
@@ -336,13 +307,10 @@ void pu_http_easy_finish(pu_http_easy *easy, CURLcode code)
     /* libcurl takes a header block that is cut off for a response without a body. */
     if (code == CURLE_OK && !easy->block_ended) code = CURLE_PARTIAL_FILE;
     if (code != CURLE_OK || !easy->response.brief) read_facts(easy);
-    /* A silent HTTP/2 connection is kept by libcurl after a time-out, and the next request would wait on it
-     * as well. */
+    /* A silent HTTP/2 connection is kept by libcurl after a time-out, and the next request would wait on it as well. */
     easy->stale = code == CURLE_OPERATION_TIMEDOUT && easy->send_count > 0 && pu_http_easy_shares(easy);
-    if (code != CURLE_OK)
-        fail(easy, code);
-    else if (easy->early)
-        disbelieve(easy);
+    if (code != CURLE_OK) fail(easy, code);
+    else if (easy->early) disbelieve(easy);
 }
 
 const char *pu_http_phase_name(enum pu_http_phase phase)

@@ -171,8 +171,10 @@ end
 -- Writes a plan: for a person, or each payment for a program.
 local function show_plan(plan, options)
   if options.format == "table" and not options.filter[1] then
-    return report.write(payments_plan.show(plan.payments, plan.totals, plan.path, plan.made,
+    local ok = report.write(payments_plan.show(plan.payments, plan.totals, plan.path, plan.made,
       terminal.settings.output ~= nil))
+    for _, note in ipairs(payments_plan.notes(plan.payments, plan.totals, plan.path)) do report.say("%s", note) end
+    return ok
   end
   return report.write(rows.render(payments_plan.TITLES, payments_plan.cells(plan.payments, plan.made), options,
     { is_number = { [4] = true, [8] = true } }), options.raw)
