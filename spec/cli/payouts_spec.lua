@@ -107,7 +107,7 @@ describe("purser payouts", function()
     end
     files.write(path, "key,coin\na,USDT\na,BTC\n")
     code, out, err = purser("run", unpack(given))
-    assert.equal(2, code)
+    assert.equal(2, code, out)
     assert.is_truthy(err:find('wrong.csv:3: error: payment "a": line 2 has the same key', 1, true), err)
     assert.equal(0, counts("wallet.withdraw").received)
   end)

@@ -310,8 +310,8 @@ function M.show(payments, totals, path, made, everything)
   for _, payment in ipairs(payments) do made_count = made_count + (made[payment.key] and 1 or 0) end
   local networks = counts_of(payments, network_of)
   local names = counts_of(payments, function(payment) return payment.operation end)
-  local heading = ("%d payment%s%s%s"):format(#payments, #payments == 1 and "" or "s", names ~= "" and ": " .. names or "",
-    networks ~= "" and "; over " .. networks or "")
+  local heading = ("%d payment%s%s%s"):format(#payments, #payments == 1 and "" or "s",
+    names ~= "" and ": " .. names or "", networks ~= "" and "; over " .. networks or "")
   out[1] = terminal.fold(heading) .. "\n"
   if totals[1] then add_sums(out, totals) end
   if made_count > 0 then
