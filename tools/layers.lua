@@ -13,7 +13,7 @@ local base = { core = true, http = true, httpd = true, version = true, decimal =
   codes = true, secrets = true }
 local layer_of_public = { csv = "util", json = "util", schedule = "util", utc = "util", states = "api" }
 -- Rooms on top that still stand beside the layer that reaches into them.
-local layer_of_room = { limits = "call", nginx = "transport", recording = "api", payouts = "write",
+local layer_of_room = { nginx = "transport", recording = "api", payouts = "write",
   fleet = "workflow" }
 
 local rank = {}

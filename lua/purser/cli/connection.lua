@@ -11,7 +11,7 @@ local values = require "purser.cli.values"
 local profiles = lazy "purser.api.profiles"
 local report = lazy "purser.cli.report"
 local purser = lazy "purser"
-local stores = lazy "purser.call.rate_limit.stores"
+local limits = lazy "purser.limits"
 
 local M = {}
 
@@ -168,7 +168,7 @@ end
 -- The option rate_limit: the store that is named, if one is. Nil and a message for a text that names none.
 local function rate_limit_of(options)
   local text = options.rate_limit or credentials.variable "PURSER_RATE_LIMIT"
-  local store = text and stores.parse(text)
+  local store = text and limits.parse(text)
   if text and not store then -- it is not quoted: it may hold a password
     return nil, (options.rate_limit and "--rate-limit" or "PURSER_RATE_LIMIT") .. ": this names no store; give "
       .. "redis://HOST:PORT, redis:/SOCKET, sqlite:FILE or postgresql:DATABASE"

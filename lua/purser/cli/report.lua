@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- How a command ends: its exit code, and what it says on standard error.
 
-local advice = require "purser.write.reconcile.advice"
+local advice = require "purser.write.advice"
 local errors = require "purser.call.errors"
 local json = require "purser.json"
 local operations = require "purser.api.operations"
