@@ -7,7 +7,7 @@
 -- walk there, and an error ends the program, so a file that is there is complete. PURSER_BASE_URL or PURSER_PROFILE,
 -- PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
-local csv = require "purser.csv" -- marks cells that a spreadsheet would run: strangers choose memos
+local csv = require "purser.util.csv" -- marks cells that a spreadsheet would run: strangers choose memos
 local purser = require "purser"
 
 local client = assert(purser.new {

@@ -48,7 +48,7 @@ function M.files()
       with_part(on_disk.read("docs/getting-started.md"), "options", pages.options(words.options)),
       "call options", pages.options(words.call_options)),
     ["lua/purser/limits/redis_script.lua"] = redis_script.file(),
-    ["lua/purser/meta.lua"] = meta,
+    ["lua/purser/util/meta.lua"] = meta,
     ["purser-scm-1.rockspec"] = with_part(with_part(with_part(on_disk.read("purser-scm-1.rockspec"),
       "core", rocks.core()),
       "http", rocks.http()),

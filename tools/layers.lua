@@ -9,9 +9,9 @@
 -- From the lowest layer up. A file on top of lua/purser is a public name; those named here belong to a layer.
 local order = { "base", "util", "transport", "api", "sim", "call", "history", "write", "workflow", "client",
   "top", "cli" }
-local base = { core = true, http = true, httpd = true, version = true, decimal = true, libcurl = true,
+local base = { core = true, http = true, httpd = true, version = true, decimal = true,
   codes = true, secrets = true }
-local layer_of_public = { csv = "util", json = "util", schedule = "util", utc = "util", states = "api" }
+local layer_of_public = { json = "util", schedule = "util" }
 -- Rooms on top that still stand beside the layer that reaches into them.
 local layer_of_room = { limits = "call", nginx = "transport", recording = "api", payouts = "write",
   fleet = "workflow" }

@@ -3,7 +3,7 @@
 --
 --   lua examples/cookbook/report.lua > report.csv
 
-local csv = require "purser.csv"
+local csv = require "purser.util.csv"
 local purser = require "purser"
 
 local client = assert(purser.new {

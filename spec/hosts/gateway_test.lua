@@ -3,7 +3,7 @@
 -- takes no withdrawal below 10 USDT.)
 
 local gateways = require "gateway"
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 local service = require "service"
 
 local ADDRESS = "TPb6j7oQmKdKnG5mGkVc3nJdPqYpXz8Wr1"

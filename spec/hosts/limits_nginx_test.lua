@@ -2,7 +2,7 @@
 -- The rate limit inside nginx: the store in a shared dictionary, for all workers, and in Redis over nginx's own
 -- sockets.
 
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 local nginx = require "nginx"
 local redis_server = require "redis_server"
 local service = require "service"
