@@ -26,6 +26,7 @@ local plan = {
     { "purser.RateLimit", "rate_limit:", "A rate limit", "limits" },
     { "purser.RestrictedClient", "restricted:", "A restricted client", "sandboxes" },
     { "purser.Error", "err.", "An error", "errors" },
+    { "purser.modules.errors", "errors.", "purser.call.errors", "errors" },
   } },
   { "reference-payments", "Reference: journals, payouts, fleets", {
     { "purser.modules.journal", "purser.journal.", "purser.journal", "journal" },
