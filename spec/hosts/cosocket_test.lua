@@ -5,7 +5,7 @@
 
 local check = require "purser.recording.check"
 local core = require "purser.core"
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 local nginx = require "nginx"
 local service = require "service"
 local socket = require "socket"
