@@ -61,7 +61,7 @@ local function extra_of(options)
   local extra = {}
   for _, text in ipairs(options.extra) do
     local name, value = text:match("^([^=]+)=(.*)$")
-    if not name then return nil, "--extra takes name=value" end
+    if not name then return nil, ('--extra takes name=value, not "%s"'):format(text) end
     if extra[name] then return nil, ("--extra gives %s twice"):format(name) end
     extra[name] = value
   end
@@ -267,10 +267,6 @@ function M.run(row, options)
   if message then return report.bad_input("%s", message) end
   options.filters, message = output.filters(options, row)
   if not options.filters then return report.bad_input("%s", message) end
-  if needs_secret_option(row, options) then
-    return report.bad_input("the service shows the new key's secret this once, and it would be lost; give "
-      .. "--secret-file FILE or --show-secret")
-  end
   local client, place, sources = connection.open(options)
   if not client then return report.bad_input("%s", place) end
 
@@ -282,8 +278,14 @@ function M.run(row, options)
   local request, err = client:prepare(row.full_name, params, call_options)
   if not request and not needs_record[err.code] then return report.failure(row, params, err) end
   local code
+  if needs_secret_option(row, options) then
+    client:close()
+    return report.bad_input("the service shows the new key's secret this once, and it would be lost; give "
+      .. "--secret-file FILE or --show-secret")
+  end
   if options.dry_run then
-    report.say("nothing is sent to %s", place)
+    report.say("nothing is sent to %s%s", place, preflight.has(row)
+      and "; coin, network and address are looked up only when it is sent" or "")
     local text = dry_run.show(request, row, client.profile, options.format)
     code = report.write(text) and report.DONE or report.NOT_WRITTEN
   else

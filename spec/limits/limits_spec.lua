@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The stores by name, in options and on the command line.
 
-local stores = require "purser.call.rate_limit.stores"
+local limits = require "purser.limits"
 
 describe("the options of a store", function()
   it("make the store that they name, which connects at its first use", function()
@@ -11,7 +11,7 @@ describe("the options of a store", function()
       { { redis = { host = "redis.example", allow_insecure = true } }, "redis" },
       { { postgresql = { database = "limits" } }, "postgresql" },
     } do
-      local store = assert(stores.open(case[1]))
+      local store = assert(limits.open(case[1]))
       assert.equal(case[2], store.kind)
       store:close()
     end
@@ -30,7 +30,7 @@ describe("the options of a store", function()
       { { postgresql = { host = "db.example", sslmode = "disable" } }, "does not show that the server" },
       { { postgresql = { databas = "x" } }, "database" }, { { shared_dict = "limits" }, "no shared dictionary" },
     } do
-      local store, problem = stores.open(case[1])
+      local store, problem = limits.open(case[1])
       assert.is_nil(store)
       assert.matches(case[2], problem, 1, true)
       assert.is_nil(problem:find("FLUSHALL", 1, true))
@@ -45,11 +45,11 @@ describe("the options of a store", function()
       ["redis://cache-1.example"] = { redis = { host = "cache-1.example" } },
       ["postgresql:limits"] = { postgresql = { database = "limits" } }, ["postgresql:"] = { postgresql = {} },
     } do
-      assert.same(options, stores.parse(text))
+      assert.same(options, limits.parse(text))
     end
     for _, text in ipairs { "", "sqlite:", "redis", "redis:", "redis:relative", "redis://", "redis://:word@host",
       "redis://host:port", "redis://host:1/2", "mysql:x", "SQLITE:x" } do
-      assert.is_nil(stores.parse(text))
+      assert.is_nil(limits.parse(text))
     end
   end)
 end)

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The stores by name, and what their options may be. What a store needs is loaded at its first use.
+-- The stores of the rate limit that are shared with other processes, by name, and what their options may be. What a
+-- store needs is loaded at its first use.
 
 local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"
