@@ -169,6 +169,11 @@ local function check_ids(self, tx, prepared)
       compare(payment, known[name])
       for _, other in ipairs(queue.with_client_id(tx, self.account, payment.id)) do compare(payment, other) end
       known[name] = { queue = self.queue, key = payment.key, name = payment.client_id }
+      if queue.is_id_of_call(tx, self.account, payment.operation, payment.id) then
+        local _, err = argument_error(payment.key, ('a call was made with its %s "%s"'):format(payment.client_id,
+          payment.id), "leave it out of the list, or give it an id of its own")
+        tx:reject(err)
+      end
     end
   end
 end
