@@ -127,6 +127,14 @@ local function run(self, sql, ...)
   return rows, statement:affected()
 end
 
+local suspends_in_pcall = _VERSION ~= "Lua 5.1" or rawget(_G, "jit") ~= nil
+
+-- Rests as the host does; as a thread does where the host cannot rest now: nginx raises an error while a worker starts.
+local function rest(self, ms)
+  if not suspends_in_pcall then return self.sleep(ms) end
+  if not pcall(self.sleep, ms) then core.sleep_ms(ms) end
+end
+
 -- SQLite's own wait for another process's lock stops the whole thread. With the host's `sleep` there is none, and what
 -- finds the file locked, and has done nothing, is run again until `lock_timeout_ms` have passed.
 local function patiently(self, sql, ...)
@@ -134,7 +142,7 @@ local function patiently(self, sql, ...)
   if rows or not self.sleep or self.kind ~= sqlite or self.busy then return rows, affected end
   local ends = core.monotonic_ms() + self.lock_timeout_ms
   while not rows and tostring(affected):find("database is locked", 1, true) and core.monotonic_ms() < ends do
-    self.sleep(5)
+    rest(self, 5)
     rows, affected = run(self, sql, ...)
   end
   return rows, affected
