@@ -10,38 +10,50 @@ local OTHERS = 63 -- the permission bits of group and others: octal 077
 
 local MAX_BYTES = 256 * 1024 * 1024 -- more than a million payments
 
--- Why a file is not read: a pipe may never end, nor a device; and what is read is held whole. Nil for any other.
+-- Why a file is not read: a pipe may never end, nor a device. Nil for any other.
 local function unfit(path, file)
   local _, _, _, kind = core.file_mode(file or path)
   if kind == "other" then return "it is not a regular file; name one that is" end
-  if file and kind == "file" and file:seek "end" > MAX_BYTES then
-    return ("it is larger than %d MiB"):format(MAX_BYTES / 1024 / 1024)
-  end
-  if file then file:seek "set" end
 end
 
---- The text of a file. Else nil, a message, and whether there is no such file.
+local function cannot_read(path, reason)
+  reason = tostring(reason)
+  if reason:sub(1, #path + 2) == path .. ": " then reason = reason:sub(#path + 3) end
+  return ("%s cannot be read: %s"):format(path, reason)
+end
+
+--- Opens a regular file for reading. Else nil, a message, and whether there is no such file.
+---@param path string
+---@return file*|nil file, string|nil message, boolean|nil is_missing
+function M.open(path)
+  if path == "" then return nil, '"" cannot be read: it names no file', false end
+  local problem = unfit(path) -- before it is opened: to open a pipe may wait for ever
+  if problem then return nil, cannot_read(path, problem), false end
+  local file, reason, code = io.open(path, "rb")
+  if not file then return nil, cannot_read(path, reason), NOTHING_THERE[code] or false end
+  problem = unfit(path, file)
+  if not problem and not file:read(0) then problem = select(2, file:read(1)) end -- a folder can be opened
+  if not problem then return file end
+  file:close()
+  return nil, cannot_read(path, problem), false
+end
+
+--- The text of a file, which is held whole. Else nil, a message, and whether there is no such file.
 ---@param path string
 ---@return string|nil text, string|nil message, boolean|nil is_missing
 function M.read(path)
-  if path == "" then return nil, '"" cannot be read: it names no file', false end
-  local problem = unfit(path) -- before it is opened: to open a pipe may wait for ever
-  if problem then return nil, ("%s cannot be read: %s"):format(path, problem), false end
-  local file, reason, code = io.open(path, "rb")
-  local text
-  problem = file and unfit(path, file)
-  if problem then
-    file:close()
-    return nil, ("%s cannot be read: %s"):format(path, problem), false
+  local file, message, is_missing = M.open(path)
+  if not file then return nil, message, is_missing end
+  local text, reason
+  if file:seek "end" > MAX_BYTES then
+    reason = ("it is larger than %d MiB"):format(MAX_BYTES / 1024 / 1024)
+  else
+    file:seek "set"
+    text, reason = file:read "*a"
   end
-  if file then
-    text, reason = file:read("*a") -- a folder can be opened
-    file:close()
-    if text then return text end
-  end
-  reason = tostring(reason)
-  if reason:sub(1, #path + 2) == path .. ": " then reason = reason:sub(#path + 3) end
-  return nil, ("%s cannot be read: %s"):format(path, reason), NOTHING_THERE[code] or false
+  file:close()
+  if text then return text end
+  return nil, cannot_read(path, reason), false
 end
 
 -- What was opened is judged, and not what has its name by now.
