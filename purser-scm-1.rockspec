@@ -260,6 +260,7 @@ build = {
     ["purser.sim.scenario"] = "lua/purser/sim/scenario.lua",
     ["purser.sim.serve"] = "lua/purser/sim/serve.lua",
     ["purser.sim.signature_diagnosis"] = "lua/purser/sim/signature_diagnosis.lua",
+    ["purser.sim.state_file"] = "lua/purser/sim/state_file.lua",
     ["purser.sim.switches"] = "lua/purser/sim/switches.lua",
     ["purser.sim.timers"] = "lua/purser/sim/timers.lua",
     ["purser.sim.to_json"] = "lua/purser/sim/to_json.lua",
