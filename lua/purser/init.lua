@@ -27,7 +27,6 @@ local frozen = lazy "purser.util.frozen"
 local harmless = lazy "purser.recording.harmless"
 local limits = lazy "purser.limits"
 local operations = lazy "purser.api.operations"
-local preload = lazy "purser.preload"
 local rate_limit = lazy "purser.call.rate_limit"
 local restricted = lazy "purser.client.restricted"
 local sandbox = lazy "purser.client.sandbox"
@@ -82,13 +81,6 @@ function M.sandbox(client, extras)
   return sandbox.new(client, extras)
 end
 
---- Loads at once what a program will need later, so that no call, error or reconciling opens a file.
----@param names string[]|nil  the parts besides clients, see purser.preload; without it "curl"
----@return true|nil, purser.Error|nil err
-function M.preload(names)
-  return preload.load(names)
-end
-
 --- A fresh clientTranId: 32 random letters and digits; or nil and a message when OpenSSL has no random bytes.
 ---@return string|nil id, string|nil message
 function M.client_id()
@@ -124,9 +116,8 @@ local profiles = "purser.api.profiles"
 -- Members that are loaded or made at their first use: the name of a module, or a function that makes the member.
 local members = {
   decimal = "purser.decimal", secrets = "purser.secrets", fleet = "purser.fleet", sim = "purser.sim",
-  vault = "purser.fleet.vault", states = "purser.states", utc = "purser.utc", codes = "purser.codes", csv = "purser.csv",
-  json = "purser.json",
-  journal = "purser.write.journal", payouts = "purser.payouts",
+  vault = "purser.fleet.vault", states = "purser.states", utc = "purser.utc", codes = "purser.codes",
+  csv = "purser.csv", json = "purser.json", journal = "purser.write.journal", payouts = "purser.payouts",
   profiles = function() return frozen(require(profiles)) end,
   rate_limit = function() return new_rate_limit end,
   run = function() return schedule.run end,

@@ -64,7 +64,6 @@ local plan = {
     { "purser.modules.exchange", "exchange.", "purser.transport.exchange", "transports" },
     { "purser.modules.check", "check.", "purser.recording.check", "transports" },
     { "purser.recording.check.service", "service:", "A service for checks", "transports" },
-    { "purser.modules.preload", "preload.", "purser.preload", "hosts" },
   } },
   { "reference-simulator", "Reference: the simulator", {
     { "purser.modules.sim", "purser.sim.", "purser.sim", "simulator" },

@@ -62,12 +62,6 @@ local function is_firewall(status, body, headers)
   return body:find "^%s*<" ~= nil or tostring(header(headers, "content-type")):find("text/html", 1, true) ~= nil
 end
 
--- What is known of a code; nil also where the file of the codes cannot be opened any more.
-local function known_code(code)
-  local get = lazy.try(codes, "get")
-  return get and get(code)
-end
-
 -- Whether the body of a rejection shows what a write call would have made. One that has a member twice may.
 local function shows_record(row, body)
   if row.effect == "read" then return false end
@@ -83,7 +77,7 @@ local NOT_ITS_CODE = " (the service has no such code: a machine in between answe
 -- Whether a code repeats the HTTP status, as gateways write it, and is none of the service's. A pause is a rejection
 -- whoever asks for it.
 local function is_gateway_code(status, code)
-  return code == tostring(status) and not is_pause(status) and not known_code(code)
+  return code == tostring(status) and not is_pause(status) and not codes.get(code)
 end
 
 -- What an answer with a code proves of a call, and where that is nothing but for the code's own meaning, why. A code
@@ -116,7 +110,7 @@ local WRONG_PATH = "base_url may end in a path that is not the service's"
 -- What to do about the service's code, or nil. A write call of unknown outcome has its advice.
 local function hint_of(row, outcome, code)
   if outcome == "unknown" then return row.effect == "read" and "it only reads: call it again later" or nil end
-  local known = known_code(code)
+  local known = codes.get(code)
   local cure = known and known.cure
   local max_days = row.window and row.window.max_window_days
   if code == PARAMETER_WRONG and max_days and row.paging then

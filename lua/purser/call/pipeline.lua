@@ -144,9 +144,7 @@ function M.check_call(self, row, params, opts)
   if row.unsigned then return values end
   if not opts.extra_params then return values, layout_for(self, row) end
   local names
-  local add_extra, problem = lazy.try(unlisted, "add_extra")
-  if not add_extra then return nil, validate.not_loaded(row, problem) end
-  names, err = add_extra(row, opts.extra_params, values, self.profile)
+  names, err = unlisted.add_extra(row, opts.extra_params, values, self.profile)
   if not names then
     err.operation = row.full_name
     return nil, err
@@ -238,8 +236,7 @@ end
 --- Sleeps for `ms` milliseconds as the client's transport does.
 function M.pause(self, ms)
   if self._transport.sleep then return self._transport:sleep(math.ceil(ms)) end
-  local sleep = lazy.try(schedule, "sleep") or core.sleep_ms -- without the module there are no tasks
-  sleep(math.ceil(ms))
+  schedule.sleep(math.ceil(ms))
 end
 
 -- Waits until the rate limit has room for a call. The hook `wait` reports it, and meanwhile room_ms.
@@ -283,9 +280,7 @@ end
 -- rejection says why it did not.
 local function correct_clock(self, err)
   local correction, problem = self._clock:learn(function()
-    local rows, why = lazy.try(unsigned, "rows")
-    if not rows then return nil, { message = "what asks for the time cannot be loaded: " .. why } end
-    return M.run(self, rows.server_time)
+    return M.run(self, unsigned.rows.server_time)
   end)
   if correction or self._clock:learn_date(err and err.service_date) then return true end
   if err then note_wrong_clock(err, problem.message) end
@@ -298,13 +293,8 @@ local function correct_clock_once(self, err, request)
   local clock, ends = self._clock, core.monotonic_ms() + self._timeout_ms
   while clock.asking and core.monotonic_ms() < ends do M.pause(self, 5) end
   if clock.corrections ~= request.corrections then return true end
-  local protect, problem = lazy.try(schedule, "protect")
-  if not protect then
-    note_wrong_clock(err, problem)
-    return false
-  end
   clock.asking = true
-  local ok, corrected = protect(correct_clock, self, err)
+  local ok, corrected = schedule.protect(correct_clock, self, err)
   clock.asking = false
   if not ok then error(corrected, 0) end
   return corrected

@@ -26,18 +26,13 @@ function M.take_secret()
   if secret then taken, why_not = secret, nil else why_not = why_not or message end
 end
 
--- A path of the environment; a relative one counts as not set: it would lead into the folder that the command is called
--- in, whose files may be anybody's.
-local function absolute(name)
-  local path = M.variable(name)
-  return path and path:find "^/" and path or nil
-end
-
---- The folder of the named accounts: $XDG_CONFIG_HOME/purser, or ~/.config/purser. Nil without a home.
+--- The folder of the named accounts: $XDG_CONFIG_HOME/purser, or ~/.config/purser. Nil without one: a relative path is
+--- no configuration, because it depends on the current folder.
 ---@return string|nil
 function M.folder()
-  local config, home = absolute "XDG_CONFIG_HOME", absolute "HOME"
-  return config and config .. "/purser" or home and home .. "/.config/purser" or nil
+  local config, home = M.variable "XDG_CONFIG_HOME", M.variable "HOME"
+  if config and config:find "^/" then return config .. "/purser" end
+  return home and home:find "^/" and home .. "/.config/purser" or nil
 end
 
 --- The file of a named account; nil and a message for what is no name.
@@ -48,7 +43,7 @@ function M.path_of(name)
     return nil, ("%q is no name of an account; use letters, digits, _ and -"):format(name)
   end
   local folder = M.folder()
-  if not folder then return nil, "HOME is no absolute path, so no folder of accounts; use --credentials FILE" end
+  if not folder then return nil, "HOME is no absolute path, so there is no folder of accounts; use --credentials FILE" end
   return ("%s/%s.keys"):format(folder, name)
 end
 

@@ -68,8 +68,9 @@ function State:prepare(name, params, opts)
   local row, err = row_of(name)
   if not row then return nil, err end
   local is_write = row.effect ~= "read"
-  err = run.not_allowed(self, row) or is_write and run.load_write_calls(row)
+  err = run.not_allowed(self, row)
   if err then return nil, err end
+  if is_write then run.load_write_calls() end
   opts = opts or pipeline.no_options
   local values, layout = pipeline.check_call(self, row, params, opts)
   if not values then return nil, layout end

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The one entry of every operation: a read call is run by the pipeline, a write call by write_call.lua, which is loaded
--- with the first one, with all that reconciling needs.
+-- The one entry of every operation: a read call is run by the pipeline, a write call by write_call.lua.
 
 local errors = require "purser.call.errors"
 local lazy = require "purser.util.lazy"
@@ -10,25 +9,14 @@ local write_call = lazy "purser.write.write_call"
 
 local M = {}
 
-local reconcile_ready = false
-
---- Loads what a write call and its reconciling need, before it may be sent. Returns the error of a call that must not
---- be sent since that cannot be done, or nil.
----@param row table
----@return purser.Error|nil
-function M.load_write_calls(row)
-  if reconcile_ready then return nil end
-  local rows, problem = lazy.try(reconcile_modules, "rows")
-  if rows then reconcile_ready, problem = lazy.try(write_call, "run") end
-  if reconcile_ready then return nil end
-  return errors.new { kind = "config", outcome = "not_sent", phase = "build", operation = row.full_name,
-    message = "nothing was sent, because what reconciles a write call cannot be loaded: " .. problem,
-    hint = "call purser.preload while its files can be opened" }
+--- Loads all that a write call and its reconciling may need, before it is sent: afterwards a host may have no file
+--- system left, and the call's outcome could never be found out.
+function M.load_write_calls()
+  return reconcile_modules.rows
 end
 
 local function write(client, row, ...)
-  local err = not reconcile_ready and M.load_write_calls(row)
-  if err then return nil, err end
+  M.load_write_calls()
   return write_call.run(client, row, ...)
 end
 

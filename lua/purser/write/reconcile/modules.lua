@@ -11,6 +11,7 @@ require "purser.call.unsigned"
 require "purser.write.reconcile"
 require "purser.write.reconcile.service"
 require "purser.util.calendar"
+require "purser.codes"
 require "purser.util.suggest"
 
 -- The rows of all groups, for the operation that finds a call again may be in another group.
