@@ -17,7 +17,7 @@
 #   make docs       the generated parts of docs/, the annotation file and the lists in the rockspecs
 #   make site, site-test   these pages as HTML with a search, in build/site; every link of them, in a headless browser too
 #   make hosts-test, console-test   nginx, the frame loop and libuv alone; the simulator's page in a headless browser
-#   make hosts-all  each page of docs/hosts in its real host: LÖVE, HAProxy, Prosody, copas, mpv, Minetest, Pandoc ...
+#   make hosts-all  each page of docs/hosts in its real host: LÖVE, copas, Minetest ...
 #   make examples-hardest   the examples with every switch of the simulator at its hardest
 #   make ccxt-test  ccxt, an independent client in JavaScript, against the simulator (npm fetches it once)
 #   make rock-test  pack with LuaRocks, install into an empty tree offline, run the tour from there
