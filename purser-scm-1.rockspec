@@ -79,6 +79,7 @@ build = {
       sources = {
         -- made: http
         "src/core/check_deps.c",
+        "src/core/http_check_deps.c",
         "src/bind/http_fields.c",
         "src/bind/http_module.c",
         "src/bind/l_http_easy.c",

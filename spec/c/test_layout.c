@@ -4,23 +4,24 @@
 #include <stdlib.h>
 
 #include "layout.h"
+#include "shape.h" /* no name means two things */
 
 #define NAME(text) ((pu_name){text, sizeof text - 1})
 #define STRING(value)                                                                                        \
     {                                                                                                        \
-        .kind = PU_STRING, .text = value, .len = sizeof value - 1                                            \
+        .kind = PU_VALUE_STRING, .text = value, .len = sizeof value - 1                                            \
     }
 #define INTEGER(value)                                                                                       \
     {                                                                                                        \
-        .kind = PU_INTEGER, .integer = value                                                                 \
+        .kind = PU_VALUE_INTEGER, .integer = value                                                                 \
     }
 #define BOOLEAN(value)                                                                                       \
     {                                                                                                        \
-        .kind = PU_BOOLEAN, .integer = value                                                                 \
+        .kind = PU_VALUE_BOOLEAN, .integer = value                                                                 \
     }
 #define ABSENT                                                                                               \
     {                                                                                                        \
-        .kind = PU_ABSENT                                                                                    \
+        .kind = PU_VALUE_ABSENT                                                                                    \
     }
 
 static pu_buf buf;
@@ -64,7 +65,7 @@ static void sorting_is_by_bytes(void)
     const pu_name query[] = {NAME("b"), NAME("aa"), NAME("a"), NAME("B"), NAME("\xC3\xA9")};
     pu_layout layout;
     CHECK(pu_layout_open(&layout, query, 5, NULL, 0, PU_BODY_NONE, true, &error) == PU_OK);
-    pu_value values[5] = {{PU_ABSENT, NULL, 0, 0}};
+    pu_value values[5] = {{PU_VALUE_ABSENT, NULL, 0, 0}};
     for (size_t i = 0; i < 5; i++) values[i] = (pu_value)INTEGER((int64_t)layout.query[i].source);
     buf.len = 0;
     CHECK(pu_layout_query(&layout, values, &buf, &error) == PU_OK);
@@ -124,7 +125,7 @@ static void a_failed_text_leaves_the_buffer_as_it_was(void)
     CHECK(error.offset == 1 && buf.len == 0);
 
     /* A length no buffer takes must not overflow the sum. */
-    const pu_value huge[] = {{PU_STRING, "x", SIZE_MAX / 2, 0}, {PU_STRING, "x", SIZE_MAX, 0}};
+    const pu_value huge[] = {{PU_VALUE_STRING, "x", SIZE_MAX / 2, 0}, {PU_VALUE_STRING, "x", SIZE_MAX, 0}};
     CHECK(pu_layout_query(&layout, huge, &buf, &error) == PU_TOO_LARGE);
     pu_layout_close(&layout);
 }

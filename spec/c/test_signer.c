@@ -166,9 +166,9 @@ static void rsa_is_pkcs1_with_sha256(void)
     EVP_MD_CTX_free(context);
     pu_signer_close(&signer);
 
-    CHECK(pu_signer_open(&signer, pu_algorithm_find("ed25519"), pem, len, PU_HEX, &error) == PU_CRYPTO);
+    CHECK(pu_signer_open(&signer, pu_algorithm_find("ed25519"), pem, len, PU_HEX, &error) == PU_LIBRARY);
     len = rsa_pem(key, EVP_aes_128_cbc(), pem, sizeof pem); /* must not ask the terminal for the passphrase */
-    CHECK(pu_signer_open(&signer, pu_algorithm_find("rsa-sha256"), pem, len, PU_HEX, &error) == PU_CRYPTO);
+    CHECK(pu_signer_open(&signer, pu_algorithm_find("rsa-sha256"), pem, len, PU_HEX, &error) == PU_LIBRARY);
     CHECK(ERR_peek_error() == 0);
     EVP_PKEY_free(key);
 }
@@ -187,7 +187,7 @@ static void keys_that_cannot_be_used_are_refused(void)
         pu_signer_close(&signer);
         if (i < 2) continue;
         error = (pu_error){PU_OK, NULL, 0};
-        CHECK(pu_signer_open(&signer, algorithm, "not a pem", 9, PU_HEX, &error) == PU_CRYPTO);
+        CHECK(pu_signer_open(&signer, algorithm, "not a pem", 9, PU_HEX, &error) == PU_LIBRARY);
         CHECK(error.message && !strstr(error.message, "not a pem"));
         CHECK(ERR_peek_error() == 0);
         pu_signer_close(&signer);

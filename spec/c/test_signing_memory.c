@@ -64,7 +64,7 @@ static pu_error error;
 static enum pu_code live(const pu_algorithm *algorithm, const char *key, size_t key_len)
 {
     const pu_name names[] = {{"coin", 4}, {"amount", 6}};
-    const pu_value values[] = {{PU_STRING, "USDT", 4, 0}, {PU_INTEGER, NULL, 0, 12}};
+    const pu_value values[] = {{PU_VALUE_STRING, "USDT", 4, 0}, {PU_VALUE_INTEGER, NULL, 0, 12}};
     char signature[PU_SIGNATURE_TEXT];
     size_t len = 0;
     pu_layout layout = {0};
@@ -105,7 +105,7 @@ static void each_allocation_fails_in_turn(const char *name, const char *key, siz
         error = (pu_error){PU_OK, NULL, 0};
         enum pu_code code = live(algorithm, key, key_len);
         if (code == PU_OK) break;
-        CHECK(code == PU_NO_MEMORY || code == PU_CRYPTO);
+        CHECK(code == PU_NO_MEMORY || code == PU_LIBRARY);
         CHECK(error.code == code && error.message != NULL);
     }
     CHECK(count >= 4); /* slots, labels, text, signer: fewer would mean that nothing was injected */

@@ -65,15 +65,15 @@ static void take_list(input *in, list *list)
         pu_name *name = &list->names[list->count];
         pu_value *value = &list->values[list->count];
         unsigned head = take_byte(in);
-        *value = (pu_value){.kind = (enum pu_kind)(head & 3)};
+        *value = (pu_value){.kind = (enum pu_value_kind)(head & 3)};
         name->len = take_len(in, head >> 2 & 31);
         name->text = take_text(in, name->len);
-        if (value->kind == PU_STRING) {
+        if (value->kind == PU_VALUE_STRING) {
             value->len = take_len(in, take_byte(in));
             value->text = take_text(in, value->len);
-        } else if (value->kind == PU_BOOLEAN) {
+        } else if (value->kind == PU_VALUE_BOOLEAN) {
             value->integer = head >> 7;
-        } else if (value->kind == PU_INTEGER) {
+        } else if (value->kind == PU_VALUE_INTEGER) {
             uint64_t bits = 0;
             for (unsigned i = take_byte(in) % 9; i; i--) bits = bits << 8 | take_byte(in);
             memcpy(&value->integer, &bits, sizeof bits);
@@ -96,7 +96,7 @@ static void drop_list(list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         drop(list->names[i].text);
-        if (list->values[i].kind == PU_STRING) drop(list->values[i].text);
+        if (list->values[i].kind == PU_VALUE_STRING) drop(list->values[i].text);
     }
 }
 
@@ -138,7 +138,7 @@ static bool utf8(const char *text, size_t len)
 /* The text a value stands for when it is not a string. */
 static size_t bare(const pu_value *value, char out[32])
 {
-    int len = value->kind == PU_BOOLEAN ? snprintf(out, 32, "%s", value->integer ? "true" : "false")
+    int len = value->kind == PU_VALUE_BOOLEAN ? snprintf(out, 32, "%s", value->integer ? "true" : "false")
                                         : snprintf(out, 32, "%lld", (long long)value->integer);
     return (size_t)len;
 }
@@ -216,7 +216,7 @@ static void must_be(const reader *r, const char *text, size_t len, const char *w
 static void must_be_value(const reader *r, const pu_value *value)
 {
     char text[32];
-    if (value->kind == PU_STRING) must_be(r, value->text, value->len, "a value is not the one that was given");
+    if (value->kind == PU_VALUE_STRING) must_be(r, value->text, value->len, "a value is not the one that was given");
     else must_be(r, text, bare(value, text), "a value is not the one that was given");
 }
 
@@ -236,7 +236,7 @@ static void check_query(const list *list, const pu_layout *layout, const char *t
     for (size_t i = 0; i < layout->query_count; i++) {
         size_t source = layout->query[i].source;
         const pu_value *value = &list->values[source];
-        if (value->kind == PU_ABSENT) continue;
+        if (value->kind == PU_VALUE_ABSENT) continue;
         if (previous) expect(&r, '&');
         read_percent(&r);
         must_be(&r, list->names[source].text, list->names[source].len, "a name is not the one that was given");
@@ -272,13 +272,13 @@ static void check_body(const list *list, enum pu_body_form form, const char *tex
     expect(&r, '{');
     for (size_t i = 0; i < list->count; i++) {
         const pu_value *value = &list->values[i];
-        if (value->kind == PU_ABSENT) continue;
+        if (value->kind == PU_VALUE_ABSENT) continue;
         if (!first) expect(&r, ',');
         first = false;
         read_json_string(&r);
         must_be(&r, list->names[i].text, list->names[i].len, "a member is not the one that was given");
         expect(&r, ':');
-        if (value->kind == PU_STRING) {
+        if (value->kind == PU_VALUE_STRING) {
             read_json_string(&r);
         } else {
             for (r.len = 0; r.at < r.end && *r.at != ',' && *r.at != '}';) r.out[r.len++] = *r.at++;
@@ -295,13 +295,13 @@ static bool body_good(const list *list, bool names)
     for (size_t i = 0; i < list->count; i++) {
         if (names && !utf8(list->names[i].text, list->names[i].len)) return false;
         const pu_value *value = &list->values[i];
-        if (!names && value->kind == PU_STRING && !utf8(value->text, value->len)) return false;
+        if (!names && value->kind == PU_VALUE_STRING && !utf8(value->text, value->len)) return false;
     }
     return true;
 }
 
 /* The values in the order in which the layout wants them. */
-static void in_order(const list *list, const pu_slot *slots, size_t count, pu_value *values)
+static void in_order(const list *list, const pu_layout_slot *slots, size_t count, pu_value *values)
 {
     for (size_t i = 0; i < count; i++) values[i] = list->values[slots[i].source];
 }

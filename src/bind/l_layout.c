@@ -64,18 +64,18 @@ static void read_values(lua_State *L, int index, int list, int table, size_t cou
         lua_rawgeti(L, names, (int)i + 1); /* uservalue names value... name */
         switch (lpu_raw_get(L, table)) {     /* uservalue names value... value */
         case LUA_TSTRING:
-            value->kind = PU_STRING;
+            value->kind = PU_VALUE_STRING;
             value->text = lua_tolstring(L, -1, &value->len);
             break;
         case LUA_TNIL:
-            value->kind = PU_ABSENT;
+            value->kind = PU_VALUE_ABSENT;
             break;
         case LUA_TBOOLEAN:
-            value->kind = PU_BOOLEAN;
+            value->kind = PU_VALUE_BOOLEAN;
             value->integer = lua_toboolean(L, -1);
             break;
         default:
-            value->kind = PU_INTEGER;
+            value->kind = PU_VALUE_INTEGER;
             if (!lpu_to_integer(L, -1, &value->integer)) value_error(L, names, i);
         }
     }
@@ -160,7 +160,7 @@ static enum pu_body_form check_form(lua_State *L, int index)
 
 /* Puts the names of the list at `index`, in the order of `slots`, under `list` of the uservalue on top of the
  * stack. */
-static void keep_names(lua_State *L, int index, int list, const pu_slot *slots, size_t count)
+static void keep_names(lua_State *L, int index, int list, const pu_layout_slot *slots, size_t count)
 {
     lua_createtable(L, (int)count, 0);
     for (size_t i = 0; i < count; i++) {

@@ -41,7 +41,7 @@ static enum pu_code check_names(const pu_name *names, size_t count, pu_error *er
     return PU_OK;
 }
 
-static void order_slots(pu_slot *slots, const pu_name *names, size_t count, bool sorted)
+static void order_slots(pu_layout_slot *slots, const pu_name *names, size_t count, bool sorted)
 {
     for (size_t i = 0; i < count; i++) {
         size_t at = i;
@@ -49,11 +49,11 @@ static void order_slots(pu_slot *slots, const pu_name *names, size_t count, bool
             for (; at && compare_names(&names[slots[at - 1].source], &names[i]) > 0; at--)
                 slots[at] = slots[at - 1];
         }
-        slots[at] = (pu_slot){.source = i};
+        slots[at] = (pu_layout_slot){.source = i};
     }
 }
 
-static enum pu_code label_query(pu_buf *labels, pu_slot *slot, const pu_name *name)
+static enum pu_code label_query(pu_buf *labels, pu_layout_slot *slot, const pu_name *name)
 {
     slot->label = labels->len;
     enum pu_code code = pu_buf_append(labels, "&", 1);
@@ -63,7 +63,7 @@ static enum pu_code label_query(pu_buf *labels, pu_slot *slot, const pu_name *na
     return code;
 }
 
-static enum pu_code label_body(pu_buf *labels, pu_slot *slot, const pu_name *name, pu_error *error)
+static enum pu_code label_body(pu_buf *labels, pu_layout_slot *slot, const pu_name *name, pu_error *error)
 {
     slot->label = labels->len;
     enum pu_code code = pu_buf_append(labels, ",", 1);
@@ -133,22 +133,22 @@ static enum pu_code append_bare(pu_buf *buf, const pu_value *value)
 {
     enum pu_code code = pu_buf_reserve(buf, PU_INTEGER_TEXT);
     if (code != PU_OK) return code;
-    if (value->kind == PU_INTEGER) {
+    if (value->kind == PU_VALUE_INTEGER) {
         buf->len += pu_integer_write(buf->data + buf->len, value->integer);
         return PU_OK;
     }
     return value->integer ? pu_buf_append(buf, "true", 4) : pu_buf_append(buf, "false", 5);
 }
 
-static enum pu_code append_label(const pu_layout *layout, const pu_slot *slot, size_t skip, pu_buf *buf)
+static enum pu_code append_label(const pu_layout *layout, const pu_layout_slot *slot, size_t skip, pu_buf *buf)
 {
     return pu_buf_append(buf, layout->labels + slot->label + skip, slot->label_len - skip);
 }
 
 static char *write_query_value(char *at, const pu_value *value)
 {
-    if (value->kind == PU_STRING) return at + pu_percent_write(at, value->text, value->len);
-    if (value->kind == PU_INTEGER) return at + pu_integer_write(at, value->integer);
+    if (value->kind == PU_VALUE_STRING) return at + pu_percent_write(at, value->text, value->len);
+    if (value->kind == PU_VALUE_INTEGER) return at + pu_integer_write(at, value->integer);
     size_t len = value->integer ? 4 : 5;
     memcpy(at, value->integer ? "true" : "false", len);
     return at + len;
@@ -162,15 +162,15 @@ static bool query_room(const pu_layout *layout, const pu_value *values, size_t m
     size_t total = 0;
     for (size_t i = 0; i < layout->query_count; i++) {
         const pu_value *value = &values[i];
-        if (value->kind == PU_ABSENT) continue;
+        if (value->kind == PU_VALUE_ABSENT) continue;
         size_t label_len = layout->query[i].label_len;
-        if (value->kind == PU_STRING && (value->len > max || value->len > SIZE_MAX / (8 * PU_LAYOUT_MAX)))
+        if (value->kind == PU_VALUE_STRING && (value->len > max || value->len > SIZE_MAX / (8 * PU_LAYOUT_MAX)))
             return false;
         if (!exact) {
-            total += label_len + (value->kind == PU_STRING ? 3 * value->len : PU_INTEGER_TEXT);
+            total += label_len + (value->kind == PU_VALUE_STRING ? 3 * value->len : PU_INTEGER_TEXT);
         } else {
             total += total ? label_len : label_len - 1; /* the first label drops its `&` */
-            total += value->kind == PU_STRING ? pu_percent_length(value->text, value->len)
+            total += value->kind == PU_VALUE_STRING ? pu_percent_length(value->text, value->len)
                                               : (size_t)(write_query_value(bare, value) - bare);
         }
     }
@@ -192,8 +192,8 @@ enum pu_code pu_layout_query(const pu_layout *layout, const pu_value *values, pu
 
     char *start = buf->data + buf->len, *at = start;
     for (size_t i = 0; i < layout->query_count; i++) {
-        if (values[i].kind == PU_ABSENT) continue;
-        const pu_slot *slot = &layout->query[i];
+        if (values[i].kind == PU_VALUE_ABSENT) continue;
+        const pu_layout_slot *slot = &layout->query[i];
         size_t skip = at == start;
         memcpy(at, layout->labels + slot->label + skip, slot->label_len - skip);
         at = write_query_value(at + slot->label_len - skip, &values[i]);
@@ -202,11 +202,11 @@ enum pu_code pu_layout_query(const pu_layout *layout, const pu_value *values, pu
     return PU_OK;
 }
 
-static enum pu_code append_member(const pu_layout *layout, const pu_slot *slot, size_t skip,
+static enum pu_code append_member(const pu_layout *layout, const pu_layout_slot *slot, size_t skip,
                                   const pu_value *value, pu_buf *buf, pu_error *error)
 {
     enum pu_code code = append_label(layout, slot, skip, buf);
-    if (code == PU_OK && value->kind == PU_STRING) {
+    if (code == PU_OK && value->kind == PU_VALUE_STRING) {
         return pu_json_append_string(buf, value->text, value->len, error);
     }
     if (code == PU_OK) code = append_bare(buf, value);
@@ -226,7 +226,7 @@ enum pu_code pu_layout_body(const pu_layout *layout, const pu_value *values, pu_
     if (code != PU_OK) return fail_append(error, code);
     size_t skip = 1;
     for (size_t i = 0; i < layout->body_count; i++) {
-        if (values[i].kind == PU_ABSENT) continue;
+        if (values[i].kind == PU_VALUE_ABSENT) continue;
         code = append_member(layout, &layout->body[i], skip, &values[i], buf, error);
         if (code != PU_OK) goto failed;
         skip = 0;

@@ -133,8 +133,8 @@ static enum pu_code open_digest(void **state, char *digest, const void *key, siz
     EVP_MAC_free(mac); /* the context holds it */
     if (!context || !EVP_MAC_init(context, key, len, parameters)) {
         EVP_MAC_CTX_free(context);
-        *error = (pu_error){PU_CRYPTO, "OpenSSL rejected the HMAC key", 0};
-        return PU_CRYPTO;
+        *error = (pu_error){PU_LIBRARY, "OpenSSL rejected the HMAC key", 0};
+        return PU_LIBRARY;
     }
     *state = context;
     return PU_OK;
@@ -162,8 +162,8 @@ static enum pu_code sign_evp(void *state, const pu_message *message, unsigned ch
         EVP_MAC_final(context, raw, raw_len, PU_SIGNATURE_RAW)) {
         return PU_OK;
     }
-    *error = (pu_error){PU_CRYPTO, "OpenSSL could not sign", 0};
-    return PU_CRYPTO;
+    *error = (pu_error){PU_LIBRARY, "OpenSSL could not sign", 0};
+    return PU_LIBRARY;
 }
 
 static void close_hmac(void *state)

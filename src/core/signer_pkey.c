@@ -58,8 +58,8 @@ static enum pu_code open_pem(void **state, const char *type, const char *message
 
 failed:
     EVP_PKEY_free(key);
-    *error = (pu_error){PU_CRYPTO, message, 0};
-    return PU_CRYPTO;
+    *error = (pu_error){PU_LIBRARY, message, 0};
+    return PU_LIBRARY;
 }
 
 static enum pu_code open_ed25519(void **state, const void *pem, size_t len, pu_error *error)
@@ -98,7 +98,7 @@ static enum pu_code sign_digest(EVP_PKEY *key, const EVP_MD *digest, const pu_me
     const void *text = one_piece(message, &joined, &len);
     if (!context || (message->more_len && !text)) goto done;
 
-    code = PU_CRYPTO;
+    code = PU_LIBRARY;
     reason = "OpenSSL could not sign";
     *raw_len = PU_SIGNATURE_RAW;
     if (EVP_DigestSignInit(context, NULL, digest, NULL, key) != 1) goto done;
