@@ -64,8 +64,6 @@ build = {
         "src/core/secret_text.c",
         "src/core/shape.c",
         "src/core/signer.c",
-        "src/core/signer_hmac.c",
-        "src/core/signer_pkey.c",
         "src/core/terminal.c",
         "src/core/vault_lines.c",
         -- end: core

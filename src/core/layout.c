@@ -22,35 +22,17 @@ static enum pu_code fail_append(pu_error *error, enum pu_code code)
     return fail(error, code, code == PU_NO_MEMORY ? "out of memory" : "the text is too long");
 }
 
-static int compare_names(const pu_name *a, const pu_name *b)
-{
-    int order = memcmp(a->text, b->text, a->len < b->len ? a->len : b->len);
-    if (order) return order;
-    return a->len < b->len ? -1 : a->len > b->len;
-}
-
 static enum pu_code check_names(const pu_name *names, size_t count, pu_error *error)
 {
     if (count > PU_LAYOUT_MAX) return fail(error, PU_ARGUMENT, "a layout takes at most 64 names in a list");
     for (size_t i = 0; i < count; i++) {
         if (!names[i].len) return fail(error, PU_ARGUMENT, "a name is empty");
         for (size_t j = 0; j < i; j++) {
-            if (!compare_names(&names[i], &names[j])) return fail(error, PU_ARGUMENT, "a name occurs twice");
+            if (names[i].len == names[j].len && !memcmp(names[i].text, names[j].text, names[i].len))
+                return fail(error, PU_ARGUMENT, "a name occurs twice");
         }
     }
     return PU_OK;
-}
-
-static void order_slots(pu_layout_slot *slots, const pu_name *names, size_t count, bool sorted)
-{
-    for (size_t i = 0; i < count; i++) {
-        size_t at = i;
-        if (sorted) {
-            for (; at && compare_names(&names[slots[at - 1].source], &names[i]) > 0; at--)
-                slots[at] = slots[at - 1];
-        }
-        slots[at] = (pu_layout_slot){.source = i};
-    }
 }
 
 static enum pu_code label_query(pu_buf *labels, pu_layout_slot *slot, const pu_name *name)
@@ -76,7 +58,7 @@ static enum pu_code label_body(pu_buf *labels, pu_layout_slot *slot, const pu_na
 }
 
 enum pu_code pu_layout_open(pu_layout *layout, const pu_name *query, size_t query_count, const pu_name *body,
-                            size_t body_count, enum pu_body_form form, bool sorted, pu_error *error)
+                            size_t body_count, enum pu_body_form form, pu_error *error)
 {
     *layout = (pu_layout){.form = form};
     pu_buf labels;
@@ -98,11 +80,9 @@ enum pu_code pu_layout_open(pu_layout *layout, const pu_name *query, size_t quer
     layout->body = layout->query + query_count;
     layout->query_count = query_count;
     layout->body_count = body_count;
-    order_slots(layout->query, query, query_count, sorted);
-    order_slots(layout->body, body, body_count, false);
 
     for (size_t i = 0; i < query_count; i++) {
-        code = label_query(&labels, &layout->query[i], &query[layout->query[i].source]);
+        code = label_query(&labels, &layout->query[i], &query[i]);
         if (code != PU_OK) {
             fail_append(error, code);
             goto failed;

@@ -31,7 +31,6 @@ typedef struct pu_value {
 
 typedef struct pu_layout_slot {
     size_t label, label_len; /* where its encoded name lies in `labels` */
-    size_t source;           /* which name of the caller's list it came from */
 } pu_layout_slot;
 
 typedef struct pu_layout {
@@ -41,11 +40,10 @@ typedef struct pu_layout {
     enum pu_body_form form;
 } pu_layout;
 
-/* Copies the names. Rejects an empty name, a name that comes twice in a list, body names without a body form.
- * With `sorted` the query goes in byte order of the names. The layout is zero on failure and safe to close.
- */
+/* Copies the names, which travel in their order. Rejects an empty name, a name that comes twice in a list, body names
+ * without a body form. The layout is zero on failure and safe to close. */
 enum pu_code pu_layout_open(pu_layout *layout, const pu_name *query, size_t query_count, const pu_name *body,
-                            size_t body_count, enum pu_body_form form, bool sorted, pu_error *error);
+                            size_t body_count, enum pu_body_form form, pu_error *error);
 
 /* Closing a closed (all zero) layout does nothing. */
 void pu_layout_close(pu_layout *layout);
