@@ -2,12 +2,13 @@
 # Purser's build. `make demo` and `make test` install what is missing by themselves; the other targets expect it there.
 #
 #   make demo       set up, build, and run examples/tour.lua against the simulator over HTTP
-#   make test       set up, build, and run every check, the specs on Lua 5.4 and LuaJIT; closes with `N passed, N failed`
-#   make spec SPEC=spec/call   one folder of specs or one file; with LUA=luajit on LuaJIT
-#   make test-all   the specs once for each Lua: 5.1, 5.2, 5.3, 5.4 and LuaJIT
+#   make test       set up, build, lint, C tests, every spec on Lua 5.4, money and core on LuaJIT; in minutes
+#   make test ROOM=cli   a room of spec/, a folder or a file; with LUA=luajit on LuaJIT. Closes with `N passed, N failed`
+#   make test-all   the rest: every spec on each Lua (5.1, 5.2, 5.3, LuaJIT), hosts, torture, browsers, sanitizers
+#   make spec SPEC=spec/call   a folder or a file in one process; prints the name of each test as it ends
 #   make            build for one Lua (LUA=lua5.1|lua5.2|lua5.3|lua5.4|lua5.5|luajit, default lua5.4)
 #   make lint       luacheck, and the C sources once more with every warning an error
-#   make install    into PREFIX (default /usr/local); PRECOMPILED=1 for quick starts with this very Lua; make uninstall
+#   make install    into PREFIX (default /usr/local); make uninstall
 #   make bundle, static   all Lua in one file; libpurser.a with a pkg-config file (docs/hosts.md)
 #   make deb, deb-test   Debian packages in build/deb; their installation in a clean chroot (as root)
 #   make test-platforms   i386, arm64, s390x, clang, musl: every warning an error, by cross compilers and qemu-user
@@ -21,6 +22,7 @@
 #   make ccxt-test  ccxt, an independent client in JavaScript, against the simulator (npm fetches it once)
 #   make rock-test  pack with LuaRocks, install into an empty tree offline, run the tour from there
 #   make torture    payments at a service that answers badly, by workers that are killed (docs/payouts-tests.md); minutes
+#   make walks      histories of 2,000 services drawn at random (docs/histories.md)
 #   make rehearse   the same on virtual time, SEEDS=1000 runs of it
 #   make asan, valgrind, gc, fuzz, soak   the suite under tools that see more (docs/hardening.md); minutes
 #   make limits-test   the rate limit against real servers; bench-limits: what it costs (docs/limits.md)
@@ -97,6 +99,7 @@ test: setup-test
 ifdef ROOM
 	@$(call FOR_SPECS,$(LUA))
 	@$(if $(findstring hosts,$(ROOM)),$(MAKE) -s -j$(CORES) hosts-build)
+	@$(if $(filter %.c,$(ROOM)),$(MAKE) -s -j$(CORES) c-tests)
 	@$(RUN_TESTS) room $(ROOM)
 else
 	@$(call FOR_SPECS,lua5.4) c-tests build/lua5.4/examples/host
@@ -182,7 +185,6 @@ lint:
 # The same PREFIX and LUA for both. The variables reach the script by its environment, so paths may hold blanks.
 install uninstall: export PREFIX := $(PREFIX)
 install uninstall: export DESTDIR := $(DESTDIR)
-install uninstall: export PRECOMPILED := $(PRECOMPILED)
 install: all
 	@tools/install install
 
