@@ -64,8 +64,6 @@ build = {
         "src/core/secret_text.c",
         "src/core/shape.c",
         "src/core/signer.c",
-        "src/core/signer_hmac.c",
-        "src/core/signer_pkey.c",
         "src/core/terminal.c",
         "src/core/vault_lines.c",
         -- end: core
@@ -79,6 +77,7 @@ build = {
       sources = {
         -- made: http
         "src/core/check_deps.c",
+        "src/core/http_check_deps.c",
         "src/bind/http_fields.c",
         "src/bind/http_module.c",
         "src/bind/l_http_easy.c",
