@@ -29,11 +29,11 @@ local time_text = schema.time_text
 local unpack = table.unpack or unpack -- luacheck: ignore
 
 ---@class purser.Journal
----@field private equal_calls function
----@field private known_records function
----@field private other_calls function
 ---@field private owners function
 ---@field private open_calls function
+---@field private answered_calls function
+---@field private delay function
+---@field private note_delay function
 local Journal = { __name = "purser.journal" }
 Journal.__index = Journal
 
@@ -190,10 +190,10 @@ function Journal:reconciled(intent, answer)
     answer.reason)
 end
 
--- What reconciling asks for of other calls.
-Journal.equal_calls, Journal.known_records, Journal.other_calls = calls.equal_calls, calls.known_records,
-  calls.other_calls
-Journal.owners, Journal.open_calls = calls.owners, calls.open_calls
+-- What evidence asks for of other calls.
+for _, name in ipairs { "owners", "open_calls", "answered_calls", "delay", "note_delay" } do
+  Journal[name] = calls[name]
+end
 
 --- Returns the call that an intent is of; nil where it is not written; or nil and a message.
 ---@private
