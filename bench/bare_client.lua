@@ -8,7 +8,7 @@
 -- "sent" signs, sends and leaves the answer as it is; "decoded" makes the 20 records of it, too.
 
 local core = require "purser.core"
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 
 local decodes, count = arg[1] == "decoded", tonumber(arg[3])
 local in_flight = arg[4] == "in_flight" and tonumber(arg[5])

@@ -3,7 +3,7 @@
 -- closed says so; what is open goes on; nothing is used after its end (make asan and make valgrind watch this).
 
 local core = require "purser.core"
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 local httpd = require "purser.httpd"
 local peers = require "peer"
 local purser = require "purser"
@@ -94,7 +94,7 @@ describe("closing", function()
   it("of the whole Lua state takes objects in any order", function()
     local script = ([[
       local core, httpd, purser = require "purser.core", require "purser.httpd", require "purser"
-      local libcurl = require "purser.libcurl"
+      local libcurl = require "purser.util.libcurl"
       objects = {}
       for i = 1, 3 do
         objects[#objects + 1] = core.signer("hmac-sha256", "x")

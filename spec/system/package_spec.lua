@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The packages must hold every file.
--- make test: 8 s
+-- make test-all: 8 s
 
 local files = require "files"
 

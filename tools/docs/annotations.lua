@@ -314,7 +314,7 @@ local function write_options(lines, class, options)
   end
 end
 
---- The text of lua/purser/meta.lua.
+--- The text of lua/purser/util/meta.lua.
 ---@return string
 function M.file()
   local lines, model = { head }, declared.sources()

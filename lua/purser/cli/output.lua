@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Results as text: an aligned table for people, JSON and CSV for programs. Amounts and ids are never touched.
 
-local csv = require "purser.csv"
+local csv = require "purser.util.csv"
 local json = require "purser.json"
 local suggest = require "purser.util.suggest"
 local plain_text = require "purser.util.plain_text"

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- Values as people type them: times, durations, sources of a password.
 
-local states = require "purser.states"
-local utc = require "purser.utc"
+local states = require "purser.api.states"
+local utc = require "purser.util.utc"
 
 local M = {}
 

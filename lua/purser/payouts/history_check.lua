@@ -225,7 +225,7 @@ local function read_with(self, group, asked)
   local through, now = operations.by_name[group.reconcile.lookup], self.client:now()
   local first = M.earliest(self, group.reconcile)
   local slice = retention.max_window(through.window) or SLICE_MS
-  local newest = now + reading.WIDE_MS -- a filter that counts in another zone, or by days, would hide the newest records
+  local newest = now + reading.WIDE_MS -- a filter in another zone, or by days, would hide the newest
   while true do
     local last = math.min(first + slice, newest)
     local records, rejection = insist(self, group, through, asked, first, last)

@@ -12,7 +12,7 @@ local ledger = require "purser.sim.ledger"
 local rebates = require "purser.sim.rebates"
 local rules = require "purser.sim.rules"
 local prng = require "purser.sim.prng"
-local states = require "purser.states"
+local states = require "purser.api.states"
 local transfers = require "purser.sim.transfers"
 local withdrawals = require "purser.sim.withdrawals"
 

@@ -26,19 +26,24 @@ local undecided = M.undecided
 
 local reasons = {
   another_id = "(7) the service shows an unclaimed record of equal content, in another form, which may be this call's",
-  unlike = "(7, 8) an unclaimed record lies in the call's window, and no record of an answered call proves the difference",
+  unlike = "(7, 8) an unclaimed record lies in the call's window, and no record of an answered call proves the "
+    .. "difference",
   partly = "(9) a record agrees in part with what was sent",
   many = "(10) there are more unclaimed records of equal content than open calls that can have made them",
   others = "(9) another call could have made it as well, which is open or whose record the service does not show",
   under_way = "(10) an equal call is still under way, and could have made it as well",
-  elsewhere = "(11) the service shows an unclaimed record of equal content at another time, and no record of an answered "
+  elsewhere = "(11) the service shows an unclaimed record of equal content at another time, and no record of an "
+    .. "answered "
     .. "call shows that its times are right",
-  misplaced = "(11) the history shows another call of this client at a time at which it was not made, so its record may "
+  misplaced = "(11) the history shows another call of this client at a time at which it was not made, so its "
+    .. "record may "
     .. "show any time",
   vanished = "(6) the service showed a record that may be the call's, and shows it no more",
-  forgotten = "(7) it is so long ago that this client has forgotten which calls it made then, and one of them could have "
+  forgotten = "(7) it is so long ago that this client has forgotten which calls it made then, and one of them "
+    .. "could have "
     .. "made it as well; a journal forgets none",
-  hidden = "(11) the service does not show the record of another call that it answered, so records are late beyond measure",
+  hidden = "(11) the service does not show the record of another call that it answered, so records are late "
+    .. "beyond measure",
   failed = "the service shows it with a status by which it may have failed",
   reused = "(7) the id was used for another payment",
 }

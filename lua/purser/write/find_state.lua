@@ -222,8 +222,8 @@ local function judge_batch(question, batch)
     end
   end
   if question.claims:has_forgotten(question.first, question.later) then
-    return undecided({ batch }, "(9) another conversion of these coins, which this client has forgotten, could have made "
-      .. "it as well")
+    return undecided({ batch }, "(9) another conversion of these coins, which this client has forgotten, could "
+      .. "have made it as well")
   end
   return { outcome = "done", record = batch }
 end

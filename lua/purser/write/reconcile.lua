@@ -106,7 +106,8 @@ end
 function M.question(service, row, intent, options)
   local skew_ms = options.skew_ms or 5000
   local question = setmetatable({
-    service = service, row = row, reconcile = row.reconcile, intent = intent, options = options, spelled = {}, seen = {},
+    service = service, row = row, reconcile = row.reconcile, intent = intent, options = options, spelled = {},
+      seen = {},
     poll_ms = math.max(1, options.poll_ms or 1000), skew_ms = skew_ms, before = reading.AHEAD_MS + skew_ms,
     claims = claims.new(service, row, intent),
   }, Question)
@@ -274,6 +275,7 @@ end
 -- Keeps in the journal what was found. Returns the answer, which is another where the journal knows more; or nil and an
 -- error.
 local function keep(service, intent, answer)
+  if service.memory and not answer.not_before then service.memory:reconciled(intent, answer) end
   if not (service.journal and intent.id) or answer.not_before then return answer end
   local ok, other = service.journal:reconciled(intent, answer)
   if not ok then return nil, failure.error("unknown", other) end

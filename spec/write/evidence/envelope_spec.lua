@@ -9,7 +9,8 @@ local HISTORY = operations.by_name["wallet.withdrawal_history"]
 -- Whether an answer is believed: its list is empty.
 local function believes(body, status, headers, row)
   local list = {}
-  local value, err = envelope.verify(row or HISTORY, { status = status or 200, headers = headers or "", body = body }, list)
+  local value, err = envelope.verify(row or HISTORY, { status = status or 200, headers = headers or "", body = body },
+    list)
   if value ~= nil then return true end
   assert.equal("decode", err.kind)
   return false
@@ -26,7 +27,8 @@ describe("a list from which something is concluded", function()
   end)
 
   it("has nothing beside it but what says nothing else", function()
-    for _, body in ipairs { '{"data":[]}', '{"code":0,"msg":"success","data":[]}', '{"code":"0","message":"","data":[]}',
+    for _, body in ipairs { '{"data":[]}', '{"code":0,"msg":"success","data":[]}',
+      '{"code":"0","message":"","data":[]}',
       '{"success":true,"data":[],"timestamp":1700000000000}', '{"data":[],"error":null,"errors":[]}',
       '{"data":[],"hasMore":false,"nextCursor":""}', '{"data":[],"count":0}' } do
       assert.is_true(believes(body), body)
@@ -42,7 +44,8 @@ describe("a list from which something is concluded", function()
 
   it("is a list of any form, and a record is none", function()
     assert.is_true(believes('{"rows":[],"total":0}', 200, "", operations.by_name["wallet.transfer_history"]))
-    assert.is_false(believes('{"rows":[],"total":0,"error":"x"}', 200, "", operations.by_name["wallet.transfer_history"]))
+    assert.is_false(believes('{"rows":[],"total":0,"error":"x"}', 200, "",
+      operations.by_name["wallet.transfer_history"]))
     assert.is_true(believes('{"status":"1","error":"x"}', 200, "", operations.by_name["broker.sub_account_status"]))
   end)
 end)

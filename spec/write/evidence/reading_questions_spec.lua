@@ -80,7 +80,8 @@ describe("the spelling of a sub-account", function()
   it("is an error where the sub-accounts cannot be listed", function()
     local failure = errors.new { kind = "api", outcome = "rejected", code = "700007", message = "no permission" }
     local service = listing_service(function() return nil, failure end)
-    local spelled, err = reading.spelling_of(function(...) return service:read(...) end, "sub_account.list_sub_accounts", "Desk",
+    local spelled, err = reading.spelling_of(function(...) return service:read(...) end,
+      "sub_account.list_sub_accounts", "Desk",
       service.readings)
     assert.same({ nil, failure }, { spelled, err })
   end)

@@ -131,7 +131,8 @@ Claims.__index = Claims
 local function shown_in(history)
   local names = {}
   for _, row in ipairs(operations.list) do
-    if row.effect ~= "read" and intents.history_of(row) == history then names[row.full_name] = true end
+    local makes = row.effect == "create" or row.effect == "transfer"
+    if makes and intents.history_of(row) == history then names[row.full_name] = true end
   end
   return names
 end

@@ -284,7 +284,7 @@ function M.of(question, first, last, how)
   local reconcile = question.reconcile
   local row = operations.by_name[reconcile.lookup]
   local asked = M.question(reconcile, question.intent.params, question.spelled, how == "id")
-  local shared, reading = question.service.readings, nil
+  local shared, reading = question.service.readings
   if shared and how ~= "id" then
     reading = read_shared(shared, question, row, asked, first, last, how)
   else

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Lines of CSV that no spreadsheet runs and no terminal obeys, and the exact ones for programs.
 
-local csv = require "purser.csv"
+local csv = require "purser.util.csv"
 
 describe("a line of CSV", function()
   it("marks as text what a spreadsheet would run", function()
